@@ -1,0 +1,37 @@
+# Two commands for newcomers: `make demo` and `make test`. The rest is for those who change the code.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: demo test check quick format lock clean
+
+demo: $(READY)          ## orders climb the ladder on a local queue; exit status 1 if one is lost
+	$(BIN)/recoverable demo aws
+
+test: $(READY) check    ## everything that CI runs
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+check: $(READY)         ## style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+quick: $(READY)         ## the tests that need no server
+	$(BIN)/python -m pytest -q -m "not slow"
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+lock:                   ## resolve requirements-dev.in again
+	$(BIN)/uv pip compile --universal --python-version 3.11 --no-header --no-annotate --no-emit-index-url \
+	  --upgrade --quiet requirements-dev.in --output-file requirements-dev.txt
+
+clean:
+	rm -rf .venv .aws-sam .mypy_cache .ruff_cache .pytest_cache
+
+$(READY): requirements-dev.txt pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $(READY)

@@ -1,0 +1,22 @@
+"""The Lambda function that reads the orders queue."""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+
+from recoverable import Delayed, Failed, Immediate, Recoverability
+from recoverable.aws import SqsEndpoint
+from shop import CardDeclined, place_order
+
+handler = SqsEndpoint(
+    place_order,
+    Recoverability(
+        immediate=Immediate(max_retries=int(os.environ.get("IMMEDIATE_RETRIES", "5"))),
+        delayed=Delayed(
+            max_retries=int(os.environ.get("DELAYED_RETRIES", "3")),
+            time_increase=timedelta(seconds=float(os.environ.get("TIME_INCREASE_SECONDS", "10"))),
+        ),
+        failed=Failed(unrecoverable=(CardDeclined,)),
+    ),
+)

@@ -1,0 +1,40 @@
+"""The shop's own code: what happens to an order. It knows messages, and nothing of clouds, queues or retries."""
+
+from __future__ import annotations
+
+import logging
+import os
+
+from recoverable import Message
+
+log = logging.getLogger("shop")
+
+
+class CardDeclined(Exception):
+    """The bank said no; asking again will not help."""
+
+
+class BankUnreachable(Exception):
+    """The bank did not answer; asking again may help."""
+
+
+def place_order(message: Message) -> None:
+    """Charge the card of one order."""
+    order = message.json()
+    charge(order["card"], attempt=message.attempt, round_=message.round)
+    log.info("order %s is placed", order["id"])
+
+
+def charge(card: str, *, attempt: int, round_: int) -> None:
+    """A pretended bank: as with the test cards of real ones, the card decides what it answers."""
+    match card:
+        case "declined":
+            raise CardDeclined("do not honour")
+        case "slow-bank" if round_ == 0:
+            raise BankUnreachable("no answer before the first delayed retry")
+        case "flaky-bank" if attempt < 3:
+            raise BankUnreachable(f"no answer at attempt {attempt}")
+        case "no-bank":
+            raise BankUnreachable("no answer, ever")
+        case "crash":
+            os._exit(1)  # what a crash in a C extension or lack of memory does to the process
