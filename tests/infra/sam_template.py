@@ -1,0 +1,93 @@
+"""The repository's template.yaml as data: read, transformed as CloudFormation would, and its values under given parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from samtranslator.translator.transform import transform
+from samtranslator.yaml_helper import yaml_parse
+
+ROOT = Path(__file__).parents[2]
+TEMPLATE = ROOT / "template.yaml"
+REGION = "eu-central-1"
+
+Template = dict[str, Any]
+Parameters = Mapping[str, Any]
+
+
+class NoManagedPolicies:
+    """What the transform asks for AWS's own policies; this template names none."""
+
+    def load(self) -> dict[str, str]:
+        return {}
+
+
+def template() -> Template:
+    """The template, `!Ref X` read as `{"Ref": "X"}`."""
+    parsed: Template = yaml_parse(TEMPLATE.read_text())
+    return parsed
+
+
+def transformed(
+    source: Template, *, layer: str = "s3://code/layer", function: str = "s3://code/function"
+) -> Template:
+    """Plain CloudFormation, as AWS makes it from a SAM template.
+
+    Args:
+        source: the template.
+        layer: where `sam package` would have uploaded the layer.
+        function: where it would have uploaded the function's code.
+    """
+    uploaded = deepcopy(source)
+    uploaded["Resources"]["RecoverableLayer"]["Properties"]["ContentUri"] = layer
+    uploaded["Resources"]["OrdersFunction"]["Properties"]["CodeUri"] = function
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_DEFAULT_REGION", REGION)
+        result: Template = transform(uploaded, {}, NoManagedPolicies())
+    return result
+
+
+def bounds(source: Template, name: str) -> tuple[Any, ...]:
+    """What a parameter allows: each value of a choice, both ends of a range."""
+    parameter = source["Parameters"][name]
+    return tuple(parameter.get("AllowedValues") or (parameter["MinValue"], parameter["MaxValue"]))
+
+
+def corners(source: Template, *names: str) -> list[dict[str, Any]]:
+    """Each combination of the bounds of some parameters."""
+    choices = (bounds(source, name) for name in names)
+    return [dict(zip(names, values, strict=True)) for values in product(*choices)]
+
+
+def with_defaults(source: Template, parameters: Parameters) -> Template:
+    """The same template with other defaults."""
+    changed = deepcopy(source)
+    for name, value in parameters.items():
+        changed["Parameters"][name]["Default"] = value
+    return changed
+
+
+def value(source: Template, parameters: Parameters, resource: str, *path: str) -> Any:
+    """A resource's property, with its parameters and mappings looked up.
+
+    Args:
+        source: the template.
+        parameters: the value of each parameter that the property depends on.
+        resource: the resource's logical id.
+        path: the keys that lead from the resource's properties to the value.
+    """
+    node = source["Resources"][resource]["Properties"]
+    for key in path:
+        node = node[key]
+    match node:
+        case {"Ref": name}:
+            return parameters[name]
+        case {"Fn::FindInMap": [table, {"Ref": name}, column]}:
+            return source["Mappings"][table][str(parameters[name])][column]
+        case _:
+            return node

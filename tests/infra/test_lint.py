@@ -1,0 +1,79 @@
+"""What AWS's own tools say of template.yaml, and that they would say so of a fault."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from cfnlint import api
+
+from infra.commands import sam
+from infra.sam_template import REGION, TEMPLATE, Template, bounds, template, transformed, with_defaults
+
+SAM = template()
+RANGES = [name for name, parameter in SAM["Parameters"].items() if "MinValue" in parameter]
+
+
+def complaints(source: Template) -> list[str]:
+    """What cfn-lint finds, warnings included, once the transform has made resources of what stands under `Events`."""
+    found = api.lint(json.dumps(transformed(source)), config={"regions": [REGION]})
+    return [f"{match.rule.id} {'/'.join(map(str, match.path))}" for match in found]
+
+
+def with_event(name: str, wrong: Any) -> Template:
+    """The template with one property of its SQS event changed."""
+    changed = deepcopy(SAM)
+    changed["Resources"]["OrdersFunction"]["Properties"]["Events"]["Orders"]["Properties"][name] = wrong
+    return changed
+
+
+def test_sam_accepts_the_template() -> None:
+    said = sam("validate", "--lint", "--template", str(TEMPLATE))
+
+    assert "is a valid SAM Template" in said
+
+
+def test_the_transformed_template_is_clean() -> None:
+    assert complaints(SAM) == []
+
+
+@pytest.mark.parametrize("end", [0, -1], ids=["least", "most"])
+def test_it_is_clean_at_the_ends_of_every_range(end: int) -> None:
+    extreme = {name: bounds(SAM, name)[end] for name in [*RANGES, "FunctionTimeout"]}
+
+    assert complaints(with_defaults(SAM, extreme)) == []
+
+
+def test_it_is_clean_with_a_topic_for_the_alarms() -> None:
+    topic = f"arn:aws:sns:{REGION}:123456789012:on-call"
+
+    assert complaints(with_defaults(SAM, {"AlarmTopicArn": topic})) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "complaint"),
+    [
+        ("BatchSize", 99_999, "E3034 Resources/OrdersFunctionOrders/Properties/BatchSize"),
+        (
+            "MaximumBatchingWindowInSeconds",
+            301,
+            "E3034 Resources/OrdersFunctionOrders/Properties/MaximumBatchingWindowInSeconds",
+        ),
+        (
+            "FunctionResponseTypes",
+            ["ReportBatchItemFailure"],
+            "E3030 Resources/OrdersFunctionOrders/Properties/FunctionResponseTypes/0",
+        ),
+        (
+            "ScalingConfig",
+            {"MaximumConcurrency": 1},
+            "E3034 Resources/OrdersFunctionOrders/Properties/ScalingConfig/MaximumConcurrency",
+        ),
+    ],
+    ids=str,
+)
+def test_a_fault_below_events_is_found(name: str, wrong: Any, complaint: str) -> None:
+    """cfn-lint and `sam validate --lint` look at the untransformed template, and find none of these there."""
+    assert complaint in complaints(with_event(name, wrong))
