@@ -1,0 +1,42 @@
+"""The ladder as template.yaml sets it: from the parameters through the environment to the function."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from runpy import run_path
+
+import pytest
+
+from infra.sam_template import ROOT, Parameters, corners, template, value
+from recoverable import Delayed, Immediate
+
+SAM = template()
+LADDER = ("ImmediateRetries", "DelayedRetries", "TimeIncreaseSeconds")
+
+
+def environment(parameters: Parameters) -> dict[str, str]:
+    """The function's variables that carry the ladder."""
+    variables = {"IMMEDIATE_RETRIES", "DELAYED_RETRIES", "TIME_INCREASE_SECONDS"}
+    path = ("Environment", "Variables")
+    return {name: str(value(SAM, parameters, "OrdersFunction", *path, name)) for name in variables}
+
+
+@pytest.mark.parametrize("parameters", corners(SAM, *LADDER), ids=str)
+def test_the_function_starts_with_every_ladder_the_parameters_allow(
+    parameters: Parameters, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, setting in environment(parameters).items():
+        monkeypatch.setenv(name, setting)
+
+    started = run_path(str(ROOT / "functions" / "aws" / "orders.py"))
+
+    assert callable(started["handler"])
+
+
+def test_the_parameters_default_to_what_the_package_does() -> None:
+    default = {name: SAM["Parameters"][name]["Default"] for name in LADDER}
+
+    immediate = Immediate(max_retries=default["ImmediateRetries"])
+    delayed = Delayed(default["DelayedRetries"], timedelta(seconds=default["TimeIncreaseSeconds"]))
+
+    assert (immediate, delayed) == (Immediate(), Delayed())
