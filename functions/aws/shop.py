@@ -38,3 +38,5 @@ def charge(card: str, *, attempt: int, round_: int) -> None:
             raise BankUnreachable("no answer, ever")
         case "crash":
             os._exit(1)  # what a crash in a C extension or lack of memory does to the process
+        case _:
+            pass  # the bank agrees

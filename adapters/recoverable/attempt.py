@@ -1,0 +1,171 @@
+"""One message through receipt, handler and recovery; nothing of the failure side is imported before something fails."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from .delivery import Deferral
+from .errors import HandlerTimeout, UnreportedFailure
+from .limits import MAX_DELAY, NO_DELAY
+from .settlements import COMPLETE, Redeliver
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from .config import Recoverability
+    from .delivery import Delivery, Platform
+    from .messages import Message
+    from .settlements import Settlement
+
+
+class Invocation:
+    """What one invocation gives to each of its attempts: the settings, the platform and the time.
+
+    Args:
+        recoverability: the settings, the error queue resolved.
+        platform: what it counts and can do.
+        clock: the time.
+        seconds_left: how long handlers may still run; None when the host sets no limit.
+        handler_timeout: how long one handler may run; None for as long as the invocation allows.
+    """
+
+    __slots__ = (
+        "_clock",
+        "_handler_timeout",
+        "_platform",
+        "_recoverability",
+        "_seconds_left",
+        "finished",
+        "interruption",
+    )
+
+    def __init__(
+        self,
+        recoverability: Recoverability,
+        platform: Platform,
+        clock: Callable[[], datetime],
+        *,
+        seconds_left: Callable[[], float] | None = None,
+        handler_timeout: timedelta | None = None,
+    ) -> None:
+        self._recoverability, self._platform, self._clock = recoverability, platform, clock
+        self._seconds_left, self._handler_timeout = seconds_left, handler_timeout
+        self.finished = 0
+        self.interruption: BaseException | None = (
+            None  # KeyboardInterrupt or SystemExit, to be raised again after settling
+        )
+
+    def received(self, delivery: Delivery) -> Settlement | None:
+        """What becomes of a delivery before any handler; None when its handler is to run."""
+        if delivery.due_at is not None and NO_DELAY < (wait := delivery.due_at - self._clock()) <= MAX_DELAY:
+            return self._decided(delivery, Deferral(wait, "it is not yet due", hop=True))
+        if delivery.wordless:
+            unreported = UnreportedFailure(
+                f"delivered {delivery.deliveries} times without a word of how it ended"
+            )
+            settlement = self._decided(delivery, unreported)
+            if settlement != Redeliver(
+                NO_DELAY
+            ):  # which is to deliver at once what was just delivered: the handler runs
+                return settlement
+        return None if self._has_time() else self.handed_back(delivery)
+
+    def handed_back(self, delivery: Delivery) -> Settlement:
+        """The settlement of a message for which there is no time now."""
+        return self._decided(delivery, Deferral(NO_DELAY, "this invocation has no time left for it"))
+
+    def limit(self) -> Limit:
+        """How long the next handler may run."""
+        seconds = self._seconds_left() if self._seconds_left else None
+        own = self._handler_timeout
+        if own is not None and (seconds is None or own.total_seconds() <= seconds):
+            return Limit(own.total_seconds(), convicts=True)
+        return Limit(seconds, convicts=self.finished == 0)  # it has the invocation from its start
+
+    def ended(self, delivery: Delivery, error: BaseException | None, limit: Limit) -> Settlement:
+        """The settlement of an attempt that ended so."""
+        self.finished += 1
+        if error is None:
+            return COMPLETE
+        if limit.stopped(error):
+            if not limit.convicts:
+                return self.handed_back(delivery)
+            error = HandlerTimeout(f"stopped after {limit.seconds:.1f} seconds").with_traceback(
+                error.__traceback__
+            )
+        if isinstance(error, KeyboardInterrupt | SystemExit):
+            self.interruption = error
+        return self._decided(delivery, error)
+
+    def _has_time(self) -> bool:
+        return self.interruption is None and (self._seconds_left is None or self._seconds_left() > 0)
+
+    def _decided(self, delivery: Delivery, event: BaseException | Deferral) -> Settlement:
+        """The one door to the failure side, which is imported when something first fails."""
+        from .observe import report  # noqa: PLC0415
+        from .recovery import decide  # noqa: PLC0415
+
+        decision = decide(
+            delivery, event, recoverability=self._recoverability, platform=self._platform, now=self._clock()
+        )
+        report(decision)
+        return decision.settlement
+
+
+class Limit:
+    """How long a handler may run, and whether reaching it convicts: a message that had all the time there was has failed."""
+
+    __slots__ = ("convicts", "seconds")
+
+    def __init__(self, seconds: float | None, *, convicts: bool) -> None:
+        self.seconds, self.convicts = seconds, convicts
+
+    def stopped(self, error: BaseException) -> bool:
+        """Whether this limit is what ended the handler."""
+        if self.seconds is None:
+            return False
+        from .alarm import TimeUp  # noqa: PLC0415  # only who has a limit pays for `signal`
+
+        return isinstance(error, TimeUp)
+
+
+def attempt(handler: Callable[[Message], Any], delivery: Delivery, invocation: Invocation) -> Settlement:
+    """One message through receipt, handler and recovery.
+
+    Args:
+        handler: the user's function.
+        delivery: the message as it came.
+        invocation: what it runs in.
+
+    Returns:
+        What the adapter must do with its broker.
+    """
+    if (settlement := invocation.received(delivery)) is not None:
+        return settlement
+    limit = invocation.limit()
+    return invocation.ended(delivery, run(handler, delivery.message, limit.seconds), limit)
+
+
+def run(handler: Callable[[Message], Any], message: Message, seconds: float | None) -> BaseException | None:
+    """How the handler ended: None when it returned, else what it raised, whatever that is, for a lost error is a lost message."""
+    try:
+        if seconds is None:
+            result = handler(message)
+        else:
+            from .alarm import call_within  # noqa: PLC0415
+
+            result = call_within(seconds, handler, message)
+        if hasattr(result, "__await__"):
+            from .coroutines import finish  # noqa: PLC0415
+
+            finish(result, seconds)
+    except BaseException as error:  # noqa: BLE001  # recovery decides about each of them
+        return error
+    return None
+
+
+def now() -> datetime:
+    """The time in UTC: the clock of those who bring none."""
+    return datetime.now(UTC)

@@ -1,0 +1,140 @@
+"""One invocation: its records in their order through their attempts, each group settled before the next; and its time."""
+
+from __future__ import annotations
+
+import logging
+
+from ..limits import NO_DELAY
+from ..settlements import COMPLETE, Redeliver
+from .order import groups
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import timedelta
+    from typing import Any, TypeAlias
+
+    from mypy_boto3_sqs import SQSClient
+
+    from ..attempt import Invocation
+    from ..delivery import Delivery
+    from ..settlements import Settlement
+    from .queues import Queue
+
+    Settled: TypeAlias = list[tuple[Delivery, Settlement]]
+    Drive: TypeAlias = Callable[[list[Delivery], Invocation], Settled]
+
+log = logging.getLogger("recoverable")
+
+LONGEST_VISIBILITY = 43_200
+"""Seconds for which SQS keeps a message out of sight, counted from its receive (Amazon SQS visibility timeout)."""
+
+LONGEST_INVOCATION = 900
+"""Seconds for which a Lambda function can run (Lambda quotas)."""
+
+SHORTEST_PATIENCE = 0.5
+"""Seconds that a call to SQS gets at least."""
+
+
+class TimeBudget:
+    """The invocation's time, of which a part is kept for settling.
+
+    Args:
+        context: Lambda's; without one, or without its clock, there is no limit.
+        settle_within: the part kept; at most half of what there is, for a function with less must still get on.
+    """
+
+    __slots__ = ("_remaining", "_reserve", "patience", "total")
+
+    def __init__(self, context: Any, settle_within: timedelta) -> None:
+        reserve = settle_within.total_seconds()
+        remaining: Callable[[], float] | None = getattr(context, "get_remaining_time_in_millis", None)
+        self._remaining = remaining
+        self.total = remaining() / 1000 if remaining else LONGEST_INVOCATION
+        self._reserve = min(reserve, self.total / 2)
+        self.patience = max(reserve / 2, SHORTEST_PATIENCE)
+        if reserve > self._reserve:
+            text = "This invocation has %.1f s, of which %.1f s should be kept for settling: raise the function's time-out, or lower settle_within."
+            log.warning(text, self.total, reserve)
+
+    @property
+    def for_handlers(self) -> Callable[[], float] | None:
+        """How many seconds handlers may still run; None when there is no limit."""
+        return self._seconds_for_handlers if self._remaining else None
+
+    def for_call(self) -> bool:
+        """Whether a call to SQS would end before the invocation does."""
+        return self._remaining is None or self._remaining() / 1000 > self.patience
+
+    def _seconds_for_handlers(self) -> float:
+        return (self._remaining() if self._remaining else 0) / 1000 - self._reserve
+
+
+class Batch:
+    """The records of one invocation.
+
+    Args:
+        queue: where they came from.
+        drive: runs a row of deliveries.
+        invocation: what the attempts run in.
+        time: the invocation's time.
+        client: the user's client, if any.
+        partial_responses: whether the event source mapping deletes what is not reported.
+    """
+
+    __slots__ = ("_client", "_drive", "_invocation", "_partial_responses", "_queue", "_time")
+
+    def __init__(
+        self,
+        queue: Queue,
+        drive: Drive,
+        invocation: Invocation,
+        time: TimeBudget,
+        *,
+        client: SQSClient | None,
+        partial_responses: bool,
+    ) -> None:
+        self._queue, self._drive, self._invocation, self._time = queue, drive, invocation, time
+        self._client, self._partial_responses = client, partial_responses
+
+    def run(self, deliveries: list[Delivery]) -> list[Delivery]:
+        """Run and settle all; what comes back is not done with."""
+        if self._queue.fifo and len(deliveries) > 1:
+            self._forgive_held_back(deliveries)
+        left: list[Delivery] = []
+        rows = groups(deliveries, fifo=self._queue.fifo)
+        for row in rows:
+            settled = self._held_back(row, left) or self._drive(row, self._invocation)
+            left += self._settled(settled, last=row is rows[-1])
+        return left
+
+    def _held_back(self, row: list[Delivery], left: list[Delivery]) -> Settled | None:
+        """A FIFO record behind one of its group that comes back must come back too, or the order is lost."""
+        if self._queue.fifo and row[0].message.group_id in {delivery.message.group_id for delivery in left}:
+            return [(row[0], Redeliver(NO_DELAY))]
+        return None
+
+    def _settled(self, settled: Settled, *, last: bool) -> list[Delivery]:
+        """The deliveries of a group that are not done with, after the broker was told what can be told now."""
+        complete_now = not last or not self._partial_responses or self._invocation.interruption is not None
+        if not complete_now and all(settlement is COMPLETE for _, settlement in settled):
+            return []
+        from .client import Broker, sqs_client  # noqa: PLC0415  # the failure side of this platform
+        from .settling import settle  # noqa: PLC0415
+
+        own = self._client
+        broker = Broker(
+            self._queue, lambda region: own or sqs_client(region, self._time.patience), self._time.for_call
+        )
+        return settle(
+            settled,
+            broker,
+            longest_visibility=LONGEST_VISIBILITY - self._time.total,
+            complete_now=complete_now,
+        )
+
+    def _forgive_held_back(self, deliveries: list[Delivery]) -> None:
+        text = "A batch of %d records from the FIFO queue '%s': what is held back uses up deliveries. Set the event source mapping's BatchSize to 1."
+        log.warning(text, len(deliveries), self._queue.name)
+        for delivery in deliveries:
+            delivery.wordless = False

@@ -1,0 +1,153 @@
+"""A delivery and what to forward, as an entry of SendMessageBatch that SQS will take: pure."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from hashlib import sha256
+from math import ceil
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..delivery import Delivery
+from ..faults import FIRST_TO_TRIM
+from ..settlements import Forward
+from .queues import Queue
+from .records import FOLDED, HEADERS, Wire, wire_of
+
+if TYPE_CHECKING:
+    from .records import Attributes
+
+MAX_ATTRIBUTES = 10
+"""Attributes a message can have (Amazon SQS message quotas)."""
+
+MAX_SIZE = 1_048_576
+"""Bytes a message, and a batch of them, can have, attributes included (Amazon SQS message quotas)."""
+
+MAX_ENTRIES = 10
+"""Entries a batch can have (SendMessageBatch)."""
+
+Entry = dict[str, Any]
+
+
+class Copy(NamedTuple):
+    """A copy on its way: the delivery it is made of, where it goes, and the entry without its batch's Id."""
+
+    delivery: Delivery
+    to: Queue
+    entry: Entry
+
+
+def copy_of(delivery: Delivery, forward: Forward, *, source: Queue, to: Queue) -> Copy | None:
+    """The copy: the same body and attributes with the headers changed; None when even without faults it is too large."""
+    wire = changed(wire_of(delivery.message.native), forward)
+    record = delivery.message.native
+    room = [name for name in FIRST_TO_TRIM if any(header.startswith(name) for header in wire.headers)]
+    while size(entry := entry_of(record, wire)) > MAX_SIZE:
+        if not room:
+            return None
+        trim(wire.headers, room.pop(0), size(entry) - MAX_SIZE)
+    return Copy(delivery, to, entry | addressed(delivery, forward, source, to))
+
+
+def changed(wire: Wire, forward: Forward) -> Wire:
+    """The record with the headers changed; what we write replaces an attribute of that name, for the newest must win."""
+    headers = {name: text for name, text in {**wire.headers, **forward.changes}.items() if text is not None}
+    attributes = {name: value for name, value in wire.attributes.items() if name not in forward.changes}
+    return Wire(wire.body, headers, attributes, wire.wrapper)
+
+
+def entry_of(record: dict[str, Any], wire: Wire) -> Entry:
+    """Body and attributes; headers stay where they came, in the wrapper or in the one attribute."""
+    if wire.wrapper is not None:
+        kept, overflow = folded(wire.attributes, MAX_ATTRIBUTES)
+        return {
+            "MessageBody": json.dumps({**wire.wrapper, "Headers": wire.headers | overflow}),
+            "MessageAttributes": typed(kept),
+        }
+    kept, overflow = folded(wire.attributes, MAX_ATTRIBUTES - 1)
+    ours = {"stringValue": json.dumps(wire.headers | overflow), "dataType": "String"}
+    return {"MessageBody": record["body"], "MessageAttributes": typed(kept | {HEADERS: ours})}
+
+
+def folded(attributes: Attributes, room: int) -> tuple[Attributes, dict[str, str]]:
+    """The attributes that have room, and the header that carries the others."""
+    if len(attributes) <= room:
+        return attributes, {}
+    names = list(attributes)
+    return {name: attributes[name] for name in names[:room]}, {
+        FOLDED: json.dumps({name: attributes[name] for name in names[room:]})
+    }
+
+
+def typed(attributes: Attributes) -> Entry:
+    """The attributes as a client wants them: types and labels as they came, binary values as bytes."""
+    return {name: typed_value(value) for name, value in attributes.items()}
+
+
+def typed_value(value: dict[str, Any]) -> Entry:
+    """One attribute as a client wants it."""
+    kind = value.get("dataType") or "String"
+    if kind.partition(".")[0] == "Binary":
+        return {"DataType": kind, "BinaryValue": b64decode(value.get("binaryValue") or "")}
+    return {"DataType": kind, "StringValue": value.get("stringValue") or ""}
+
+
+def addressed(delivery: Delivery, forward: Forward, source: Queue, to: Queue) -> Entry:
+    """Delay, group and identity, as far as the queue knows them."""
+    group = delivery.message.group_id
+    if to.fifo:
+        return {
+            "MessageGroupId": group or delivery.message.native["messageId"],
+            "MessageDeduplicationId": identity(delivery, source, to),
+        }
+    delay = {
+        "DelaySeconds": ceil(forward.delay.total_seconds())
+    }  # upwards: never early; said even when 0, for queues have defaults
+    return delay | ({"MessageGroupId": group} if group else {})
+
+
+def identity(delivery: Delivery, source: Queue, to: Queue) -> str:
+    """A copy's own identity: one original makes at most one copy per destination where the broker deduplicates; no counters in it."""
+    parts = (
+        source.region,
+        source.account,
+        source.name,
+        delivery.message.native["messageId"],
+        to.account,
+        to.name,
+    )
+    return sha256("\n".join(parts).encode()).hexdigest()
+
+
+def size(entry: Entry) -> int:
+    """Bytes as SQS counts them: the body, and each attribute's name, type and value."""
+    total = len(entry["MessageBody"].encode())
+    for name, value in entry["MessageAttributes"].items():
+        content = value.get("BinaryValue") or value.get("StringValue", "").encode()
+        total += len(name.encode()) + len(value["DataType"].encode()) + len(content)
+    return total
+
+
+def trim(headers: dict[str, str], beginning: str, excess: int) -> None:
+    """Make the headers of that beginning smaller by the excess, or take them away: a character is a byte or more."""
+    for name in [name for name in headers if name.startswith(beginning)]:
+        text = headers[name]
+        headers[name] = text[: max(len(text) - excess, 0)]
+        excess -= len(text) - len(headers[name])
+        if not headers[name]:
+            del headers[name]
+
+
+def batches(copies: list[Copy]) -> list[list[Copy]]:
+    """The copies in batches that SQS takes: one queue, ten entries and 1 MiB at most."""
+    result: list[list[Copy]] = []
+    total = 0
+    for copy in sorted(copies, key=lambda copy: (copy.to.region, copy.to.account, copy.to.name)):
+        weight = size(copy.entry)
+        last = result[-1] if result else []
+        if not last or last[0].to != copy.to or len(last) == MAX_ENTRIES or total + weight > MAX_SIZE:
+            result.append([])
+            total = 0
+        result[-1].append(copy)
+        total += weight
+    return result

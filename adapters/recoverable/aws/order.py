@@ -1,0 +1,50 @@
+"""In which order the records of one invocation run, so that a message that kills its process takes none of its neighbours along."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ..delivery import Delivery
+
+
+def groups(deliveries: list[Delivery], *, fifo: bool) -> list[list[Delivery]]:
+    """The deliveries in groups, each to be settled before the next one runs.
+
+    What comes for the first time runs together; what was delivered before may have killed its process, and runs alone.
+    A FIFO queue's records run alone, in the queue's order.
+    """
+    if fifo:
+        return [[delivery] for delivery in deliveries]
+    fresh = [delivery for delivery in deliveries if delivery.deliveries == 1]
+    if len(fresh) == len(deliveries):
+        return [held_longest_first(fresh)]
+    again = rotated([delivery for delivery in deliveries if delivery.deliveries > 1])
+    return [*([held_longest_first(fresh)] if fresh else []), *([delivery] for delivery in again)]
+
+
+def held_longest_first(deliveries: list[Delivery]) -> list[Delivery]:
+    """What is deferred for longest first, then the rest as it came."""
+    if all(delivery.held_since is None for delivery in deliveries):
+        return deliveries
+    return sorted(deliveries, key=held)
+
+
+def held(delivery: Delivery) -> tuple[bool, datetime | None]:
+    """A key that sorts by the time of the first deferral, what was never deferred last."""
+    since = delivery.held_since
+    return (True, None) if since is None else (False, since)
+
+
+def rotated(deliveries: list[Delivery]) -> list[Delivery]:
+    """In the order of message id, cyclically, starting one place further with each delivery.
+
+    A fixed order, or one that merely alternates, would let two killers use up the attempts of what lies between them;
+    with this one each message runs before the others once in a while.
+    """
+    row = sorted(deliveries, key=lambda delivery: (delivery.message.id, delivery.message.native["messageId"]))
+    place = max(delivery.deliveries + delivery.carried + delivery.message.round for delivery in row) % len(
+        row
+    )
+    return row[place:] + row[:place]

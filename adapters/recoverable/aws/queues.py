@@ -1,0 +1,72 @@
+"""Queues by ARN, URL or name: who they are, and the URL under which a client reaches them; no look-up call is made."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from ..frozen import Frozen
+
+
+class Queue(Frozen):
+    """An SQS queue.
+
+    Args:
+        region: such as "eu-central-1".
+        account: the number of the account that owns it.
+        name: its name, with ".fifo" when it is one.
+        url: the URL, when it was given as one.
+    """
+
+    __slots__ = ("account", "name", "region", "url")
+    region: str
+    account: str
+    name: str
+    url: str | None
+
+    def __init__(self, region: str, account: str, name: str, url: str | None = None) -> None:
+        self._assign(region=region, account=account, name=name, url=url)
+
+    @property
+    def fifo(self) -> bool:
+        """Whether it keeps the order of its groups."""
+        return self.name.endswith(".fifo")
+
+    def url_at(self, endpoint: str) -> str:
+        """The queue's URL for a client of that endpoint."""
+        return self.url or f"{endpoint.rstrip('/')}/{self.account}/{self.name}"
+
+
+@lru_cache(maxsize=64)
+def queue_from_arn(arn: str) -> Queue:
+    """The queue of an ARN.
+
+    Raises:
+        ValueError: it is no SQS queue's ARN.
+    """
+    parts = arn.split(":")
+    if len(parts) != 6 or parts[0] != "arn" or parts[2] != "sqs" or not parts[5]:  # noqa: PLR2004  # "Amazon Resource Names", IAM
+        raise ValueError(
+            f"{arn!r} is no ARN of an SQS queue; one looks like arn:aws:sqs:eu-central-1:123456789012:orders"
+        )
+    return Queue(region=parts[3], account=parts[4], name=parts[5])
+
+
+def destination(name: str, source: Queue) -> Queue:
+    """The queue that a name, an ARN or a URL means to a function that reads `source`; a bare name is a neighbour of it."""
+    if name.startswith("arn:"):
+        return queue_from_arn(name)
+    if name.startswith(("https://", "http://")):
+        host, *path = name.split("://", 1)[1].rstrip("/").split("/")
+        return Queue(
+            region=region_of(host) or source.region,
+            account=path[-2] if len(path) > 1 else "",
+            name=path[-1] if path else "",
+            url=name,
+        )
+    return Queue(region=source.region, account=source.account, name=name)
+
+
+def region_of(host: str) -> str | None:
+    """The region in a queue URL's host, `sqs.{region}.amazonaws.com`; None for other hosts, such as a local server."""
+    service, _, rest = host.partition(".")
+    return rest.partition(".")[0] if service == "sqs" and "amazonaws." in rest else None

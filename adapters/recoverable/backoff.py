@@ -1,0 +1,63 @@
+"""How long a delayed retry waits."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from .frozen import Frozen
+from .limits import MAX_DELAY, NO_DELAY, checked_delay
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from .config import Delayed
+
+
+class Exponential(Frozen):
+    """A backoff that multiplies: `initial`, `initial * factor`, `initial * factor**2` and so on.
+
+    Args:
+        initial: the first delay.
+        factor: by how much each delay is longer than the one before, at least 1.
+        maximum: no delay is longer than this.
+
+    Raises:
+        TypeError: a duration that is no timedelta.
+        ValueError: out of range.
+    """
+
+    __slots__ = ("factor", "initial", "maximum")
+    initial: timedelta
+    factor: float
+    maximum: timedelta
+
+    def __init__(self, initial: timedelta, factor: float = 2.0, maximum: timedelta = MAX_DELAY) -> None:
+        if not 1 <= factor < float("inf"):
+            raise ValueError(f"Exponential(factor) is {factor!r}; write a number from 1 up, such as 2.0")
+        checked_delay("Exponential(initial)", initial)
+        checked_delay("Exponential(maximum)", maximum)
+        self._assign(initial=initial, factor=factor, maximum=maximum)
+
+    def __call__(self, retries_made: int) -> timedelta:
+        """The delay after so many delayed retries."""
+        try:
+            return min(self.initial * self.factor**retries_made, self.maximum)
+        except OverflowError:
+            return self.maximum
+
+
+def delay_after(delayed: Delayed, retries_made: int, message_id: str) -> timedelta:
+    """The delay before the next round, between 0 and 365 days."""
+    if delayed.backoff is None:
+        delay = delayed.time_increase * (retries_made + 1)
+    else:
+        delay = delayed.backoff(retries_made)
+    spread = delay * (delayed.jitter * chance(message_id, retries_made)) if delayed.jitter else NO_DELAY
+    return min(max(delay - spread, NO_DELAY), MAX_DELAY)
+
+
+def chance(message_id: str, retries_made: int) -> float:
+    """A number from 0 up to 1 that looks random, yet is the same for the same message and round, so that a policy stays pure."""
+    from hashlib import blake2b  # noqa: PLC0415  # most do not ask for jitter, and this module is imported for Exponential at cold start
+
+    digest = blake2b(f"{message_id}/{retries_made}".encode(errors="replace"), digest_size=8).digest()
+    return int.from_bytes(digest) / 2**64

@@ -1,0 +1,177 @@
+"""What a user configures: how often, how late and where to; every value is checked when it is made."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from .errors import MessageDeserializationError
+from .frozen import Frozen
+from .handlers import name_of
+from .limits import MAX_DELAY, MAX_DELAYED, MAX_IMMEDIATE, checked_count, checked_delay
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import TypeAlias
+
+    from .policy import Policy
+
+    Backoff: TypeAlias = Callable[[int], timedelta]
+    Unrecoverable: TypeAlias = type[BaseException] | Callable[[BaseException], bool]
+
+
+def checked_queue(name: str, value: object) -> str:
+    """The queue's name, or an error that says what to write instead."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is {value!r}; write the name of a queue")
+    if not value.strip():
+        raise ValueError(f"{name} is blank; write the name of a queue")
+    return value
+
+
+def checked_rule(rule: object) -> object:
+    """The exception type or predicate, or an error that says what to write instead."""
+    if isinstance(rule, type) and not issubclass(rule, BaseException):
+        raise TypeError(
+            f"Failed(unrecoverable) has {name_of(rule)}; write exception types, or functions from exception to bool"
+        )
+    if not callable(rule):
+        raise TypeError(
+            f"Failed(unrecoverable) has {rule!r}; write exception types, or functions from exception to bool"
+        )
+    return rule
+
+
+class Immediate(Frozen):
+    """The attempts that follow a failure without delay.
+
+    Args:
+        max_retries: immediate retries in each round, 0 to 994; 5 makes 6 attempts (default: NServiceBus, "Immediate retries").
+            A custom policy states here the most that it grants.
+
+    Raises:
+        TypeError: not a whole number.
+        ValueError: out of range.
+    """
+
+    __slots__ = ("max_retries",)
+    max_retries: int
+
+    def __init__(self, max_retries: int = 5) -> None:
+        self._assign(max_retries=checked_count("Immediate(max_retries)", max_retries, MAX_IMMEDIATE))
+
+
+class Delayed(Frozen):
+    """The rounds that start after a delay.
+
+    Args:
+        max_retries: delayed retries, 0 to 1,000 (default: NServiceBus, "Delayed retries").
+        time_increase: the n-th delay is n times this; up to 365 days.
+        backoff: another way to grow: given the number of delayed retries made so far, it gives the next delay, such as `Exponential`.
+        jitter: the part of each delay, 0.0 to 1.0, that is left to chance, so that what failed together does not come back together;
+            1.0 is the "full jitter" of "Exponential Backoff And Jitter" (AWS Architecture Blog). A delay is only ever made shorter.
+        max_total_time: no more delayed retries once this long has passed since the first (the rule of NServiceBus 5).
+
+    Raises:
+        TypeError: a duration that is no timedelta, a backoff that cannot be called.
+        ValueError: out of range.
+    """
+
+    __slots__ = ("backoff", "jitter", "max_retries", "max_total_time", "time_increase")
+    max_retries: int
+    time_increase: timedelta
+    backoff: Backoff | None
+    jitter: float
+    max_total_time: timedelta | None
+
+    def __init__(
+        self,
+        max_retries: int = 3,
+        time_increase: timedelta = timedelta(seconds=10),
+        *,
+        backoff: Backoff | None = None,
+        jitter: float = 0.0,
+        max_total_time: timedelta | None = None,
+    ) -> None:
+        checked_count("Delayed(max_retries)", max_retries, MAX_DELAYED)
+        checked_delay("Delayed(time_increase)", time_increase, MAX_DELAY / max(max_retries, 1))
+        if backoff is not None and not callable(backoff):
+            raise TypeError(
+                f"Delayed(backoff) is {backoff!r}; write a function from retries made to a timedelta"
+            )
+        if not 0 <= jitter <= 1:
+            raise ValueError(
+                f"Delayed(jitter) is {jitter!r}; write a number from 0.0 (none) to 1.0 (all of the delay)"
+            )
+        if max_total_time is not None:
+            checked_delay("Delayed(max_total_time)", max_total_time)
+        self._assign(max_retries=max_retries, time_increase=time_increase, backoff=backoff)
+        self._assign(jitter=jitter, max_total_time=max_total_time)
+
+
+class Failed(Frozen):
+    """Where a message goes that is given up, and what is given up at once.
+
+    Args:
+        error_queue: the queue's name, as the platform names it. When not given: the environment's `RECOVERABLE_ERROR_QUEUE`, else "error".
+        unrecoverable: exception types (subclasses count) or predicates, in addition to `MessageDeserializationError`.
+
+    Raises:
+        TypeError: a rule that is neither an exception type nor a function.
+        ValueError: a blank queue name.
+    """
+
+    __slots__ = ("error_queue", "unrecoverable")
+    error_queue: str | None
+    unrecoverable: tuple[Unrecoverable, ...]
+
+    def __init__(self, error_queue: str | None = None, unrecoverable: Iterable[Unrecoverable] = ()) -> None:
+        if error_queue is not None:
+            checked_queue("Failed(error_queue)", error_queue)
+        if callable(unrecoverable):
+            raise TypeError(
+                f"Failed(unrecoverable) is {unrecoverable!r}; write a tuple, such as ({name_of(unrecoverable)},)"
+            )
+        rules = dict.fromkeys((MessageDeserializationError, *map(checked_rule, unrecoverable)))
+        self._assign(error_queue=error_queue, unrecoverable=tuple(rules))
+
+
+class Recoverability(Frozen):
+    """The whole ladder: at once, later, set aside.
+
+    Args:
+        immediate: the attempts without delay.
+        delayed: the rounds after a delay.
+        failed: the error queue and what goes there at once.
+        policy: decides instead of the default policy; it may call `default_policy`.
+
+    Raises:
+        TypeError: a part of another kind.
+    """
+
+    __slots__ = ("delayed", "failed", "immediate", "policy")
+    immediate: Immediate
+    delayed: Delayed
+    failed: Failed
+    policy: Policy | None
+
+    def __init__(
+        self,
+        immediate: Immediate = Immediate(),
+        delayed: Delayed = Delayed(),
+        failed: Failed = Failed(),
+        *,
+        policy: Policy | None = None,
+    ) -> None:
+        for name, part, kind in (
+            ("immediate", immediate, Immediate),
+            ("delayed", delayed, Delayed),
+            ("failed", failed, Failed),
+        ):
+            if not isinstance(part, kind):
+                raise TypeError(f"Recoverability({name}) is {part!r}; write {name}={kind.__name__}(...)")
+        if policy is not None and not callable(policy):
+            raise TypeError(
+                f"Recoverability(policy) is {policy!r}; write a function (recoverability, error_context) -> action"
+            )
+        self._assign(immediate=immediate, delayed=delayed, failed=failed, policy=policy)

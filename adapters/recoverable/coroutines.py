@@ -1,0 +1,83 @@
+"""The driver for coroutine handlers, apart because importing asyncio costs cold starts that only they should pay."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
+from contextvars import copy_context
+from functools import cache
+from typing import Any, TypeVar
+
+from .alarm import TimeUp
+from .attempt import Invocation
+from .delivery import Delivery
+from .messages import Message
+from .settlements import Settlement
+
+T = TypeVar("T")
+Handler = Callable[[Message], Awaitable[Any]]
+Settled = list[tuple[Delivery, Settlement]]
+
+
+@cache
+def runner() -> asyncio.Runner:
+    """The process's one event loop: clients that handlers keep between invocations are bound to it."""
+    return asyncio.Runner()
+
+
+def in_loop(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run the coroutine to its end in the process's event loop."""
+    return runner().run(
+        coroutine, context=copy_context()
+    )  # else what was set since the first run would not be seen
+
+
+def finish(awaitable: Awaitable[Any], seconds: float | None) -> None:
+    """Run to its end what a plain function returned unawaited, so that no message is completed unhandled."""
+    in_loop(within(seconds, awaitable))
+
+
+def attempts(
+    handler: Handler, deliveries: Iterable[Delivery], invocation: Invocation, concurrency: int
+) -> Settled:
+    """All the deliveries through receipt, handler and recovery, so many at a time."""
+    return in_loop(concurrently(handler, iter(deliveries), invocation, concurrency))
+
+
+async def concurrently(
+    handler: Handler, deliveries: Iterator[Delivery], invocation: Invocation, concurrency: int
+) -> Settled:
+    """Workers that take one delivery after the other from the same row."""
+
+    async def work() -> Settled:
+        return [(delivery, await attempt(handler, delivery, invocation)) for delivery in deliveries]
+
+    done = await asyncio.gather(*(work() for _ in range(concurrency)))
+    return [settled for worker in done for settled in worker]
+
+
+async def attempt(handler: Handler, delivery: Delivery, invocation: Invocation) -> Settlement:
+    """One message through receipt, handler and recovery; see `recoverable.attempt.attempt`."""
+    if (settlement := invocation.received(delivery)) is not None:
+        return settlement
+    limit = invocation.limit()
+    return invocation.ended(delivery, await run(handler, delivery.message, limit.seconds), limit)
+
+
+async def run(handler: Handler, message: Message, seconds: float | None) -> BaseException | None:
+    """How the handler ended; see `recoverable.attempt.run`."""
+    try:
+        await within(seconds, handler(message))
+    except BaseException as error:  # noqa: BLE001  # recovery decides about each of them
+        return error
+    return None
+
+
+async def within(seconds: float | None, awaitable: Awaitable[Any]) -> None:
+    """Await; cancel it when the time is up, and say so by `TimeUp`, for a handler may raise TimeoutError of its own."""
+    limit = asyncio.timeout(seconds)
+    try:
+        async with limit:
+            await awaitable
+    except TimeoutError as error:
+        raise TimeUp if limit.expired() else error  # noqa: B904  # an expired limit has no other cause

@@ -1,0 +1,155 @@
+"""What an exception says of itself, as the fault headers by which ServiceControl and operators understand it."""
+
+from __future__ import annotations
+
+import hashlib
+import traceback
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+
+from .delivery import Platform
+from .headers import write_date
+
+FAILED_QUEUE = "NServiceBus.FailedQ"
+EXCEPTION_TYPE = "NServiceBus.ExceptionInfo.ExceptionType"
+INNER_EXCEPTION_TYPE = "NServiceBus.ExceptionInfo.InnerExceptionType"
+EXCEPTION_MESSAGE = "NServiceBus.ExceptionInfo.Message"
+STACK_TRACE = "NServiceBus.ExceptionInfo.StackTrace"
+SOURCE = "NServiceBus.ExceptionInfo.Source"
+HELP_LINK = "NServiceBus.ExceptionInfo.HelpLink"
+DATA = "NServiceBus.ExceptionInfo.Data."
+TIME_OF_FAILURE = "NServiceBus.TimeOfFailure"
+PROCESSING_ENDPOINT = "NServiceBus.ProcessingEndpoint"
+PROCESSING_MACHINE = "NServiceBus.ProcessingMachine"
+HOST_ID = "$.diagnostics.hostid"
+HOST_NAME = "$.diagnostics.hostdisplayname"
+
+MAX_MESSAGE = 16_384
+"""Characters of an exception's message that are kept (NServiceBus, ExceptionHeaderHelper)."""
+
+MAX_STACK_TRACE = 200_000
+"""Characters of a stack trace that are kept at most; an adapter trims further to what its broker takes."""
+
+MAX_CAUSES = 20
+"""Exceptions of a chain of causes that are told."""
+
+FIRST_TO_TRIM = (
+    STACK_TRACE,
+    DATA,
+    EXCEPTION_MESSAGE,
+    SOURCE,
+    HELP_LINK,
+    INNER_EXCEPTION_TYPE,
+    EXCEPTION_TYPE,
+)
+"""The fault headers in the order in which they give way, by the beginnings of their names."""
+
+
+def fault_headers(
+    exception: BaseException, *, queue: str, platform: Platform, now: datetime
+) -> dict[str, str]:
+    """All that goes on a message that moves to the error queue.
+
+    Args:
+        exception: the failure.
+        queue: the name of the queue where it failed, to which a redrive sends the message back.
+        platform: its host and machine are named.
+        now: the time of the failure.
+    """
+    causes = list(chain(exception))
+    optional = {
+        INNER_EXCEPTION_TYPE: type_name(causes[1]) if len(causes) > 1 else None,
+        HELP_LINK: text_of(getattr(exception, "help_link", None)),
+        SOURCE: source_of(exception),
+    }
+    return {
+        PROCESSING_MACHINE: platform.machine,
+        PROCESSING_ENDPOINT: queue,
+        HOST_ID: hashlib.md5(
+            platform.host.encode(), usedforsecurity=False
+        ).hexdigest(),  # a GUID, else ServiceControl refuses it
+        HOST_NAME: platform.host,
+        FAILED_QUEUE: queue,
+        EXCEPTION_TYPE: type_name(exception),
+        EXCEPTION_MESSAGE: message_of(exception)[:MAX_MESSAGE],
+        STACK_TRACE: stack_trace(causes)[:MAX_STACK_TRACE],
+        TIME_OF_FAILURE: write_date(now),
+        **{name: text for name, text in optional.items() if text is not None},
+        **dict(data_of(exception)),
+    }
+
+
+def chain(exception: BaseException) -> Iterator[BaseException]:
+    """The exception, its cause, the cause's cause: as a traceback shows them, and never round in a circle."""
+    seen: set[int] = set()
+    following: BaseException | None = exception
+    while following is not None and id(following) not in seen and len(seen) < MAX_CAUSES:
+        yield following
+        seen.add(id(following))
+        following = following.__cause__ or (None if following.__suppress_context__ else following.__context__)
+
+
+def type_name(exception: BaseException) -> str:
+    """The type's full name; that of a built-in one is short, as Python writes it."""
+    kind = type(exception)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def message_of(exception: BaseException) -> str:
+    """What the exception says, or that it cannot say it."""
+    text = text_of(exception)
+    return f"Could not read Message from exception type '{type_name(exception)}'." if text is None else text
+
+
+def text_of(value: object) -> str | None:
+    """The value as text; None when there is none, or when making it raises."""
+    try:
+        return None if value is None else str(value)
+    except Exception:  # noqa: BLE001  # a fault header never stands in a message's way: this one is left out
+        return None
+
+
+def stack_trace(causes: list[BaseException]) -> str:
+    """The exceptions and their frames as .NET writes them, the innermost first, for ServiceControl groups by the first frame."""
+    heads = [f"{type_name(cause)}: {message_of(cause)[:MAX_MESSAGE]}" for cause in causes]
+    parts = [" ---> ".join(heads)]
+    for cause in reversed(causes):
+        parts += frames(cause)
+        if cause is not causes[0]:
+            parts.append("   --- End of inner exception stack trace ---")
+    return "\n".join(parts)
+
+
+def frames(exception: BaseException) -> list[str]:
+    """One line a frame, the last call first; our own frames, which every failure shares, are left out."""
+    walked = list(traceback.walk_tb(exception.__traceback__))
+    lines = []
+    for frame, line in reversed(walked):
+        module = str(frame.f_globals.get("__name__", "?"))
+        if module.partition(".")[0] != __package__:
+            lines.append(
+                f"   at {module}.{frame.f_code.co_name}() in {absolute(frame.f_code.co_filename)}:line {line}"
+            )
+    return lines
+
+
+def absolute(path: str) -> str:
+    """The path as ServiceControl's pattern for frames wants it: from the root, or from a drive."""
+    return path if path.startswith("/") or path[1:2] == ":" else f"/{path}"
+
+
+def source_of(exception: BaseException) -> str | None:
+    """The package whose code raised, .NET's assembly."""
+    raised_in = [frame for frame, _ in traceback.walk_tb(exception.__traceback__)]
+    return str(raised_in[-1].f_globals.get("__name__", "?")).partition(".")[0] if raised_in else None
+
+
+def data_of(exception: BaseException) -> Iterator[tuple[str, str]]:
+    """The exception's own `data`, if it is a mapping, and its notes (PEP 678), .NET's Exception.Data."""
+    data = getattr(exception, "data", None)
+    pairs = list(data.items()) if isinstance(data, Mapping) else []
+    notes = getattr(exception, "__notes__", None)
+    for key, value in [*pairs, ("Notes", "\n".join(map(str, notes)) if isinstance(notes, list) else None)]:
+        name, text = text_of(key), text_of(value)
+        if name is not None and text is not None:
+            yield f"{DATA}{name}", text

@@ -1,0 +1,58 @@
+"""The names of the headers, and how counters and dates are written in them; what cannot be read is absent, for the wire is hostile."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from .limits import MAX_COUNT
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MESSAGE_ID = "NServiceBus.MessageId"
+TIME_SENT = "NServiceBus.TimeSent"
+CONTROL_MESSAGE = "NServiceBus.ControlMessage"
+ENCLOSED_MESSAGE_TYPES = "NServiceBus.EnclosedMessageTypes"
+
+DELAYED_RETRIES = "NServiceBus.Retries"
+DELAYED_RETRY_AT = "NServiceBus.Retries.Timestamp"
+CARRIED = "NServiceBus.FLRetries"
+FIRST_DELAYED_RETRY_AT = "Recoverable.FirstDelayedRetry"
+HELD_SINCE = "Recoverable.HeldSince"
+DUE_AT = "Recoverable.DueAt"
+
+RETRY_HEADERS = (DELAYED_RETRIES, DELAYED_RETRY_AT, CARRIED, FIRST_DELAYED_RETRY_AT, HELD_SINCE, DUE_AT)
+"""What tells how far a message has climbed: gone when it leaves the ladder."""
+
+
+def read_count(headers: Mapping[str, str], name: str) -> int:
+    """The counter, or 0 when it is absent, negative, malformed or above 10,000."""
+    text = headers.get(name, "").strip()
+    if not (text.isascii() and text.isdigit() and len(text) <= len(str(MAX_COUNT))):
+        return 0
+    count = int(text)
+    return count if count <= MAX_COUNT else 0
+
+
+def read_date(headers: Mapping[str, str], name: str) -> datetime | None:
+    """The date, or None when it is absent or malformed.
+
+    The form is NServiceBus's, `yyyy-MM-dd HH:mm:ss:ffffff Z`, in UTC; `strptime` is not used because importing its
+    locale tables costs a cold start.
+    """
+    text = headers.get(name, "")
+    parts = text[0:4], text[5:7], text[8:10], text[11:13], text[14:16], text[17:19], text[20:26]
+    if len(text) != len("2016-08-16 10:06:20:123456 Z") or not all(
+        part.isascii() and part.isdigit() for part in parts
+    ):
+        return None
+    try:
+        return datetime(*map(int, parts), tzinfo=UTC)  # type: ignore[arg-type,misc]  # seven numbers, then the zone
+    except ValueError:
+        return None  # a 13th month, say: as unreadable as letters
+
+
+def write_date(moment: datetime) -> str:
+    """The moment in NServiceBus's form, to the microsecond."""
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S:%f} Z"

@@ -1,0 +1,80 @@
+"""Says what was decided: the retry log, in NServiceBus's words."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+from typing import assert_never
+
+from .actions import DelayedRetry, Discard, ImmediateRetry, MoveToError
+from .delivery import Deferral
+from .recovery import Decision
+
+immediate_retry = logging.getLogger("recoverable.immediate_retry")
+delayed_retry = logging.getLogger("recoverable.delayed_retry")
+move_to_error = logging.getLogger("recoverable.move_to_error")
+discard = logging.getLogger("recoverable.discard")
+deferral = logging.getLogger("recoverable.deferral")
+policy = logging.getLogger("recoverable.policy")
+
+
+def report(decision: Decision) -> None:
+    """Log a decision: warnings first, then what becomes of the message."""
+    for warning in decision.warnings:
+        policy.warning("%s", warning, extra=facts(decision))
+    if isinstance(decision.event, Deferral):
+        report_deferral(decision, decision.event)
+    else:
+        report_action(decision, decision.event)
+
+
+def report_action(decision: Decision, exception: BaseException) -> None:
+    """Log what becomes of a failed attempt."""
+    message_id, extra = decision.delivery.message.id, facts(decision)
+    match decision.action:
+        case ImmediateRetry():
+            text = "Immediate Retry is going to retry message '%s' because of an exception:"
+            immediate_retry.info(text, message_id, exc_info=exception, extra=extra)
+        case DelayedRetry(delay):
+            text = "Delayed Retry will reschedule message '%s' after a delay of %s because of an exception:"
+            extra["delay_seconds"] = delay.total_seconds()
+            delayed_retry.warning(text, message_id, time_span(delay), exc_info=exception, extra=extra)
+        case MoveToError():
+            text = (
+                "Moving message '%s' to the error queue '%s' because processing failed due to an exception:"
+            )
+            extra["error_queue"] = decision.error_queue
+            move_to_error.error(text, message_id, decision.error_queue, exc_info=exception, extra=extra)
+        case Discard(reason):
+            discard.info("Discarding message with id '%s'. Reason: %s", message_id, reason, extra=extra)
+        case None:
+            pass  # a deferral decides no action
+        case _:
+            assert_never(decision.action)
+
+
+def report_deferral(decision: Decision, event: Deferral) -> None:
+    """Log that a message waits, and that this is no attempt."""
+    text = "Deferring message '%s' for %s: %s. This counts as no attempt."
+    extra = facts(decision) | {"delay_seconds": event.delay.total_seconds()}
+    deferral.info(text, decision.delivery.message.id, time_span(event.delay), event.reason, extra=extra)
+
+
+def facts(decision: Decision) -> dict[str, object]:
+    """What a structured log can be searched by; the exception travels as `exc_info`, and bodies never."""
+    message = decision.delivery.message
+    return {
+        "message_id": message.id,
+        "attempt": message.attempt,
+        "round": message.round,
+        "queue": message.queue,
+    }
+
+
+def time_span(delay: timedelta) -> str:
+    """The duration as .NET writes it, `[d.]hh:mm:ss[.fffffff]`."""
+    minutes, seconds = divmod(delay.seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    days = f"{delay.days}." if delay.days else ""
+    fraction = f".{delay.microseconds:06}0" if delay.microseconds else ""
+    return f"{days}{hours:02}:{minutes:02}:{seconds:02}{fraction}"

@@ -1,0 +1,123 @@
+"""What to do about a failed attempt: the default policy, and what a platform makes of any policy's answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from .actions import Action, DelayedRetry, ImmediateRetry, MoveToError
+from .backoff import delay_after
+from .config import Delayed, Immediate, Recoverability
+from .delivery import Platform
+from .errors import RetryAfter, UnreportedFailure
+from .headers import DELAYED_RETRY_AT, FIRST_DELAYED_RETRY_AT, read_date
+from .limits import MAX_DELAYED, NO_DELAY
+from .messages import Message
+
+MAX_SINCE_DELAYED_RETRY = timedelta(hours=24)
+"""No delayed retry follows one that was scheduled longer ago (NServiceBus, "Recoverability": retries must not hide failures)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorContext:
+    """The failed attempt, as a policy sees it.
+
+    Args:
+        exception: what the handler raised.
+        message: the message that failed.
+        immediate_processing_failures: failed attempts of this round, this one included; the first is 1.
+        delayed_deliveries_performed: delayed retries made so far.
+        receive_address: the queue that the message came from.
+        now: the time of the failure.
+    """
+
+    exception: BaseException
+    message: Message
+    immediate_processing_failures: int
+    delayed_deliveries_performed: int
+    receive_address: str
+    now: datetime
+
+
+Policy = Callable[[Recoverability, ErrorContext], Action]
+
+
+def default_policy(recoverability: Recoverability, context: ErrorContext) -> Action:
+    """The ladder: unrecoverable → error queue; immediate retries; delayed retries; error queue.
+
+    Args:
+        recoverability: the settings.
+        context: the failed attempt.
+
+    Returns:
+        The first action that applies (NServiceBus, "Custom Recoverability Policy").
+    """
+    if is_unrecoverable(recoverability, context.exception):
+        return MoveToError(recoverability.failed.error_queue)
+    asks_to_wait = isinstance(context.exception, RetryAfter)
+    if not asks_to_wait and context.immediate_processing_failures <= recoverability.immediate.max_retries:
+        return ImmediateRetry()
+    if has_delayed_retry_left(recoverability.delayed, context):
+        return DelayedRetry(next_delay(recoverability.delayed, context))
+    return MoveToError(recoverability.failed.error_queue)
+
+
+def is_unrecoverable(recoverability: Recoverability, exception: BaseException) -> bool:
+    """Whether a type or predicate of `failed.unrecoverable` names the exception."""
+    rules = recoverability.failed.unrecoverable
+    return any(isinstance(exception, rule) if isinstance(rule, type) else rule(exception) for rule in rules)
+
+
+def has_delayed_retry_left(delayed: Delayed, context: ErrorContext) -> bool:
+    """Whether another round may follow, by number and by time."""
+    last = read_date(context.message.headers, DELAYED_RETRY_AT) or context.now
+    first = read_date(context.message.headers, FIRST_DELAYED_RETRY_AT) or context.now
+    return (
+        context.delayed_deliveries_performed < delayed.max_retries
+        and context.now - last <= MAX_SINCE_DELAYED_RETRY
+        and (delayed.max_total_time is None or context.now - first <= delayed.max_total_time)
+    )
+
+
+def next_delay(delayed: Delayed, context: ErrorContext) -> timedelta:
+    """The delay that the handler asked for, or the configured one."""
+    if isinstance(context.exception, RetryAfter):
+        return context.exception.delay
+    return delay_after(delayed, context.delayed_deliveries_performed, context.message.id)
+
+
+def available(recoverability: Recoverability, platform: Platform) -> Recoverability:
+    """The settings as policies see them: retries that the platform cannot do have `max_retries == 0`."""
+    if not platform.immediate_retries:
+        recoverability = recoverability.__replace__(immediate=Immediate(0))
+    if not platform.delayed_retries:
+        recoverability = recoverability.__replace__(delayed=Delayed(0, NO_DELAY))
+    return recoverability
+
+
+def adjusted(action: Action, context: ErrorContext, platform: Platform) -> tuple[Action, str | None]:
+    """The action that is possible, and the warning when it is not the one asked for; this cannot be switched off."""
+    match action:
+        case ImmediateRetry() if not platform.immediate_retries:
+            return MoveToError(), NOT_AVAILABLE.format("ImmediateRetry", "immediate retries are")
+        case DelayedRetry() if not platform.delayed_retries:
+            return MoveToError(), NOT_AVAILABLE.format("DelayedRetry", "delayed delivery capability is")
+        case DelayedRetry() if context.delayed_deliveries_performed >= MAX_DELAYED:
+            return (
+                MoveToError(),
+                f"Recoverability policy requested more than {MAX_DELAYED:,} delayed retries. {MOVING}",
+            )
+        case ImmediateRetry() | DelayedRetry() if platform.in_place and isinstance(
+            context.exception, UnreportedFailure
+        ):
+            return (
+                MoveToError(),
+                f"Recoverability policy requested a retry of a message delivered beyond its ladder. {MOVING}",
+            )
+        case _:
+            return action, None
+
+
+MOVING = "Moving message to error queue instead."
+NOT_AVAILABLE = f"Recoverability policy requested {{}} however {{}} not available with the current endpoint configuration. {MOVING}"

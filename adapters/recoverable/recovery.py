@@ -1,0 +1,247 @@
+"""A failed attempt or a deferral in, the decision out: the one place that joins policy, counting, headers and faults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import assert_never
+
+from . import counting, headers
+from .actions import Action, DelayedRetry, Discard, ImmediateRetry, MoveToError
+from .config import Failed, Recoverability
+from .delivery import Deferral, Delivery, Platform
+from .errors import UnreportedFailure
+from .faults import fault_headers
+from .limits import MAX_COUNT, NO_DELAY
+from .messages import Message
+from .policy import ErrorContext, Policy, adjusted, available, default_policy
+from .settlements import COMPLETE, Forward, Redeliver, Settlement
+
+Changes = dict[str, str | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What was decided about one delivery.
+
+    Args:
+        delivery: the delivery.
+        event: what happened: the failure, or the deferral asked for.
+        action: the policy's answer, as far as the platform can; None for a deferral.
+        settlement: what the adapter must do.
+        error_queue: where the action moves the message.
+        warnings: what went otherwise than the user asked.
+    """
+
+    delivery: Delivery
+    event: BaseException | Deferral
+    action: Action | None
+    settlement: Settlement
+    error_queue: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+def decide(
+    delivery: Delivery,
+    event: BaseException | Deferral,
+    *,
+    recoverability: Recoverability,
+    platform: Platform,
+    now: datetime,
+) -> Decision:
+    """The decision about what happened to a delivery.
+
+    Args:
+        delivery: the delivery.
+        event: the failed attempt's exception, `UnreportedFailure` for earlier deliveries without a word, or a deferral.
+        recoverability: the settings, the error queue resolved.
+        platform: what it counts and can do.
+        now: the time.
+    """
+    if isinstance(event, Deferral):
+        settlement = deferred(delivery, event, platform, now)
+        return Decision(delivery=delivery, event=event, action=None, settlement=settlement)
+    recoverability = available(recoverability, platform)
+    context = error_context(delivery, event, platform, now)
+    action, warnings = asked(recoverability, context)
+    action, warning = adjusted(action, context, platform)
+    error_queue = (
+        (isinstance(action, MoveToError) and action.error_queue) or recoverability.failed.error_queue or ""
+    )
+    return Decision(
+        delivery=delivery,
+        event=event,
+        action=action,
+        settlement=settled(delivery, action, context, platform, error_queue),
+        error_queue=error_queue,
+        warnings=(*warnings, warning) if warning else warnings,
+    )
+
+
+def error_context(
+    delivery: Delivery, exception: BaseException, platform: Platform, now: datetime
+) -> ErrorContext:
+    """The failure in a policy's words."""
+    unreported = (
+        delivery.wordless and isinstance(exception, UnreportedFailure) and not platform.in_place
+    )  # in place, the broker's count tells all
+    count = counting.wordless_failures if unreported else counting.failures
+    return ErrorContext(
+        exception=exception,
+        message=delivery.message,
+        immediate_processing_failures=count(delivery, platform.counter),
+        delayed_deliveries_performed=delivery.message.round,
+        receive_address=delivery.message.queue,
+        now=now,
+    )
+
+
+def asked(recoverability: Recoverability, context: ErrorContext) -> tuple[Action, tuple[str, ...]]:
+    """The policy's answer; when it raises or answers nonsense, the default policy's, and a warning."""
+    warnings: tuple[str, ...] = ()
+    for name, policy, settings in candidates(recoverability):
+        try:
+            action = policy(settings, context)
+        except Exception as error:  # noqa: BLE001  # the message must not suffer: the next policy is asked, and the log told
+            warnings += (
+                f"{name} raised {type(error).__name__}: {error}. The next simpler policy decides for this message.",
+            )
+            continue
+        if isinstance(action, Action):
+            return action, warnings
+        warnings += (
+            f"{name} answered {action!r}, which is no action. The next simpler policy decides for this message.",
+        )
+    return MoveToError(), warnings
+
+
+def candidates(recoverability: Recoverability) -> Iterable[tuple[str, Policy, Recoverability]]:
+    """Whom to ask in turn: the user's policy, the default one, and the default one without the user's functions."""
+    if recoverability.policy is not None:
+        yield "The recoverability policy", recoverability.policy, recoverability
+    yield "A predicate or backoff", default_policy, recoverability
+    types = [rule for rule in recoverability.failed.unrecoverable if isinstance(rule, type)]
+    yield (
+        "The default policy",
+        default_policy,
+        recoverability.__replace__(
+            failed=Failed(recoverability.failed.error_queue, types),
+            delayed=recoverability.delayed.__replace__(backoff=None),
+        ),
+    )
+
+
+def settled(
+    delivery: Delivery, action: Action, context: ErrorContext, platform: Platform, error_queue: str
+) -> Settlement:
+    """What the adapter must do for the action on this platform (DESIGN, "What each action becomes")."""
+    match action:
+        case ImmediateRetry() if platform.counter == "native":
+            return Redeliver(NO_DELAY)
+        case ImmediateRetry():
+            return Forward(context.receive_address, NO_DELAY, immediate_retry_changes(delivery))
+        case DelayedRetry(delay) if platform.in_place:
+            return Redeliver(delay)
+        case DelayedRetry(delay):
+            return delayed_copy(
+                context.receive_address,
+                delay,
+                delayed_retry_changes(delivery, context),
+                platform,
+                context.now,
+            )
+        case MoveToError():
+            return Forward(error_queue, NO_DELAY, error_changes(context, platform))
+        case Discard():
+            return COMPLETE
+        case _:
+            assert_never(action)
+
+
+def deferred(delivery: Delivery, deferral: Deferral, platform: Platform, now: datetime) -> Settlement:
+    """What the adapter must do to let the message wait without counting an attempt."""
+    if platform.in_place:
+        return Redeliver(deferral.delay)
+    queue = delivery.message.queue
+    if deferral.hop:  # the next leg changes nothing, and stays due when it was, whatever this clock says
+        return delayed_copy(
+            queue, deferral.delay, kept(delivery.message), platform, now, due_at=delivery.due_at
+        )
+    return delayed_copy(queue, deferral.delay, deferral_changes(delivery, deferral.delay, now), platform, now)
+
+
+def delayed_copy(
+    to: str,
+    delay: timedelta,
+    changes: Changes,
+    platform: Platform,
+    now: datetime,
+    due_at: datetime | None = None,
+) -> Forward:
+    """A copy that waits; one that must wait longer than the broker can carries when it is due, and hops until then."""
+    longest = platform.longest_delay
+    if longest is not None and delay > longest:
+        due_at, delay = due_at or now + delay, longest
+    return Forward(to, delay, {**changes, headers.DUE_AT: headers.write_date(due_at) if due_at else None})
+
+
+def kept(message: Message) -> Changes:
+    """What each copy says so that the message stays the same message: its id, and when it was first sent."""
+    sent = {headers.TIME_SENT: headers.write_date(message.sent_at)} if message.sent_at else {}
+    return {headers.MESSAGE_ID: message.id, **sent}
+
+
+def immediate_retry_changes(delivery: Delivery) -> Changes:
+    """The headers of an immediate retry that is a copy."""
+    return {**kept(delivery.message), headers.CARRIED: count(delivery.carried + 1), headers.DUE_AT: None}
+
+
+def delayed_retry_changes(delivery: Delivery, context: ErrorContext) -> Changes:
+    """The headers of the next round."""
+    now = headers.write_date(context.now)
+    first = headers.read_date(delivery.message.headers, headers.FIRST_DELAYED_RETRY_AT)
+    return {
+        **kept(delivery.message),
+        headers.DELAYED_RETRIES: count(delivery.message.round + 1),
+        headers.DELAYED_RETRY_AT: now,
+        headers.FIRST_DELAYED_RETRY_AT: headers.write_date(first) if first else now,
+        headers.CARRIED: None,
+        headers.HELD_SINCE: None,
+    }
+
+
+def deferral_changes(delivery: Delivery, delay: timedelta, now: datetime) -> Changes:
+    """The headers of a copy that waits: its times move forward, for waiting uses up neither the 24 hours nor the total time."""
+    moved = {
+        name: moved_date(delivery.message.headers, name, delay)
+        for name in (headers.DELAYED_RETRY_AT, headers.FIRST_DELAYED_RETRY_AT)
+    }
+    return {
+        **kept(delivery.message),
+        **{name: moment for name, moment in moved.items() if moment},
+        headers.CARRIED: count(counting.carried_by_deferral(delivery)),
+        headers.HELD_SINCE: headers.write_date(delivery.held_since or now),
+    }
+
+
+def error_changes(context: ErrorContext, platform: Platform) -> Changes:
+    """The headers of a message that leaves the ladder: where it failed and why, and no trace of retries, so that a redrive starts anew."""
+    faults = fault_headers(
+        context.exception, queue=context.receive_address, platform=platform, now=context.now
+    )
+    return {**kept(context.message), **dict.fromkeys(headers.RETRY_HEADERS), **faults}
+
+
+def moved_date(message_headers: Mapping[str, str], name: str, delay: timedelta) -> str | None:
+    """The date of a header, later by the delay; None when there is none, or when it leaves the calendar."""
+    moment = headers.read_date(message_headers, name)
+    try:
+        return headers.write_date(moment + delay) if moment else None
+    except OverflowError:
+        return None  # the year 9999: the header stays as it is
+
+
+def count(number: int) -> str | None:
+    """A counter as a header; none at all for 0."""
+    return str(min(number, MAX_COUNT)) if number else None
