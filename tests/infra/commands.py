@@ -23,21 +23,33 @@ def sam(*arguments: str) -> str:
         arguments: what follows `sam`.
 
     Returns:
-        All that it printed.
+        What it answered on standard output.
 
     Raises:
-        AssertionError: it failed; the message is what it printed.
+        AssertionError: it failed; the message is all that it printed.
     """
-    done = subprocess.run(
-        [TOOLS / "sam", *arguments],
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
+    return run(TOOLS / "sam", *arguments, environment=environment())
+
+
+def bare_python(*arguments: str) -> str:
+    """Run this interpreter as if nothing had been installed: no site-packages, no variables, no folder of its own on the path.
+
+    Args:
+        arguments: the script and what follows it.
+
+    Returns:
+        What it printed on standard output.
+
+    Raises:
+        AssertionError: it failed; the message is all that it printed.
+    """
+    return run(sys.executable, "-I", "-S", "-B", *arguments, environment={})
+
+
+def run(*command: str | Path, environment: dict[str, str]) -> str:
+    """Run a command to its end; its standard output."""
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
