@@ -63,7 +63,7 @@ class Invocation:
             return self._decided(delivery, Deferral(wait, "it is not yet due", hop=True))
         if delivery.wordless:
             unreported = UnreportedFailure(
-                f"delivered {delivery.deliveries} times without a word of how it ended"
+                "its deliveries ended without a word: time-out, crash or lack of memory"
             )
             settlement = self._decided(delivery, unreported)
             if settlement != Redeliver(

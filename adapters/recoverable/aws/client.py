@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .copies import Copy, batches
+from ..delivery import Delivery
+from .copies import MAX_ENTRIES, Copy, Entry
 from .queues import Queue
 
 if TYPE_CHECKING:
@@ -15,12 +16,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("recoverable.settlement")
 
-T = TypeVar("T")
-Record = dict[str, Any]
-Entry = dict[str, Any]
-
-MAX_ENTRIES = 10
-"""Entries a batch can have (DeleteMessageBatch, ChangeMessageVisibilityBatch)."""
+Item = tuple[Delivery, Entry]
+Call = Callable[["SQSClient", str, Any], Any]
 
 
 @cache
@@ -45,11 +42,32 @@ def sqs_client(region: str, patience: float) -> SQSClient:
     return client
 
 
+class Verb(NamedTuple):
+    """A batch operation of SQS, and what becomes of a message for which it failed."""
+
+    call: Call
+    otherwise: str
+
+
+SEND = Verb(
+    lambda client, url, entries: client.send_message_batch(QueueUrl=url, Entries=entries),
+    "they were not forwarded, and come back after their visibility timeout",
+)
+DELETE = Verb(
+    lambda client, url, entries: client.delete_message_batch(QueueUrl=url, Entries=entries),
+    "they were not deleted here; they are not reported either, so the event source mapping deletes them",
+)
+SHOW_AGAIN = Verb(
+    lambda client, url, entries: client.change_message_visibility_batch(QueueUrl=url, Entries=entries),
+    "they come back not when wanted, but after their visibility timeout",
+)
+
+
 class Broker:
     """SQS, as far as settling needs it.
 
     Args:
-        queue: the queue that the records came from.
+        queue: the queue that the messages came from.
         client_for: gives the client for a region.
         has_time: whether another call can still be made.
     """
@@ -59,81 +77,68 @@ class Broker:
     ) -> None:
         self.queue, self._client_for, self._has_time = queue, client_for, has_time
 
-    def send(self, copies: list[Copy]) -> list[Copy]:
-        """Send the copies, as few calls as can be; those that the broker did not confirm come back."""
-        return [copy for batch in batches(copies) for copy in self._sent_or_singly(batch)]
+    def send(self, batch: list[Copy]) -> list[Delivery]:
+        """Send a batch of copies to their queue; the deliveries whose copy is confirmed come back.
 
-    def delete(self, records: list[Record]) -> list[Record]:
-        """Delete the messages; those that the broker did not confirm come back."""
-        client, url = self._own()
-        return self._in_batches(
-            records,
-            lambda entries: client.delete_message_batch(QueueUrl=url, Entries=entries),  # type: ignore[arg-type]
-            lambda record: {"ReceiptHandle": record["receiptHandle"]},
+        A refused batch is resent one by one, for one bad entry must not hold back nine good ones; a lost answer is no refusal.
+        """
+        items = [(copy.delivery, copy.entry) for copy in batch]
+        done, refused = self._called(SEND, batch[0].to, items)
+        if refused and len(batch) > 1:
+            return [delivery for item in items for delivery in self._called(SEND, batch[0].to, [item])[0]]
+        return done
+
+    def delete(self, deliveries: list[Delivery]) -> None:
+        """Delete the messages."""
+        self._in_batches(DELETE, [(delivery, receipt(delivery)) for delivery in deliveries])
+
+    def show_again(self, deliveries: list[tuple[Delivery, int]]) -> None:
+        """Have the messages delivered again after so many seconds."""
+        self._in_batches(
+            SHOW_AGAIN,
+            [(delivery, {**receipt(delivery), "VisibilityTimeout": after}) for delivery, after in deliveries],
         )
 
-    def show_again(self, records: list[tuple[Record, int]]) -> list[tuple[Record, int]]:
-        """Have the messages delivered again after so many seconds; those that the broker did not confirm come back."""
-        client, url = self._own()
-        return self._in_batches(
-            records,
-            lambda entries: client.change_message_visibility_batch(QueueUrl=url, Entries=entries),  # type: ignore[arg-type]
-            lambda pair: {"ReceiptHandle": pair[0]["receiptHandle"], "VisibilityTimeout": pair[1]},
-        )
+    def _in_batches(self, verb: Verb, items: list[Item]) -> None:
+        for start in range(0, len(items), MAX_ENTRIES):
+            self._called(verb, self.queue, items[start : start + MAX_ENTRIES])
 
-    def _own(self) -> tuple[SQSClient, str]:
-        client = self._client_for(self.queue.region)
-        return client, self.queue.url_at(client.meta.endpoint_url)
-
-    def _sent_or_singly(self, batch: list[Copy]) -> list[Copy]:
-        """A refused batch is resent one by one: one bad entry must not hold back nine good ones. A lost answer is no refusal."""
-        unsent, refused = self._send(batch)
-        if not refused or len(batch) == 1:
-            return unsent
-        return [copy for copy in batch for copy in self._send([copy])[0]]
-
-    def _send(self, batch: list[Copy]) -> tuple[list[Copy], bool]:
-        to = batch[0].to
-        client = self._client_for(to.region)
-        url = to.url_at(client.meta.endpoint_url)
-        return self._called(
-            batch,
-            lambda entries: client.send_message_batch(QueueUrl=url, Entries=entries),  # type: ignore[arg-type]
-            lambda copy: copy.entry,
-        )
-
-    def _in_batches(
-        self, items: list[T], call: Callable[[list[Entry]], Any], entry: Callable[[T], Entry]
-    ) -> list[T]:
-        rows = [items[start : start + MAX_ENTRIES] for start in range(0, len(items), MAX_ENTRIES)]
-        return [item for row in rows for item in self._called(row, call, entry)[0]]
-
-    def _called(
-        self, items: Sequence[T], call: Callable[[list[Entry]], Any], entry: Callable[[T], Entry]
-    ) -> tuple[list[T], bool]:
-        """Make one call; what it did not do, and whether the broker refused it whole."""
+    def _called(self, verb: Verb, queue: Queue, items: list[Item]) -> tuple[list[Delivery], bool]:
+        """Make one call: the deliveries for which it is confirmed, and whether the broker refused it whole."""
         if not self._has_time():
-            log.warning(
-                "No time is left for a call to SQS about %d messages of '%s'. They come back.",
-                len(items),
-                self.queue.name,
-            )
-            return list(items), False
+            tell(verb, queue, items, "no time is left for the call")
+            return [], False
         try:
-            answer = call([{"Id": str(number), **entry(item)} for number, item in enumerate(items)])
-        except Exception as error:  # noqa: BLE001  # whatever it is, the messages come back: the caller is told which
-            log.warning(
-                "A call to SQS about %d messages of '%s' failed: %s", len(items), self.queue.name, told(error)
+            client = self._client_for(queue.region)
+            url = queue.url_at(client.meta.endpoint_url)
+            answer = verb.call(client, url, [{"Id": str(n), **entry} for n, (_, entry) in enumerate(items)])
+        except Exception as error:  # noqa: BLE001  # whatever it is, it is told, and the caller knows what was not done
+            tell(verb, queue, items, told(error))
+            return [], hasattr(error, "response")
+        confirmed = {done["Id"] for done in answer.get("Successful", ())}
+        missed = [item for n, item in enumerate(items) if str(n) not in confirmed]
+        if missed:
+            tell(
+                verb,
+                queue,
+                missed,
+                "; ".join({f"{f.get('Code')} {f.get('Message', '')}" for f in answer.get("Failed", ())}),
             )
-            return list(items), hasattr(error, "response")
-        failed = {failure["Id"]: failure for failure in answer.get("Failed", ())}
-        for failure in failed.values():
-            log.warning(
-                "SQS refused one message of '%s': %s",
-                self.queue.name,
-                f"{failure.get('Code')} {failure.get('Message', '')}",
-            )
-        return [item for number, item in enumerate(items) if str(number) in failed], False
+        return [delivery for n, (delivery, _) in enumerate(items) if str(n) in confirmed], False
+
+
+def receipt(delivery: Delivery) -> Entry:
+    """What names this delivery to SQS."""
+    return {"ReceiptHandle": delivery.message.native["receiptHandle"]}
+
+
+def tell(verb: Verb, queue: Queue, items: list[Item], why: str) -> None:
+    """Log what did not happen, and what becomes of the messages."""
+    ids = [delivery.message.id for delivery, _ in items]
+    text = "SQS could not be told about %d messages ('%s'): %s. As a result, %s."
+    log.warning(
+        text, len(ids), queue.name, why, verb.otherwise, extra={"message_ids": ids, "queue": queue.name}
+    )
 
 
 def told(error: Exception) -> str:

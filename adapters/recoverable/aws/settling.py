@@ -12,7 +12,7 @@ from ..delivery import Delivery
 from ..limits import NO_DELAY
 from ..settlements import Complete, Forward, Redeliver, Settlement
 from .client import Broker
-from .copies import Copy, copy_of
+from .copies import Copy, batches, copy_of
 from .queues import destination
 
 log = logging.getLogger("recoverable.settlement")
@@ -43,16 +43,18 @@ def settle(
         The deliveries that are not done with: they belong into `batchItemFailures`.
     """
     work = sorted_out(settled, broker)
-    unsent = {id(copy.delivery): copy for copy in broker.send(work.copies)} if work.copies else {}
-    for copy in unsent.values():
-        tell(
-            copy.delivery,
-            f"its copy to '{copy.to.name}' could not be sent; it comes back after its visibility timeout",
-        )
-    sent = [copy.delivery for copy in work.copies if id(copy.delivery) not in unsent]
-    complete(sent + (work.done if complete_now else []), broker)
-    show_again(work.again, broker, longest_visibility)
-    return [*(copy.delivery for copy in unsent.values()), *(delivery for delivery, _ in work.again)]
+    unsent = [delivery for batch in batches(work.copies) for delivery in forwarded(batch, broker)]
+    if complete_now:
+        broker.delete(work.done)
+    broker.show_again(timed(work.again, longest_visibility))
+    return [*unsent, *(delivery for delivery, _ in work.again)]
+
+
+def forwarded(batch: list[Copy], broker: Broker) -> list[Delivery]:
+    """Send the copies and at once delete what they were made of; the deliveries whose copy was not confirmed come back."""
+    sent = broker.send(batch)
+    broker.delete(sent)
+    return [copy.delivery for copy in batch if copy.delivery not in sent]
 
 
 def sorted_out(settled: Settled, broker: Broker) -> Work:
@@ -91,28 +93,14 @@ def forward(delivery: Delivery, settlement: Forward, broker: Broker, work: Work)
         work.copies.append(copy)
 
 
-def complete(deliveries: list[Delivery], broker: Broker) -> None:
-    """Delete what is done with; where that fails, the event source mapping deletes it, since it is not reported."""
-    if deliveries:
-        broker.delete([delivery.message.native for delivery in deliveries])
-
-
-def show_again(
-    again: list[tuple[Delivery, timedelta | None]], broker: Broker, longest_visibility: float
-) -> None:
-    """Bring the messages back when they are wanted; where that fails, the visibility timeout brings them."""
-    timed = [
-        (delivery.message.native, seconds(after, longest_visibility))
-        for delivery, after in again
-        if after is not None
+def timed(
+    again: list[tuple[Delivery, timedelta | None]], longest_visibility: float
+) -> list[tuple[Delivery, int]]:
+    """Those whose time to come back is told, in whole seconds: never early, and no more than SQS takes."""
+    most = int(longest_visibility)
+    return [
+        (delivery, min(ceil(after.total_seconds()), most)) for delivery, after in again if after is not None
     ]
-    if timed:
-        broker.show_again(timed)
-
-
-def seconds(after: timedelta, most: float) -> int:
-    """Whole seconds, never early, and no more than SQS takes."""
-    return min(ceil(after.total_seconds()), int(most))
 
 
 def tell(delivery: Delivery, what: str) -> None:
