@@ -7,19 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from infra.commands import RUNTIME, bare_python, sam
-from infra.sam_template import REGION, ROOT, TEMPLATE
+from infra.commands import bare_python, sam
+from infra.sam_template import REGION, ROOT
 
 pytestmark = pytest.mark.xdist_group("sam build")
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that `sam build` fills, with the Python that runs this test for the Python it looks for."""
-    folder = tmp_path_factory.mktemp("sam") / "build"
-    runtime = f"PythonRuntime={RUNTIME}"
-    sam("build", "--template", str(TEMPLATE), "--build-dir", str(folder), "--parameter-overrides", runtime)
-    return folder
 
 
 def files(folder: Path) -> set[str]:

@@ -1,0 +1,148 @@
+"""A cloud on loopback to deploy the built template to: CloudFormation, S3, Lambda with its event source mapping, and SQS."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import socket
+import subprocess
+import time
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import botocore.session
+
+from infra.commands import TOOLS
+from infra.sam_template import REGION, template, transformed
+
+BUCKET = "code"
+PATIENCE = 30.0
+"""Seconds to wait for what should take two; a machine that others use may be slow."""
+
+
+def eventually(found: Callable[[], Any], what: str) -> Any:
+    """Ask until the answer is truthy.
+
+    Args:
+        found: asked every tenth of a second.
+        what: what is waited for, for the error.
+
+    Raises:
+        AssertionError: it was not, within `PATIENCE`.
+    """
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        if answer := found():
+            return answer
+        time.sleep(0.1)
+    raise AssertionError(f"waited {PATIENCE:.0f} s in vain for {what}")
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """A running cloud.
+
+    Args:
+        port: where it listens on loopback.
+    """
+
+    port: int
+
+    def client(self, service: str) -> Any:
+        """A client of one of its services."""
+        return botocore.session.get_session().create_client(
+            service,
+            region_name=REGION,
+            endpoint_url=f"http://127.0.0.1:{self.port}",
+            aws_access_key_id="local",
+            aws_secret_access_key="local",
+        )
+
+    def listens(self) -> bool:
+        """Whether it takes connections yet."""
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+
+
+@contextmanager
+def running_cloud(log: Path) -> Iterator[Cloud]:
+    """Start a cloud, and stop it afterwards.
+
+    Args:
+        log: the file that it writes to.
+    """
+    cloud = Cloud(free_port())
+    place = {"BIND_HOST": "127.0.0.1", "GATEWAY_PORT": str(cloud.port), "LAMBDA_EXECUTOR": "local"}
+    with log.open("w") as output:
+        server = subprocess.Popen(
+            [TOOLS / "ministack"], env={**os.environ, **place}, stdout=output, stderr=subprocess.STDOUT
+        )
+    try:
+        eventually(cloud.listens, f"the cloud to listen; its log is {log}")
+        yield cloud
+    finally:
+        server.terminate()
+        server.wait(PATIENCE)
+
+
+def free_port() -> int:
+    """A port that the kernel just had to spare."""
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def deploy(cloud: Cloud, built: Path, parameters: Mapping[str, str]) -> dict[str, str]:
+    """Do what `sam deploy` does with a built template.
+
+    Args:
+        cloud: where to.
+        built: the folder that `sam build` filled.
+        parameters: the template's parameters that differ from the default.
+
+    Returns:
+        The stack's outputs.
+    """
+    upload(cloud.client("s3"), {"layer": built / "RecoverableLayer", "function": built / "OrdersFunction"})
+    stack = transformed(template(), layer=f"s3://{BUCKET}/layer", function=f"s3://{BUCKET}/function")
+    formation = cloud.client("cloudformation")
+    formation.create_stack(
+        StackName="shop",
+        TemplateBody=json.dumps(stack),
+        Capabilities=["CAPABILITY_IAM"],
+        Parameters=[{"ParameterKey": key, "ParameterValue": value} for key, value in parameters.items()],
+    )
+    return outputs(formation)
+
+
+def upload(s3: Any, folders: Mapping[str, Path]) -> None:
+    """Put each folder into the bucket as a zip file of that name."""
+    s3.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": REGION})
+    for key, folder in folders.items():
+        s3.put_object(Bucket=BUCKET, Key=key, Body=zipped(folder))
+
+
+def zipped(folder: Path) -> bytes:
+    """A folder's files as a zip file."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as file:
+        for path in folder.rglob("*"):
+            file.write(path, path.relative_to(folder))
+    return archive.getvalue()
+
+
+def outputs(formation: Any) -> dict[str, str]:
+    """The outputs of the stack, once it stands."""
+
+    def standing() -> Any:
+        stack = formation.describe_stacks(StackName="shop")["Stacks"][0]
+        assert stack["StackStatus"] in {"CREATE_IN_PROGRESS", "CREATE_COMPLETE"}, stack
+        return stack if stack["StackStatus"] == "CREATE_COMPLETE" else None
+
+    stack = eventually(standing, "the stack to stand")
+    return {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
