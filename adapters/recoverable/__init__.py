@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .backoff import Exponential
 from .config import Delayed, Failed, Immediate, Recoverability
 from .errors import HandlerTimeout, MessageDeserializationError, RetryAfter, UnreportedFailure
 from .messages import Message
@@ -10,6 +9,7 @@ from .messages import Message
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from .actions import Action, DelayedRetry, Discard, ImmediateRetry, MoveToError
+    from .backoff import Exponential
     from .policy import ErrorContext, Policy, default_policy
 
 __all__ = [
@@ -33,16 +33,17 @@ __all__ = [
     "default_policy",
 ]
 
-_FOR_POLICIES = {
+_LATER = {
+    "Exponential": "backoff",
     **dict.fromkeys(("Action", "DelayedRetry", "Discard", "ImmediateRetry", "MoveToError"), "actions"),
     **dict.fromkeys(("ErrorContext", "Policy", "default_policy"), "policy"),
 }
 
 
 def __getattr__(name: str) -> object:
-    """What only custom policies need is imported when they ask for it, not at each cold start (PEP 562)."""
-    if name not in _FOR_POLICIES:
+    """What most functions never name is imported when one does, not at each cold start (PEP 562)."""
+    if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")
     from importlib import import_module  # noqa: PLC0415
 
-    return getattr(import_module(f".{_FOR_POLICIES[name]}", __name__), name)
+    return getattr(import_module(f".{_LATER[name]}", __name__), name)

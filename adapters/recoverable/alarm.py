@@ -9,7 +9,7 @@ TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
-    from typing import NoReturn, TypeVar
+    from typing import Any, Self, TypeVar
 
     T = TypeVar("T")
     R = TypeVar("R")
@@ -19,28 +19,47 @@ class TimeUp(BaseException):
     """Raised inside a handler whose time is up; no `Exception`, for a handler's own `except Exception` must not swallow it."""
 
 
-def call_within(seconds: float, handler: Callable[[T], R], argument: T) -> R:
-    """Call the handler; raise `TimeUp` inside it when the time is up.
+class Alarm:
+    """SIGALRM for the handlers of one invocation; as a context manager it gives the signal back to whoever had it.
 
-    Only the main thread of a POSIX system can be stopped so, and only between two steps of Python code: elsewhere the
-    handler just runs, and the host's own time-out ends it.
-
-    Args:
-        seconds: the time it has.
-        handler: what to call.
-        argument: what with.
+    Only the main thread of a POSIX system can be stopped so, and only between two steps of Python code: elsewhere
+    handlers just run, and the host's own time-out ends them.
     """
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
-        return handler(argument)
-    before = signal.signal(signal.SIGALRM, ring)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001))  # 0 would disarm it
-        return handler(argument)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
+    __slots__ = ("_before", "_inside", "_works")
 
-def ring(_signal: int, _frame: FrameType | None) -> NoReturn:
-    """Stop whatever the main thread does now."""
-    raise TimeUp
+    def __init__(self) -> None:
+        self._inside = False
+        self._works = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+
+    def __enter__(self) -> Self:
+        if self._works:
+            self._before: Any = signal.signal(signal.SIGALRM, self._ring)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._works:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, self._before)
+
+    def call(self, seconds: float, handler: Callable[[T], R], argument: T) -> R:
+        """Call the handler; raise `TimeUp` inside it when the time is up.
+
+        Args:
+            seconds: the time it has.
+            handler: what to call.
+            argument: what with.
+        """
+        if not self._works:
+            return handler(argument)
+        try:
+            self._inside = True
+            signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001))  # 0 would disarm it
+            return handler(argument)
+        finally:
+            self._inside = False  # the timer runs on, for setting it costs; outside it rings unheard
+
+    def _ring(self, _signal: int, _frame: FrameType | None) -> None:
+        if self._inside:
+            self._inside = False
+            raise TimeUp

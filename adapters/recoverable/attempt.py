@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from .alarm import Alarm
     from .config import Recoverability
     from .delivery import Delivery, Platform
     from .messages import Message
@@ -29,6 +30,7 @@ class Invocation:
         clock: the time.
         seconds_left: how long handlers may still run; None when the host sets no limit.
         handler_timeout: how long one handler may run; None for as long as the invocation allows.
+        alarm: stops plain functions; None where nothing can.
     """
 
     __slots__ = (
@@ -37,6 +39,7 @@ class Invocation:
         "_platform",
         "_recoverability",
         "_seconds_left",
+        "alarm",
         "finished",
         "interruption",
     )
@@ -49,9 +52,11 @@ class Invocation:
         *,
         seconds_left: Callable[[], float] | None = None,
         handler_timeout: timedelta | None = None,
+        alarm: Alarm | None = None,
     ) -> None:
         self._recoverability, self._platform, self._clock = recoverability, platform, clock
         self._seconds_left, self._handler_timeout = seconds_left, handler_timeout
+        self.alarm = alarm
         self.finished = 0
         self.interruption: BaseException | None = (
             None  # KeyboardInterrupt or SystemExit, to be raised again after settling
@@ -145,18 +150,18 @@ def attempt(handler: Callable[[Message], Any], delivery: Delivery, invocation: I
     if (settlement := invocation.received(delivery)) is not None:
         return settlement
     limit = invocation.limit()
-    return invocation.ended(delivery, run(handler, delivery.message, limit.seconds), limit)
+    return invocation.ended(delivery, run(handler, delivery.message, limit.seconds, invocation.alarm), limit)
 
 
-def run(handler: Callable[[Message], Any], message: Message, seconds: float | None) -> BaseException | None:
+def run(
+    handler: Callable[[Message], Any], message: Message, seconds: float | None, alarm: Alarm | None
+) -> BaseException | None:
     """How the handler ended: None when it returned, else what it raised, whatever that is, for a lost error is a lost message."""
     try:
-        if seconds is None:
+        if seconds is None or alarm is None:
             result = handler(message)
         else:
-            from .alarm import call_within  # noqa: PLC0415
-
-            result = call_within(seconds, handler, message)
+            result = alarm.call(seconds, handler, message)
         if hasattr(result, "__await__"):
             from .coroutines import finish  # noqa: PLC0415
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from hashlib import blake2b
 
 from .frozen import Frozen
 from .limits import MAX_DELAY, NO_DELAY, checked_delay
@@ -57,7 +58,5 @@ def delay_after(delayed: Delayed, retries_made: int, message_id: str) -> timedel
 
 def chance(message_id: str, retries_made: int) -> float:
     """A number from 0 up to 1 that looks random, yet is the same for the same message and round, so that a policy stays pure."""
-    from hashlib import blake2b  # noqa: PLC0415  # most do not ask for jitter, and this module is imported for Exponential at cold start
-
     digest = blake2b(f"{message_id}/{retries_made}".encode(errors="replace"), digest_size=8).digest()
     return int.from_bytes(digest) / 2**64

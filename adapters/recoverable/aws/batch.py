@@ -79,10 +79,10 @@ class Batch:
         invocation: what the attempts run in.
         time: the invocation's time.
         client: the user's client, if any.
-        partial_responses: whether the event source mapping deletes what is not reported.
+        partial: whether the event source mapping deletes what is not reported.
     """
 
-    __slots__ = ("_client", "_drive", "_invocation", "_partial_responses", "_queue", "_time")
+    __slots__ = ("_client", "_drive", "_invocation", "_partial", "_queue", "_time")
 
     def __init__(
         self,
@@ -90,12 +90,12 @@ class Batch:
         drive: Drive,
         invocation: Invocation,
         time: TimeBudget,
-        *,
         client: SQSClient | None,
-        partial_responses: bool,
+        *,
+        partial: bool,
     ) -> None:
         self._queue, self._drive, self._invocation, self._time = queue, drive, invocation, time
-        self._client, self._partial_responses = client, partial_responses
+        self._client, self._partial = client, partial
 
     def run(self, deliveries: list[Delivery]) -> list[Delivery]:
         """Run and settle all; what comes back is not done with."""
@@ -116,7 +116,7 @@ class Batch:
 
     def _settled(self, settled: Settled, *, last: bool) -> list[Delivery]:
         """The deliveries of a group that are not done with, after the broker was told what can be told now."""
-        complete_now = not last or not self._partial_responses or self._invocation.interruption is not None
+        complete_now = not last or not self._partial or self._invocation.interruption is not None
         if not complete_now and all(settlement is COMPLETE for _, settlement in settled):
             return []
         from .client import Broker, sqs_client  # noqa: PLC0415  # the failure side of this platform

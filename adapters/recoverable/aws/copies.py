@@ -12,10 +12,10 @@ from ..delivery import Delivery
 from ..faults import FIRST_TO_TRIM
 from ..settlements import Forward
 from .queues import Queue
-from .records import FOLDED, HEADERS, Wire, wire_of
+from .wire import FOLDED, HEADERS, Wire, wire_of
 
 if TYPE_CHECKING:
-    from .records import Attributes
+    from .wire import Attributes
 
 MAX_ATTRIBUTES = 10
 """Attributes a message can have (Amazon SQS message quotas)."""

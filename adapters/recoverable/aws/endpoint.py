@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from datetime import timedelta
 
+from ..alarm import Alarm
 from ..attempt import Invocation, attempt, now
 from ..config import Failed, Recoverability
 from ..delivery import Platform
@@ -121,23 +122,19 @@ class SqsEndpoint:
         """
         queue, records = records_of(event)
         platform = self._fifo if queue.fifo else self._standard
+        deliveries = [delivery_of(record, queue, self._recoverability, platform) for record in records]
         time = TimeBudget(context, self._settle_within)
-        invocation = Invocation(
-            self._recoverability,
-            platform,
-            self._clock,
-            seconds_left=time.for_handlers,
-            handler_timeout=self._handler_timeout,
-        )
-        batch = Batch(
-            queue,
-            self._drive,
-            invocation,
-            time,
-            client=self._client,
-            partial_responses=self._partial_responses,
-        )
-        left = batch.run([delivery_of(record, queue, self._recoverability, platform) for record in records])
+        with Alarm() as alarm:
+            invocation = Invocation(
+                self._recoverability,
+                platform,
+                self._clock,
+                seconds_left=time.for_handlers,
+                handler_timeout=self._handler_timeout,
+                alarm=alarm,
+            )
+            batch = Batch(queue, self._drive, invocation, time, self._client, partial=self._partial_responses)
+            left = batch.run(deliveries)
         if invocation.interruption is not None:
             raise invocation.interruption
         if left and not self._partial_responses:

@@ -1,0 +1,136 @@
+"""The shapes in which SQS carries headers: one attribute, NServiceBus's wrapper, or none; whatever a sender wrote is tolerated."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+
+from ..errors import MessageDeserializationError
+from ..headers import CONTROL_MESSAGE, ENCLOSED_MESSAGE_TYPES, MESSAGE_ID
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, TypeAlias
+
+    Record: TypeAlias = dict[str, Any]
+    Attributes: TypeAlias = dict[str, dict[str, Any]]
+
+HEADERS = "NServiceBus.AmazonSQS.Headers"
+FOLDED = "Recoverable.Attributes"
+UNREADABLE_HEADERS = "Recoverable.UnreadableHeaders"
+S3_BODY_KEY = "S3BodyKey"
+EMPTY_BODY = "empty message"  # NServiceBus.AmazonSQS writes this for no body, which SQS does not take
+
+
+class Wire:
+    """A record taken apart: our headers, the user's attributes, the body, and the wrapper when it came in one."""
+
+    __slots__ = ("attributes", "body", "headers", "wrapper")
+
+    def __init__(
+        self,
+        body: str | bytes | MessageDeserializationError,
+        headers: dict[str, str],
+        attributes: Attributes,
+        wrapper: dict[str, Any] | None = None,
+    ) -> None:
+        self.body, self.headers, self.attributes, self.wrapper = body, headers, attributes, wrapper
+
+    def promoted(self) -> Mapping[str, str]:
+        """The headers as a handler sees them: the user's text attributes too, but ours, which are newer, win."""
+        texts = {
+            name: value["stringValue"]
+            for name, value in self.attributes.items()
+            if isinstance(value.get("stringValue"), str)
+        }
+        return texts | self.headers
+
+
+def wire_of(record: Record) -> Wire:
+    """The record taken apart, whichever of the two shapes of NServiceBus.AmazonSQS it has, or none."""
+    attributes = {
+        name: value
+        for name, value in (record.get("messageAttributes") or {}).items()
+        if isinstance(value, dict)
+    }
+    carried = attributes.pop(HEADERS, None)
+    if carried is not None:
+        headers = headers_from(carried.get("stringValue"))
+        attributes |= unfolded(headers)
+        body = elsewhere(attributes) or record["body"]
+        return Wire(body, headers, attributes)
+    if (wrapper := wrapper_in(record["body"])) is not None:
+        headers = texts(wrapper["Headers"])
+        attributes |= unfolded(headers)
+        return Wire(unwrapped(wrapper), headers, attributes, wrapper)
+    return Wire(record["body"], {}, attributes)
+
+
+def headers_from(text: object) -> dict[str, str]:
+    """The headers of the one attribute; what cannot be read as such is kept under a name of its own, so that nothing is lost."""
+    try:
+        headers = json.loads(text if isinstance(text, str) else "")
+    except (ValueError, RecursionError):
+        headers = None
+    return texts(headers) if isinstance(headers, dict) else {UNREADABLE_HEADERS: str(text)}
+
+
+def texts(headers: dict[str, Any]) -> dict[str, str]:
+    """The headers with a text for each value: a number stays readable, a null is no header."""
+    return {
+        name: value if isinstance(value, str) else json.dumps(value)
+        for name, value in headers.items()
+        if value is not None
+    }
+
+
+def unfolded(headers: dict[str, str]) -> Attributes:
+    """The attributes that had no room among SQS's ten, taken out of the headers; none, when it is not what folding writes."""
+    try:
+        folded = json.loads(headers.get(FOLDED, "null"))
+    except (ValueError, RecursionError):
+        folded = None
+    if not isinstance(folded, dict) or not all(isinstance(value, dict) for value in folded.values()):
+        return {}
+    del headers[FOLDED]
+    return folded
+
+
+def wrapper_in(body: str) -> dict[str, Any] | None:
+    """The body as NServiceBus.AmazonSQS's wrapper, if it is one: headers that name a message, beside a body in text."""
+    try:
+        wrapper = json.loads(body) if '"Headers"' in body else None
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(wrapper, dict) or not isinstance(headers := wrapper.get("Headers"), dict):
+        return None
+    names_a_message = (
+        headers.get(CONTROL_MESSAGE) == "True" or MESSAGE_ID in headers or ENCLOSED_MESSAGE_TYPES in headers
+    )
+    return wrapper if names_a_message and isinstance(wrapper.get("Body", ""), str) else None
+
+
+def unwrapped(wrapper: dict[str, Any]) -> str | bytes | MessageDeserializationError:
+    """The body inside the wrapper: base64 when it is that, else as it stands."""
+    if wrapper.get(S3_BODY_KEY):
+        return left_in_s3()
+    text = wrapper.get("Body", "")
+    if text == EMPTY_BODY:
+        return b""
+    try:
+        return b64decode(text, validate=True)
+    except ValueError:
+        return str(text)
+
+
+def elsewhere(attributes: Attributes) -> MessageDeserializationError | None:
+    """The error for a body that NServiceBus left in S3."""
+    return left_in_s3() if attributes.get(S3_BODY_KEY, {}).get("stringValue") else None
+
+
+def left_in_s3() -> MessageDeserializationError:
+    """The error that says what to do about a body which is not here."""
+    return MessageDeserializationError(
+        "the body was left in S3, from where it is not read; have the sender send it with the message, SQS takes 1 MiB"
+    )
