@@ -1,0 +1,79 @@
+"""What the transform makes of the function, its mapping and the alarms: settings without which messages are lost or nobody hears of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from infra.sam_template import template, transformed
+
+STACK = transformed(template())["Resources"]
+ALARMS = {
+    name: kept["Properties"] for name, kept in STACK.items() if kept["Type"] == "AWS::CloudWatch::Alarm"
+}
+
+
+def attribute(resource: str, name: str) -> dict[str, list[str]]:
+    """How a template refers to an attribute of a resource."""
+    return {"Fn::GetAtt": [resource, name]}
+
+
+def watched(alarm: dict[str, Any]) -> tuple[Any, ...]:
+    """What an alarm looks at: namespace, metric, whose."""
+    (dimension,) = alarm["Dimensions"]
+    return alarm["Namespace"], alarm["MetricName"], dimension["Name"], dimension["Value"]
+
+
+def test_lambda_does_not_take_retries_for_a_runaway_loop() -> None:
+    assert STACK["OrdersFunction"]["Properties"]["RecursiveLoop"] == "Allow"
+
+
+def test_the_mapping_reads_the_orders_queue_and_deletes_only_what_succeeded() -> None:
+    assert STACK["OrdersFunctionOrders"]["Properties"] == {
+        "EventSourceArn": attribute("OrdersQueue", "Arn"),
+        "FunctionName": {"Ref": "OrdersFunction"},
+        "FunctionResponseTypes": ["ReportBatchItemFailures"],
+        "BatchSize": {"Ref": "BatchSize"},
+        "MaximumBatchingWindowInSeconds": {"Ref": "BatchWindowSeconds"},
+        "ScalingConfig": {"MaximumConcurrency": {"Ref": "MaximumConcurrency"}},
+    }
+
+
+def test_the_function_knows_its_ladder_and_its_error_queue() -> None:
+    assert STACK["OrdersFunction"]["Properties"]["Environment"]["Variables"] == {
+        "RECOVERABLE_ERROR_QUEUE": attribute("ErrorQueue", "QueueName"),
+        "IMMEDIATE_RETRIES": {"Ref": "ImmediateRetries"},
+        "DELAYED_RETRIES": {"Ref": "DelayedRetries"},
+        "TIME_INCREASE_SECONDS": {"Ref": "TimeIncreaseSeconds"},
+    }
+
+
+@pytest.mark.parametrize("queue", ["OrdersQueue", "ErrorQueue"])
+def test_a_queue_outlives_the_stack(queue: str) -> None:
+    kept = (STACK[queue]["DeletionPolicy"], STACK[queue]["UpdateReplacePolicy"])
+
+    assert kept == ("RetainExceptOnCreate", "Retain")
+
+
+def test_the_alarms_watch_both_queues_and_the_loop_detection() -> None:
+    errors, orders = attribute("ErrorQueue", "QueueName"), attribute("OrdersQueue", "QueueName")
+
+    assert {name: watched(alarm) for name, alarm in ALARMS.items()} == {
+        "ErrorQueueDepthAlarm": ("AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", errors),
+        "ErrorQueueAgeAlarm": ("AWS/SQS", "ApproximateAgeOfOldestMessage", "QueueName", errors),
+        "OrdersQueueAgeAlarm": ("AWS/SQS", "ApproximateAgeOfOldestMessage", "QueueName", orders),
+        "RecursionAlarm": (
+            "AWS/Lambda",
+            "RecursiveInvocationsDropped",
+            "FunctionName",
+            {"Ref": "OrdersFunction"},
+        ),
+    }
+
+
+@pytest.mark.parametrize("name", ALARMS)
+def test_an_alarm_reaches_the_topic_if_there_is_one(name: str) -> None:
+    topic = {"Fn::If": ["HasAlarmTopic", [{"Ref": "AlarmTopicArn"}], {"Ref": "AWS::NoValue"}]}
+
+    assert ALARMS[name]["AlarmActions"] == topic
