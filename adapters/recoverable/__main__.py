@@ -1,0 +1,7 @@
+"""`python -m recoverable` is the command `recoverable`."""
+
+import sys
+
+from recoverable.cli import main
+
+sys.exit(main())

@@ -1,0 +1,59 @@
+"""Runs the Lambda functions of a SAM template on a local SQS as AWS would, without Docker.
+
+How the pieces fit, in the order in which a message meets them:
+
+    sam/            the template → frozen queues, functions and event source mappings (pure)
+    broker          an SQS endpoint on loopback, unless another is given
+    resources, sqs  the queues are created; every call to the broker
+    mapping         a thread for each event source mapping: receives, gathers a batch, hands it on, deletes what is done
+    records         message → record of the event (pure)
+    invoker, pool   a free instance for the batch, a warm one if there is; or throttling
+    instance        a process with the real runtime client, `python -m awslambdaric`
+    runtime_api     what that client talks to, over HTTP on loopback
+    environment     the variables it finds (pure)
+    outcomes        how an invocation can end
+    responses       what that means for each message (pure)
+    journal         what was seen to happen, for observers
+    serving, host   the same from the outside: start, stop, send, look, wait
+
+Nothing of `recoverable` outside this package is imported: it hosts any Lambda function.
+"""
+
+from recoverable.local.aws.host import LocalAws
+from recoverable.local.aws.journal import (
+    BrokerTrouble,
+    Ended,
+    Entry,
+    Expired,
+    FunctionLog,
+    Invoked,
+    Started,
+    Throttled,
+)
+from recoverable.local.aws.local_queue import Depth, LocalQueue, QueuedMessage
+from recoverable.local.aws.outcomes import Died, InitFailed, Outcome, Raised, Returned, TimedOut
+from recoverable.local.aws.sam.document import TemplateError
+from recoverable.local.aws.settings import Settings
+
+__all__ = [
+    "BrokerTrouble",
+    "Depth",
+    "Died",
+    "Ended",
+    "Entry",
+    "Expired",
+    "FunctionLog",
+    "InitFailed",
+    "Invoked",
+    "LocalAws",
+    "LocalQueue",
+    "Outcome",
+    "QueuedMessage",
+    "Raised",
+    "Returned",
+    "Settings",
+    "Started",
+    "TemplateError",
+    "Throttled",
+    "TimedOut",
+]

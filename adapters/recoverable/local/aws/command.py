@@ -1,0 +1,136 @@
+"""Run the Lambda functions of a SAM template on a local SQS, without Docker.
+
+The queues, functions and event source mappings are those of the template. Each instance of a function is a process with AWS's own runtime
+client, killed at the function's Timeout as in Lambda. An SQS endpoint starts with the command; with --endpoint-url another one is
+used, for instance
+  ministack    BIND_HOST=127.0.0.1 GATEWAY_PORT=4566 ministack    --endpoint-url http://127.0.0.1:4566
+  LocalStack   localstack start                                   --endpoint-url http://127.0.0.1:4566
+All AWS calls of the functions go to that endpoint, and none to an account, unless --env AWS_ENDPOINT_URL_<SERVICE>=… says otherwise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import threading
+from datetime import timedelta
+from typing import Any
+
+from recoverable.local.aws.host import LocalAws
+from recoverable.local.aws.narrator import narrate
+from recoverable.local.aws.sam.document import TemplateError
+from recoverable.local.aws.settings import Settings
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    for name, how in _ARGUMENTS.items():
+        parser.add_argument(name, **how)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve until Ctrl-C or a request to terminate; 2 when the template or an argument is wrong."""
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    try:
+        host = LocalAws(arguments.template, _settings(arguments), observe=lambda entry: _say(narrate(entry)))
+        with host:
+            _say(_welcome(host))
+            stop.wait()
+            _say("Stopping.")
+    except (TemplateError, ValueError, OSError) as error:
+        sys.stderr.write(f"recoverable local aws: {error}\n")
+        return 2
+    return 0
+
+
+def _settings(arguments: argparse.Namespace) -> Settings:
+    seconds = arguments.visibility_timeout
+    return Settings(
+        parameters=dict(arguments.parameter),
+        environment=dict(arguments.env),
+        endpoint_url=arguments.endpoint_url,
+        port=arguments.port,
+        region=arguments.region,
+        stack_name=arguments.stack_name,
+        in_process=arguments.in_process,
+        concurrency=arguments.concurrency,
+        visibility_timeout=None if seconds is None else timedelta(seconds=seconds),
+    )
+
+
+def _welcome(host: LocalAws) -> str:
+    """What runs, what does not, and how to send a first message."""
+    stack = host.stack
+    lines = [f"SQS at {host.endpoint_url}"]
+    lines += [f"queue    {queue.name:<32} {queue.url}" for queue in host.queues]
+    lines += [f"function {mapping.function:<32} reads {mapping.queue}" for mapping in stack.mappings]
+    lines += [f"note     {note}" for note in stack.not_served]
+    if stack.mappings:
+        queue = host.queue(stack.mappings[0].queue)
+        lines.append(
+            f"Send with: aws sqs send-message --endpoint-url {host.endpoint_url} --queue-url {queue.url} --message-body …"
+        )
+    return "\n".join([*lines, "Ctrl-C stops."])
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise argparse.ArgumentTypeError(f"{text!r} is no NAME=VALUE")
+    return name, value
+
+
+_ARGUMENTS: dict[str, dict[str, Any]] = {
+    "--template": {
+        "default": "template.yaml",
+        "metavar": "FILE",
+        "help": "the SAM template (default: %(default)s)",
+    },
+    "--endpoint-url": {"metavar": "URL", "help": "an SQS endpoint that runs already (default: start one)"},
+    "--port": {
+        "type": int,
+        "default": 0,
+        "help": "where the started endpoint listens (default: any free port)",
+    },
+    "--parameter": {
+        "type": _pair,
+        "action": "append",
+        "default": [],
+        "metavar": "NAME=VALUE",
+        "help": "a value for one of the template's Parameters; can be repeated",
+    },
+    "--env": {
+        "type": _pair,
+        "action": "append",
+        "default": [],
+        "metavar": "NAME=VALUE",
+        "help": "an environment variable for the functions, over the template's; can be repeated",
+    },
+    "--in-process": {
+        "action": "store_true",
+        "help": "run the functions in this process, one invocation at a time, so that breakpoint() and debuggers work; "
+        "time-outs are off and a crash ends the command",
+    },
+    "--concurrency": {
+        "type": int,
+        "default": 5,
+        "metavar": "N",
+        "help": "the most invocations at a time of each mapping, or the template's MaximumConcurrency if that is lower "
+        "(default: %(default)s, with which Lambda starts)",
+    },
+    "--visibility-timeout": {
+        "type": int,
+        "metavar": "SECONDS",
+        "help": "instead of the queues' own, so that what timed out or crashed comes back sooner than in AWS",
+    },
+    "--region": {"default": "us-east-1", "help": "AWS::Region (default: %(default)s)"},
+    "--stack-name": {"default": "local", "help": "AWS::StackName (default: %(default)s)"},
+}

@@ -1,0 +1,134 @@
+"""The local host: a template on a broker, started and stopped as one, with the queues at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from datetime import timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from recoverable.local.aws.broker import embedded_broker
+from recoverable.local.aws.journal import FunctionLog, Journal, Observer
+from recoverable.local.aws.local_queue import LocalQueue
+from recoverable.local.aws.resources import create_queues
+from recoverable.local.aws.sam.stack import Stack
+from recoverable.local.aws.sam.template import CreatedQueue, Template
+from recoverable.local.aws.serving import Place, serving
+from recoverable.local.aws.settings import Settings
+from recoverable.local.aws.sqs import Sqs
+
+
+class LocalAws:
+    """Runs the functions of a SAM template on an SQS endpoint, from entering it as a context to leaving it.
+
+    Queues on the embedded broker go with it; those on another endpoint stay, with what they hold.
+
+    Args:
+        template: The template's path.
+        settings: How it is run.
+        observe: Called with each journal entry, in order, from one thread at a time. What it raises is logged.
+
+    Raises:
+        TemplateError: The template cannot be followed; some of it is only looked at on entering.
+    """
+
+    stack: Stack
+    """What of the template is run; known once entered."""
+
+    def __init__(
+        self, template: str | Path, settings: Settings | None = None, *, observe: Observer | None = None
+    ) -> None:
+        self.settings = settings or Settings()
+        self._template = Template.read(
+            Path(template),
+            parameters=self.settings.parameters,
+            region=self.settings.region,
+            stack_name=self.settings.stack_name,
+        )
+        self._journal = Journal(observe)
+        self._queues: Mapping[str, LocalQueue] = {}
+        self._cleanup = ExitStack()
+
+    @classmethod
+    def from_template(cls, template: str | Path, *, observe: Observer | None = None, **settings: Any) -> Self:
+        """The same, with the settings as keywords."""
+        return cls(template, Settings(**settings), observe=observe)
+
+    def __enter__(self) -> Self:
+        """Create the queues and start to read them."""
+        with ExitStack() as cleanup:
+            self._start(cleanup)
+            self._cleanup = cleanup.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Kill every instance, end every thread and close every port."""
+        self._cleanup.close()
+
+    def _start(self, cleanup: ExitStack) -> None:
+        given = self.settings.endpoint_url
+        self.endpoint_url = given or cleanup.enter_context(embedded_broker(self.settings.port))
+        sqs = Sqs(self.endpoint_url, region=self.settings.region)
+        cleanup.callback(sqs.close)
+        created = create_queues(
+            sqs, self._template.queues(), visibility_timeout=self.settings.visibility_timeout
+        )
+        if given is None:
+            cleanup.callback(_drop, sqs, created)
+        self._queues = {
+            key: LocalQueue(queue.name, queue.url, queue.arn, sqs) for key, queue in created.items()
+        }
+        self.stack = self._template.stack(created, self.settings.environment)
+        cleanup.enter_context(serving(self.stack, Place(sqs, created, self._journal, self.settings)))
+
+    @property
+    def queues(self) -> tuple[LocalQueue, ...]:
+        """The template's queues."""
+        return tuple(self._queues.values())
+
+    @property
+    def function_log(self) -> tuple[FunctionLog, ...]:
+        """The latest 10,000 lines that functions wrote; those of functions run in process go to the terminal instead."""
+        return self._journal.lines
+
+    def queue(self, name: str) -> LocalQueue:
+        """A queue by its name, with or without the stack's name before it, or by its logical id in the template.
+
+        Raises:
+            KeyError: There is no such queue.
+        """
+        for logical_id, queue in self._queues.items():
+            if name in {queue.name, queue.name.removeprefix(f"{self.settings.stack_name}-"), logical_id}:
+                return queue
+        known = ", ".join(queue.name for queue in self.queues) or "none, since it is not entered yet"
+        raise KeyError(f"There is no queue {name!r}; the host has {known}.")
+
+    def send(self, queue: str, body: Any, **options: Any) -> str:
+        """Send one message to a queue; what the arguments mean stands at `LocalQueue.send`."""
+        return self.queue(queue).send(body, **options)
+
+    def run_until(self, condition: Callable[[], bool], *, deadline: timedelta) -> None:
+        """Wait while the functions run, until a condition holds.
+
+        Args:
+            condition: Looked at after each journal entry and at least every 50 ms.
+            deadline: The longest wait.
+
+        Raises:
+            TimeoutError: The condition does not hold at the deadline; the message has the queues' depths and the latest log lines.
+        """
+        if not self._journal.wait_until(condition, deadline=deadline):
+            depths = "\n".join(f"  {queue.name}: {queue.depth()}" for queue in self.queues)
+            lines = "\n".join(f"  {line.line}" for line in self.function_log[-10:])
+            raise TimeoutError(
+                f"After {deadline.total_seconds():g} s the condition does not hold.\nQueues:\n{depths}\nLog:\n{lines}"
+            )
+
+
+def _drop(sqs: Sqs, created: Mapping[str, CreatedQueue]) -> None:
+    for queue in created.values():
+        sqs.drop(queue.url)

@@ -1,0 +1,93 @@
+"""Runs one function on a batch of records: an instance for it, the event in, the outcome out."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from recoverable.local.aws.journal import Expired, Invoked, Journal, Started, Throttled
+from recoverable.local.aws.outcomes import Outcome
+from recoverable.local.aws.pool import Instance, Pool
+from recoverable.local.aws.records import Record, to_event
+from recoverable.local.aws.runtime_api import Invocation
+from recoverable.local.aws.sam.stack import Function
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One invocation that is over."""
+
+    request_id: str
+    pid: int
+    duration: timedelta
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Invoker:
+    """A function with its instances.
+
+    Args:
+        function: What is invoked.
+        arn: How the context names it.
+        pool: Its instances.
+        journal: Told of each start, throttling and invocation.
+    """
+
+    function: Function
+    arn: str
+    pool: Pool
+    journal: Journal
+
+    def run(self, records: Sequence[Record], *, patience: timedelta) -> Run | None:
+        """Run the function on these records.
+
+        Args:
+            records: Those of one event.
+            patience: How long to wait for an instance when none is free; then the batch is given up and the answer is None.
+
+        Raises:
+            PoolClosed: The host is shutting down.
+        """
+        taken = self._instance(tuple(record["messageId"] for record in records), patience)
+        if taken is None:
+            return None
+        instance, fresh = taken
+        try:
+            return self._run_on(instance, records, fresh=fresh)
+        finally:
+            self.pool.give_back(instance)
+
+    def _instance(self, message_ids: tuple[str, ...], patience: timedelta) -> tuple[Instance, bool] | None:
+        taken = self.pool.take(patience=timedelta(0))
+        if taken is None:
+            self.journal(Throttled(self.function.name, message_ids))
+            taken = self.pool.take(patience=patience)
+        if taken is None:
+            self.journal(Expired(self.function.name, message_ids))
+        return taken
+
+    def _run_on(self, instance: Instance, records: Sequence[Record], *, fresh: bool) -> Run:
+        started = time.monotonic()
+        request_id = str(uuid.uuid4())
+        outcome: Outcome | None = instance.initialize() if fresh else None
+        if outcome is None:
+            if fresh:
+                self.journal(Started(self.function.name, instance.pid))
+            self.journal(Invoked(self.function.name, request_id, instance.pid, tuple(records)))
+            started = time.monotonic()
+            outcome = instance.invoke(self._invocation(request_id, records))
+        return Run(request_id, instance.pid, timedelta(seconds=time.monotonic() - started), outcome)
+
+    def _invocation(self, request_id: str, records: Sequence[Record]) -> Invocation:
+        trace = uuid.uuid4().hex
+        return Invocation(
+            request_id=request_id,
+            event=to_event(records),
+            timeout=self.function.timeout,
+            function_arn=self.arn,
+            trace_id=f"Root=1-{int(time.time()):08x}-{trace[:24]};Parent={trace[16:]};Sampled=0",
+        )

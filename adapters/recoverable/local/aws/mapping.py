@@ -1,0 +1,165 @@
+"""An event source mapping at work: one thread gathers batches from a queue, others run the function on them and settle.
+
+One thread receives for all, since local brokers slow down with each call; it receives only when an invocation may start.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from recoverable.local.aws.invoker import Invoker, Run
+from recoverable.local.aws.journal import BrokerTrouble, Ended, Journal
+from recoverable.local.aws.outcomes import Returned
+from recoverable.local.aws.pool import PoolClosed
+from recoverable.local.aws.records import PAYLOAD_LIMIT, Record, size_of, split, to_record
+from recoverable.local.aws.responses import Verdict, judge
+from recoverable.local.aws.sam.stack import EventSourceMapping
+from recoverable.local.aws.sam.template import CreatedQueue
+from recoverable.local.aws.sqs import Sqs
+
+_LONG_POLL = 1  # seconds; Lambda waits for 20, which would hold up Ctrl-C
+_PAUSE = 1.0  # seconds between calls to a broker that does not answer
+_BREATH = 0.05  # seconds between receives at the end of a window, which is too short for a long poll
+
+
+class Poller:
+    """Serves one mapping between `start` and `stop`.
+
+    Args:
+        mapping: What the template says.
+        queue: The queue, as the broker has it.
+        fifo: Whether the queue keeps an order.
+        visibility_timeout: How long a received message stays hidden.
+        concurrency: The most invocations at a time.
+        sqs: The broker.
+        invoker: The function.
+        journal: Told how each batch ended.
+    """
+
+    def __init__(
+        self,
+        mapping: EventSourceMapping,
+        *,
+        queue: CreatedQueue,
+        fifo: bool,
+        visibility_timeout: timedelta,
+        concurrency: int,
+        sqs: Sqs,
+        invoker: Invoker,
+        journal: Journal,
+    ) -> None:
+        self._mapping, self._queue, self._fifo, self._visibility = mapping, queue, fifo, visibility_timeout
+        self._sqs, self._invoker, self._journal = sqs, invoker, journal
+        self._concurrency = concurrency
+        self._slots = threading.Semaphore(concurrency)
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._poll, name=f"poll-{mapping.name}", daemon=True)
+
+    def start(self) -> None:
+        """Begin to read the queue."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Receive no more; what is received already goes on."""
+        self._stopping.set()
+
+    def join(self) -> None:
+        """Wait, after `stop`, until every batch is settled or given up."""
+        self._thread.join()
+        for _ in range(self._concurrency):
+            self._slots.acquire()
+
+    def _poll(self) -> None:
+        while not self._stopping.is_set():
+            self._slots.acquire()
+            received, batch = time.monotonic(), self._gather()
+            if batch:
+                name = f"batch-{self._mapping.name}"
+                threading.Thread(target=self._serve, args=(batch, received), name=name, daemon=True).start()
+            else:
+                self._slots.release()
+
+    def _gather(self) -> list[Record]:
+        """Up to a batch of records: what one receive brings, or what comes until the window closes."""
+        batch = self._receive(self._mapping.batch_size, wait=_LONG_POLL)
+        closes = time.monotonic() + self._mapping.window.total_seconds()
+        while batch and self._wants_more(batch) and (left := closes - time.monotonic()) > 0:
+            more = self._receive(self._mapping.batch_size - len(batch), wait=min(_LONG_POLL, int(left)))
+            batch.extend(more)
+            if not more and left < _LONG_POLL:
+                self._stopping.wait(min(left, _BREATH))
+        return batch
+
+    def _wants_more(self, batch: Sequence[Record]) -> bool:
+        full = len(batch) >= self._mapping.batch_size or size_of(batch) >= PAYLOAD_LIMIT
+        return not full and not self._stopping.is_set()
+
+    def _receive(self, most: int, *, wait: int) -> list[Record]:
+        messages = self._call(
+            "ReceiveMessage", lambda: self._sqs.receive(self._queue.url, most=most, wait=wait)
+        )
+        return [to_record(message, queue_arn=self._queue.arn) for message in messages or []]
+
+    def _serve(self, batch: list[Record], received: float) -> None:
+        try:
+            for records in split(batch):
+                if not self._serve_event(records, received) and self._fifo:
+                    return  # what follows would overtake what failed
+        except PoolClosed:
+            return  # the batch comes back after its visibility timeout
+        finally:
+            self._slots.release()
+
+    def _serve_event(self, records: list[Record], received: float) -> bool:
+        """Run the function on the records of one event and settle them; False when one of them failed."""
+        hidden = self._visibility - timedelta(seconds=time.monotonic() - received)
+        run = self._invoker.run(records, patience=hidden)
+        if run is None or (self._stopping.is_set() and not isinstance(run.outcome, Returned)):
+            return False
+        verdict = judge(
+            run.outcome,
+            [record["messageId"] for record in records],
+            partial_responses=self._mapping.partial_responses,
+        )
+        self._delete(
+            [record["receiptHandle"] for record in records if record["messageId"] in verdict.completed]
+        )
+        self._journal(self._ended(run, verdict))
+        return not verdict.failed
+
+    def _ended(self, run: Run, verdict: Verdict) -> Ended:
+        return Ended(
+            function=self._invoker.function.name,
+            request_id=run.request_id,
+            pid=run.pid,
+            duration=run.duration,
+            outcome=run.outcome,
+            completed=verdict.completed,
+            failed=verdict.failed,
+            reason=verdict.reason,
+        )
+
+    def _delete(self, handles: Sequence[str]) -> None:
+        refused = self._call("DeleteMessageBatch", lambda: self._sqs.delete(self._queue.url, handles))
+        for reason in refused or []:
+            self._journal(
+                BrokerTrouble(
+                    "DeleteMessageBatch", reason, "the message comes back after its visibility timeout"
+                )
+            )
+
+    def _call(self, name: str, call: Callable[[], Any]) -> Any:
+        """Make a call to the broker; None, after a pause, when it fails."""
+        try:
+            return call()
+        except (BotoCoreError, ClientError) as error:
+            if not self._stopping.is_set():
+                self._journal(BrokerTrouble(name, str(error), "messages stay on the queue; polling goes on"))
+                self._stopping.wait(_PAUSE)
+            return None

@@ -1,0 +1,57 @@
+"""Creates the queues of a template on the broker, and takes them away again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import timedelta
+
+from recoverable.local.aws.sam.document import TemplateError
+from recoverable.local.aws.sam.stack import Queue
+from recoverable.local.aws.sam.template import CreatedQueue
+from recoverable.local.aws.sqs import Sqs
+
+
+def create_queues(
+    sqs: Sqs, queues: tuple[Queue, ...], *, visibility_timeout: timedelta | None
+) -> Mapping[str, CreatedQueue]:
+    """Create every queue, or bring those that exist to what the template says; gives them by logical id.
+
+    The redrive policies come last, when both ends exist.
+
+    Args:
+        sqs: The broker.
+        queues: Those of the template.
+        visibility_timeout: Instead of each queue's own.
+
+    Raises:
+        TemplateError: A redrive policy names a queue that is not in the template.
+    """
+    created = {
+        queue.logical_id: _create(sqs, queue, visibility_timeout or queue.visibility_timeout)
+        for queue in queues
+    }
+    for queue in queues:
+        if queue.redrive is not None:
+            policy = {
+                "deadLetterTargetArn": _target(queue, created),
+                "maxReceiveCount": queue.redrive.max_receive_count,
+            }
+            sqs.set_attributes(created[queue.logical_id].url, {"RedrivePolicy": json.dumps(policy)})
+    return created
+
+
+def _create(sqs: Sqs, queue: Queue, visibility: timedelta) -> CreatedQueue:
+    attributes = {**queue.attributes, "VisibilityTimeout": str(int(visibility.total_seconds()))}
+    url, arn = sqs.create(queue.name, fifo=queue.fifo, attributes=attributes)
+    return CreatedQueue(queue.name, url, arn)
+
+
+def _target(queue: Queue, created: Mapping[str, CreatedQueue]) -> str:
+    for candidate in created.values():
+        if queue.redrive and candidate.name == queue.redrive.target:
+            return candidate.arn
+    raise TemplateError(
+        f"{queue.logical_id}.RedrivePolicy names {queue.redrive and queue.redrive.target!r}, which is no queue of this"
+        " template; write !GetAtt ErrorQueue.Arn with the logical id of one that is."
+    )

@@ -1,0 +1,158 @@
+"""A SAM template → the frozen Stack; reads one file, creates nothing.
+
+Two steps, as in CloudFormation: the queues first, then, when the broker has said what their URLs and ARNs are, the functions and
+mappings that refer to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from recoverable.local.aws.sam.document import TemplateError, load
+from recoverable.local.aws.sam.functions import FUNCTION, read_function, with_globals
+from recoverable.local.aws.sam.intrinsics import Scope, holds
+from recoverable.local.aws.sam.mappings import read_mapping, sqs_events
+from recoverable.local.aws.sam.parameters import read_parameters
+from recoverable.local.aws.sam.properties import Properties
+from recoverable.local.aws.sam.queues import queue_name, read_queue
+from recoverable.local.aws.sam.stack import EventSourceMapping, Function, Queue, Stack
+
+QUEUE = "AWS::SQS::Queue"
+SOMEWHERE = "000000000000"
+"""The account of ARNs made up before the broker has said its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedQueue:
+    """How the broker calls a queue that it has created."""
+
+    name: str
+    url: str
+    arn: str
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A template with its parameters filled in."""
+
+    path: Path
+    document: Mapping[str, Any]
+    scope: Scope
+
+    @classmethod
+    def read(cls, path: Path, *, parameters: Mapping[str, str], region: str, stack_name: str) -> Template:
+        """Read a template's file.
+
+        Args:
+            path: The file.
+            parameters: Values for its `Parameters`; those not given have their defaults.
+            region: What `AWS::Region` is.
+            stack_name: What `AWS::StackName` is.
+
+        Raises:
+            TemplateError: There is no such file, it is no template, or a parameter does not exist or has no value.
+        """
+        if not path.is_file():
+            raise TemplateError(f"There is no template {str(path)!r}; give its path with --template.")
+        document = load(path.read_text(encoding="utf-8"))
+        scope = Scope(
+            parameters={
+                **_pseudo(region, stack_name),
+                **read_parameters(document.get("Parameters") or {}, parameters),
+            },
+            mappings=document.get("Mappings") or {},
+            conditions=document.get("Conditions") or {},
+            resources=document.get("Resources") or {},
+            attributes={},
+        )
+        return cls(path, document, scope)
+
+    def queues(self) -> tuple[Queue, ...]:
+        """The queues to create.
+
+        Raises:
+            TemplateError: One of them cannot be read.
+        """
+        scope = replace(self.scope, attributes=self._names())
+        found = (
+            read_queue(logical_id, Properties(logical_id, values, scope))
+            for logical_id, values in self._resources(QUEUE)
+        )
+        return tuple(found)
+
+    def stack(self, created: Mapping[str, CreatedQueue], environment: Mapping[str, str]) -> Stack:
+        """Everything to run.
+
+        Args:
+            created: What the broker calls the queues, by logical id.
+            environment: Variables for every function, over those of the template.
+
+        Raises:
+            TemplateError: A function or mapping cannot be read.
+        """
+        queues, notes = self.queues(), list(self._unread())
+        functions: list[Function] = []
+        mappings: list[EventSourceMapping] = []
+        for properties in self._functions(_knowing(self.scope, created)):
+            events, left_out = sqs_events(properties)
+            notes.extend(left_out)
+            if events:
+                function, left_out = read_function(properties, root=self.path.parent, environment=environment)
+                functions.append(function)
+                notes.extend(left_out)
+                mappings.extend(read_mapping(event, function=function, queues=queues) for event in events)
+        return Stack(queues, tuple(functions), tuple(mappings), tuple(notes))
+
+    def _functions(self, scope: Scope) -> Iterator[Properties]:
+        shared = (self.document.get("Globals") or {}).get("Function") or {}
+        for logical_id, own in self._resources(FUNCTION):
+            yield Properties(logical_id, with_globals(own, shared), scope)
+
+    def _resources(self, kind: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        for logical_id, resource in self.scope.resources.items():
+            wanted = resource.get("Type") == kind
+            if wanted and ("Condition" not in resource or holds(resource["Condition"], self.scope)):
+                yield logical_id, resource.get("Properties") or {}
+
+    def _names(self) -> dict[str, dict[str, str]]:
+        """What queues can say of one another before they are created."""
+        region = self.scope.parameters["AWS::Region"]
+        names = {
+            logical_id: queue_name(logical_id, Properties(logical_id, values, self.scope))
+            for logical_id, values in self._resources(QUEUE)
+        }
+        return {
+            logical_id: {"Arn": f"arn:aws:sqs:{region}:{SOMEWHERE}:{name}", "QueueName": name}
+            for logical_id, name in names.items()
+        }
+
+    def _unread(self) -> Iterator[str]:
+        for kind in ("AWS::Lambda::Function", "AWS::Lambda::EventSourceMapping"):
+            for logical_id, _ in self._resources(kind):
+                yield f"{logical_id} is an {kind}, which is not read; write an {FUNCTION} with an event of Type SQS"
+
+
+def _knowing(scope: Scope, created: Mapping[str, CreatedQueue]) -> Scope:
+    """The scope once the broker has said what its queues and its account are."""
+    accounts = [queue.arn.split(":")[4] for queue in created.values()] or [SOMEWHERE]
+    attributes = {
+        logical_id: {"Ref": queue.url, "Arn": queue.arn, "QueueName": queue.name, "QueueUrl": queue.url}
+        for logical_id, queue in created.items()
+    }
+    return replace(
+        scope, parameters={**scope.parameters, "AWS::AccountId": accounts[0]}, attributes=attributes
+    )
+
+
+def _pseudo(region: str, stack_name: str) -> dict[str, str]:
+    return {
+        "AWS::Region": region,
+        "AWS::AccountId": SOMEWHERE,
+        "AWS::Partition": "aws",
+        "AWS::URLSuffix": "amazonaws.com",
+        "AWS::StackName": stack_name,
+        "AWS::StackId": f"arn:aws:cloudformation:{region}:{SOMEWHERE}:stack/{stack_name}/0",
+    }

@@ -1,0 +1,100 @@
+"""Puts the parts together for a stack: a pool of instances for each function, a poller for each mapping."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from recoverable.local.aws.environment import lambda_variables
+from recoverable.local.aws.in_process import InProcessInstance
+from recoverable.local.aws.instance import ProcessInstance
+from recoverable.local.aws.invoker import Invoker
+from recoverable.local.aws.journal import FunctionLog, Journal
+from recoverable.local.aws.mapping import Poller
+from recoverable.local.aws.pool import Instance, Pool
+from recoverable.local.aws.sam.stack import EventSourceMapping, Function, Stack
+from recoverable.local.aws.sam.template import CreatedQueue
+from recoverable.local.aws.settings import Settings
+from recoverable.local.aws.sqs import Sqs
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a stack is served: the broker, what it calls the queues, who hears what happens, and how it is run."""
+
+    sqs: Sqs
+    created: Mapping[str, CreatedQueue]
+    journal: Journal
+    settings: Settings
+
+
+@contextmanager
+def serving(stack: Stack, place: Place) -> Iterator[None]:
+    """Read the queues and run the functions; at the end every instance is killed and every thread is over."""
+    invokers = {function.logical_id: _invoker(function, place) for function in stack.functions}
+    pollers = [_poller(mapping, stack, place, invokers[mapping.function]) for mapping in stack.mappings]
+    for poller in pollers:
+        poller.start()
+    try:
+        yield
+    finally:
+        for poller in pollers:
+            poller.stop()
+        for invoker in invokers.values():
+            invoker.pool.close()
+        for poller in pollers:
+            poller.join()
+
+
+def _invoker(function: Function, place: Place) -> Invoker:
+    account = next((queue.arn.split(":")[4] for queue in place.created.values()), "")
+    limits = [
+        limit
+        for limit in (function.reserved_concurrency, 1 if place.settings.in_process else None)
+        if limit is not None
+    ]
+    return Invoker(
+        function=function,
+        arn=f"arn:aws:lambda:{place.settings.region}:{account}:function:{function.name}",
+        pool=Pool(lambda: _instance(function, place), limit=min(limits, default=None)),
+        journal=place.journal,
+    )
+
+
+def _poller(mapping: EventSourceMapping, stack: Stack, place: Place, invoker: Invoker) -> Poller:
+    settings = place.settings
+    queue = next(queue for queue in stack.queues if queue.name == mapping.queue)
+    concurrency = min(settings.concurrency, mapping.max_concurrency or settings.concurrency)
+    return Poller(
+        mapping,
+        queue=place.created[queue.logical_id],
+        fifo=queue.fifo,
+        visibility_timeout=settings.visibility_timeout or queue.visibility_timeout,
+        concurrency=1 if settings.in_process else concurrency,
+        sqs=place.sqs,
+        invoker=invoker,
+        journal=place.journal,
+    )
+
+
+def _instance(function: Function, place: Place) -> Instance:
+    now = datetime.now(UTC)
+    variables = lambda_variables(
+        function,
+        region=place.settings.region,
+        endpoint_url=place.sqs.endpoint_url,
+        log_stream=f"{now:%Y/%m/%d}/[$LATEST]{uuid.uuid4().hex}",
+        host=os.environ,
+    )
+    if place.settings.in_process:
+        return InProcessInstance(function, variables=variables)
+    return ProcessInstance(
+        function,
+        variables=variables,
+        host=os.environ,
+        on_line=lambda pid, line: place.journal(FunctionLog(function.name, pid, line)),
+    )

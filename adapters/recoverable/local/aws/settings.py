@@ -1,0 +1,44 @@
+"""How a template is run here: what its reader may choose, with the defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a template is run here.
+
+    Args:
+        parameters: Values for the template's `Parameters`.
+        environment: Variables for every function, over those of the template.
+        endpoint_url: An SQS endpoint; None starts the embedded one.
+        port: Where the embedded one listens on 127.0.0.1; 0 lets the kernel choose.
+        region: The AWS region that everything believes to be in.
+        stack_name: What `AWS::StackName` is.
+        in_process: Run the functions in this process, for debugging.
+        concurrency: The most invocations at a time of a mapping for which the template sets no lower limit. Lambda begins with five.
+        visibility_timeout: Instead of each queue's own, so that what died or timed out comes back sooner than in AWS. Whole seconds.
+
+    Raises:
+        ValueError: The concurrency is below 1, or the visibility timeout below a second.
+    """
+
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    endpoint_url: str | None = None
+    port: int = 0
+    region: str = "us-east-1"
+    stack_name: str = "local"
+    in_process: bool = False
+    concurrency: int = 5
+    visibility_timeout: timedelta | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what would hang or spin."""
+        if self.concurrency < 1:
+            raise ValueError(f"concurrency is {self.concurrency}; write 1 or more.")
+        if self.visibility_timeout is not None and self.visibility_timeout < timedelta(seconds=1):
+            raise ValueError(f"visibility_timeout is {self.visibility_timeout}; write a second or more.")

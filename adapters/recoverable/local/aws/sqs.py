@@ -1,0 +1,121 @@
+"""The SQS endpoint: every call that the host makes to the broker is made here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from boto3.session import Session
+from botocore.config import Config
+
+from recoverable.local.aws.environment import credentials
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+    from mypy_boto3_sqs.type_defs import MessageTypeDef
+
+_CONNECTIONS = 50  # every mapping keeps one busy with its long poll
+_BATCH = 10  # entries; SQS API
+
+
+class Sqs:
+    """A client of one endpoint, safe to share between threads.
+
+    Args:
+        endpoint_url: Where SQS is served.
+        region: The AWS region in ARNs and signatures.
+    """
+
+    def __init__(self, endpoint_url: str, *, region: str) -> None:
+        self.endpoint_url = endpoint_url
+        self._client = _client(endpoint_url, region)
+
+    def create(self, name: str, *, fifo: bool, attributes: Mapping[str, str]) -> tuple[str, str]:
+        """Create a queue, or bring one that exists to these attributes; gives its URL and its ARN."""
+        kind: dict[Any, str] = {"FifoQueue": "true"} if fifo else {}
+        url = self._client.create_queue(QueueName=name, Attributes=kind)["QueueUrl"]
+        self.set_attributes(url, attributes)
+        return url, self.attributes(url, "QueueArn")["QueueArn"]
+
+    def set_attributes(self, url: str, attributes: Mapping[str, str]) -> None:
+        """Change attributes of a queue."""
+        if attributes:
+            self._client.set_queue_attributes(QueueUrl=url, Attributes=dict(attributes))  # type: ignore[arg-type]
+
+    def attributes(self, url: str, *names: str) -> dict[str, str]:
+        """Read attributes of a queue."""
+        answer = self._client.get_queue_attributes(QueueUrl=url, AttributeNames=list(names))  # type: ignore[arg-type]
+        return {str(name): value for name, value in answer["Attributes"].items()}
+
+    def drop(self, url: str) -> None:
+        """Delete a queue with all its messages."""
+        self._client.delete_queue(QueueUrl=url)
+
+    def receive(
+        self, url: str, *, most: int, wait: int, visibility: timedelta | None = None
+    ) -> Sequence[MessageTypeDef]:
+        """Receive up to ten messages with all their attributes.
+
+        Args:
+            url: The queue's.
+            most: The most messages wanted; more than ten means ten.
+            wait: Seconds to wait for the first of them.
+            visibility: How long they are hidden; the queue's own setting when None.
+        """
+        hidden: dict[str, Any] = (
+            {} if visibility is None else {"VisibilityTimeout": int(visibility.total_seconds())}
+        )
+        answer = self._client.receive_message(
+            QueueUrl=url,
+            MaxNumberOfMessages=min(most, _BATCH),
+            WaitTimeSeconds=wait,
+            AttributeNames=["All"],
+            MessageAttributeNames=["All"],
+            **hidden,
+        )
+        return answer.get("Messages", [])
+
+    def delete(self, url: str, handles: Sequence[str]) -> list[str]:
+        """Delete messages by their receipt handles; gives what the broker says of those that it did not delete."""
+        refused: list[str] = []
+        for start in range(0, len(handles), _BATCH):
+            entries = [
+                {"Id": str(n), "ReceiptHandle": handle}
+                for n, handle in enumerate(handles[start : start + _BATCH])
+            ]
+            answer = self._client.delete_message_batch(QueueUrl=url, Entries=entries)  # type: ignore[arg-type]
+            refused.extend(
+                f"{entry['Code']}: {entry.get('Message', '')}" for entry in answer.get("Failed", [])
+            )
+        return refused
+
+    def show_again(self, url: str, handles: Sequence[str]) -> None:
+        """End the invisibility of received messages."""
+        for start in range(0, len(handles), _BATCH):
+            chunk = enumerate(handles[start : start + _BATCH])
+            entries = [{"Id": str(n), "ReceiptHandle": handle, "VisibilityTimeout": 0} for n, handle in chunk]
+            self._client.change_message_visibility_batch(QueueUrl=url, Entries=entries)  # type: ignore[arg-type]
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def send(self, url: str, **message: Any) -> str:
+        """Send one message, in the words of the SQS API; gives its id."""
+        return self._client.send_message(QueueUrl=url, **message)["MessageId"]
+
+
+def _client(endpoint_url: str, region: str) -> SQSClient:
+    given = credentials(os.environ)
+    session = Session(
+        region_name=region,
+        aws_access_key_id=given["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=given["AWS_SECRET_ACCESS_KEY"],
+        aws_session_token=given.get("AWS_SESSION_TOKEN"),
+    )
+    config = Config(
+        max_pool_connections=_CONNECTIONS, proxies={}, retries={"mode": "standard", "max_attempts": 3}
+    )
+    return session.client("sqs", endpoint_url=endpoint_url, config=config)
