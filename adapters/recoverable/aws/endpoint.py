@@ -11,6 +11,7 @@ from ..config import Failed, Recoverability
 from ..delivery import Platform
 from ..handlers import is_coroutine_function, name_of
 from ..limits import MAX_COUNT, checked_count, checked_delay
+from ..world import World, current_world
 from .batch import Batch, TimeBudget
 from .records import delivery_of, records_of
 
@@ -96,7 +97,8 @@ class SqsEndpoint:
             )
         self._drive = driver(handler, concurrency)
         self._recoverability = with_error_queue(recoverability)
-        self._client, self._clock, self._partial_responses = client, clock or now, partial_responses
+        self._world = World(client, clock or now, Alarm)
+        self._partial_responses = partial_responses
         self._handler_timeout, self._settle_within = handler_timeout, settle_within
         self._standard = Platform(counter, longest_delay=longest_delay, host=host(), machine=machine())
         self._fifo = Platform(in_place=True, host=host(), machine=machine())
@@ -124,16 +126,17 @@ class SqsEndpoint:
         platform = self._fifo if queue.fifo else self._standard
         deliveries = [delivery_of(record, queue, self._recoverability, platform) for record in records]
         time = TimeBudget(context, self._settle_within)
-        with Alarm() as alarm:
+        world = current_world.get() or self._world
+        with world.alarm() as alarm:
             invocation = Invocation(
                 self._recoverability,
                 platform,
-                self._clock,
+                world.clock,
                 seconds_left=time.for_handlers,
                 handler_timeout=self._handler_timeout,
                 alarm=alarm,
             )
-            batch = Batch(queue, self._drive, invocation, time, self._client, partial=self._partial_responses)
+            batch = Batch(queue, self._drive, invocation, time, world.client, partial=self._partial_responses)
             left = batch.run(deliveries)
         if invocation.interruption is not None:
             raise invocation.interruption

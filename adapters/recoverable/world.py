@@ -1,0 +1,39 @@
+"""Where a test world hands its client, its clock and its alarm to the endpoints that run in it; in production there is none."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+
+from .frozen import Frozen
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+    from datetime import datetime
+    from typing import Any
+
+    from .alarm import Alarm
+
+
+class World(Frozen):
+    """What an endpoint takes from its surroundings instead of what it was made with.
+
+    Args:
+        client: stands in for the SDK's client of that platform.
+        clock: gives the world's time.
+        alarm: gives what stops a handler in the world's time.
+    """
+
+    __slots__ = ("alarm", "client", "clock")
+    client: Any
+    clock: Callable[[], datetime]
+    alarm: Callable[[], AbstractContextManager[Alarm]]
+
+    def __init__(
+        self, client: Any, clock: Callable[[], datetime], alarm: Callable[[], AbstractContextManager[Alarm]]
+    ) -> None:
+        self._assign(client=client, clock=clock, alarm=alarm)
+
+
+current_world: ContextVar[World | None] = ContextVar("recoverable.world", default=None)
