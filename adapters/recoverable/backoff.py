@@ -6,11 +6,14 @@ from datetime import timedelta
 from hashlib import blake2b
 
 from .frozen import Frozen
-from .limits import MAX_DELAY, NO_DELAY, checked_delay
+from .limits import MAX_DELAY, NO_DELAY, checked_delay, checked_number
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from .config import Delayed
+
+MAX_FACTOR = 1_000.0
+"""From 1 s to the longest delay in three steps: a larger factor is a mistake."""
 
 
 class Exponential(Frozen):
@@ -18,11 +21,11 @@ class Exponential(Frozen):
 
     Args:
         initial: the first delay.
-        factor: by how much each delay is longer than the one before, at least 1.
+        factor: by how much each delay is longer than the one before, 1 to 1,000.
         maximum: no delay is longer than this.
 
     Raises:
-        TypeError: a duration that is no timedelta.
+        TypeError: a duration that is no timedelta, a factor that is no number.
         ValueError: out of range.
     """
 
@@ -32,8 +35,7 @@ class Exponential(Frozen):
     maximum: timedelta
 
     def __init__(self, initial: timedelta, factor: float = 2.0, maximum: timedelta = MAX_DELAY) -> None:
-        if not 1 <= factor < float("inf"):
-            raise ValueError(f"Exponential(factor) is {factor!r}; write a number from 1 up, such as 2.0")
+        checked_number("Exponential(factor)", factor, 1, MAX_FACTOR)
         checked_delay("Exponential(initial)", initial)
         checked_delay("Exponential(maximum)", maximum)
         self._assign(initial=initial, factor=factor, maximum=maximum)

@@ -6,13 +6,13 @@ from datetime import timedelta
 
 from .errors import MessageDeserializationError
 from .frozen import Frozen
-from .handlers import name_of
-from .limits import MAX_DELAY, MAX_DELAYED, MAX_IMMEDIATE, checked_count, checked_delay
+from .handlers import ASYNC_GENERATOR, COROUTINE, GENERATOR, code_flags, name_of
+from .limits import MAX_DELAY, MAX_DELAYED, MAX_IMMEDIATE, checked_count, checked_delay, checked_number
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
 
     from .policy import Policy
 
@@ -29,17 +29,28 @@ def checked_queue(name: str, value: object) -> str:
     return value
 
 
-def checked_rule(rule: object) -> object:
-    """The exception type or predicate, or an error that says what to write instead."""
-    if isinstance(rule, type) and not issubclass(rule, BaseException):
+def checked_function(name: str, value: object, wanted: str) -> None:
+    """Refuse what cannot be called, and what gives a coroutine or generator when it is: the core awaits nothing."""
+    if not callable(value) or isinstance(value, type):
+        raise TypeError(f"{name} is {name_of(value)}; write {wanted}")
+    if code_flags(value) & (COROUTINE | GENERATOR | ASYNC_GENERATOR):
         raise TypeError(
-            f"Failed(unrecoverable) has {name_of(rule)}; write exception types, or functions from exception to bool"
+            f"{name} is {name_of(value)}, an async def or generator; write {wanted}, by a plain def"
         )
-    if not callable(rule):
-        raise TypeError(
-            f"Failed(unrecoverable) has {rule!r}; write exception types, or functions from exception to bool"
-        )
-    return rule
+
+
+def checked_rules(rules: object) -> tuple[Any, ...]:
+    """The exception types and predicates, each once, or an error that says what to write instead."""
+    wanted = "exception types, or functions from exception to bool"
+    if callable(rules) or not hasattr(rules, "__iter__"):
+        raise TypeError(f"Failed(unrecoverable) is {name_of(rules)}; write a tuple of {wanted}")
+    kept: list[Any] = [MessageDeserializationError]
+    for rule in rules:
+        if not (isinstance(rule, type) and issubclass(rule, BaseException)):
+            checked_function("A rule of Failed(unrecoverable)", rule, wanted)
+        if rule not in kept:
+            kept.append(rule)
+    return tuple(kept)
 
 
 class Immediate(Frozen):
@@ -73,7 +84,7 @@ class Delayed(Frozen):
         max_total_time: no more delayed retries once this long has passed since the first (the rule of NServiceBus 5).
 
     Raises:
-        TypeError: a duration that is no timedelta, a backoff that cannot be called.
+        TypeError: a duration that is no timedelta, a backoff that is no plain function, a jitter that is no number.
         ValueError: out of range.
     """
 
@@ -95,14 +106,9 @@ class Delayed(Frozen):
     ) -> None:
         checked_count("Delayed(max_retries)", max_retries, MAX_DELAYED)
         checked_delay("Delayed(time_increase)", time_increase, MAX_DELAY / max(max_retries, 1))
-        if backoff is not None and not callable(backoff):
-            raise TypeError(
-                f"Delayed(backoff) is {backoff!r}; write a function from retries made to a timedelta"
-            )
-        if not 0 <= jitter <= 1:
-            raise ValueError(
-                f"Delayed(jitter) is {jitter!r}; write a number from 0.0 (none) to 1.0 (all of the delay)"
-            )
+        if backoff is not None:
+            checked_function("Delayed(backoff)", backoff, "a function from retries made to a timedelta")
+        checked_number("Delayed(jitter)", jitter, 0.0, 1.0)
         if max_total_time is not None:
             checked_delay("Delayed(max_total_time)", max_total_time)
         self._assign(max_retries=max_retries, time_increase=time_increase, backoff=backoff)
@@ -117,7 +123,7 @@ class Failed(Frozen):
         unrecoverable: exception types (subclasses count) or predicates, in addition to `MessageDeserializationError`.
 
     Raises:
-        TypeError: a rule that is neither an exception type nor a function.
+        TypeError: a rule that is neither an exception type nor a plain function.
         ValueError: a blank queue name.
     """
 
@@ -128,12 +134,7 @@ class Failed(Frozen):
     def __init__(self, error_queue: str | None = None, unrecoverable: Iterable[Unrecoverable] = ()) -> None:
         if error_queue is not None:
             checked_queue("Failed(error_queue)", error_queue)
-        if callable(unrecoverable):
-            raise TypeError(
-                f"Failed(unrecoverable) is {unrecoverable!r}; write a tuple, such as ({name_of(unrecoverable)},)"
-            )
-        rules = dict.fromkeys((MessageDeserializationError, *map(checked_rule, unrecoverable)))
-        self._assign(error_queue=error_queue, unrecoverable=tuple(rules))
+        self._assign(error_queue=error_queue, unrecoverable=checked_rules(unrecoverable))
 
 
 class Recoverability(Frozen):
@@ -146,7 +147,7 @@ class Recoverability(Frozen):
         policy: decides instead of the default policy; it may call `default_policy`.
 
     Raises:
-        TypeError: a part of another kind.
+        TypeError: a part of another kind, or a policy that is no plain function.
     """
 
     __slots__ = ("delayed", "failed", "immediate", "policy")
@@ -170,8 +171,7 @@ class Recoverability(Frozen):
         ):
             if not isinstance(part, kind):
                 raise TypeError(f"Recoverability({name}) is {part!r}; write {name}={kind.__name__}(...)")
-        if policy is not None and not callable(policy):
-            raise TypeError(
-                f"Recoverability(policy) is {policy!r}; write a function (recoverability, error_context) -> action"
-            )
+        if policy is not None:
+            wanted = "a function (recoverability, error_context) -> action"
+            checked_function("Recoverability(policy)", policy, wanted)
         self._assign(immediate=immediate, delayed=delayed, failed=failed, policy=policy)

@@ -27,6 +27,12 @@ class Frozen:
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"{type(self).__name__}.{name} cannot be deleted")
 
+    def __getstate__(self) -> dict[str, Any]:
+        return self._fields()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._assign(**state)
+
     def __replace__(self, /, **changes: object) -> Self:
         """The same value with some fields changed; checked as any new one is. `copy.replace` calls this from 3.13 on."""
         return type(self)(**(self._fields() | changes))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +35,7 @@ def is_coroutine_function(handler: Callable[..., Any]) -> bool:
 
 def code_flags(handler: Any) -> int:
     """The flags of the code that a call runs; 0 for what is not written in Python."""
-    while hasattr(handler, "func"):  # functools.partial
+    while isinstance(handler, partial):
         handler = handler.func
     code = getattr(handler, "__code__", None) or getattr(type(handler).__call__, "__code__", None)
     return getattr(code, "co_flags", 0)

@@ -28,6 +28,15 @@ def checked_count(name: str, value: object, most: int) -> int:
     return value
 
 
+def checked_number(name: str, value: object, least: float, most: float) -> float:
+    """The number from `least` to `most`, or an error that says what to write instead."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{name} is {value!r}; write a number from {least} to {most}")
+    if not least <= value <= most:
+        raise ValueError(f"{name} is {value!r}; write a number from {least} to {most}")
+    return value
+
+
 def checked_delay(name: str, value: object, most: timedelta = MAX_DELAY) -> timedelta:
     """The duration from 0 to `most`, or an error that says what to write instead."""
     if not isinstance(value, timedelta):
