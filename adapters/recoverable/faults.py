@@ -56,10 +56,10 @@ def fault_headers(
         platform: its host and machine are named.
         now: the time of the failure.
     """
-    causes = list(chain(exception))
+    causes = chain(exception)
     optional = {
         INNER_EXCEPTION_TYPE: type_name(causes[1]) if len(causes) > 1 else None,
-        HELP_LINK: text_of(getattr(exception, "help_link", None)),
+        HELP_LINK: text_of(attribute(exception, "help_link")),
         SOURCE: source_of(exception),
     }
     return {
@@ -79,14 +79,23 @@ def fault_headers(
     }
 
 
-def chain(exception: BaseException) -> Iterator[BaseException]:
-    """The exception, its cause, the cause's cause: as a traceback shows them, and never round in a circle."""
-    seen: set[int] = set()
-    following: BaseException | None = exception
-    while following is not None and id(following) not in seen and len(seen) < MAX_CAUSES:
-        yield following
-        seen.add(id(following))
-        following = following.__cause__ or (None if following.__suppress_context__ else following.__context__)
+def chain(exception: BaseException) -> list[BaseException]:
+    """The exception, what caused it, what caused that: as a traceback shows them, and never round in a circle."""
+    told: list[BaseException] = []
+    waiting = [exception]
+    while waiting and len(told) < MAX_CAUSES:
+        following = waiting.pop()
+        if all(following is not known for known in told):
+            told.append(following)
+            waiting += reversed(causes_of(following))
+    return told
+
+
+def causes_of(exception: BaseException) -> list[BaseException]:
+    """What led to the exception itself: a group's members, of which .NET too calls the first the inner one, and the cause."""
+    members = exception.exceptions if isinstance(exception, BaseExceptionGroup) else ()
+    cause = exception.__cause__ if exception.__suppress_context__ else exception.__context__
+    return [*members, *([] if cause is None else [cause])]
 
 
 def type_name(exception: BaseException) -> str:
@@ -146,10 +155,25 @@ def source_of(exception: BaseException) -> str | None:
 
 def data_of(exception: BaseException) -> Iterator[tuple[str, str]]:
     """The exception's own `data`, if it is a mapping, and its notes (PEP 678), .NET's Exception.Data."""
-    data = getattr(exception, "data", None)
-    pairs = list(data.items()) if isinstance(data, Mapping) else []
-    notes = getattr(exception, "__notes__", None)
-    for key, value in [*pairs, ("Notes", "\n".join(map(str, notes)) if isinstance(notes, list) else None)]:
+    notes = attribute(exception, "__notes__")
+    told = "\n".join(filter(None, map(text_of, notes))) if isinstance(notes, list) else None
+    for key, value in [*items_of(attribute(exception, "data")), ("Notes", told)]:
         name, text = text_of(key), text_of(value)
         if name is not None and text is not None:
             yield f"{DATA}{name}", text
+
+
+def attribute(exception: BaseException, name: str) -> object:
+    """The exception's attribute; None when there is none, or when asking for it raises."""
+    try:
+        return getattr(exception, name, None)
+    except Exception:  # noqa: BLE001  # as in `text_of`
+        return None
+
+
+def items_of(data: object) -> list[tuple[object, object]]:
+    """The mapping's keys and values; none when it is no mapping, or when reading it raises."""
+    try:
+        return list(data.items()) if isinstance(data, Mapping) else []
+    except Exception:  # noqa: BLE001  # as in `text_of`
+        return []

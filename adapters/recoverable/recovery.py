@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Coroutine, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import assert_never
@@ -12,7 +12,7 @@ from .actions import Action, DelayedRetry, Discard, ImmediateRetry, MoveToError
 from .config import Failed, Recoverability
 from .delivery import Deferral, Delivery, Platform
 from .errors import UnreportedFailure
-from .faults import fault_headers
+from .faults import fault_headers, message_of
 from .limits import MAX_COUNT, NO_DELAY
 from .messages import Message
 from .policy import ErrorContext, Policy, adjusted, available, default_policy
@@ -105,15 +105,25 @@ def asked(recoverability: Recoverability, context: ErrorContext) -> tuple[Action
             action = policy(settings, context)
         except Exception as error:  # noqa: BLE001  # the message must not suffer: the next policy is asked, and the log told
             warnings += (
-                f"{name} raised {type(error).__name__}: {error}. The next simpler policy decides for this message.",
+                f"{name} raised {type(error).__name__}: {message_of(error)}. The next simpler policy decides for this message.",
             )
             continue
         if isinstance(action, Action):
             return action, warnings
         warnings += (
-            f"{name} answered {action!r}, which is no action. The next simpler policy decides for this message.",
+            f"{name} answered {nonsense(action)}, which is no action. The next simpler policy decides for this message.",
         )
     return MoveToError(), warnings
+
+
+def nonsense(answer: object) -> str:
+    """The answer as a warning can show it; a coroutine is closed, for nobody will await it."""
+    if isinstance(answer, Coroutine):
+        answer.close()
+    try:
+        return repr(answer)
+    except Exception:  # noqa: BLE001  # told without it: the message must not suffer
+        return f"a {type(answer).__name__}"
 
 
 def candidates(recoverability: Recoverability) -> Iterable[tuple[str, Policy, Recoverability]]:
