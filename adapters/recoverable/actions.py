@@ -70,3 +70,4 @@ class Discard:
 
 
 Action = ImmediateRetry | DelayedRetry | MoveToError | Discard
+"""What a policy may answer."""

@@ -54,5 +54,6 @@ def read_date(headers: Mapping[str, str], name: str) -> datetime | None:
 
 
 def write_date(moment: datetime) -> str:
-    """The moment in NServiceBus's form, to the microsecond."""
-    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S:%f} Z"
+    """The moment in NServiceBus's form, to the microsecond; not by `strftime`, which writes years before 1000 too short."""
+    text = moment.astimezone(UTC).isoformat(" ", "microseconds")
+    return f"{text[:19]}:{text[20:26]} Z"

@@ -83,10 +83,10 @@ class Message:
         """The body as bytes.
 
         Raises:
-            MessageDeserializationError: the body is not here, such as one that was left in S3.
+            MessageDeserializationError: the body is not here, such as one that was left in S3, or is no UTF-8.
         """
         raw = self._raw()
-        return raw if isinstance(raw, bytes) else raw.encode()
+        return raw if isinstance(raw, bytes) else self._read(raw.encode)
 
     @property
     def text(self) -> str:

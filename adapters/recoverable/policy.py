@@ -41,6 +41,7 @@ class ErrorContext:
 
 
 Policy = Callable[[Recoverability, ErrorContext], Action]
+"""Decides about a failed attempt: pure, so that the same failure gets the same answer wherever it is asked."""
 
 
 def default_policy(recoverability: Recoverability, context: ErrorContext) -> Action:
