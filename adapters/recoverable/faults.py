@@ -6,6 +6,7 @@ import hashlib
 import traceback
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from types import FrameType
 
 from .delivery import Platform
 from .headers import write_date
@@ -134,12 +135,17 @@ def frames(exception: BaseException) -> list[str]:
     walked = list(traceback.walk_tb(exception.__traceback__))
     lines = []
     for frame, line in reversed(walked):
-        module = str(frame.f_globals.get("__name__", "?"))
-        if module.partition(".")[0] != __package__:
+        if not is_ours(frame):
+            module = frame.f_globals.get("__name__", "?")
             lines.append(
                 f"   at {module}.{frame.f_code.co_name}() in {absolute(frame.f_code.co_filename)}:line {line}"
             )
     return lines
+
+
+def is_ours(frame: FrameType) -> bool:
+    """Whether the frame is of this package: what drives handlers, not what fails in them."""
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0] == __package__
 
 
 def absolute(path: str) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 from datetime import timedelta
+from types import TracebackType
 from typing import assert_never
 
 from .actions import DelayedRetry, Discard, ImmediateRetry, MoveToError
 from .delivery import Deferral
+from .faults import is_ours
 from .recovery import Decision
 
 immediate_retry = logging.getLogger("recoverable.immediate_retry")
@@ -34,17 +36,17 @@ def report_action(decision: Decision, exception: BaseException) -> None:
     match decision.action:
         case ImmediateRetry():
             text = "Immediate Retry is going to retry message '%s' because of an exception:"
-            immediate_retry.info(text, message_id, exc_info=exception, extra=extra)
+            immediate_retry.info(text, message_id, exc_info=told(exception), extra=extra)
         case DelayedRetry(delay):
             text = "Delayed Retry will reschedule message '%s' after a delay of %s because of an exception:"
             extra["delay_seconds"] = delay.total_seconds()
-            delayed_retry.warning(text, message_id, time_span(delay), exc_info=exception, extra=extra)
+            delayed_retry.warning(text, message_id, time_span(delay), exc_info=told(exception), extra=extra)
         case MoveToError():
             text = (
                 "Moving message '%s' to the error queue '%s' because processing failed due to an exception:"
             )
             extra["error_queue"] = decision.error_queue
-            move_to_error.error(text, message_id, decision.error_queue, exc_info=exception, extra=extra)
+            move_to_error.error(text, message_id, decision.error_queue, exc_info=told(exception), extra=extra)
         case Discard(reason):
             discard.info("Discarding message with id '%s'. Reason: %s", message_id, reason, extra=extra)
         case None:
@@ -58,6 +60,14 @@ def report_deferral(decision: Decision, event: Deferral) -> None:
     text = "Deferring message '%s' for %s: %s. This counts as no attempt."
     extra = facts(decision) | {"delay_seconds": event.delay.total_seconds()}
     deferral.info(text, decision.delivery.message.id, time_span(event.delay), event.reason, extra=extra)
+
+
+def told(exception: BaseException) -> tuple[type[BaseException], BaseException, TracebackType | None]:
+    """The exception for a log, its traceback beginning in the handler: our own frames are the same for each failure."""
+    trace = exception.__traceback__
+    while trace is not None and is_ours(trace.tb_frame):
+        trace = trace.tb_next
+    return type(exception), exception, trace
 
 
 def facts(decision: Decision) -> dict[str, object]:
