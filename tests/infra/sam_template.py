@@ -64,12 +64,22 @@ def corners(source: Template, *names: str) -> list[dict[str, Any]]:
     return [dict(zip(names, values, strict=True)) for values in product(*choices)]
 
 
-def with_defaults(source: Template, parameters: Parameters) -> Template:
-    """The same template with other defaults."""
-    changed = deepcopy(source)
-    for name, value in parameters.items():
-        changed["Parameters"][name]["Default"] = value
-    return changed
+def filled_in(source: Template, parameters: Parameters) -> Template:
+    """The same template with the values of some parameters written where they were referred to."""
+
+    def written(node: Any) -> Any:
+        match node:
+            case {"Ref": str(name)} if name in parameters:
+                return parameters[name]
+            case dict():
+                return {key: written(inner) for key, inner in node.items()}
+            case list():
+                return [written(inner) for inner in node]
+            case _:
+                return node
+
+    others = {name: kept for name, kept in source["Parameters"].items() if name not in parameters}
+    return {**written(source), "Parameters": others}
 
 
 def value(source: Template, parameters: Parameters, resource: str, *path: str) -> Any:

@@ -10,7 +10,7 @@ import pytest
 from cfnlint import api
 
 from infra.commands import sam
-from infra.sam_template import REGION, TEMPLATE, Template, bounds, template, transformed, with_defaults
+from infra.sam_template import REGION, TEMPLATE, Template, bounds, filled_in, template, transformed
 
 SAM = template()
 RANGES = [name for name, parameter in SAM["Parameters"].items() if "MinValue" in parameter]
@@ -41,15 +41,9 @@ def test_the_transformed_template_is_clean() -> None:
 
 @pytest.mark.parametrize("end", [0, -1], ids=["least", "most"])
 def test_it_is_clean_at_the_ends_of_every_range(end: int) -> None:
-    extreme = {name: bounds(SAM, name)[end] for name in [*RANGES, "FunctionTimeout"]}
+    extreme = {name: bounds(SAM, name)[end] for name in RANGES}
 
-    assert complaints(with_defaults(SAM, extreme)) == []
-
-
-def test_it_is_clean_with_a_topic_for_the_alarms() -> None:
-    topic = f"arn:aws:sns:{REGION}:123456789012:on-call"
-
-    assert complaints(with_defaults(SAM, {"AlarmTopicArn": topic})) == []
+    assert complaints(filled_in(SAM, extreme)) == []
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
-"""The ladder as template.yaml sets it: from the parameters through the environment to the function."""
+"""What template.yaml lets its user choose, held against what the package takes: ladders and Pythons."""
 
 from __future__ import annotations
 
+import tomllib
 from datetime import timedelta
 from runpy import run_path
 
@@ -40,3 +41,14 @@ def test_the_parameters_default_to_what_the_package_does() -> None:
     delayed = Delayed(default["DelayedRetries"], timedelta(seconds=default["TimeIncreaseSeconds"]))
 
     assert (immediate, delayed) == (Immediate(), Delayed())
+
+
+def test_the_runtimes_on_offer_are_the_pythons_that_the_package_supports() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    python = "Programming Language :: Python :: 3."
+
+    supported = [
+        f"python3.{name.removeprefix(python)}" for name in project["classifiers"] if name.startswith(python)
+    ]
+
+    assert SAM["Parameters"]["PythonRuntime"]["AllowedValues"] == supported
