@@ -37,6 +37,12 @@ COMMANDS = (
         "recoverable.local.aws.command",
         "local",
     ),
+    Command(
+        ("demo", "aws"),
+        "watch the example shop's orders climb the ladder",
+        "recoverable.local.demo.command",
+        "local",
+    ),
 )
 
 
