@@ -8,11 +8,12 @@ from datetime import timedelta
 from io import StringIO
 
 import pytest
+from rich.console import Console
+
 from recoverable.local.aws import Died, Ended, Entry, FunctionLog, Invoked, Outcome, QueuedMessage, Returned
 from recoverable.local.demo.command import Watcher, judge
 from recoverable.local.demo.orders import ORDERS, Order
 from recoverable.local.demo.story import FAILED, GIVEN_UP, PLACED, WORDLESS, Trail, beginning, told
-from rich.console import Console
 
 GOOD, FLAKY, DEADLY = ORDERS[0], ORDERS[1], ORDERS[6]
 IDS = {f"id-{number}": order for number, order in enumerate(ORDERS)}
@@ -30,7 +31,7 @@ def placed(number: int) -> FunctionLog:
 
 
 def invoked(*orders: Order) -> Invoked:
-    return Invoked("Orders", "r1", 1, tuple({"body": order.body} for order in orders))  # type: ignore[misc]  # a body is all it reads
+    return Invoked("Orders", "r1", 1, tuple({"body": order.body} for order in orders))
 
 
 def ended(outcome: Outcome) -> Ended:
@@ -60,7 +61,7 @@ def test_a_log_line_is_a_step(entries: list[Entry], expected: Trail) -> None:
 
 
 def test_a_death_is_a_step_of_those_of_which_nothing_was_heard() -> None:
-    entries = [invoked(GOOD, DEADLY), placed(1), ended(Died(1))]
+    entries: list[Entry] = [invoked(GOOD, DEADLY), placed(1), ended(Died(1))]
 
     assert (trail(GOOD, *entries), trail(DEADLY, *entries)) == (
         Trail((PLACED,), placed=True),
