@@ -74,13 +74,16 @@ def running_cloud(log: Path) -> Iterator[Cloud]:
     """Start a cloud, and stop it afterwards.
 
     Args:
-        log: the file that it writes to.
+        log: the file that it writes to; it unpacks functions beside it.
     """
     cloud = Cloud(free_port())
-    place = {"BIND_HOST": "127.0.0.1", "GATEWAY_PORT": str(cloud.port), "LAMBDA_EXECUTOR": "local"}
+    place = {"BIND_HOST": "127.0.0.1", "GATEWAY_PORT": str(cloud.port), "TMPDIR": str(log.parent)}
     with log.open("w") as output:
         server = subprocess.Popen(
-            [TOOLS / "ministack"], env={**os.environ, **place}, stdout=output, stderr=subprocess.STDOUT
+            [TOOLS / "ministack"],
+            env={**os.environ, **place, "LAMBDA_EXECUTOR": "local"},
+            stdout=output,
+            stderr=subprocess.STDOUT,
         )
     try:
         eventually(cloud.listens, f"the cloud to listen; its log is {log}")
