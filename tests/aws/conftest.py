@@ -1,0 +1,73 @@
+"""The local SQS, queues of unique names, and the faulty proxy, as fixtures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from aws.faulty_proxy import FaultyProxy
+from aws.queues import Queue
+from aws.server import CREDENTIALS, REGION, client_at, moto_server
+from recoverable.aws.client import sqs_client
+
+NewQueue = Callable[..., Queue]
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The endpoint's alarm needs SIGALRM, by which pytest-timeout would otherwise watch these tests."""
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.timeout(120, method="thread"))
+
+
+@pytest.fixture(scope="session")
+def moto() -> Iterator[str]:
+    """The URL of a local SQS."""
+    with moto_server() as url:
+        yield url
+
+
+@pytest.fixture
+def sqs(moto: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The URL of a local SQS, to which the endpoint's own clients go too."""
+    for name, value in {**CREDENTIALS, "AWS_DEFAULT_REGION": REGION, "AWS_ENDPOINT_URL_SQS": moto}.items():
+        monkeypatch.setenv(name, value)
+    sqs_client.cache_clear()
+    yield moto
+    sqs_client.cache_clear()
+
+
+@pytest.fixture
+def new_queue(sqs: str) -> NewQueue:
+    """Makes a queue whose name begins as asked; keywords are its attributes."""
+    client = client_at(sqs)
+
+    def make(beginning: str = "orders", **settings: str) -> Queue:
+        name, dot, kind = beginning.partition(".")
+        return Queue(client, f"{name}-{uuid4().hex[:12]}{dot}{kind}", settings)
+
+    return make
+
+
+@pytest.fixture
+def orders(new_queue: NewQueue) -> Queue:
+    """The queue that the endpoint reads."""
+    return new_queue("orders")
+
+
+@pytest.fixture
+def error(new_queue: NewQueue) -> Queue:
+    """The error queue."""
+    return new_queue("error")
+
+
+@pytest.fixture
+def proxy(sqs: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[FaultyProxy]:
+    """A faulty proxy through which the endpoint's own clients go; tests and the mapping go past it."""
+    with FaultyProxy(sqs) as proxy:
+        monkeypatch.setenv("AWS_ENDPOINT_URL_SQS", proxy.url)
+        yield proxy

@@ -1,0 +1,135 @@
+"""An event source mapping in miniature: it receives, invokes the endpoint in this process, and deletes what is not reported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from threading import Event, Thread
+from time import monotonic
+from typing import Any
+
+from aws.queues import Queue
+from aws.records import event, received
+from recoverable import Delayed, Failed, Immediate, Recoverability
+
+PAUSE = 0.005
+"""Seconds between two looks at a condition."""
+
+Endpoint = Callable[[dict[str, Any], Any], Any]
+Contexts = Callable[[], Any]
+
+
+class Context:
+    """Lambda's context, whose time a test sets."""
+
+    def __init__(self, seconds: float = 60.0) -> None:
+        self.seconds = seconds
+
+    def get_remaining_time_in_millis(self) -> int:
+        return int(self.seconds * 1000)
+
+
+class Countdown(Context):
+    """Lambda's context with real time running."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = monotonic() + seconds
+
+    def get_remaining_time_in_millis(self) -> int:
+        return int((self._end - monotonic()) * 1000)
+
+
+class Mapping:
+    """An event source mapping with ReportBatchItemFailures.
+
+    Args:
+        queue: where it receives.
+        endpoint: what it invokes.
+        contexts: gives each invocation's context.
+        batch: messages of one invocation at most.
+        visibility: seconds for which what it receives is out of sight.
+    """
+
+    def __init__(
+        self,
+        queue: Queue,
+        endpoint: Endpoint,
+        *,
+        contexts: Contexts = Context,
+        batch: int = 10,
+        visibility: int = 60,
+    ) -> None:
+        self.queue, self._endpoint, self._contexts = queue, endpoint, contexts
+        self._batch, self._visibility = batch, visibility
+        self.raised: list[BaseException] = []
+
+    def poll(self) -> list[str] | None:
+        """One receive and one invocation; the bodies that were reported, or None when nothing was there."""
+        messages = self.queue.receive(most=self._batch, visibility=self._visibility)
+        if not messages:
+            return None
+        try:
+            answer = self._endpoint(
+                event(*(received(message, self.queue.arn) for message in messages)), self._contexts()
+            )
+        except BaseException as error:  # noqa: BLE001  # the whole batch stays, as on Lambda; the test looks at what was raised
+            self.raised.append(error)
+            return [message["Body"] for message in messages]
+        reported = {failure["itemIdentifier"] for failure in answer["batchItemFailures"]}
+        self._delete([message for message in messages if message["MessageId"] not in reported])
+        return [message["Body"] for message in messages if message["MessageId"] in reported]
+
+    def run(self, until: Callable[[], bool], *, within: float = 20.0) -> None:
+        """Poll until the condition holds; fail when it does not in time."""
+        wait_for(lambda: self.poll() is None and until(), within=within)
+
+    def run_dry(self, *, within: float = 20.0) -> None:
+        """Poll until the queue holds nothing, visible or not."""
+        self.run(lambda: self.queue.count() == 0, within=within)
+
+    def _delete(self, messages: list[Any]) -> None:
+        entries: Any = [
+            {"Id": str(number), "ReceiptHandle": message["ReceiptHandle"]}
+            for number, message in enumerate(messages)
+        ]
+        if entries:
+            self.queue.client.delete_message_batch(QueueUrl=self.queue.url, Entries=entries)
+
+
+def compete(mappings: list[Mapping], until: Callable[[], bool], *, within: float = 20.0) -> None:
+    """Let several instances poll, each in a thread of its own, until the condition holds."""
+    over = Event()
+
+    def work(mapping: Mapping) -> None:
+        while not over.is_set():
+            if mapping.poll() is None:
+                over.wait(PAUSE)
+
+    threads = [Thread(target=work, args=(mapping,)) for mapping in mappings]
+    for thread in threads:
+        thread.start()
+    try:
+        wait_for(until, within=within)
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+
+
+def wait_for(condition: Callable[[], bool], *, within: float = 20.0) -> None:
+    """Look until the condition holds; fail when it does not in time."""
+    end, pause = monotonic() + within, Event()
+    while not condition():
+        assert monotonic() < end, f"still not so after {within} seconds: {condition}"
+        pause.wait(PAUSE)
+
+
+def ladder(
+    error: Queue | str, *, immediate: int = 0, delayed: int = 0, delay: float = 0, **more: Any
+) -> Recoverability:
+    """Settings with no retries unless asked for, and no delay."""
+    name = error if isinstance(error, str) else error.name
+    policy = more.pop("policy", None)
+    return Recoverability(
+        Immediate(immediate), Delayed(delayed, timedelta(seconds=delay)), Failed(name, **more), policy=policy
+    )

@@ -1,0 +1,85 @@
+"""A queue of the local SQS as tests use it: send, receive, count, and read what arrived."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from aws.server import ACCOUNT, REGION
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+HEADERS = "NServiceBus.AmazonSQS.Headers"
+WAITING = (
+    "ApproximateNumberOfMessages",
+    "ApproximateNumberOfMessagesNotVisible",
+    "ApproximateNumberOfMessagesDelayed",
+)
+
+
+class Arrived(NamedTuple):
+    """A message as it lies in a queue."""
+
+    body: str
+    headers: dict[str, str]
+    attributes: dict[str, Any]
+    group: str | None
+    deduplication: str | None
+
+
+class Queue:
+    """A queue with a unique name."""
+
+    def __init__(self, client: SQSClient, name: str, settings: Mapping[str, str]) -> None:
+        fifo = {"FifoQueue": "true"} if name.endswith(".fifo") else {}
+        self.client, self.name = client, name
+        self.url = client.create_queue(QueueName=name, Attributes={**fifo, **settings})["QueueUrl"]  # type: ignore[dict-item]
+        self.arn = f"arn:aws:sqs:{REGION}:{ACCOUNT}:{name}"
+
+    def send(self, body: str = "hello", *, attributes: Mapping[str, Any] | None = None, **more: Any) -> str:
+        """Send a message; gives its id."""
+        answer = self.client.send_message(
+            QueueUrl=self.url, MessageBody=body, MessageAttributes=dict(attributes or {}), **more
+        )
+        return answer["MessageId"]
+
+    def receive(self, *, most: int = 10, visibility: int = 60) -> Sequence[Any]:
+        """What is visible now, up to `most` messages."""
+        answer = self.client.receive_message(
+            QueueUrl=self.url,
+            MaxNumberOfMessages=most,
+            VisibilityTimeout=visibility,
+            MessageSystemAttributeNames=["All"],
+            MessageAttributeNames=["All"],
+        )
+        return answer.get("Messages", [])
+
+    def count(self) -> int:
+        """All messages: visible, in flight and delayed."""
+        answer: Any = self.client.get_queue_attributes(QueueUrl=self.url, AttributeNames=["All"])
+        return sum(int(answer["Attributes"][name]) for name in WAITING)
+
+    def arrived(self) -> list[Arrived]:
+        """All that is visible, taken out of the queue."""
+        messages: list[Any] = []
+        while more := self.receive():
+            messages += more
+        for message in messages:
+            self.client.delete_message(QueueUrl=self.url, ReceiptHandle=message["ReceiptHandle"])
+        return [arrived(message) for message in messages]
+
+
+def arrived(message: Any) -> Arrived:
+    """The message with our headers read and the user's attributes as they came."""
+    attributes = dict(message.get("MessageAttributes", {}))
+    headers = json.loads(attributes.pop(HEADERS, {"StringValue": "{}"})["StringValue"])
+    system = message["Attributes"]
+    return Arrived(
+        message["Body"],
+        headers,
+        attributes,
+        system.get("MessageGroupId"),
+        system.get("MessageDeduplicationId"),
+    )

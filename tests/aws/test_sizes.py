@@ -1,0 +1,113 @@
+"""Large messages: what is trimmed, how batches are cut, and what becomes of a message of which no copy can be made."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from aws.conftest import NewQueue
+from aws.faulty_proxy import FaultyProxy
+from aws.harness import Mapping, ladder
+from aws.queues import Arrived, Queue
+from recoverable import Message
+from recoverable.aws import SqsEndpoint
+
+LIMIT = 1_048_576
+INFO = "NServiceBus.ExceptionInfo."
+
+
+def size(copy: Arrived) -> int:
+    """Bytes of the body and of our one attribute."""
+    ours = len("NServiceBus.AmazonSQS.Headers") + len("String") + len(json.dumps(copy.headers))
+    return len(copy.body.encode()) + ours
+
+
+def fail_at_length(message: Message) -> None:
+    """Fails with a long message, a long note and a deep stack."""
+
+    def dive(depth: int) -> None:
+        if depth:
+            dive(depth - 1)
+        failure = ValueError("m" * 200_000)
+        failure.add_note("ä" * 100_000)
+        raise failure
+
+    dive(500)
+
+
+def test_a_message_of_900_kib_arrives_with_what_fits_of_a_long_failure(orders: Queue, error: Queue) -> None:
+    body = "x" * 900 * 1024
+    orders.send(body)
+
+    Mapping(orders, SqsEndpoint(fail_at_length, ladder(error))).run_dry()
+
+    (copy,) = error.arrived()
+    assert copy.body == body
+    assert size(copy) <= LIMIT
+    assert (copy.headers[INFO + "ExceptionType"], copy.headers[INFO + "Message"]) == (
+        "ValueError",
+        "m" * 16_384,
+    )
+
+
+def test_only_as_much_of_the_failure_is_trimmed_as_must_be(orders: Queue, error: Queue) -> None:
+    orders.send("x" * (LIMIT - 20_000))
+
+    Mapping(orders, SqsEndpoint(fail_with_a_long_message, ladder(error))).run_dry()
+
+    (copy,) = error.arrived()
+    assert 0 <= LIMIT - size(copy) < 10
+    assert copy.headers[INFO + "Message"] == "m" * 16_384
+    assert copy.headers[INFO + "StackTrace"].startswith("ValueError: mmm")
+
+
+def fail_with_a_long_message(message: Message) -> None:
+    raise ValueError("m" * 200_000)
+
+
+def test_a_body_that_leaves_no_room_for_the_failure_still_arrives_and_says_where_it_failed(
+    orders: Queue, error: Queue
+) -> None:
+    orders.send("x" * (LIMIT - 700))
+
+    Mapping(orders, SqsEndpoint(fail_at_length, ladder(error))).run_dry()
+
+    (copy,) = error.arrived()
+    assert (copy.headers["NServiceBus.FailedQ"], size(copy) <= LIMIT) == (orders.name, True)
+    assert INFO + "StackTrace" not in copy.headers
+
+
+def test_ten_messages_of_200_kb_that_fail_together_go_in_two_batches(
+    orders: Queue, error: Queue, proxy: FaultyProxy
+) -> None:
+    for number in range(10):
+        orders.send(str(number) * 200_000)
+
+    Mapping(orders, SqsEndpoint(short_failure, ladder(error))).run_dry()
+
+    assert sorted(copy.body[0] for copy in error.arrived()) == list("0123456789")
+    assert proxy.calls == {"SendMessageBatch": 2, "DeleteMessageBatch": 2}
+
+
+def short_failure(message: Message) -> None:
+    raise ValueError(len(message.body))
+
+
+@pytest.mark.parametrize(("immediate", "delayed"), [(0, 0), (1, 1)])
+def test_a_message_of_which_no_copy_can_be_made_is_redelivered_until_the_redrive_policy_takes_it(
+    new_queue: NewQueue, error: Queue, caplog: pytest.LogCaptureFixture, immediate: int, delayed: int
+) -> None:
+    redrive = {"deadLetterTargetArn": error.arn, "maxReceiveCount": str(immediate + 6)}
+    orders = new_queue("orders", RedrivePolicy=json.dumps(redrive))
+    orders.send("x" * LIMIT)
+
+    mapping = Mapping(orders, SqsEndpoint(short_failure, ladder(error, immediate=immediate, delayed=delayed)))
+    mapping.run(lambda: orders.count() == 0)
+
+    assert [len(copy.body) for copy in error.arrived()] == [LIMIT]
+    assert mapping.raised == []
+    assert (
+        "a copy would be larger than SQS takes; it is redelivered until the redrive policy takes it"
+        in caplog.text
+    )
