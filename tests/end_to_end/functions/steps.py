@@ -1,0 +1,17 @@
+"""A function that notes the order of the steps it gets, and fails for those that say so."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from recoverable import Delayed, Immediate, Message, Recoverability
+from recoverable.aws import SqsEndpoint
+
+
+def step(message: Message) -> None:
+    print(f"RUN {message.group_id} {message.text} {message.round}.{message.attempt}", flush=True)  # noqa: T201  # the test reads the function's log
+    if message.text.startswith("bad"):
+        raise ValueError(message.text)
+
+
+handler = SqsEndpoint(step, Recoverability(Immediate(1), Delayed(1, timedelta(seconds=1))))
