@@ -11,11 +11,16 @@ All AWS calls of the functions go to that endpoint, and none to an account, unle
 from __future__ import annotations
 
 import argparse
+import logging
+import platform
 import signal
 import sys
 import threading
 from datetime import timedelta
+from types import FrameType
 from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
 
 from recoverable.local.aws.host import LocalAws
 from recoverable.local.aws.narrator import narrate
@@ -32,18 +37,30 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Serve until Ctrl-C or a request to terminate; 2 when the template or an argument is wrong."""
     stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
+    _stop_on_signals(stop)
+    if arguments.in_process:
+        logging.basicConfig(level=logging.INFO)
     try:
         host = LocalAws(arguments.template, _settings(arguments), observe=lambda entry: _say(narrate(entry)))
         with host:
             _say(_welcome(host))
             stop.wait()
             _say("Stopping.")
-    except (TemplateError, ValueError, OSError) as error:
+    except (TemplateError, ValueError, OSError, BotoCoreError, ClientError) as error:
         sys.stderr.write(f"recoverable local aws: {error}\n")
         return 2
     return 0
+
+
+def _stop_on_signals(stop: threading.Event) -> None:
+    """Stop in order at the first signal; leave the second to Python, for a handler that sits at a breakpoint."""
+
+    def handle(number: int, _: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        stop.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, handle)
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:
@@ -67,6 +84,12 @@ def _welcome(host: LocalAws) -> str:
     lines = [f"SQS at {host.endpoint_url}"]
     lines += [f"queue    {queue.name:<32} {queue.url}" for queue in host.queues]
     lines += [f"function {mapping.function:<32} reads {mapping.queue}" for mapping in stack.mappings]
+    here = f"python{'.'.join(platform.python_version_tuple()[:2])}"
+    lines += [
+        f"note     {function.logical_id} runs on {here} here and on {function.runtime} in the template"
+        for function in stack.functions
+        if function.runtime != here
+    ]
     lines += [f"note     {note}" for note in stack.not_served]
     if stack.mappings:
         queue = host.queue(stack.mappings[0].queue)

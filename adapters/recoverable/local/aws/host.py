@@ -37,6 +37,9 @@ class LocalAws:
     stack: Stack
     """What of the template is run; known once entered."""
 
+    endpoint_url: str
+    """Where SQS is served; known once entered."""
+
     def __init__(
         self, template: str | Path, settings: Settings | None = None, *, observe: Observer | None = None
     ) -> None:

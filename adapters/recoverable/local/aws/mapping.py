@@ -78,12 +78,19 @@ class Poller:
     def _poll(self) -> None:
         while not self._stopping.is_set():
             self._slots.acquire()
-            received, batch = time.monotonic(), self._gather()
+            received, batch = time.monotonic(), self._gather_or_release()
             if batch:
                 name = f"batch-{self._mapping.name}"
                 threading.Thread(target=self._serve, args=(batch, received), name=name, daemon=True).start()
             else:
                 self._slots.release()
+
+    def _gather_or_release(self) -> list[Record]:
+        try:
+            return self._gather()
+        except BaseException:
+            self._slots.release()  # else `join` would wait for an invocation that never starts
+            raise
 
     def _gather(self) -> list[Record]:
         """Up to a batch of records: what one receive brings, or what comes until the window closes."""

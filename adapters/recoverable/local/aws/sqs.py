@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+import botocore.session
 from boto3.session import Session
 from botocore.config import Config
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 _CONNECTIONS = 50  # every mapping keeps one busy with its long poll
 _BATCH = 10  # entries; SQS API
+_NO_PROFILE = {
+    "profile": (None, None, None, None)
+}  # AWS_PROFILE is for an account; one that does not exist would be an error
 
 
 class Sqs:
@@ -110,6 +114,7 @@ class Sqs:
 def _client(endpoint_url: str, region: str) -> SQSClient:
     given = credentials(os.environ)
     session = Session(
+        botocore_session=botocore.session.Session(session_vars=_NO_PROFILE),
         region_name=region,
         aws_access_key_id=given["AWS_ACCESS_KEY_ID"],
         aws_secret_access_key=given["AWS_SECRET_ACCESS_KEY"],

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from recoverable.local.aws.sam.document import TemplateError, as_text
-from recoverable.local.aws.sam.intrinsics import Scope
 from recoverable.local.aws.sam.properties import Properties
 from recoverable.local.aws.sam.stack import Function
 
 FUNCTION = "AWS::Serverless::Function"
-_LAYERS = {"AWS::Serverless::LayerVersion": "ContentUri", "AWS::Lambda::LayerVersion": "Content"}
+LAYER = "AWS::Serverless::LayerVersion"
 _LONGEST_TIMEOUT = 900  # seconds; Lambda quotas
 
 
@@ -53,6 +52,7 @@ def read_function(
         name=properties.text("FunctionName", properties.where),
         code=_folder(properties, "CodeUri", root),
         handler=properties.required("Handler", "orders.handler"),
+        runtime=properties.text("Runtime", ""),
         timeout=timedelta(seconds=properties.number("Timeout", 3, least=1, most=_LONGEST_TIMEOUT)),
         memory=properties.number("MemorySize", 128, least=128, most=10_240),
         environment={**_variables(variables, given=environment), **environment},
@@ -97,24 +97,16 @@ def _folder(properties: Properties, name: str, root: Path) -> Path:
 def _layers(properties: Properties, root: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
     folders: list[Path] = []
     notes: list[str] = []
-    for layer in properties.values.get("Layers") or []:
-        match _layer_resource(layer, properties.scope):
-            case None:
-                notes.append(
-                    f"layer {layer!r} of {properties.where} is not fetched: install what it holds beside `recoverable`"
-                )
-            case found, name:
-                folders.append(_import_folder(_folder(found, name, root)))
+    for layer in properties.get("Layers", []):
+        resource = properties.scope.resources.get(layer, {})
+        if resource.get("Type") == LAYER:
+            content = Properties(layer, resource.get("Properties", {}), properties.scope)
+            folders.append(_import_folder(_folder(content, "ContentUri", root)))
+        else:
+            notes.append(
+                f"{properties.where}: the layer {layer} is not fetched; install what it holds beside recoverable"
+            )
     return tuple(reversed(folders)), tuple(notes)
-
-
-def _layer_resource(layer: Any, scope: Scope) -> tuple[Properties, str] | None:
-    logical_id = layer.get("Ref") if isinstance(layer, dict) else None
-    resource = scope.resources.get(logical_id, {}) if logical_id else {}
-    name = _LAYERS.get(resource.get("Type", ""))
-    return (
-        (Properties(logical_id, resource.get("Properties", {}), scope), name) if name and logical_id else None
-    )
 
 
 def _import_folder(layer: Path) -> Path:

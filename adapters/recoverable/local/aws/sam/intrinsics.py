@@ -40,16 +40,22 @@ def resolve(value: Any, scope: Scope) -> Any:
         TemplateError: A function is unknown, a name does not exist, or its value is only known in AWS.
     """
     match value:
+        case dict() if is_call(value):
+            ((name, argument),) = value.items()
+            return _call(name, argument, scope)
         case dict():
-            name = next(iter(value), None) if len(value) == 1 else None
-            if isinstance(name, str) and (name in _FUNCTIONS or name.startswith("Fn::")):
-                return _call(name, value[name], scope)
             resolved = {key: resolve(inner, scope) for key, inner in value.items()}
             return {key: inner for key, inner in resolved.items() if inner is not NO_VALUE}
         case list():
             return [inner for item in value if (inner := resolve(item, scope)) is not NO_VALUE]
         case _:
             return value
+
+
+def is_call(value: Any) -> bool:
+    """Whether a value is an intrinsic function and its argument."""
+    name = next(iter(value), None) if isinstance(value, dict) and len(value) == 1 else None
+    return isinstance(name, str) and (name in _FUNCTIONS or name.startswith("Fn::"))
 
 
 def holds(condition: str, scope: Scope) -> bool:
@@ -74,7 +80,9 @@ def _call(name: str, argument: Any, scope: Scope) -> Any:
         )
     try:
         return function(argument, scope)
-    except (TypeError, IndexError, KeyError) as error:
+    except TemplateError:
+        raise
+    except (TypeError, ValueError, LookupError, AttributeError) as error:
         raise TemplateError(f"{name} cannot be used with {argument!r} ({error}).") from error
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recoverable.local.aws.sam.document import TemplateError, as_text
-from recoverable.local.aws.sam.intrinsics import Scope, resolve
+from recoverable.local.aws.sam.intrinsics import Scope, is_call, resolve
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Properties:
             TemplateError: It holds something else.
         """
         values = self.values.get(name)
-        if isinstance(values, dict) and len(values) == 1 and next(iter(values)).startswith("Fn::"):
+        if is_call(values):
             values = self.get(name)
         if not isinstance(values, dict | None):
             raise TemplateError(f"{self.where}.{name} is {values!r}; it must be a mapping.")

@@ -46,6 +46,7 @@ class Function:
         name: The name it has in Lambda.
         code: The folder of its `CodeUri`.
         handler: `module.name`, as in the template.
+        runtime: Such as `python3.13`; what runs here is the Python that runs the host.
         timeout: How long one invocation may take before its instance is killed.
         memory: Megabytes; told to the function, not enforced.
         environment: Its environment variables.
@@ -59,6 +60,7 @@ class Function:
     name: str
     code: Path
     handler: str
+    runtime: str
     timeout: timedelta
     memory: int
     environment: Mapping[str, str]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from recoverable.local.aws.sam.document import TemplateError, load
-from recoverable.local.aws.sam.functions import FUNCTION, read_function, with_globals
+from recoverable.local.aws.sam.functions import FUNCTION, LAYER, read_function, with_globals
 from recoverable.local.aws.sam.intrinsics import Scope, holds
 from recoverable.local.aws.sam.mappings import read_mapping, sqs_events
 from recoverable.local.aws.sam.parameters import read_parameters
@@ -142,6 +142,9 @@ def _knowing(scope: Scope, created: Mapping[str, CreatedQueue]) -> Scope:
         logical_id: {"Ref": queue.url, "Arn": queue.arn, "QueueName": queue.name, "QueueUrl": queue.url}
         for logical_id, queue in created.items()
     }
+    for logical_id, resource in scope.resources.items():
+        if resource.get("Type") == LAYER:
+            attributes[logical_id] = {"Ref": logical_id}  # enough to find its folder by
     return replace(
         scope, parameters={**scope.parameters, "AWS::AccountId": accounts[0]}, attributes=attributes
     )

@@ -1,0 +1,3 @@
+"""A Lambda function whose module cannot be loaded."""
+
+raise RuntimeError("no settings")

@@ -1,0 +1,66 @@
+"""How records are gathered into batches, and the order that FIFO queues keep."""
+
+from __future__ import annotations
+
+import pytest
+
+from local.conftest import Start
+from recoverable.local.aws import Invoked
+
+pytestmark = pytest.mark.slow
+
+
+def sizes(invoked: list[Invoked]) -> list[int]:
+    return [len(entry.records) for entry in invoked]
+
+
+def test_a_batch_gathers_more_than_one_receive_brings_until_its_window_closes(start: Start) -> None:
+    world = start(
+        event={"BatchSize": 20, "MaximumBatchingWindowInSeconds": 2},
+        queue={"VisibilityTimeout": 10, "DelaySeconds": 1},
+    )
+    for _ in range(13):
+        world.send("succeed")
+    world.ended(1)
+
+    assert sizes(world.all(Invoked)) == [13]
+
+
+def test_a_full_batch_does_not_wait_for_its_window(start: Start) -> None:
+    world = start(
+        event={"BatchSize": 2, "MaximumBatchingWindowInSeconds": 300}, queue={"VisibilityTimeout": 30}
+    )
+    for _ in range(4):
+        world.send("succeed")
+    world.ended(2)
+
+    assert sizes(world.all(Invoked)) == [2, 2]
+
+
+def test_a_batch_is_divided_into_events_that_lambda_accepts(start: Start) -> None:
+    world = start(
+        event={"BatchSize": 10, "MaximumBatchingWindowInSeconds": 3}, queue={"VisibilityTimeout": 20}
+    )
+    for _ in range(8):
+        world.send("succeed", padding="x" * 1_000_000)
+    world.until(lambda: sum(sizes(world.all(Invoked))) == 8)
+
+    assert max(sizes(world.all(Invoked))) <= 6
+
+
+def test_a_fifo_queue_keeps_the_order_of_a_group_while_one_of_it_fails(start: Start) -> None:
+    world = start(fifo=True, event={"BatchSize": 1})
+    for name in ("a", "b", "c"):
+        world.send("fail" if name == "b" else "succeed", queue="orders.fifo", group_id="blue", name=name)
+    world.ended(4)
+
+    assert world.delivered() == [("succeed", 1), ("fail", 1), ("fail", 2), ("succeed", 1)]
+
+
+def test_a_failed_group_does_not_hold_up_another(start: Start) -> None:
+    world = start(fifo=True, event={"BatchSize": 1})
+    for group in ("blue", "green"):
+        world.send("fail" if group == "blue" else "succeed", queue="orders.fifo", group_id=group)
+    world.ended(3)
+
+    assert world.delivered()[-1] == ("fail", 2)
