@@ -105,7 +105,7 @@ class Batch:
         rows = groups(deliveries, fifo=self._queue.fifo)
         for row in rows:
             settled = self._held_back(row, left) or self._drive(row, self._invocation)
-            left += self._settled(settled, last=row is rows[-1])
+            left += self._settled(settled, left, last=row is rows[-1])
         return left
 
     def _held_back(self, row: list[Delivery], left: list[Delivery]) -> Settled | None:
@@ -114,10 +114,12 @@ class Batch:
             return [(row[0], Redeliver(NO_DELAY))]
         return None
 
-    def _settled(self, settled: Settled, *, last: bool) -> list[Delivery]:
+    def _settled(self, settled: Settled, left: list[Delivery], *, last: bool) -> list[Delivery]:
         """The deliveries of a group that are not done with, after the broker was told what can be told now."""
-        complete_now = not last or not self._partial or self._invocation.interruption is not None
-        if not complete_now and all(settlement is COMPLETE for _, settlement in settled):
+        good = all(settlement is COMPLETE for _, settlement in settled)
+        fails = self._invocation.interruption is not None or not (self._partial or (good and not left))
+        complete_now = fails or not last  # an invocation that fails has nothing deleted by the mapping
+        if good and not complete_now:
             return []
         from .client import Broker, sqs_client  # noqa: PLC0415  # the failure side of this platform
         from .settling import settle  # noqa: PLC0415
