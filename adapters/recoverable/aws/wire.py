@@ -56,24 +56,24 @@ def wire_of(record: Record) -> Wire:
     }
     carried = attributes.pop(HEADERS, None)
     if carried is not None:
-        headers = headers_from(carried.get("stringValue"))
+        headers = headers_from(carried.get("stringValue") or carried.get("binaryValue") or "")
         attributes |= unfolded(headers)
         body = elsewhere(attributes) or record["body"]
         return Wire(body, headers, attributes)
     if (wrapper := wrapper_in(record["body"])) is not None:
-        headers = texts(wrapper["Headers"])
+        headers = wrapper["Headers"]
         attributes |= unfolded(headers)
         return Wire(unwrapped(wrapper), headers, attributes, wrapper)
     return Wire(record["body"], {}, attributes)
 
 
-def headers_from(text: object) -> dict[str, str]:
+def headers_from(text: str) -> dict[str, str]:
     """The headers of the one attribute; what cannot be read as such is kept under a name of its own, so that nothing is lost."""
     try:
-        headers = json.loads(text if isinstance(text, str) else "")
+        headers = json.loads(text)
+        return texts(headers) if isinstance(headers, dict) else {UNREADABLE_HEADERS: text}
     except (ValueError, RecursionError):
-        headers = None
-    return texts(headers) if isinstance(headers, dict) else {UNREADABLE_HEADERS: str(text)}
+        return {UNREADABLE_HEADERS: text}
 
 
 def texts(headers: dict[str, Any]) -> dict[str, str]:
@@ -91,19 +91,38 @@ def unfolded(headers: dict[str, str]) -> Attributes:
         folded = json.loads(headers.get(FOLDED, "null"))
     except (ValueError, RecursionError):
         folded = None
-    if not isinstance(folded, dict) or not all(isinstance(value, dict) for value in folded.values()):
+    if not isinstance(folded, dict) or not all(map(is_attribute, folded.values())):
         return {}
     del headers[FOLDED]
     return folded
+
+
+def is_attribute(value: object) -> bool:
+    """Whether it is an attribute as Lambda writes it: one that is not would stand in the way of its copy."""
+    if not isinstance(value, dict) or not isinstance(kind := value.get("dataType"), str):
+        return False
+    if kind.partition(".")[0] == "Binary":
+        return is_base64(value.get("binaryValue"))
+    text = value.get("stringValue")
+    return kind.partition(".")[0] in ("String", "Number") and isinstance(text, str) and text != ""
+
+
+def is_base64(value: object) -> bool:
+    """Whether it is some bytes in base64."""
+    try:
+        return isinstance(value, str) and b64decode(value, validate=True) != b""
+    except ValueError:
+        return False
 
 
 def wrapper_in(body: str) -> dict[str, Any] | None:
     """The body as NServiceBus.AmazonSQS's wrapper, if it is one: headers that name a message, beside a body in text."""
     try:
         wrapper = json.loads(body) if '"Headers"' in body else None
+        if not isinstance(wrapper, dict) or not isinstance(wrapper.get("Headers"), dict):
+            return None
+        headers = wrapper["Headers"] = texts(wrapper["Headers"])
     except (ValueError, RecursionError):
-        return None
-    if not isinstance(wrapper, dict) or not isinstance(headers := wrapper.get("Headers"), dict):
         return None
     names_a_message = (
         headers.get(CONTROL_MESSAGE) == "True" or MESSAGE_ID in headers or ENCLOSED_MESSAGE_TYPES in headers
