@@ -1,0 +1,24 @@
+"""Bodies and records as NServiceBus.AmazonSQS writes them, and what is read from one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from recoverable.aws.wire import Wire
+
+ID = "NServiceBus.MessageId"
+TYPES = "NServiceBus.EnclosedMessageTypes"
+CONTROL = "NServiceBus.ControlMessage"
+FOLDED = "Recoverable.Attributes"
+
+
+def read(wire: Wire) -> tuple[object, dict[str, str], dict[str, Any]]:
+    """Body, headers and attributes."""
+    return wire.body, wire.headers, wire.attributes
+
+
+def wrapped(headers: Mapping[str, object], body: object = "aGVsbG8=", **more: object) -> str:
+    """A body as NServiceBus.AmazonSQS wraps it."""
+    return json.dumps({"Body": body, "S3BodyKey": None, "Headers": headers, **more})
