@@ -62,12 +62,14 @@ class Mapping:
         self.queue, self._endpoint, self._contexts = queue, endpoint, contexts
         self._batch, self._visibility = batch, visibility
         self.raised: list[BaseException] = []
+        self._kept: list[Any] = []
 
     def poll(self) -> list[str] | None:
         """One receive and one invocation; the bodies that were reported, or None when nothing was there."""
         messages = self.queue.receive(most=self._batch, visibility=self._visibility)
         if not messages:
             return None
+        self._kept = list(messages)
         try:
             answer = self._endpoint(
                 event(*(received(message, self.queue.arn) for message in messages)), self._contexts()
@@ -77,7 +79,12 @@ class Mapping:
             return [message["Body"] for message in messages]
         reported = {failure["itemIdentifier"] for failure in answer["batchItemFailures"]}
         self._delete([message for message in messages if message["MessageId"] not in reported])
-        return [message["Body"] for message in messages if message["MessageId"] in reported]
+        self._kept = [message for message in messages if message["MessageId"] in reported]
+        return [message["Body"] for message in self._kept]
+
+    def expire(self) -> None:
+        """Let the visibility timeout of what the last poll did not delete come to its end."""
+        show_again(self.queue, self._kept)
 
     def run(self, until: Callable[[], bool], *, within: float = 20.0) -> None:
         """Poll until the condition holds; fail when it does not in time."""
@@ -94,6 +101,23 @@ class Mapping:
         ]
         if entries:
             self.queue.client.delete_message_batch(QueueUrl=self.queue.url, Entries=entries)
+
+
+def lose_deliveries(queue: Queue, times: int) -> None:
+    """Have all that is visible delivered so often without a word of how it ended."""
+    for _ in range(times):
+        messages: list[Any] = []
+        while more := queue.receive():
+            messages += more
+        show_again(queue, messages)
+
+
+def show_again(queue: Queue, messages: list[Any]) -> None:
+    """Make received messages visible."""
+    for message in messages:
+        queue.client.change_message_visibility(
+            QueueUrl=queue.url, ReceiptHandle=message["ReceiptHandle"], VisibilityTimeout=0
+        )
 
 
 def compete(mappings: list[Mapping], until: Callable[[], bool], *, within: float = 20.0) -> None:
