@@ -74,10 +74,15 @@ async def run(handler: Handler, message: Message, seconds: float | None) -> Base
 
 
 async def within(seconds: float | None, awaitable: Awaitable[Any]) -> None:
-    """Await; cancel it when the time is up, and say so by `TimeUp`, for a handler may raise TimeoutError of its own."""
+    """Await; cancel it when the time is up, and say so by `TimeUp`, for a handler may raise TimeoutError of its own.
+
+    `TimeUp` shows where the handler stood, which the cancellation knows that the time-out is made of.
+    """
     limit = asyncio.timeout(seconds)
     try:
         async with limit:
             await awaitable
     except TimeoutError as error:
-        raise TimeUp if limit.expired() else error  # noqa: B904  # an expired limit has no other cause
+        if not limit.expired():
+            raise
+        raise TimeUp().with_traceback((error.__cause__ or error).__traceback__) from None
