@@ -1,0 +1,111 @@
+"""The real alarm: it stops a handler in time, leaves others alone, and gives the signal back."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from contextlib import suppress
+from typing import NoReturn
+
+import pytest
+
+from builders import Boom, delivery, seconds
+from core.invocations import invocation
+from recoverable import Message
+from recoverable.alarm import Alarm, TimeUp
+from recoverable.attempt import attempt
+from recoverable.settlements import Redeliver
+
+SOON, PATIENCE = 0.01, 5.0
+
+
+def busy_until(deadline: float) -> None:
+    """Runs Python code until then, at the latest."""
+    while time.monotonic() < deadline:
+        pass
+
+
+def forever(_: object = None) -> NoReturn:
+    """Works on and on, swallowing every `Exception`; ends by itself only to fail the test."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        with suppress(Exception):
+            busy_until(deadline)
+    raise AssertionError("it was not stopped")
+
+
+@pytest.mark.parametrize("given", [SOON, 0.0, -1.0])
+def test_a_handler_is_stopped_even_when_it_swallows_every_exception(given: float) -> None:
+    with Alarm() as alarm, pytest.raises(TimeUp):
+        alarm.call(given, forever, None)
+
+
+def test_a_handler_in_time_gives_its_result() -> None:
+    with Alarm() as alarm:
+        assert alarm.call(PATIENCE, str.upper, "done") == "DONE"
+
+
+def test_what_a_handler_raises_passes() -> None:
+    def failing(_: object) -> None:
+        raise Boom
+
+    with Alarm() as alarm, pytest.raises(Boom):
+        alarm.call(PATIENCE, failing, None)
+
+
+def test_after_the_handler_the_alarm_rings_unheard() -> None:
+    with Alarm() as alarm:
+        alarm.call(SOON, lambda _: None, None)
+        busy_until(time.monotonic() + 3 * SOON)
+
+        assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+
+
+def test_each_handler_gets_its_own_time() -> None:
+    with Alarm() as alarm:
+        alarm.call(SOON, lambda _: None, None)
+        alarm.call(PATIENCE, lambda _: busy_until(time.monotonic() + 3 * SOON), None)
+
+        with pytest.raises(TimeUp):
+            alarm.call(SOON, forever, None)
+
+
+@pytest.mark.parametrize("fails", [True, False], ids=["after a failure", "after a success"])
+def test_the_signal_goes_back_to_whoever_had_it(fails: bool) -> None:  # noqa: FBT001  # the table's column
+    before = signal.getsignal(signal.SIGALRM)
+
+    with suppress(Boom), Alarm() as alarm:
+        alarm.call(PATIENCE, lambda _: None, None)
+        if fails:
+            raise Boom
+
+    assert (signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)) == (before, (0.0, 0.0))
+
+
+def test_off_the_main_thread_a_handler_runs_to_its_end() -> None:
+    results: list[str] = []
+
+    def handle() -> None:
+        with Alarm() as alarm:
+            alarm.call(SOON, lambda _: busy_until(time.monotonic() + 3 * SOON), None)
+            results.append(alarm.call(SOON, str.upper, "done"))
+
+    thread = threading.Thread(target=handle)
+    thread.start()
+    thread.join(PATIENCE)
+
+    assert results == ["DONE"]
+
+
+def test_an_attempt_is_stopped_where_it_stands(caplog: pytest.LogCaptureFixture) -> None:
+    def place_order(message: Message) -> None:
+        forever()
+
+    caplog.set_level("INFO", logger="recoverable")
+    with Alarm() as alarm:
+        settlement = attempt(place_order, delivery(), invocation(left=SOON, alarm=alarm))
+
+    assert settlement == Redeliver(seconds(0))
+    assert "HandlerTimeout: stopped after 0.0 seconds" in caplog.text
+    assert "in busy_until" in caplog.text
