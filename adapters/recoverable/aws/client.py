@@ -114,7 +114,7 @@ class Broker:
             answer = verb.call(client, url, [{"Id": str(n), **entry} for n, (_, entry) in enumerate(items)])
         except Exception as error:  # noqa: BLE001  # whatever it is, it is told, and the caller knows what was not done
             tell(verb, queue, items, told(error))
-            return [], hasattr(error, "response")
+            return [], is_answer(error)
         confirmed = {done["Id"] for done in answer.get("Successful", ())}
         missed = [item for n, item in enumerate(items) if str(n) not in confirmed]
         if missed:
@@ -143,4 +143,9 @@ def tell(verb: Verb, queue: Queue, items: list[Item], why: str) -> None:
 
 def told(error: Exception) -> str:
     """What a log may say: the broker's own answer, but of other errors only the type, for some quote what was to be sent."""
-    return str(error) if hasattr(error, "response") else type(error).__name__
+    return str(error) if is_answer(error) else type(error).__name__
+
+
+def is_answer(error: Exception) -> bool:
+    """Whether the broker itself said so; botocore's errors of a connection have a `response` too, which holds nothing."""
+    return isinstance(getattr(error, "response", None), dict)
