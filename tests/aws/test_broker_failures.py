@@ -1,0 +1,241 @@
+"""SQS refuses, loses, delays or spoils a call: nothing is lost, the right messages are reported, and the log says what comes next."""
+
+from __future__ import annotations
+
+import logging
+import socket
+from collections import Counter
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+
+from aws.faulty_proxy import FailEntry, Fault, FaultyProxy, HangUp, Late, LoseAnswer, Refuse, Rule, SayNothing
+from aws.harness import Mapping, ladder, wait_for
+from aws.queues import Queue
+from recoverable import Message
+from recoverable.aws import SqsEndpoint
+
+SETTLE_WITHIN = timedelta(seconds=1)  # a call gets half of it, and half of that to connect
+A, B = "secret of A", "secret of B"
+
+NOTHING_DONE: list[Fault] = [
+    Refuse("RequestThrottled", 403),
+    Refuse("ExpiredToken", 403),
+    Refuse("AccessDenied", 403),
+    Refuse("ServiceUnavailable", 503),
+    Refuse("QueueDoesNotExist"),
+    HangUp(),
+    SayNothing(),
+]
+ALL_DONE: list[Fault] = [LoseAnswer(), Late(0.4)]
+nothing_done = pytest.mark.parametrize("fault", NOTHING_DONE, ids=str)
+all_done = pytest.mark.parametrize("fault", ALL_DONE, ids=str)
+any_fault = pytest.mark.parametrize("fault", [*NOTHING_DONE, *ALL_DONE, FailEntry(0)], ids=str)
+
+
+class Handler:
+    """Always fails, and counts its runs by body."""
+
+    def __init__(self) -> None:
+        self.runs: Counter[str] = Counter()
+
+    def __call__(self, message: Message) -> None:
+        self.runs[message.text] += 1
+        raise ValueError("no")
+
+
+@pytest.fixture
+def handler() -> Handler:
+    return Handler()
+
+
+@pytest.fixture(autouse=True)
+def no_body_in_the_log(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    caplog.set_level(logging.INFO, logger="recoverable")
+    yield
+    assert "secret" not in caplog.text
+
+
+def mapping(orders: Queue, error: Queue, handler: Handler, *, immediate: int = 0) -> Mapping:
+    """Two messages waiting for an endpoint whose messages go to the error queue after the immediate retries."""
+    orders.send(A)
+    orders.send(B)
+    endpoint = SqsEndpoint(handler, ladder(error, immediate=immediate), settle_within=SETTLE_WITHIN)
+    return Mapping(orders, endpoint)
+
+
+def bodies(queue: Queue) -> list[str]:
+    return sorted(message.body for message in queue.arrived())
+
+
+def told(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """What the settlement's log says will happen."""
+    records = [record for record in caplog.records if record.name == "recoverable.settlement"]
+    return [record.getMessage().partition("As a result, ")[2] for record in records]
+
+
+@nothing_done
+def test_a_copy_that_is_not_sent_leaves_its_message_to_come_back(
+    orders: Queue,
+    error: Queue,
+    proxy: FaultyProxy,
+    handler: Handler,
+    caplog: pytest.LogCaptureFixture,
+    fault: Fault,
+) -> None:
+    failing = mapping(orders, error, handler)
+    proxy.rules = [Rule("SendMessageBatch", fault)]
+
+    reported = failing.poll()
+
+    assert reported == [A, B]
+    assert (bodies(error), proxy.calls["DeleteMessageBatch"]) == ([], 0)
+    assert set(told(caplog)) == {"they were not forwarded, and come back after their visibility timeout."}
+
+    proxy.rules = []
+    failing.expire()
+    failing.run_dry()
+
+    assert (bodies(error), handler.runs) == ([A, B], {A: 2, B: 2})
+
+
+@all_done
+def test_a_copy_whose_answer_is_lost_is_not_resent_and_costs_one_more_run_and_one_more_copy(
+    orders: Queue, error: Queue, proxy: FaultyProxy, handler: Handler, fault: Fault
+) -> None:
+    failing = mapping(orders, error, handler)
+    proxy.rules = [Rule("SendMessageBatch", fault, calls=(1,))]
+
+    reported = failing.poll()
+
+    assert (reported, dict(proxy.calls)) == ([A, B], {"SendMessageBatch": 1})
+
+    failing.expire()
+    failing.run_dry()
+    wait_for(lambda: error.count() == 4)
+
+    assert (bodies(error), handler.runs) == ([A, A, B, B], {A: 2, B: 2})
+
+
+def test_of_a_batch_of_copies_only_what_failed_comes_back(
+    orders: Queue, error: Queue, proxy: FaultyProxy, handler: Handler
+) -> None:
+    failing = mapping(orders, error, handler)
+    proxy.rules = [Rule("SendMessageBatch", FailEntry(1), calls=(1,))]
+
+    reported = failing.poll()
+
+    assert (reported, bodies(error), proxy.entries["DeleteMessageBatch"]) == ([B], [A], 1)
+
+    failing.expire()
+    failing.run_dry()
+
+    assert (bodies(error), handler.runs) == ([B], {A: 1, B: 2})
+
+
+def test_a_refused_batch_of_copies_is_resent_one_by_one(
+    orders: Queue, error: Queue, proxy: FaultyProxy, handler: Handler
+) -> None:
+    failing = mapping(orders, error, handler)
+    proxy.rules = [Rule("SendMessageBatch", Refuse("BatchRequestTooLong"), calls=(1, 2))]
+
+    reported = failing.poll()
+
+    assert (reported, bodies(error)) == ([A], [B])
+    assert dict(proxy.calls) == {"SendMessageBatch": 3, "DeleteMessageBatch": 1}
+
+
+@any_fault
+def test_a_delete_that_fails_is_left_to_the_mapping(
+    orders: Queue,
+    error: Queue,
+    proxy: FaultyProxy,
+    handler: Handler,
+    caplog: pytest.LogCaptureFixture,
+    fault: Fault,
+) -> None:
+    failing = mapping(orders, error, handler)
+    proxy.rules = [Rule("DeleteMessageBatch", fault)]
+
+    reported = failing.poll()
+
+    assert (reported, orders.count(), bodies(error)) == ([], 0, [A, B])
+    assert dict(proxy.calls) == {"SendMessageBatch": 1, "DeleteMessageBatch": 1}
+    assert told(caplog) == [
+        "they were not deleted here; they are not reported either, so the event source mapping deletes them."
+    ]
+
+
+@any_fault
+def test_an_immediate_retry_that_cannot_be_shown_again_comes_after_the_visibility_timeout(
+    orders: Queue,
+    error: Queue,
+    proxy: FaultyProxy,
+    handler: Handler,
+    caplog: pytest.LogCaptureFixture,
+    fault: Fault,
+) -> None:
+    failing = mapping(orders, error, handler, immediate=1)
+    proxy.rules = [Rule("ChangeMessageVisibilityBatch", fault)]
+
+    reported = failing.poll()
+
+    assert (reported, orders.count(), dict(proxy.calls)) == ([A, B], 2, {"ChangeMessageVisibilityBatch": 1})
+    assert told(caplog) == ["they come back not when wanted, but after their visibility timeout."]
+
+    failing.expire()
+    failing.run_dry()
+
+    assert (bodies(error), handler.runs) == ([A, B], {A: 2, B: 2})
+
+
+def test_while_no_connection_is_accepted_all_that_failed_comes_back(
+    orders: Queue, error: Queue, sqs: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail_one(message: Message) -> None:
+        if message.text == A:
+            raise ValueError("no")
+
+    orders.send(A)
+    orders.send(B)
+    failing = Mapping(orders, SqsEndpoint(fail_one, ladder(error), settle_within=SETTLE_WITHIN))
+    with socket.socket() as deaf:  # bound, but not listening
+        deaf.bind(("127.0.0.1", 0))
+        monkeypatch.setenv("AWS_ENDPOINT_URL_SQS", f"http://127.0.0.1:{deaf.getsockname()[1]}")
+        reported = failing.poll()
+
+    assert (reported, orders.count(), bodies(error)) == ([A], 1, [])
+    assert f"SQS could not be told about 1 messages ('{error.name}'): EndpointConnectionError." in caplog.text
+
+
+def test_without_the_error_queue_the_message_stays_until_there_is_one(
+    orders: Queue, error: Queue, handler: Handler, caplog: pytest.LogCaptureFixture, sqs: str
+) -> None:
+    orders.send(A)
+    failing = Mapping(orders, SqsEndpoint(handler, ladder("no-such-queue")))
+
+    assert (failing.poll(), orders.count()) == ([A], 1)
+    assert "SQS could not be told about 1 messages ('no-such-queue')" in caplog.text
+
+    failing.expire()
+    Mapping(orders, SqsEndpoint(handler, ladder(error))).run_dry()
+
+    assert bodies(error) == [A]
+
+
+def test_the_log_names_the_messages_that_could_not_be_settled(
+    orders: Queue, error: Queue, proxy: FaultyProxy, handler: Handler, caplog: pytest.LogCaptureFixture
+) -> None:
+    message_id = orders.send(A)
+    proxy.rules = [Rule("SendMessageBatch", Refuse("RequestThrottled", 403))]
+
+    Mapping(orders, SqsEndpoint(handler, ladder(error))).poll()
+
+    (record,) = [record for record in caplog.records if record.name == "recoverable.settlement"]
+    assert (record.levelname, record.__dict__["message_ids"], record.__dict__["queue"]) == (
+        "WARNING",
+        [message_id],
+        error.name,
+    )
+    assert "RequestThrottled, says the proxy" in record.getMessage()
