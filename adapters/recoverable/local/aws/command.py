@@ -16,6 +16,8 @@ import platform
 import signal
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from types import FrameType
 from typing import Any
@@ -35,14 +37,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until Ctrl-C or a request to terminate; 2 when the template or an argument is wrong."""
-    stop = threading.Event()
-    _stop_on_signals(stop)
+    """Serve until Ctrl-C or a request to terminate; 2 when the template, an argument or the broker is at fault."""
     if arguments.in_process:
         logging.basicConfig(level=logging.INFO)
     try:
         host = LocalAws(arguments.template, _settings(arguments), observe=lambda entry: _say(narrate(entry)))
-        with host:
+        with _stopped_by_signals() as stop, host:
             _say(_welcome(host))
             stop.wait()
             _say("Stopping.")
@@ -52,15 +52,21 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _stop_on_signals(stop: threading.Event) -> None:
-    """Stop in order at the first signal; leave the second to Python, for a handler that sits at a breakpoint."""
+@contextmanager
+def _stopped_by_signals() -> Iterator[threading.Event]:
+    """Set an event at the first signal; the second ends the process, for a handler that sits at a breakpoint."""
+    stop = threading.Event()
 
     def handle(number: int, _: FrameType | None) -> None:
         signal.signal(number, signal.SIG_DFL)
         stop.set()
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, handle)
+    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:

@@ -1,0 +1,132 @@
+"""The command `recoverable local aws` as it is typed, and the words before it."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from local.templates import document, written
+from local.test_host_outcomes import is_alive
+from recoverable.cli import main
+from recoverable.local.aws.local_queue import LocalQueue
+from recoverable.local.aws.sqs import Sqs
+
+PATIENCE = 20  # seconds
+
+
+@contextmanager
+def running(template: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
+    """The command in a process of its own."""
+    words = [sys.executable, "-m", "recoverable", "local", "aws", "--template", str(template), *options]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def line_with(process: subprocess.Popen[str], pattern: str) -> re.Match[str]:
+    """Read on to a line; the session's time limit bounds the wait."""
+    assert process.stdout is not None
+    for line in process.stdout:
+        if match := re.search(pattern, line):
+            return match
+    raise AssertionError(f"the output ends without {pattern!r}")
+
+
+def queue_of(process: subprocess.Popen[str], stack_name: str) -> LocalQueue:
+    """The queue that the command says it has created."""
+    url = line_with(process, rf"queue +{stack_name}-orders +(\S+)")[1]
+    endpoint = url.rsplit("/", 2)[0]
+    return LocalQueue("orders", url, "", Sqs(endpoint, region="us-east-1"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_it_runs_a_message_and_leaves_nothing_behind_when_stopped(
+    tmp_path: Path, stack_name: str, stop: signal.Signals
+) -> None:
+    with running(written(tmp_path, document()), "--stack-name", stack_name, "--concurrency", "1") as process:
+        queue = queue_of(process, stack_name)
+        queue.send({"do": "print", "text": "it runs"})
+        pid = int(line_with(process, r"Shop\[(\d+)\] it runs")[1])
+        line_with(process, "→ 1 completed, 0 failed")
+        process.send_signal(stop)
+        status = process.wait(PATIENCE)
+
+    port = int(queue.url.split(":")[2].split("/")[0])
+    with socket.socket() as probe:
+        assert (status, is_alive(pid), probe.connect_ex(("127.0.0.1", port)) == 0) == (0, False, False)
+
+
+@pytest.mark.slow
+def test_an_instance_does_not_outlive_a_host_that_is_killed(tmp_path: Path, stack_name: str) -> None:
+    with running(written(tmp_path, document()), "--stack-name", stack_name) as process:
+        queue_of(process, stack_name).send({"do": "succeed"})
+        pid = int(line_with(process, r"Shop\[(\d+)\] → 1 completed")[1])
+        process.kill()
+
+    end = time.monotonic() + PATIENCE
+    while is_alive(pid):
+        assert time.monotonic() < end, "the instance is an orphan"
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["local", "aws", "--template", "nowhere.yaml"], "There is no template 'nowhere.yaml'"),
+        (["local", "aws", "--concurrency", "0"], "concurrency is 0; write 1 or more"),
+        (
+            ["local", "aws", "--visibility-timeout", "0"],
+            "visibility_timeout is 0:00:00; write a second or more",
+        ),
+        (["local", "gcp"], "recoverable: 'local gcp' is no command"),
+        ([], "usage: recoverable COMMAND"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line_and_the_status_is_2(
+    capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    assert main(words) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_broker_that_does_not_answer_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+
+    assert (
+        main(["local", "aws", "--template", str(written(tmp_path, document())), "--endpoint-url", url]) == 2
+    )
+    assert f'Could not connect to the endpoint URL: "{url}/"' in capsys.readouterr().err
+
+
+def test_an_option_without_its_equals_sign_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["local", "aws", "--env", "STAGE"])
+
+    assert "'STAGE' is no NAME=VALUE" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(["--help"], "local aws  "), (["local", "aws", "--help"], "LocalStack   localstack start")],
+)
+def test_help_tells_what_there_is(capsys: pytest.CaptureFixture[str], words: list[str], said: str) -> None:
+    try:
+        status: object = main(words)
+    except SystemExit as exit_:
+        status = exit_.code
+
+    assert status == 0
+    assert said in capsys.readouterr().out

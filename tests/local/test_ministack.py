@@ -1,0 +1,91 @@
+"""A host on ministack, another SQS than moto's: from the template to the error queue."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from local.conftest import Start
+from recoverable.local.aws import Died, Ended
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ministack")]
+
+STARTING = 20  # seconds
+ENDING = 10  # seconds
+
+
+@pytest.fixture(scope="module")
+def ministack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    process = subprocess.Popen(
+        [Path(sys.executable).parent / "ministack"],
+        env={**os.environ, "BIND_HOST": "127.0.0.1", "GATEWAY_PORT": str(port)},
+        cwd=tmp_path_factory.mktemp("ministack"),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        await_port(port)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(ENDING)
+
+
+def await_port(port: int) -> None:
+    end = time.monotonic() + STARTING
+    while True:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        assert time.monotonic() < end, "ministack does not listen"
+        time.sleep(0.05)
+
+
+def test_each_kind_of_failure_comes_back_and_the_hopeless_one_ends_in_the_error_queue(
+    start: Start, ministack: str
+) -> None:
+    arn = {"Fn::GetAtt": ["Errors", "Arn"]}
+    world = start(
+        settings={"endpoint_url": ministack},
+        event={"BatchSize": 1},
+        queue={"RedrivePolicy": {"deadLetterTargetArn": arn, "maxReceiveCount": 3}},
+    )
+    deeds = ("succeed", "fail", "raise", "crash")
+    orders = {deed: world.send(deed) for deed in deeds}
+    hopeless = world.send("fail", times=99)
+
+    world.until(lambda: world.host.queue("errors").depth().visible)
+    world.until(lambda: world.host.queue("orders").depth().total == 0)
+
+    completed = sorted(order for entry in world.all(Ended) for order in entry.completed)
+    assert completed == sorted(orders.values())
+    assert [message.id for message in world.host.queue("errors").messages()] == [hopeless]
+    assert [entry.outcome for entry in world.all(Ended) if isinstance(entry.outcome, Died)] == [Died(4)]
+
+
+def test_a_fifo_queue_keeps_its_order(start: Start, ministack: str) -> None:
+    world = start(settings={"endpoint_url": ministack}, fifo=True, event={"BatchSize": 1})
+    for deed in ("succeed", "fail", "raise"):
+        world.send(deed, queue="orders.fifo", group_id="blue")
+    world.ended(5)
+
+    assert world.delivered() == [("succeed", 1), ("fail", 1), ("fail", 2), ("raise", 1), ("raise", 2)]
+
+
+def test_attributes_of_every_type_arrive(start: Start, ministack: str) -> None:
+    world = start(settings={"endpoint_url": ministack})
+    errors = world.host.queue("errors")
+    errors.send("look", attributes={"tenant": "blue", "amount": 3, "picture": b"\x00\xff"})
+
+    (message,) = errors.messages()
+
+    assert message.attributes == {"tenant": "blue", "amount": "3", "picture": b"\x00\xff"}
