@@ -2,47 +2,24 @@
 
 from __future__ import annotations
 
-import os
-from datetime import timedelta
-
-from ..alarm import Alarm
-from ..attempt import Invocation, attempt, now
-from ..config import Failed, Recoverability
-from ..delivery import Platform
+from ..attempt import attempt
+from ..config import Recoverability
 from ..handlers import is_coroutine_function, name_of
-from ..limits import MAX_COUNT, checked_count, checked_delay
-from ..world import World, current_world
-from .batch import Batch, TimeBudget
-from .records import delivery_of, records_of
+from ..limits import MAX_COUNT, checked_count
+from .ladder import LONGEST_DELAY, SETTLE_WITHIN, Ladder, response
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from datetime import datetime
-    from typing import Any, TypedDict
+    from datetime import datetime, timedelta
+    from typing import Any
 
     from mypy_boto3_sqs import SQSClient
 
     from ..delivery import Counter
     from ..messages import Message
     from .batch import Drive
-
-    class Failure(TypedDict):
-        """One message that is to be delivered again."""
-
-        itemIdentifier: str
-
-    class Response(TypedDict):
-        """What an event source mapping with ReportBatchItemFailures wants."""
-
-        batchItemFailures: list[Failure]
-
-
-LONGEST_DELAY = timedelta(seconds=900)
-"""SQS delays a message by 15 minutes at most (Amazon SQS delay queues)."""
-
-LONGEST_INVOCATION = timedelta(seconds=900)
-"""A Lambda function runs for 15 minutes at most (Lambda quotas)."""
+    from .ladder import Response
 
 
 class SqsEndpoint:
@@ -76,32 +53,26 @@ class SqsEndpoint:
         counter: Counter = "native",
         concurrency: int = 1,
         handler_timeout: timedelta | None = None,
-        settle_within: timedelta = timedelta(seconds=3),
+        settle_within: timedelta = SETTLE_WITHIN,
         partial_responses: bool = True,
         longest_delay: timedelta = LONGEST_DELAY,
     ) -> None:
-        if counter not in ("native", "header"):
-            raise ValueError(f'SqsEndpoint(counter) is {counter!r}; write "native" or "header"')
         if checked_count("SqsEndpoint(concurrency)", concurrency, MAX_COUNT) < 1:
             raise ValueError(
                 "SqsEndpoint(concurrency) is 0; write how many messages are worked on at once, from 1"
             )
-        if handler_timeout is not None and not checked_delay(
-            "SqsEndpoint(handler_timeout)", handler_timeout, LONGEST_INVOCATION
-        ):
-            raise ValueError("SqsEndpoint(handler_timeout) is 0; write how long a handler may run, or None")
-        settle_within = checked_delay("SqsEndpoint(settle_within)", settle_within, LONGEST_INVOCATION)
-        if not checked_delay("SqsEndpoint(longest_delay)", longest_delay, LONGEST_DELAY):
-            raise ValueError(
-                "SqsEndpoint(longest_delay) is 0; write how long one copy may wait, up to 15 minutes"
-            )
         self._drive = driver(handler, concurrency)
-        self._recoverability = with_error_queue(recoverability)
-        self._world = World(client, clock or now, Alarm)
         self._partial_responses = partial_responses
-        self._handler_timeout, self._settle_within = handler_timeout, settle_within
-        self._standard = Platform(counter, longest_delay=longest_delay, host=host(), machine=machine())
-        self._fifo = Platform(in_place=True, host=host(), machine=machine())
+        self._ladder = Ladder(
+            "SqsEndpoint",
+            recoverability,
+            client=client,
+            clock=clock,
+            counter=counter,
+            handler_timeout=handler_timeout,
+            settle_within=settle_within,
+            longest_delay=longest_delay,
+        )
         self.__name__, self.__qualname__ = name_of(handler), name_of(handler)
         self.__doc__, self.__module__ = (
             getattr(handler, "__doc__", None),
@@ -122,33 +93,12 @@ class SqsEndpoint:
             ValueError: the event is no SQS event; nothing is settled, all of it comes back.
             UnfinishedBatch: without partial responses, when a message is left.
         """
-        queue, records = records_of(event)
-        platform = self._fifo if queue.fifo else self._standard
-        deliveries = [delivery_of(record, queue, self._recoverability, platform) for record in records]
-        time = TimeBudget(context, self._settle_within)
-        world = current_world.get() or self._world
-        with world.alarm() as alarm:
-            invocation = Invocation(
-                self._recoverability,
-                platform,
-                world.clock,
-                seconds_left=time.for_handlers,
-                handler_timeout=self._handler_timeout,
-                alarm=alarm,
-            )
-            batch = Batch(queue, self._drive, invocation, time, world.client, partial=self._partial_responses)
-            left = batch.run(deliveries)
-        if invocation.interruption is not None:
-            raise invocation.interruption
+        left = self._ladder.climb(event, context, self._drive, partial=self._partial_responses)
         if left and not self._partial_responses:
             raise UnfinishedBatch(
-                f"{len(left)} of {len(records)} messages of '{queue.name}' come back; the others are deleted"
+                f"{len(left)} of {len(event['Records'])} messages of '{left[0].message.queue}' come back; the others are deleted"
             )
-        return {
-            "batchItemFailures": [
-                {"itemIdentifier": delivery.message.native["messageId"]} for delivery in left
-            ]
-        }
+        return response(left)
 
 
 class UnfinishedBatch(Exception):
@@ -176,21 +126,3 @@ def coroutine_driver() -> Callable[..., Any]:
     from ..coroutines import attempts  # noqa: PLC0415
 
     return attempts
-
-
-def with_error_queue(recoverability: Recoverability) -> Recoverability:
-    """The settings with the error queue named: as given, else by the environment, else "error"."""
-    if not isinstance(recoverability, Recoverability):
-        raise TypeError(f"SqsEndpoint(recoverability) is {recoverability!r}; write Recoverability(...)")
-    name = recoverability.failed.error_queue or os.environ.get("RECOVERABLE_ERROR_QUEUE") or "error"
-    return recoverability.__replace__(failed=Failed(name, recoverability.failed.unrecoverable))
-
-
-def host() -> str:
-    """What operators know the function by."""
-    return os.environ.get("AWS_LAMBDA_FUNCTION_NAME", "local")
-
-
-def machine() -> str:
-    """What operators find this instance's log by."""
-    return os.environ.get("AWS_LAMBDA_LOG_STREAM_NAME", "local")
