@@ -1,0 +1,154 @@
+"""What gives way when a copy is too large, and how copies are put into batches that SQS takes."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aws.queues import HEADERS
+from aws.records import binary, record, text
+from builders import platform, recoverability
+from recoverable.aws.copies import Copy, Entry, batches, copy_of, size
+from recoverable.aws.queues import Queue
+from recoverable.aws.records import delivery_of
+from recoverable.settlements import Forward
+
+SOURCE = Queue("eu-west-1", "123456789012", "orders")
+ERROR = Queue("eu-west-1", "123456789012", "error")
+LIMIT = 1_048_576
+INFO = "NServiceBus.ExceptionInfo."
+FAULTS = {
+    "NServiceBus.FailedQ": "orders",
+    "NServiceBus.TimeOfFailure": "2026-03-04 05:06:07:000089 Z",
+    INFO + "ExceptionType": "t" * 1_000,
+    INFO + "InnerExceptionType": "i" * 1_000,
+    INFO + "HelpLink": "h" * 1_000,
+    INFO + "Source": "s" * 1_000,
+    INFO + "Message": "m" * 1_000,
+    INFO + "Data.a": "a" * 1_000,
+    INFO + "Data.b": "b" * 1_000,
+    INFO + "StackTrace": "x" * 1_000,
+}
+
+
+def copied(one: dict[str, Any], changes: dict[str, str | None]) -> Copy | None:
+    """The copy of a record for the error queue."""
+    delivery = delivery_of(one, SOURCE, recoverability(), platform())
+    return copy_of(delivery, Forward("error", timedelta(0), changes), source=SOURCE, to=ERROR)
+
+
+def kept(room: int) -> dict[str, int]:
+    """How much of each fault header is kept, when so much room is left beside the body."""
+    copy = copied(record("x" * (LIMIT - room)), dict(FAULTS))
+    assert copy is not None
+    assert size(copy.entry) <= LIMIT
+    headers = json.loads(copy.entry["MessageAttributes"][HEADERS]["StringValue"])
+    return {name.removeprefix(INFO): len(value) for name, value in headers.items() if name.startswith(INFO)}
+
+
+TRIMMED_FIRST = (
+    "StackTrace",
+    "Data.a",
+    "Data.b",
+    "Message",
+    "Source",
+    "HelpLink",
+    "InnerExceptionType",
+    "ExceptionType",
+)
+
+
+@pytest.mark.parametrize("gone", range(1, len(TRIMMED_FIRST)))
+def test_fault_headers_give_way_one_after_the_other(gone: int) -> None:
+    whole = len(json.dumps(FAULTS)) + len(HEADERS) + len("String")
+    excess = gone * 1_050 - 500  # about half of the last header that gives way
+
+    headers = kept(whole - excess)
+
+    assert [name for name in TRIMMED_FIRST if headers.get(name) == 1_000] == list(TRIMMED_FIRST[gone:])
+    assert 0 < headers[TRIMMED_FIRST[gone - 1]] < 1_000
+
+
+def test_a_copy_that_fits_to_the_byte_is_not_trimmed() -> None:
+    whole = len(json.dumps(FAULTS)) + len(HEADERS) + len("String")
+
+    assert set(kept(whole).values()) == {1_000}
+    assert kept(whole - 1)["StackTrace"] == 999
+
+
+def test_a_copy_that_is_too_large_without_any_fault_cannot_be_made() -> None:
+    assert copied(record("x" * (LIMIT - 100)), dict(FAULTS)) is None
+
+
+def test_the_user_s_own_headers_and_attributes_never_give_way() -> None:
+    one = record("x" * (LIMIT - 3_000), headers={"mine": "m" * 1_000}, attributes={"own": text("o" * 1_000)})
+
+    copy = copied(one, dict(FAULTS))
+
+    assert copy is not None
+    headers = json.loads(copy.entry["MessageAttributes"][HEADERS]["StringValue"])
+    assert (headers["mine"], headers["NServiceBus.FailedQ"]) == ("m" * 1_000, "orders")
+    assert copy.entry["MessageAttributes"]["own"]["StringValue"] == "o" * 1_000
+
+
+def test_a_size_counts_the_bytes_of_body_and_of_names_types_and_values_of_attributes() -> None:
+    one = record("ä€😀", attributes={"name": text("ä"), "raw": binary(b"\x00" * 7, "Binary.x")})
+    copy = copied(one, {})
+
+    assert copy is not None
+    ours = len(HEADERS) + len("String") + len("{}")
+    assert size(copy.entry) == (2 + 3 + 4) + (4 + 6 + 2) + (3 + 8 + 7) + ours
+
+
+def of_size(weight: int, to: Queue = ERROR) -> Copy:
+    """A copy of so many bytes."""
+    entry: Entry = {"MessageBody": "x" * weight, "MessageAttributes": {}}
+    return Copy(delivery_of(record(), SOURCE, recoverability(), platform()), to, entry)
+
+
+@pytest.mark.parametrize(
+    ("weights", "batched"),
+    [
+        ([], []),
+        ([1] * 10, [10]),
+        ([1] * 11, [10, 1]),
+        ([1] * 25, [10, 10, 5]),
+        ([LIMIT], [1]),
+        ([LIMIT, 1], [1, 1]),
+        ([LIMIT - 1, 1], [2]),
+        ([LIMIT // 2] * 4, [2, 2]),
+        ([LIMIT // 2 + 1] * 3, [1, 1, 1]),
+        ([200_000] * 10, [5, 5]),
+    ],
+)
+def test_a_batch_is_ten_entries_and_one_mebibyte_at_most(weights: list[int], batched: list[int]) -> None:
+    assert [len(batch) for batch in batches([of_size(weight) for weight in weights])] == batched
+
+
+def test_a_batch_goes_to_one_queue() -> None:
+    elsewhere = Queue("us-east-2", "123456789012", "error")
+    copies = [of_size(1, to) for to in (ERROR, SOURCE, elsewhere, ERROR, SOURCE)]
+
+    assert [[copy.to for copy in batch] for batch in batches(copies)] == [
+        [ERROR, ERROR],
+        [SOURCE, SOURCE],
+        [elsewhere],
+    ]
+
+
+@given(st.lists(st.tuples(st.integers(1, LIMIT), st.sampled_from([SOURCE, ERROR])), max_size=30))
+def test_each_copy_is_in_exactly_one_batch(drawn: list[tuple[int, Queue]]) -> None:
+    copies = [of_size(weight, to) for weight, to in drawn]
+
+    made = batches(copies)
+
+    assert sorted(map(id, copies)) == sorted(id(copy) for batch in made for copy in batch)
+    for batch in made:
+        assert len({copy.to for copy in batch}) == 1
+        assert len(batch) <= 10
+        assert sum(size(copy.entry) for copy in batch) <= LIMIT
