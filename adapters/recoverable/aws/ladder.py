@@ -12,6 +12,7 @@ from ..delivery import Platform
 from ..limits import checked_delay
 from ..world import World, current_world
 from .batch import Batch, TimeBudget
+from .queues import queue_from_arn
 from .records import delivery_of, records_of
 
 TYPE_CHECKING = False  # see frozen.py
@@ -140,10 +141,17 @@ def response(left: list[Delivery]) -> Response:
 
 
 def with_error_queue(door: str, recoverability: Recoverability) -> Recoverability:
-    """The settings with the error queue named: as given, else by the environment, else "error"."""
+    """The settings with the error queue named: as given, else by the environment, else "error".
+
+    Raises:
+        TypeError: no settings.
+        ValueError: the error queue is an ARN, but not of an SQS queue: told now, not when the first message fails.
+    """
     if not isinstance(recoverability, Recoverability):
         raise TypeError(f"{door}(recoverability) is {recoverability!r}; write Recoverability(...)")
     name = recoverability.failed.error_queue or os.environ.get("RECOVERABLE_ERROR_QUEUE") or "error"
+    if name.startswith("arn:"):
+        queue_from_arn(name)
     return recoverability.__replace__(failed=Failed(name, recoverability.failed.unrecoverable))
 
 

@@ -13,7 +13,7 @@ from ..limits import NO_DELAY
 from ..settlements import Complete, Forward, Redeliver, Settlement
 from .client import Broker
 from .copies import Copy, batches, copy_of
-from .queues import destination
+from .queues import Queue, destination
 
 log = logging.getLogger("recoverable.settlement")
 
@@ -67,17 +67,27 @@ def sorted_out(settled: Settled, broker: Broker) -> Work:
             case Redeliver(after=after):
                 work.again.append((delivery, after))
             case Forward():
-                forward(delivery, settlement, broker, work)
+                try_to_forward(delivery, settlement, broker, work)
             case _:
                 assert_never(settlement)
     return work
+
+
+def try_to_forward(delivery: Delivery, settlement: Forward, broker: Broker, work: Work) -> None:
+    """As `forward`; what no copy can be made of, whatever the reason, stays, and its neighbours do not suffer for it."""
+    try:
+        forward(delivery, settlement, broker, work)
+    except Exception as error:  # noqa: BLE001  # such as attributes that no client of SQS wrote; it is told, and the message comes back
+        text = "no copy for '{}' can be made ({}); it stays, and comes back after its visibility timeout"
+        tell(delivery, text.format(settlement.to, type(error).__name__))
+        work.again.append((delivery, None))
 
 
 def forward(delivery: Delivery, settlement: Forward, broker: Broker, work: Work) -> None:
     """A copy for the work; or, where none can be made, a redelivery, so that the broker's redrive policy takes the message in the end."""
     to = destination(settlement.to, broker.queue)
     leaves_for_good = "NServiceBus.FailedQ" in settlement.changes
-    if leaves_for_good and (to.account, to.name) == (broker.queue.account, broker.queue.name):
+    if leaves_for_good and is_same(to, broker.queue):
         tell(
             delivery,
             f"its error queue '{to.name}' is the queue it came from; it is redelivered until the redrive policy takes it",
@@ -91,6 +101,11 @@ def forward(delivery: Delivery, settlement: Forward, broker: Broker, work: Work)
         work.again.append((delivery, settlement.delay))
     else:
         work.copies.append(copy)
+
+
+def is_same(one: Queue, other: Queue) -> bool:
+    """Whether both are the same queue, however they were named."""
+    return (one.region, one.account, one.name) == (other.region, other.account, other.name)
 
 
 def timed(

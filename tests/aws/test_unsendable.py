@@ -1,0 +1,102 @@
+"""Messages of which no copy can be made or sent: they stay, their neighbours go on, and the log says so."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from aws.conftest import NewQueue
+from aws.faulty_proxy import FaultyProxy
+from aws.harness import Context, Mapping, ladder
+from aws.queues import Queue
+from aws.records import event, received
+from recoverable import ErrorContext, Message, MoveToError, Recoverability
+from recoverable.actions import Action
+from recoverable.aws import SqsEndpoint
+from recoverable.policy import default_policy
+
+NO_QUEUE = "arn:aws:sns:eu-west-1:123456789012:topic"
+
+
+def fail(message: Message) -> None:
+    raise ValueError("no")
+
+
+def bodies(queue: Queue) -> list[str]:
+    return sorted(message.body for message in queue.arrived())
+
+
+def to_no_queue(settings: Recoverability, context: ErrorContext) -> Action:
+    """A policy that moves some messages to what is no queue."""
+    return MoveToError(NO_QUEUE) if context.message.text == "bad" else default_policy(settings, context)
+
+
+def test_an_error_queue_that_is_none_leaves_its_message_and_not_the_neighbours(
+    orders: Queue, error: Queue, caplog: pytest.LogCaptureFixture
+) -> None:
+    for body in ("good", "bad", "fine"):
+        orders.send(body)
+    mapping = Mapping(orders, SqsEndpoint(fail, ladder(error, policy=to_no_queue)))
+
+    reported = mapping.poll()
+
+    assert (reported, bodies(error), mapping.raised) == (["bad"], ["fine", "good"], [])
+    assert "no copy for 'arn:aws:sns:eu-west-1:123456789012:topic' can be made (ValueError)" in caplog.text
+    assert "it stays, and comes back after its visibility timeout" in caplog.text
+
+
+def test_an_error_queue_with_the_arn_of_something_else_is_refused_at_once() -> None:
+    with pytest.raises(ValueError, match=f"'{NO_QUEUE}' is no ARN of an SQS queue; one looks like"):
+        SqsEndpoint(fail, ladder(NO_QUEUE))
+
+
+def test_attributes_that_no_client_wrote_leave_their_message_and_not_the_neighbours(
+    orders: Queue, error: Queue, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="recoverable")
+    orders.send("good")
+    orders.send("secret of the bad one")
+    records = [received(message, orders.arn) for message in orders.receive()]
+    records[1]["messageAttributes"] = {"x": {"dataType": "Binary", "binaryValue": "a"}}
+
+    answer = SqsEndpoint(fail, ladder(error))(event(*records), Context())
+
+    assert answer == {"batchItemFailures": [{"itemIdentifier": records[1]["messageId"]}]}
+    assert bodies(error) == ["good"]
+    assert "secret" not in caplog.text
+
+
+def test_an_attribute_that_the_broker_refuses_leaves_its_message_and_not_the_neighbours(
+    orders: Queue, error: Queue, proxy: FaultyProxy
+) -> None:
+    orders.send("good")
+    orders.send("bad")
+    records = [received(message, orders.arn) for message in orders.receive()]
+    records[1]["messageAttributes"] = {"x": {"dataType": "NoSuchType", "stringValue": "1"}}
+
+    answer = SqsEndpoint(fail, ladder(error))(event(*records), Context())
+
+    assert answer == {"batchItemFailures": [{"itemIdentifier": records[1]["messageId"]}]}
+    assert bodies(error) == ["good"]
+    assert proxy.calls == {"SendMessageBatch": 3, "DeleteMessageBatch": 1}
+
+
+@pytest.mark.parametrize("name_of", ["name", "arn", "url"])
+def test_an_error_queue_that_is_the_queue_itself_redelivers_until_the_redrive_policy_takes_the_message(
+    new_queue: NewQueue, error: Queue, proxy: FaultyProxy, caplog: pytest.LogCaptureFixture, name_of: str
+) -> None:
+    redrive = f'{{"deadLetterTargetArn": "{error.arn}", "maxReceiveCount": "6"}}'
+    orders = new_queue("orders", RedrivePolicy=redrive)
+    runs: list[int] = []
+    orders.send()
+
+    def fail_counted(message: Message) -> None:
+        runs.append(message.attempt)
+        raise ValueError("no")
+
+    endpoint = SqsEndpoint(fail_counted, ladder(getattr(orders, name_of)))
+    Mapping(orders, endpoint).run(lambda: orders.count() == 0)
+
+    assert (runs, bodies(error), proxy.calls["SendMessageBatch"]) == ([1, 2, 3], ["hello"], 0)
+    assert f"its error queue '{orders.name}' is the queue it came from" in caplog.text
