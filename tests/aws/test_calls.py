@@ -1,0 +1,116 @@
+"""How many calls to SQS a batch costs, and that a batch which succeeds costs none."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from math import ceil
+from typing import Any
+
+import pytest
+
+from aws.faulty_proxy import FaultyProxy
+from aws.harness import Context, Mapping, ladder, lose_deliveries
+from aws.queues import Queue
+from aws.records import event, received, record
+from recoverable import Message
+from recoverable.aws import SqsEndpoint
+from recoverable.aws.client import sqs_client
+
+
+def fail(message: Message) -> None:
+    raise ValueError("no")
+
+
+def succeed(message: Message) -> None:
+    pass
+
+
+def batch_of(queue: Queue, size: int) -> dict[str, Any]:
+    """An event of more records than one receive gives, as a mapping with a batching window sends."""
+    for number in range(size):
+        queue.send(str(number))
+    messages = [message for _ in range(ceil(size / 10)) for message in queue.receive()]
+    return event(*(received(message, queue.arn) for message in messages))
+
+
+@pytest.mark.parametrize(("failed", "calls"), [(1, 1), (10, 1), (11, 2), (25, 3)])
+def test_moving_failed_messages_costs_one_send_and_one_delete_for_ten(
+    orders: Queue, error: Queue, proxy: FaultyProxy, failed: int, calls: int
+) -> None:
+    answer = SqsEndpoint(fail, ladder(error))(batch_of(orders, failed), Context())
+
+    assert answer == {"batchItemFailures": []}
+    assert proxy.calls == {"SendMessageBatch": calls, "DeleteMessageBatch": calls}
+    assert proxy.entries == {"SendMessageBatch": failed, "DeleteMessageBatch": failed}
+
+
+@pytest.mark.parametrize(("failed", "calls"), [(1, 1), (10, 1), (11, 2)])
+def test_retrying_immediately_costs_one_call_for_ten(
+    orders: Queue, error: Queue, proxy: FaultyProxy, failed: int, calls: int
+) -> None:
+    batch = batch_of(orders, failed)
+
+    answer = SqsEndpoint(fail, ladder(error, immediate=1))(batch, Context())
+
+    ids = [{"itemIdentifier": record["messageId"]} for record in batch["Records"]]
+    assert (answer, proxy.calls) == ({"batchItemFailures": ids}, {"ChangeMessageVisibilityBatch": calls})
+
+
+def test_a_batch_that_succeeds_costs_no_call(orders: Queue, error: Queue, proxy: FaultyProxy) -> None:
+    answer = SqsEndpoint(succeed, ladder(error))(batch_of(orders, 25), Context())
+
+    assert (answer, dict(proxy.calls)) == ({"batchItemFailures": []}, {})
+
+
+def test_a_single_message_that_was_delivered_before_and_succeeds_costs_no_call(
+    orders: Queue, error: Queue, proxy: FaultyProxy
+) -> None:
+    orders.send()
+    lose_deliveries(orders, 2)
+
+    Mapping(orders, SqsEndpoint(succeed, ladder(error, immediate=5))).run_dry()
+
+    assert dict(proxy.calls) == {}
+
+
+def test_the_messages_that_succeed_beside_fresh_failures_cost_no_call_of_their_own(
+    orders: Queue, error: Queue, proxy: FaultyProxy
+) -> None:
+    def fail_odd(message: Message) -> None:
+        if int(message.text) % 2:
+            raise ValueError("no")
+
+    SqsEndpoint(fail_odd, ladder(error))(batch_of(orders, 10), Context())
+
+    assert proxy.entries == {"SendMessageBatch": 5, "DeleteMessageBatch": 5}
+
+
+def test_one_client_serves_all_invocations_of_a_process(orders: Queue, error: Queue) -> None:
+    endpoint = SqsEndpoint(fail, ladder(error))
+    for _ in range(3):
+        orders.send()
+        Mapping(orders, endpoint).run_dry()
+
+    assert (sqs_client.cache_info().misses, error.count()) == (1, 3)
+
+
+SUCCESS = """
+import json, sys
+from recoverable.aws import SqsEndpoint
+
+answer = SqsEndpoint(lambda message: message.text)(json.load(sys.stdin), None)
+assert answer == {"batchItemFailures": []}, answer
+print(*sorted({"boto3", "botocore", "asyncio", "recoverable.recovery", "recoverable.aws.client"} & set(sys.modules)))
+"""
+
+
+def test_neither_an_sdk_nor_the_failure_side_is_imported_before_something_fails() -> None:
+    batch = json.dumps(event(record(), record(message_id="native-2", headers={"NServiceBus.Retries": "1"})))
+
+    done = subprocess.run(
+        [sys.executable, "-c", SUCCESS], input=batch, capture_output=True, text=True, check=False, timeout=30
+    )
+
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "", "")
