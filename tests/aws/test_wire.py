@@ -69,7 +69,7 @@ def test_headers_that_name_a_message_make_a_wrapper(headers: dict[str, str]) -> 
 @pytest.mark.parametrize(
     "left_in_s3",
     [
-        record("", headers={ID: "7"}, attributes={"S3BodyKey": text("bodies/7")}),
+        record("empty message", headers={ID: "7"}, attributes={"S3BodyKey": text("bodies/7")}),
         record(wrapped({ID: "7"}, "", S3BodyKey="bodies/7")),
     ],
 )
@@ -106,3 +106,10 @@ def test_a_handler_sees_text_attributes_as_headers_and_ours_win() -> None:
     wire = wire_of(record(headers={ID: "7", "tenant": "new"}, attributes=attributes))
 
     assert wire.promoted() == {ID: "7", "tenant": "new", "amount": "1.5"}
+
+
+def test_a_body_that_is_here_is_read_whatever_attributes_its_sender_has() -> None:
+    attributes = {"S3BodyKey": text("bodies/7")}
+
+    assert wire_of(record("hello", attributes=attributes)).body == "hello"
+    assert wire_of(record("hello", headers={ID: "7"}, attributes=attributes)).body == "hello"

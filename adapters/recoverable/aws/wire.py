@@ -58,7 +58,7 @@ def wire_of(record: Record) -> Wire:
     if carried is not None:
         headers = headers_from(carried.get("stringValue") or carried.get("binaryValue") or "")
         attributes |= unfolded(headers)
-        body = elsewhere(attributes) or record["body"]
+        body = elsewhere(record["body"], attributes) or record["body"]
         return Wire(body, headers, attributes)
     if (wrapper := wrapper_in(record["body"])) is not None:
         headers = wrapper["Headers"]
@@ -143,9 +143,10 @@ def unwrapped(wrapper: dict[str, Any]) -> str | bytes | MessageDeserializationEr
         return str(text)
 
 
-def elsewhere(attributes: Attributes) -> MessageDeserializationError | None:
-    """The error for a body that NServiceBus left in S3."""
-    return left_in_s3() if attributes.get(S3_BODY_KEY, {}).get("stringValue") else None
+def elsewhere(body: str, attributes: Attributes) -> MessageDeserializationError | None:
+    """The error for a body that NServiceBus left in S3; a body that is here is one, whatever attributes its sender has."""
+    key = attributes.get(S3_BODY_KEY, {}).get("stringValue")
+    return left_in_s3() if key and body == EMPTY_BODY else None
 
 
 def left_in_s3() -> MessageDeserializationError:
