@@ -1,0 +1,51 @@
+"""An SQS client that holds each call against AWS's own model of the API, confirms it, and remembers it."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+from botocore.exceptions import ParamValidationError
+from botocore.validate import ParamValidator
+
+from aws.server import client_at
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+URL = "http://127.0.0.1:1"
+
+
+class RecordingClient:
+    """Stands in where thousands of examples would take a server too long; what boto3 would refuse, it refuses."""
+
+    def __init__(self) -> None:
+        self._model = client_at(URL).meta.service_model
+        self.meta = SimpleNamespace(endpoint_url=URL)
+        self.sent: list[dict[str, Any]] = []
+        self.deleted: list[str] = []
+
+    def send_message_batch(self, **call: Any) -> dict[str, Any]:
+        answer = self._confirmed("SendMessageBatch", call)
+        self.sent += call["Entries"]
+        return answer
+
+    def delete_message_batch(self, **call: Any) -> dict[str, Any]:
+        answer = self._confirmed("DeleteMessageBatch", call)
+        self.deleted += [entry["ReceiptHandle"] for entry in call["Entries"]]
+        return answer
+
+    def change_message_visibility_batch(self, **call: Any) -> dict[str, Any]:
+        return self._confirmed("ChangeMessageVisibilityBatch", call)
+
+    def as_client(self) -> SQSClient:
+        """Itself, for those who want boto3's type."""
+        return cast("SQSClient", self)
+
+    def _confirmed(self, operation: str, call: dict[str, Any]) -> dict[str, Any]:
+        shape = self._model.operation_model(operation).input_shape
+        assert shape is not None
+        report = ParamValidator().validate(call, shape)
+        if report.has_errors():
+            raise ParamValidationError(report=report.generate_report())
+        return {"Successful": [{"Id": entry["Id"]} for entry in call["Entries"]]}

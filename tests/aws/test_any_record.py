@@ -1,0 +1,139 @@
+"""Whatever a sender wrote, and whatever a handler does: no invocation breaks, no message is lost, and no count is negative."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aws.harness import ladder
+from aws.queues import HEADERS
+from aws.recording_client import RecordingClient
+from aws.records import ARN, Record, binary, event, received_attribute, record, text
+from aws.shapes import CONTROL, FOLDED, ID, TYPES
+from builders import platform, recoverability
+from recoverable import Message
+from recoverable.aws import SqsEndpoint
+from recoverable.aws.queues import queue_from_arn
+from recoverable.aws.records import delivery_of
+from recoverable.aws.wire import wire_of
+
+ANY_TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=20)
+ANY_VALUE = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+COUNTS = st.sampled_from(["0", "1", "2", "7", "9999", "10000", "10001", "-1", "٣", "1e3", "9" * 400])
+DATES = st.sampled_from(
+    [
+        "9999-12-31 23:59:59:999999 Z",
+        "0001-01-01 00:00:00:000000 Z",
+        "2099-01-01 00:00:00:000000 Z",
+        "2026-13-41 25:61:61:000000 Z",
+        "0000-00-00 00:00:00:000000 Z",
+    ]
+)
+NAMES = st.sampled_from(
+    [
+        ID,
+        TYPES,
+        CONTROL,
+        FOLDED,
+        "NServiceBus.Retries",
+        "NServiceBus.FLRetries",
+        "NServiceBus.Retries.Timestamp",
+        "NServiceBus.TimeSent",
+        "NServiceBus.ExceptionInfo.StackTrace",
+        "Recoverable.DueAt",
+        "Recoverable.HeldSince",
+        "Recoverable.FirstDelayedRetry",
+        "S3BodyKey",
+    ]
+)
+HEADER_VALUES = COUNTS | DATES | ANY_TEXT | ANY_VALUE | ANY_VALUE.map(json.dumps)
+HOSTILE = st.dictionaries(NAMES | ANY_TEXT, HEADER_VALUES, max_size=8)
+WRAPPED = st.builds(
+    lambda headers, rest: json.dumps({**rest, "Headers": headers}),
+    HOSTILE,
+    st.dictionaries(st.sampled_from(["Body", "S3BodyKey", "TimeToBeReceived"]), ANY_VALUE | ANY_TEXT),
+)
+ATTRIBUTES = st.dictionaries(
+    NAMES | ANY_TEXT,
+    st.builds(text, ANY_TEXT) | st.builds(binary, st.binary(min_size=1, max_size=9)),
+    max_size=10,
+)
+SYSTEM = st.none() | st.fixed_dictionaries(
+    {}, optional={"ApproximateReceiveCount": COUNTS, "SentTimestamp": COUNTS, "MessageGroupId": ANY_TEXT}
+)
+
+
+@st.composite
+def records(draw: st.DrawFn) -> list[Record]:
+    """A batch, each record with an id and a handle of its own."""
+    arn = ARN + draw(st.sampled_from(["", ".fifo"]))
+    return [draw(one_record(f"native-{number}", arn)) for number in range(draw(st.integers(1, 4)))]
+
+
+@st.composite
+def one_record(draw: st.DrawFn, message_id: str, arn: str) -> Record:
+    """A record in which all that a sender can write is hostile."""
+    one = record(draw(ANY_TEXT | WRAPPED), message_id=message_id, attributes=draw(ATTRIBUTES), arn=arn)
+    carried = draw(st.none() | ANY_TEXT | ANY_VALUE.map(json.dumps) | HOSTILE.map(json.dumps))
+    if carried is not None:
+        one["messageAttributes"][HEADERS] = text(carried)
+    return {**one, "attributes": draw(SYSTEM)}
+
+
+class Runs:
+    """A handler that fails for some, reads what it can, and remembers what it was given."""
+
+    def __init__(self, fails: Callable[[], bool]) -> None:
+        self._fails = fails
+        self.counts: list[tuple[int, int]] = []
+        self.succeeded: list[str] = []
+
+    def __call__(self, message: Message) -> None:
+        self.counts.append((message.attempt, message.round))
+        if self._fails():
+            raise ValueError(message.text, message.headers, message.sent_at)
+        self.succeeded.append(message.native["receiptHandle"])
+
+
+def as_record(entry: dict[str, Any], arn: str) -> Record:
+    """A copy as it comes in again."""
+    attributes = {name: received_attribute(value) for name, value in entry["MessageAttributes"].items()}
+    return {**record(entry["MessageBody"], arn=arn), "messageAttributes": attributes}
+
+
+def identity(one: Record) -> tuple[str, str]:
+    """The message that a record is, and its body."""
+    queue = queue_from_arn(one["eventSourceARN"])
+    delivery = delivery_of(one, queue, recoverability(), platform())
+    return delivery.message.id, repr(wire_of(one).body)
+
+
+@settings(max_examples=200, deadline=None)
+@given(records(), st.data(), st.sampled_from(["native", "header"]), st.integers(0, 2), st.integers(0, 2))
+def test_each_record_is_done_with_or_copied_or_reported(
+    batch: list[Record], data: st.DataObject, counter: Any, immediate: int, delayed: int
+) -> None:
+    client, handler = RecordingClient(), Runs(lambda: data.draw(st.booleans()))
+    settings = ladder("error", immediate=immediate, delayed=delayed)
+    endpoint = SqsEndpoint(handler, settings, client=client.as_client(), counter=counter)
+
+    answer = endpoint(event(*batch), None)
+
+    reported = [f"handle-of-{failure['itemIdentifier']}" for failure in answer["batchItemFailures"]]
+    copied = [handle for handle in client.deleted if handle not in handler.succeeded]
+    everything = sorted(one["receiptHandle"] for one in batch)
+    assert sorted([*handler.succeeded, *copied, *reported]) == everything
+
+    sources = [one for one in batch if one["receiptHandle"] in copied]
+    copies = [as_record(entry, batch[0]["eventSourceARN"]) for entry in client.sent]
+    assert Counter(map(identity, copies)) == Counter(map(identity, sources))
+    assert all(attempt >= 1 and round_ >= 0 for attempt, round_ in handler.counts)
