@@ -48,7 +48,7 @@ SETTLE_WITHIN = timedelta(seconds=3)
 
 
 class Ladder:
-    """What a front door was given, checked; it changes with no invocation.
+    """What a front door was given, checked; it changes with no invocation. `recoverability` has its error queue resolved.
 
     Args:
         door: the name of the class that was given it, for errors.
@@ -65,7 +65,7 @@ class Ladder:
         ValueError: a setting out of range.
     """
 
-    __slots__ = ("_fifo", "_handler_timeout", "_recoverability", "_settle_within", "_standard", "_world")
+    __slots__ = ("_fifo", "_handler_timeout", "_settle_within", "_standard", "_world", "recoverability")
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class Ladder:
             )
         self._settle_within = checked_delay(f"{door}(settle_within)", settle_within, LONGEST_INVOCATION)
         self._handler_timeout = handler_timeout
-        self._recoverability = with_error_queue(door, recoverability)
+        self.recoverability = with_error_queue(door, recoverability)
         self._world = World(client, clock or now, Alarm)
         self._standard = Platform(counter, longest_delay=longest_delay, host=host(), machine=machine())
         self._fifo = Platform(in_place=True, host=host(), machine=machine())
@@ -115,12 +115,12 @@ class Ladder:
         """
         queue, records = records_of(event)
         platform = self._fifo if queue.fifo else self._standard
-        deliveries = [delivery_of(record, queue, self._recoverability, platform) for record in records]
+        deliveries = [delivery_of(record, queue, self.recoverability, platform) for record in records]
         time = TimeBudget(context, self._settle_within)
         world = current_world.get() or self._world
         with world.alarm() as alarm:
             invocation = Invocation(
-                self._recoverability,
+                self.recoverability,
                 platform,
                 world.clock,
                 seconds_left=time.for_handlers,
