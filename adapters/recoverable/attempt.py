@@ -94,15 +94,11 @@ class Invocation:
         self.finished += 1
         if error is None:
             return COMPLETE
-        if limit.stopped(error):
-            if not limit.convicts:
-                return self.handed_back(delivery)
-            error = HandlerTimeout(f"stopped after {limit.seconds:.1f} seconds").with_traceback(
-                error.__traceback__
-            )
-        if isinstance(error, KeyboardInterrupt | SystemExit):
-            self.interruption = error
-        return self._decided(delivery, error)
+        if (failure := limit.judged(error)) is None:
+            return self.handed_back(delivery)
+        if isinstance(failure, KeyboardInterrupt | SystemExit):
+            self.interruption = failure
+        return self._decided(delivery, failure)
 
     def _has_time(self) -> bool:
         return self.interruption is None and (self._seconds_left is None or self._seconds_left() > 0)
@@ -134,6 +130,14 @@ class Limit:
         from .alarm import TimeUp  # noqa: PLC0415  # only who has a limit pays for `signal`
 
         return isinstance(error, TimeUp)
+
+    def judged(self, error: BaseException) -> BaseException | None:
+        """What the attempt failed with; None when it was none, because this limit ended it before its time."""
+        if not self.stopped(error):
+            return error
+        if not self.convicts:
+            return None
+        return HandlerTimeout(f"stopped after {self.seconds:.1f} seconds").with_traceback(error.__traceback__)
 
 
 def attempt(handler: Callable[[Message], Any], delivery: Delivery, invocation: Invocation) -> Settlement:
