@@ -1,0 +1,1 @@
+"""SQS and Lambda in virtual time."""

@@ -1,0 +1,204 @@
+"""The operations of SQS, from a request in the API's words to an answer in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from typing import Any
+
+from . import checks
+from .attributes import read_attributes, settings_from
+from .broker import Broker, Queue
+from .records import digest, system_attributes
+from .refusals import Refusal, missing
+from .stored import Stored
+
+Request = Mapping[str, Any]
+Answer = dict[str, Any]
+Operation = Callable[[Broker, Request], Answer]
+
+
+def queue_of(broker: Broker, request: Request) -> Queue:
+    """The queue of the request's URL, whatever its host and account."""
+    return broker.queue(request["QueueUrl"].rstrip("/").rpartition("/")[2])
+
+
+def send_message(broker: Broker, request: Request) -> Answer:
+    """Take one message."""
+    return sent(broker, queue_of(broker, request), request)
+
+
+def sent(broker: Broker, queue: Queue, entry: Request) -> Answer:
+    """Check a message and take it."""
+    checks.check_entry(entry, queue.settings)
+    deduplication = entry.get("MessageDeduplicationId")
+    if queue.settings.fifo and deduplication is None:
+        deduplication = sha256(entry["MessageBody"].encode()).hexdigest()
+    message = broker.send(
+        queue,
+        entry["MessageBody"],
+        {name: dict(value) for name, value in (entry.get("MessageAttributes") or {}).items()},
+        delay=entry.get("DelaySeconds"),
+        group=entry.get("MessageGroupId"),
+        deduplication=deduplication,
+        trace=(entry.get("MessageSystemAttributes") or {}).get("AWSTraceHeader", {}).get("StringValue"),
+    )
+    answer = {"MessageId": message.id, "MD5OfMessageBody": digest(message.body)}
+    return answer | ({"SequenceNumber": message.sequence} if queue.settings.fifo else {})
+
+
+def send_message_batch(broker: Broker, request: Request) -> Answer:
+    """Take up to ten messages, each for itself."""
+    entries, queue = request["Entries"], queue_of(broker, request)
+    checks.check_batch(entries, "SendMessageBatch")
+    checks.check_batch_size(entries)
+    return each(entries, lambda entry: sent(broker, queue, entry))
+
+
+def each(entries: list[Request], do: Callable[[Request], Answer]) -> Answer:
+    """Do it for each entry: what was done, and what was refused."""
+    done, failed = [], []
+    for entry in entries:
+        try:
+            done.append({"Id": entry["Id"], **do(entry)})
+        except Refusal as refusal:
+            error = {"SenderFault": True, "Code": refusal.code, "Message": refusal.message}
+            failed.append({"Id": entry["Id"], **error})
+    return {name: found for name, found in (("Successful", done), ("Failed", failed)) if found}
+
+
+def receive_message(broker: Broker, request: Request) -> Answer:
+    """Hand out up to ten messages that are visible now."""
+    queue, most = queue_of(broker, request), request.get("MaxNumberOfMessages", 1)
+    visibility = request.get("VisibilityTimeout")
+    checks.check_receive(most, request.get("WaitTimeSeconds", 0), visibility)
+    received = broker.receive(queue, most, visibility)
+    return {"Messages": [described(broker, message, request) for message in received]} if received else {}
+
+
+def described(broker: Broker, message: Stored, request: Request) -> Answer:
+    """A message as ReceiveMessage gives it, with the attributes that were asked for."""
+    asked = {*request.get("AttributeNames", ()), *request.get("MessageSystemAttributeNames", ())}
+    system = chosen(system_attributes(message, broker.start), asked)
+    own = chosen(message.attributes, set(request.get("MessageAttributeNames", ())))
+    return {
+        "MessageId": message.id,
+        "ReceiptHandle": message.receipt,
+        "MD5OfBody": digest(message.body),
+        "Body": message.body,
+        **({"Attributes": system} if system else {}),
+        **({"MessageAttributes": own} if own else {}),
+    }
+
+
+def chosen(attributes: Mapping[str, Any], asked: set[str]) -> Answer:
+    """The attributes that were asked for: by name, by the beginning of their names, or all."""
+    beginnings = tuple(name.removesuffix("*") for name in asked if name.endswith("*"))
+    everything = bool(asked & {"All", ".*"})
+    return {
+        name: value
+        for name, value in attributes.items()
+        if everything or name in asked or (beginnings and name.startswith(beginnings))
+    }
+
+
+def delete_message(broker: Broker, request: Request) -> Answer:
+    """Delete one message."""
+    return deleted(broker, queue_of(broker, request), request)
+
+
+def deleted(broker: Broker, queue: Queue, entry: Request) -> Answer:
+    """Delete the message of a receipt handle."""
+    broker.delete(queue, entry["ReceiptHandle"])
+    return {}
+
+
+def delete_message_batch(broker: Broker, request: Request) -> Answer:
+    """Delete up to ten messages, each for itself."""
+    entries, queue = request["Entries"], queue_of(broker, request)
+    checks.check_batch(entries, "DeleteMessageBatch")
+    return each(entries, lambda entry: deleted(broker, queue, entry))
+
+
+def change_message_visibility(broker: Broker, request: Request) -> Answer:
+    """Hide one message for so long from now."""
+    return hidden(broker, queue_of(broker, request), request)
+
+
+def hidden(broker: Broker, queue: Queue, entry: Request) -> Answer:
+    """Check a visibility timeout and set it."""
+    seconds = entry.get("VisibilityTimeout")
+    if seconds is None:
+        raise missing("VisibilityTimeout")
+    checks.check_visibility(seconds)
+    broker.hide(queue, entry["ReceiptHandle"], seconds)
+    return {}
+
+
+def change_message_visibility_batch(broker: Broker, request: Request) -> Answer:
+    """Hide up to ten messages, each for itself."""
+    entries, queue = request["Entries"], queue_of(broker, request)
+    checks.check_batch(entries, "ChangeMessageVisibilityBatch")
+    return each(entries, lambda entry: hidden(broker, queue, entry))
+
+
+def create_queue(broker: Broker, request: Request) -> Answer:
+    """Make a queue; one that is there already must have the same attributes."""
+    settings = settings_from(request["QueueName"], request.get("Attributes") or {})
+    existing = broker.queues.get(settings.name)
+    if existing is not None and existing.settings != settings:
+        raise Refusal(
+            "QueueNameExists",
+            "A queue already exists with the same name and a different value for attributes",
+            code="QueueAlreadyExists",
+        )
+    return {"QueueUrl": broker.create(settings).settings.url}
+
+
+def get_queue_url(broker: Broker, request: Request) -> Answer:
+    """The URL of a queue."""
+    return {"QueueUrl": broker.queue(request["QueueName"]).settings.url}
+
+
+def get_queue_attributes(broker: Broker, request: Request) -> Answer:
+    """A queue's attributes and how much it holds."""
+    attributes = read_attributes(broker, queue_of(broker, request))
+    asked = chosen(attributes, set(request.get("AttributeNames", ())))
+    return {"Attributes": asked} if asked else {}
+
+
+def set_queue_attributes(broker: Broker, request: Request) -> Answer:
+    """Change some of a queue's attributes."""
+    settings = queue_of(broker, request).settings
+    broker.create(settings_from(settings.name, request["Attributes"], settings))
+    return {}
+
+
+def list_queues(broker: Broker, request: Request) -> Answer:
+    """The URLs of the queues, or of those whose names begin so."""
+    beginning = request.get("QueueNamePrefix", "")
+    urls = [queue.settings.url for name, queue in broker.queues.items() if name.startswith(beginning)]
+    return {"QueueUrls": urls} if urls else {}
+
+
+def list_dead_letter_source_queues(broker: Broker, request: Request) -> Answer:
+    """The URLs of the queues that send their dead letters here."""
+    name = queue_of(broker, request).settings.name
+    sources = [
+        q.settings for q in broker.queues.values() if q.settings.redrive and q.settings.redrive.to == name
+    ]
+    return {"queueUrls": [source.url for source in sources]}
+
+
+def delete_queue(broker: Broker, request: Request) -> Answer:
+    """Delete a queue with all that is in it."""
+    queue = queue_of(broker, request)
+    broker.purge(queue)
+    del broker.queues[queue.settings.name]
+    return {}
+
+
+def purge_queue(broker: Broker, request: Request) -> Answer:
+    """Delete all that is in a queue."""
+    broker.purge(queue_of(broker, request))
+    return {}

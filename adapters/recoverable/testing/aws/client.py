@@ -1,0 +1,202 @@
+"""The world's SQS client: boto3's interface, answers and errors, without boto3."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial
+from types import SimpleNamespace
+from typing import Any
+
+from ..faults import AnswerLost, Fault, PartlyFailed, Refused, Throttled, Unreachable
+from ..points import Misfortune, When
+from ..timeline import Journal
+from . import api
+from .broker import Broker
+from .invocation import Invocation, current_invocation
+from .queues import ENDPOINT, REGION
+from .refusals import Refusal
+
+OPERATIONS: dict[str, api.Operation] = {
+    operation.__name__: operation
+    for operation in (
+        api.change_message_visibility,
+        api.change_message_visibility_batch,
+        api.create_queue,
+        api.delete_message,
+        api.delete_message_batch,
+        api.delete_queue,
+        api.get_queue_attributes,
+        api.get_queue_url,
+        api.list_dead_letter_source_queues,
+        api.list_queues,
+        api.purge_queue,
+        api.receive_message,
+        api.send_message,
+        api.send_message_batch,
+        api.set_queue_attributes,
+    )
+}
+
+
+class Client:
+    """An SQS client that talks to the world's broker.
+
+    Args:
+        broker: the broker.
+        misfortune: what goes wrong with the calls of functions.
+        journal: told of calls that failed.
+        wait: lets time pass for those who receive outside a function.
+    """
+
+    def __init__(
+        self, broker: Broker, misfortune: Misfortune, journal: Journal, wait: Callable[[float], None]
+    ) -> None:
+        self._broker, self._misfortune, self._journal, self._wait = broker, misfortune, journal, wait
+        self.meta = SimpleNamespace(
+            endpoint_url=ENDPOINT, region_name=REGION, service_model=SimpleNamespace(service_name="sqs")
+        )
+        self.exceptions = Exceptions()
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name not in OPERATIONS:
+            known = ", ".join(sorted(OPERATIONS))
+            raise AttributeError(f"the world's SQS client has no {name!r}; it has {known}")
+        call = partial(self._call, name)
+        setattr(self, name, call)
+        return call
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _call(self, operation: str, **request: Any) -> Any:
+        invocation = current_invocation.get()
+        if operation == "receive_message":
+            self._wait_for_messages(request, invocation)
+        if invocation is None:
+            return self._perform(operation, request)
+        invocation.check_alive()
+        fault = self._fault("before", operation, request, invocation)
+        answer = self._under(fault, operation, request, invocation)
+        invocation.suffer(self._fault("after", operation, request, invocation))
+        return answer
+
+    def _under(self, fault: Fault | None, operation: str, request: Any, invocation: Invocation) -> Any:
+        """Make the call while this goes wrong."""
+        match fault:
+            case None:
+                return self._perform(operation, request)
+            case Refused(code, message, status):
+                raise client_error(Refusal(code, message, status=status), operation)
+            case Throttled():
+                raise client_error(THROTTLED, operation)
+            case Unreachable():
+                raise connection_error("EndpointConnectionError")
+            case AnswerLost():
+                self._perform(operation, request)
+                raise connection_error("ReadTimeoutError")
+            case PartlyFailed(places, code):
+                return self._perform_partly(operation, request, places, code)
+            case _:
+                invocation.suffer(fault)
+                return self._perform(operation, request)
+
+    def _perform(self, operation: str, request: Any) -> Any:
+        try:
+            answer = OPERATIONS[operation](self._broker, request)
+        except Refusal as refusal:
+            raise client_error(refusal, operation) from None
+        return answer | {"ResponseMetadata": metadata(200)}
+
+    def _perform_partly(self, operation: str, request: Any, places: tuple[int, ...], code: str) -> Any:
+        entries = request["Entries"]
+        good = [entry for place, entry in enumerate(entries) if place not in places]
+        answer = self._perform(operation, {**request, "Entries": good}) if good else {}
+        error = {"SenderFault": False, "Code": code, "Message": "Failed by the test."}
+        failed = [{"Id": entry["Id"], **error} for entry in entries if entry not in good]
+        return {**answer, "Failed": [*answer.get("Failed", ()), *failed]}
+
+    def _fault(self, when: When, operation: str, request: Any, invocation: Invocation) -> Fault | None:
+        queue = request.get("QueueUrl", "").rpartition("/")[2]
+        fault = self._misfortune.at(when, operation, queue, invocation.message_ids, invocation.number)
+        if fault is not None:
+            for message_id in invocation.message_ids:
+                self._journal.note("call failed", queue, message_id, f"{operation}: {fault}")
+        return fault
+
+    def _wait_for_messages(self, request: Any, invocation: Invocation | None) -> None:
+        """Long polling: time passes until a message is there, or the wait is over."""
+        queue = api.queue_of(self._broker, request)
+        longest = request.get("WaitTimeSeconds", queue.settings.wait)
+        seconds = min(queue.line.next_at() - self._broker.now(), longest)
+        if seconds > 0:
+            (invocation.spend if invocation else self._wait)(seconds)
+
+
+THROTTLED = Refusal("RequestThrottled", "The request was denied due to request throttling.", status=403)
+
+
+class Exceptions:
+    """The errors by name, as `client.exceptions` has them."""
+
+    def __getattr__(self, name: str) -> type[Exception]:
+        return client_error_type() if name == "ClientError" else named_error(name)
+
+
+@cache
+def client_error_type() -> type[Exception]:
+    """The ClientError of botocore; where there is no botocore, one of the same shape."""
+    try:
+        from botocore.exceptions import ClientError
+    except ImportError:
+        return BareClientError
+    return ClientError
+
+
+class BareClientError(Exception):
+    """What botocore's ClientError is to programs, for where there is none.
+
+    Args:
+        error_response: the error as botocore parses it.
+        operation_name: the operation in the API's words.
+    """
+
+    def __init__(self, error_response: dict[str, Any], operation_name: str) -> None:
+        error = error_response["Error"]
+        super().__init__(
+            f"An error occurred ({error['Code']}) when calling the {operation_name} operation: {error['Message']}"
+        )
+        self.response, self.operation_name = error_response, operation_name
+
+
+@cache
+def named_error(name: str) -> type[Exception]:
+    """The class of one error of SQS."""
+    return type(name, (client_error_type(),), {})
+
+
+def client_error(refusal: Refusal, operation: str) -> Exception:
+    """The refusal as a boto3 client raises it."""
+    kind = "Sender" if refusal.status < 500 else "Receiver"  # noqa: PLR2004  # HTTP's border between the two
+    error = {"Message": refusal.message, "Code": refusal.code, "Type": kind, "QueryErrorCode": refusal.shape}
+    response = {"Error": error, "ResponseMetadata": metadata(refusal.status)}
+    return named_error(refusal.shape)(response, operation.title().replace("_", ""))
+
+
+def connection_error(name: str) -> Exception:
+    """What botocore raises when there is no answer; where there is no botocore, Python's own error."""
+    try:
+        from botocore import exceptions
+    except ImportError:
+        return ConnectionError(f"{name}: {ENDPOINT}")
+    error: Exception = getattr(exceptions, name)(endpoint_url=ENDPOINT)
+    return error
+
+
+def metadata(status: int) -> dict[str, Any]:
+    """What botocore tells of the HTTP answer."""
+    return {
+        "RequestId": "00000000-0000-0000-0000-000000000000",
+        "HTTPStatusCode": status,
+        "HTTPHeaders": {},
+        "RetryAttempts": 0,
+    }

@@ -1,0 +1,32 @@
+"""What Lambda tells a function about its invocation."""
+
+from __future__ import annotations
+
+from .invocation import Invocation
+from .queues import ACCOUNT, REGION
+
+
+class Context:
+    """Lambda's context object.
+
+    Args:
+        name: the function's.
+        invocation: the invocation.
+    """
+
+    function_version = "$LATEST"
+    memory_limit_in_mb = "128"
+    identity = None
+    client_context = None
+
+    def __init__(self, name: str, invocation: Invocation) -> None:
+        self._invocation = invocation
+        self.function_name = name
+        self.invoked_function_arn = f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{name}"
+        self.aws_request_id = f"00000000-0000-0000-0000-{invocation.number:012}"
+        self.log_group_name = f"/aws/lambda/{name}"
+        self.log_stream_name = f"[$LATEST]{invocation.instance.number:032}"
+
+    def get_remaining_time_in_millis(self) -> int:
+        """Milliseconds until the function is killed."""
+        return round(self._invocation.remaining() * 1000)

@@ -1,0 +1,149 @@
+"""A Lambda function: its warm instances, and what an invocation of it comes to."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from ...world import World, current_world
+from ..faults import Fault
+from ..points import Misfortune
+from ..scheduler import Scheduler
+from ..timeline import Journal
+from .attempts import VirtualAlarm
+from .context import Context
+from .invocation import Instance, Invocation, ProcessEnded, current_invocation
+from .queues import Settings
+from .records import to_record
+from .stored import Stored
+
+log = logging.getLogger("recoverable.testing")
+
+Handler = Callable[[dict[str, Any], Any], Any]
+RecursiveLoop = Literal["Terminate", "Allow"]
+
+
+class EndlessRun(Exception):
+    """One `run` took more invocations than it may: something comes back for ever."""
+
+
+class Surroundings:
+    """What every function of a world shares.
+
+    Args:
+        start: when the world's time began.
+        scheduler: the time.
+        misfortune: what goes wrong.
+        journal: told what happens.
+        client: what endpoints get instead of the SDK's.
+        expire: makes messages visible to others.
+    """
+
+    def __init__(
+        self,
+        start: datetime,
+        scheduler: Scheduler,
+        misfortune: Misfortune,
+        journal: Journal,
+        client: object,
+        expire: Callable[[str, Sequence[Stored]], None],
+    ) -> None:
+        self.start, self.scheduler, self.misfortune, self.journal = start, scheduler, misfortune, journal
+        self.client, self.expire = client, expire
+        self.invocations = 0
+        self.most_invocations = 0
+
+    def now(self) -> datetime:
+        """The world's time."""
+        return self.start + timedelta(seconds=self.scheduler.now)
+
+    def seconds(self) -> float:
+        """The world's time in seconds since its beginning."""
+        return self.scheduler.now
+
+
+class Function:
+    """A Lambda function.
+
+    Args:
+        handler: what Lambda calls.
+        name: the function's.
+        timeout: seconds after which an invocation is killed.
+        surroundings: the world.
+    """
+
+    def __init__(self, handler: Handler, name: str, *, timeout: float, surroundings: Surroundings) -> None:
+        self.name = name
+        self._handler, self._timeout, self._world = handler, timeout, surroundings
+        self._idle: list[Instance] = []
+        self._started = 0
+
+    def invocation(self, queue: str, messages: Sequence[Stored]) -> Invocation:
+        """A new invocation, in the instance that was last at work or else in a new one."""
+        if self._world.invocations >= self._world.most_invocations:
+            raise EndlessRun(
+                f"{self._world.invocations} invocations, and still messages come back; see print(world.timeline()), or give SqsWorld most_invocations"
+            )
+        if not self._idle:
+            self._started += 1
+        self._world.invocations += 1
+        return Invocation(
+            self._world.invocations,
+            queue,
+            messages,
+            self._idle.pop() if self._idle else Instance(self._started),
+            timeout=self._timeout,
+            scheduler=self._world.scheduler,
+            expire=self._world.expire,
+        )
+
+    def run(self, invocation: Invocation, queue: Settings, fault: Fault | None) -> tuple[object, str]:
+        """Call the handler on the batch.
+
+        Args:
+            invocation: the invocation.
+            queue: where its batch came from.
+            fault: what goes wrong before the handler is called.
+
+        Returns:
+            Its answer, and how it failed if it did.
+        """
+        tokens = current_invocation.set(invocation), current_world.set(self._endpoint_world(invocation))
+        try:
+            return self._answered(invocation, queue, fault)
+        finally:
+            current_invocation.reset(tokens[0])
+            current_world.reset(tokens[1])
+            if not invocation.ended:
+                self._idle.append(invocation.instance)
+
+    def _answered(self, invocation: Invocation, queue: Settings, fault: Fault | None) -> tuple[object, str]:
+        event = {"Records": [to_record(message, queue, self._world.start) for message in invocation.messages]}
+        try:
+            invocation.suffer(fault)
+            answer = self._handler(event, Context(self.name, invocation))
+            invocation.suffer(self._fault_after(invocation))
+        except ProcessEnded:
+            pass  # said below, as for a handler that has swallowed it
+        except KeyboardInterrupt:
+            raise  # somebody wants the test to stop
+        except SystemExit as error:
+            invocation.ended = f"exited with {error.code}"
+        except BaseException as error:  # Lambda reports it, and the batch comes back
+            log.warning("Invocation %d of '%s' failed:", invocation.number, self.name, exc_info=error)
+            return None, f"{type(error).__name__}: {error}"
+        return (None, invocation.ended) if invocation.ended else (answer, "")
+
+    def _fault_after(self, invocation: Invocation) -> Fault | None:
+        ids = invocation.message_ids
+        return self._world.misfortune.at("after", "invoke", invocation.queue, ids, invocation.number)
+
+    def _endpoint_world(self, invocation: Invocation) -> World:
+        world, instance = self._world, invocation.instance
+        return World(
+            world.client,
+            lambda: world.now() + instance.skew,
+            lambda: VirtualAlarm(invocation, world.misfortune, world.journal, world.seconds),
+        )

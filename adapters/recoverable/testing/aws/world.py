@@ -1,0 +1,331 @@
+"""`SqsWorld`: SQS and Lambda in one process and in virtual time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from math import inf
+from typing import TYPE_CHECKING, Any, cast
+
+from ..faults import Fault
+from ..points import Misfortune, Rule
+from ..scheduler import Scheduler
+from ..timeline import Journal, Timeline
+from .broker import Broker
+from .client import OPERATIONS, Client
+from .function import Function, Handler, RecursiveLoop, Surroundings
+from .invocation import Invocation, current_invocation
+from .mapping import EventSourceMapping, MappingSettings
+from .queues import Redrive, Settings
+from .seen import SeenMessage, seen
+from .serving import checked, make_queues
+from .stored import Stored
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+Duration = timedelta | float
+Value = str | int | float | bytes
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class SqsWorld:
+    """SQS and Lambda in one process and in virtual time: hours pass in milliseconds, and each run is the same.
+
+    Args:
+        seed: draws message ids and, unless None, the order in which standard queues hand out what is visible.
+        start: when the world's time begins.
+        create_missing: whether a queue is made when it is first sent to; False to find out what happens when one is missing.
+        most_invocations: how many invocations one `run` may take before it is called endless.
+    """
+
+    def __init__(
+        self,
+        *,
+        seed: int | None = None,
+        start: datetime = START,
+        create_missing: bool = True,
+        most_invocations: int = 10_000,
+    ) -> None:
+        self._start, self._most_invocations = start, most_invocations
+        self._scheduler = Scheduler()
+        self._misfortune = Misfortune(self._seconds)
+        self._journal = Journal(
+            self._seconds, lambda: invocation.number if (invocation := current_invocation.get()) else 0
+        )
+        self._broker = Broker(
+            start, self._seconds, self._journal.note, next_hop, seed=seed, create_missing=create_missing
+        )
+        client = Client(self._broker, self._misfortune, self._journal, lambda seconds: self.run(for_=seconds))
+        self._surroundings = Surroundings(
+            start, self._scheduler, self._misfortune, self._journal, client, self._expire
+        )
+        self.client = cast("SQSClient", client)
+
+    @property
+    def now(self) -> datetime:
+        """The world's time."""
+        return self._surroundings.now()
+
+    def create_queue(
+        self,
+        name: str,
+        *,
+        delay: Duration = 0,
+        visibility_timeout: Duration = 30,
+        retention: Duration = timedelta(days=4),
+        max_size: int = 1_048_576,
+        dead_letter_queue: str | None = None,
+        max_receive_count: int = 50,
+        content_deduplication: bool = False,
+    ) -> None:
+        """Make a queue, or set one that is there to this; "….fifo" makes a FIFO queue.
+
+        Args:
+            name: its name.
+            delay: for how long a new message is hidden, up to 15 minutes.
+            visibility_timeout: for how long a received one is, up to 12 hours.
+            retention: when a message is deleted that nobody has, 1 minute to 14 days.
+            max_size: bytes of a message, 1,024 to 1,048,576.
+            dead_letter_queue: where a message goes that was received too often; made if it is missing.
+            max_receive_count: how often is not too often, 1 to 1,000.
+            content_deduplication: whether a FIFO queue takes messages of the same body for duplicates.
+        """
+        if dead_letter_queue and dead_letter_queue not in self._broker.queues:
+            self._broker.create(Settings(name=dead_letter_queue, retention=14 * 86_400))
+        self._broker.create(
+            Settings(
+                name=name,
+                delay=seconds_of(delay),
+                visibility_timeout=seconds_of(visibility_timeout),
+                retention=seconds_of(retention),
+                max_size=max_size,
+                redrive=Redrive(to=dead_letter_queue, after=max_receive_count) if dead_letter_queue else None,
+                content_deduplication=content_deduplication,
+            )
+        )
+
+    def serve(
+        self,
+        queue: str,
+        handler: Handler,
+        *,
+        batch_size: int = 10,
+        window: Duration = 0,
+        concurrency: int = 10,
+        timeout: Duration = 30,
+        partial_responses: bool = True,
+        recursive_loop: RecursiveLoop = "Terminate",
+    ) -> None:
+        """Connect a queue to a Lambda handler by an event source mapping.
+
+        Queues that are missing are made as our SAM template has them: the queue with six times the function's time-out as its
+        visibility timeout, and the error queue of the handler's `SqsEndpoint` as its dead-letter queue.
+
+        Args:
+            queue: the queue's name.
+            handler: what Lambda calls with event and context, as your module has it.
+            batch_size: the most messages of one invocation, 1 to 10,000.
+            window: how long to wait for a batch to fill, up to 5 minutes.
+            concurrency: the most invocations at a time, 1 to 1,000.
+            timeout: when the function is killed, up to 15 minutes.
+            partial_responses: whether the mapping has ReportBatchItemFailures.
+            recursive_loop: what Lambda does about a message that came through the function 16 times; its default is "Terminate".
+
+        Raises:
+            ValueError: Lambda would refuse one of these.
+        """
+        settings = MappingSettings(
+            batch_size=batch_size,
+            window=seconds_of(window),
+            concurrency=concurrency,
+            partial_responses=partial_responses,
+            recursive_loop=recursive_loop,
+        )
+        checked(settings, seconds_of(timeout), fifo=queue.endswith(".fifo"))
+        make_queues(self._broker, queue, handler, seconds_of(timeout))
+        name = getattr(handler, "__name__", None) or type(handler).__name__
+        function = Function(handler, name, timeout=seconds_of(timeout), surroundings=self._surroundings)
+        source = self._broker.queue(queue)
+        EventSourceMapping(source, function, settings, self._broker, self._surroundings).plan()
+
+    def send(
+        self,
+        queue: str,
+        body: object,
+        *,
+        attributes: Mapping[str, Value] | None = None,
+        delay: Duration | None = None,
+        group_id: str | None = None,
+        deduplication_id: str | None = None,
+    ) -> str:
+        """Send a message, and give its id.
+
+        Args:
+            queue: the queue's name.
+            body: a text as it is, anything else as JSON.
+            attributes: the sender's own: texts, numbers and bytes.
+            delay: for how long it is hidden, up to 15 minutes, in whole seconds.
+            group_id: its message group; a FIFO queue needs one.
+            deduplication_id: what a FIFO queue tells duplicates by.
+
+        Raises:
+            botocore.exceptions.ClientError: SQS would refuse it.
+        """
+        optional = {
+            "MessageAttributes": {name: attribute(value) for name, value in (attributes or {}).items()},
+            "DelaySeconds": None if delay is None else int(seconds_of(delay)),
+            "MessageGroupId": group_id,
+            "MessageDeduplicationId": deduplication_id,
+        }
+        given: Any = {name: value for name, value in optional.items() if value is not None}
+        text = body if isinstance(body, str) else json.dumps(body)
+        url = self._broker.queue(queue).settings.url
+        return self.client.send_message(QueueUrl=url, MessageBody=text, **given)["MessageId"]
+
+    def run(self, for_: Duration | None = None) -> None:
+        """Let the world go on until nothing is left to do, or for so long.
+
+        A handler that spends time when the time is over is finished first, for nothing can be stopped half-way; the time is later then.
+
+        Args:
+            for_: how long; None for as long as there is something to do.
+
+        Raises:
+            EndlessRun: there were more invocations than one run may take.
+            AssertionError: and whatever else a callback of `at` raises.
+        """
+        surroundings = self._surroundings
+        surroundings.most_invocations = surroundings.invocations + self._most_invocations
+        self._scheduler.run(inf if for_ is None else self._seconds() + seconds_of(for_))
+
+    def at(self, delay: Duration, callback: Callable[[], object]) -> None:
+        """Change or check something later: an outage ends, a queue is looked at.
+
+        Args:
+            delay: how long from now.
+            callback: what is called then; what it raises, `run` raises.
+        """
+        self._scheduler.at(self._seconds() + seconds_of(delay), callback)
+
+    def spend(self, time: Duration) -> None:
+        """Inside a handler: take so much time, in which others go on.
+
+        It ends early when the handler's time is up, as the endpoint's alarm ends it, or when the function's is, with the process.
+
+        Raises:
+            RuntimeError: no handler is running.
+        """
+        self._invocation("spend").spend(seconds_of(time))
+
+    def kill(self) -> None:
+        """Inside a handler: end the process at once, as `os._exit`, a crash or lack of memory does.
+
+        Raises:
+            RuntimeError: no handler is running.
+        """
+        self._invocation("kill").die("died")
+
+    def fail(
+        self,
+        what: str,
+        with_: Fault,
+        *,
+        queue: str | None = None,
+        nth: int | None = None,
+        after: Duration = 0,
+        during: Duration | None = None,
+    ) -> Rule:
+        """Let something go wrong from now on: every time, only once, or for a while.
+
+        Args:
+            what: a call that functions make, such as "send_message_batch"; or "invoke", "attempt", "receive", "settle".
+            with_: what goes wrong.
+            queue: only at this queue.
+            nth: only the n-th time, from 1.
+            after: not before this has passed.
+            during: for no longer than this.
+
+        Returns:
+            The rule, whose `hits` tell how often it has struck.
+
+        Raises:
+            ValueError: no such place.
+        """
+        if what not in {*OPERATIONS, *PLACES}:
+            raise ValueError(f"fail({what!r}); write one of {', '.join(sorted({*OPERATIONS, *PLACES}))}")
+        since = self._seconds() + seconds_of(after)
+        until = inf if during is None else since + seconds_of(during)
+        rule = Rule(what, with_, queue=queue, nth=nth, since=since, until=until)
+        self._misfortune.rules.append(rule)
+        return rule
+
+    def queue(self, name: str) -> list[SeenMessage]:
+        """The messages that are in a queue now, hidden ones too, in the order in which they were sent.
+
+        Raises:
+            LookupError: no queue of that name was ever made.
+        """
+        if name not in self._broker.queues:
+            known = ", ".join(sorted(self._broker.queues)) or "no queue at all"
+            raise LookupError(f"there is no queue {name!r}, but {known}; make it with create_queue({name!r})")
+        queue = self._broker.queues[name]
+        return [seen(message, queue.settings, self._start) for message in self._broker.kept(queue)]
+
+    def timeline(self, message_id: str | None = None) -> Timeline:
+        """What happened to one message and its copies, or to all.
+
+        Args:
+            message_id: the message's id, or the broker's for any of its copies.
+        """
+        return self._journal.timeline(self._identity, message_id)
+
+    def _invocation(self, verb: str) -> Invocation:
+        invocation = current_invocation.get()
+        if invocation is None:
+            raise RuntimeError(
+                f"world.{verb} is for handlers; outside, let time pass with world.run(for_=...)"
+            )
+        return invocation
+
+    def _seconds(self) -> float:
+        return self._scheduler.now
+
+    def _expire(self, queue: str, messages: Sequence[Stored]) -> None:
+        source = self._broker.queue(queue)
+        for message in messages:
+            if message.id in source.messages and message.in_flight(self._seconds()):
+                self._broker.show(source, message, self._seconds())
+
+    def _identity(self, broker_id: str) -> str:
+        if broker_id not in self._broker.all:
+            return broker_id
+        queue, message = self._broker.all[broker_id]
+        return seen(message, queue.settings, self._start).id
+
+
+PLACES = ("attempt", "invoke", "receive", "settle")
+
+
+def next_hop() -> int:
+    """Through how many invocations a message that is sent now has come."""
+    invocation = current_invocation.get()
+    return invocation.hops + 1 if invocation else 0
+
+
+def seconds_of(duration: Duration) -> float:
+    """A duration in seconds, which a number is already."""
+    return duration.total_seconds() if isinstance(duration, timedelta) else float(duration)
+
+
+def attribute(value: Value) -> dict[str, Any]:
+    """An attribute in the API's words."""
+    match value:
+        case bytes():
+            return {"DataType": "Binary", "BinaryValue": value}
+        case str():
+            return {"DataType": "String", "StringValue": value}
+        case _:
+            return {"DataType": "Number", "StringValue": str(value)}

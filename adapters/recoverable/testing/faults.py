@@ -1,0 +1,118 @@
+"""What can go wrong in a world, as values: what to give to `world.fail`, and what explorers of schedules inject."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Raises:
+    """An exception: instead of the call or the handler's run, or after it when that is where the point is.
+
+    Args:
+        error: what is raised.
+    """
+
+    error: BaseException
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The broker answers with an error and does nothing.
+
+    Args:
+        code: the error's code, such as "AccessDenied".
+        message: its text.
+        status: the HTTP status.
+    """
+
+    code: str
+    message: str = "Refused by the test."
+    status: int = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Throttled:
+    """Too much was asked: a call to the broker is refused with RequestThrottled; an invocation does not start."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unreachable:
+    """The broker cannot be reached, and does nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartlyFailed:
+    """Some entries of a batch fail; the others are done.
+
+    Args:
+        entries: their places in the batch, from 0.
+        code: the error's code for each.
+    """
+
+    entries: tuple[int, ...] = (0,)
+    code: str = "InternalError"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerLost:
+    """The broker does what it was asked, and the answer never arrives."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slow:
+    """It takes that long, and then goes on as if nothing had happened.
+
+    Args:
+        by: how long.
+    """
+
+    by: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Died:
+    """The process dies here: out of memory, a crash, `os._exit`."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimedOut:
+    """The function hangs here until its time-out, and is killed."""
+
+
+@dataclass(frozen=True, slots=True)
+class VisibilityExpired:
+    """The messages of the invocation become visible to others here, while it goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveredTwice:
+    """What is received stays visible, so that it is delivered to another as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClockSkewed:
+    """The instance's clock is wrong from here on.
+
+    Args:
+        by: how much too late it shows; negative for too early.
+    """
+
+    by: timedelta
+
+
+Fault = (
+    Raises
+    | Refused
+    | Throttled
+    | Unreachable
+    | PartlyFailed
+    | AnswerLost
+    | Slow
+    | Died
+    | TimedOut
+    | VisibilityExpired
+    | DeliveredTwice
+    | ClockSkewed
+)

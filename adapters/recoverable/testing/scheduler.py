@@ -1,0 +1,119 @@
+"""Virtual time: an agenda of what happens when, done one thing at a time in an order that depends on nothing but what was asked for.
+
+Everything runs on the thread that called `run`, as long as nobody waits while others have something to do. A function that
+waits cannot be left half-way on a stack, so then a fresh thread carries on with the agenda, and hands over when the wait ends.
+Exactly one thread ever works; the others stand at a lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import copy_context
+from heapq import heapify, heappop, heappush
+from itertools import count
+from math import inf
+from threading import Lock, Thread
+
+
+class Item:
+    """One thing on the agenda; cancelled, it is passed over and costs no time."""
+
+    __slots__ = ("cancelled", "do", "moment", "number", "waits")
+
+    def __init__(self, moment: float, number: int, do: Callable[[], object], *, waits: bool) -> None:
+        self.moment, self.number, self.do, self.waits = moment, number, do, waits
+        self.cancelled = False
+
+    def __lt__(self, other: Item) -> bool:
+        return (self.moment, self.number) < (other.moment, other.number)
+
+    def cancel(self) -> None:
+        """Take it from the agenda."""
+        self.cancelled = True
+
+
+class Scheduler:
+    """The time, in seconds from 0, and the agenda."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self._agenda: list[Item] = []
+        self._numbers = count()
+        self._until = inf
+        self._error: BaseException | None = None
+        self._running = False
+        self._at_home = Lock()
+
+    def at(self, moment: float, do: Callable[[], object]) -> Item:
+        """Put something on the agenda; what is due at the same moment happens in the order in which it was put there."""
+        return self._put(moment, do, waits=False)
+
+    def run(self, until: float = inf) -> None:
+        """Do what is due, up to a moment or until nothing is left.
+
+        What waits half-way when the moment comes is finished first, and the time is then later.
+
+        Raises:
+            RuntimeError: it is running already.
+            BaseException: what something on the agenda raised; nothing after it was done.
+        """
+        if self._running:
+            raise RuntimeError("the world is running already; inside a handler, write world.spend(seconds)")
+        self._running, self._until, self._error = True, until, None
+        self._at_home.acquire()
+        if not self._work():
+            self._at_home.acquire()  # until whoever finds the agenda done opens it
+        self._at_home.release()
+        self._running = False
+        self.now = max(self.now, until) if until < inf else self.now
+        if self._error is not None:
+            raise self._error
+
+    def wait_until(self, moment: float) -> None:
+        """Let time pass, and in it others do what is due; called by something on the agenda."""
+        following = self._peek()
+        if following is None or following.moment > moment:
+            self.now = moment
+            return
+        gate = Lock()
+        gate.acquire()
+        self._put(moment, gate.release, waits=True)
+        Thread(target=copy_context().run, args=(self._carry_on,), daemon=True).start()
+        gate.acquire()
+
+    def _carry_on(self) -> None:
+        if self._work():
+            self._at_home.release()
+
+    def _work(self) -> bool:
+        """Do what is due; True when all is done, False when another thread has taken over."""
+        while (item := self._next()) is not None:
+            self.now = max(self.now, item.moment)
+            if item.waits:
+                item.do()
+                return False
+            try:
+                item.do()
+            except BaseException as error:  # noqa: BLE001  # `run` raises it, on the thread that called it
+                self._error = self._error or error
+        return True
+
+    def _next(self) -> Item | None:
+        item = self._peek()
+        if item is None or (self._error is None and item.moment <= self._until):
+            return heappop(self._agenda) if item else None
+        waiting = [item for item in self._agenda if item.waits]
+        if waiting:
+            self._agenda.remove(min(waiting))
+            heapify(self._agenda)
+        return min(waiting, default=None)
+
+    def _peek(self) -> Item | None:
+        while self._agenda and self._agenda[0].cancelled:
+            heappop(self._agenda)
+        return self._agenda[0] if self._agenda else None
+
+    def _put(self, moment: float, do: Callable[[], object], *, waits: bool) -> Item:
+        item = Item(max(moment, self.now), next(self._numbers), do, waits=waits)
+        heappush(self._agenda, item)
+        return item
