@@ -1,0 +1,43 @@
+"""Queues are reached by name, ARN or URL without asking SQS where they are."""
+
+from __future__ import annotations
+
+import pytest
+
+from aws.faulty_proxy import FaultyProxy
+from aws.harness import Mapping, ladder
+from aws.queues import Queue
+from recoverable import Message
+from recoverable.aws import SqsEndpoint
+
+
+def fail(message: Message) -> None:
+    raise ValueError(message.id)
+
+
+@pytest.mark.parametrize("named", ["name", "arn"])
+def test_the_whole_ladder_makes_no_call_but_to_send_to_show_again_and_to_delete(
+    orders: Queue, error: Queue, proxy: FaultyProxy, named: str
+) -> None:
+    orders.send("hello")
+    endpoint = SqsEndpoint(fail, ladder(getattr(error, named), immediate=1, delayed=1))
+
+    Mapping(orders, endpoint).run_dry()
+
+    assert [copy.body for copy in error.arrived()] == ["hello"]
+    assert proxy.calls == {
+        "ChangeMessageVisibilityBatch": 2,
+        "SendMessageBatch": 2,
+        "DeleteMessageBatch": 2,
+    }
+
+
+def test_a_url_is_called_as_it_is_given(orders: Queue, error: Queue, proxy: FaultyProxy) -> None:
+    orders.send("hello")
+    url = error.url.replace(f"http://{proxy.upstream}", proxy.url)
+
+    Mapping(orders, SqsEndpoint(fail, ladder(url))).run_dry()
+
+    (copy,) = error.arrived()
+    assert (copy.body, copy.headers["NServiceBus.FailedQ"]) == ("hello", orders.name)
+    assert proxy.calls == {"SendMessageBatch": 1, "DeleteMessageBatch": 1}
