@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test check quick format lock clean
+.PHONY: demo test check quick bench format lock clean
 
 demo: $(READY)          ## orders climb the ladder on a local queue; exit status 1 if one is lost
 	$(BIN)/recoverable demo aws
@@ -18,6 +18,9 @@ check: $(READY)         ## style and types
 
 quick: $(READY)         ## the tests that need no server
 	$(BIN)/python -m pytest -q -m "not slow"
+
+bench: $(READY)         ## ours beside aws-lambda-powertools, as one table
+	$(BIN)/python tests/benchmarks/bench.py
 
 format: $(READY)
 	$(BIN)/ruff check --fix .
