@@ -15,7 +15,7 @@ import logging
 import platform
 import signal
 import sys
-import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -28,6 +28,8 @@ from recoverable.local.aws.host import LocalAws
 from recoverable.local.aws.narrator import narrate
 from recoverable.local.aws.sam.document import TemplateError
 from recoverable.local.aws.settings import Settings
+
+_TICK = 0.1  # seconds
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -42,9 +44,12 @@ def run(arguments: argparse.Namespace) -> int:
         logging.basicConfig(level=logging.INFO)
     try:
         host = LocalAws(arguments.template, _settings(arguments), observe=lambda entry: _say(narrate(entry)))
-        with _stopped_by_signals() as stop, host:
+        with _signals() as received, host:
             _say(_welcome(host))
-            stop.wait()
+            while (
+                not received
+            ):  # no lock is waited for: a signal that another thread takes would not end that
+                time.sleep(_TICK)
             _say("Stopping.")
     except (TemplateError, ValueError, OSError, BotoCoreError, ClientError) as error:
         sys.stderr.write(f"recoverable local aws: {error}\n")
@@ -53,17 +58,17 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _stopped_by_signals() -> Iterator[threading.Event]:
-    """Set an event at the first signal; the second ends the process, for a handler that sits at a breakpoint."""
-    stop = threading.Event()
+def _signals() -> Iterator[list[int]]:
+    """Note the first signal; the second ends the process, for a handler that sits at a breakpoint."""
+    received: list[int] = []
 
     def handle(number: int, _: FrameType | None) -> None:
         signal.signal(number, signal.SIG_DFL)
-        stop.set()
+        received.append(number)
 
     before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield stop
+        yield received
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
