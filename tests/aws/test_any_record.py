@@ -117,7 +117,7 @@ def identity(one: Record) -> tuple[str, str]:
     return delivery.message.id, repr(wire_of(one).body)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(records(), st.data(), st.sampled_from(["native", "header"]), st.integers(0, 2), st.integers(0, 2))
 def test_each_record_is_done_with_or_copied_or_reported(
     batch: list[Record], data: st.DataObject, counter: Any, immediate: int, delayed: int
