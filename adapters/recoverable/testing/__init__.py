@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .aws.function import EndlessRun
 from .aws.seen import SeenMessage
 from .aws.world import SqsWorld
 from .faults import (
@@ -21,6 +20,7 @@ from .faults import (
     VisibilityExpired,
 )
 from .timeline import Event, Timeline
+from .virtual import EndlessRun
 
 __all__ = [
     "AnswerLost",

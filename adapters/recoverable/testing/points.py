@@ -7,9 +7,46 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Literal
 
-from .faults import Fault
+from .faults import (
+    AnswerLost,
+    ClockSkewed,
+    DeliveredTwice,
+    Died,
+    Fault,
+    PartlyFailed,
+    Raises,
+    Refused,
+    Slow,
+    Throttled,
+    TimedOut,
+    Unreachable,
+    VisibilityExpired,
+)
 
 When = Literal["before", "after"]
+
+PLACES = ("attempt", "invoke", "receive", "settle")
+"""Where something can go wrong beside the calls that functions make."""
+
+ANYWHERE: tuple[type[Fault], ...] = (Raises, Slow, Died, TimedOut, VisibilityExpired, ClockSkewed)
+CALLS: tuple[type[Fault], ...] = (*ANYWHERE, Refused, Throttled, Unreachable, AnswerLost)
+
+
+def fitting(when: When, what: str) -> tuple[type[Fault], ...]:
+    """What can go wrong at a point."""
+    match when, what:
+        case "before", "receive":
+            return (DeliveredTwice,)
+        case "before", "settle":
+            return (Unreachable,)
+        case "before", "invoke":
+            return (*ANYWHERE, Throttled)
+        case _, "invoke" | "attempt":
+            return ANYWHERE
+        case "before", _:
+            return (*CALLS, PartlyFailed) if what.endswith("_batch") else CALLS
+        case _:
+            return (*ANYWHERE, AnswerLost)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +66,14 @@ class Point:
     queue: str
     message_ids: tuple[str, ...]
     invocation: int = 0
+
+
+class Misfit(BaseException):
+    """A fault that cannot happen at its point; raised by `run`, whatever a handler or an endpoint makes of it."""
+
+    def __init__(self, when: When, what: str, fault: Fault) -> None:
+        can = ", ".join(kind.__name__ for kind in fitting(when, what))
+        super().__init__(f"{fault} cannot happen {when} {what!r}; what can is {can}")
 
 
 Hook = Callable[[Point], Fault | None]
@@ -79,6 +124,7 @@ class Misfortune:
     def __init__(self, clock: Callable[[], float]) -> None:
         self.rules: list[Rule] = []
         self.hook: Hook | None = None
+        self.misfit: Misfit | None = None
         self._clock = clock
 
     def at(
@@ -89,4 +135,8 @@ class Misfortune:
             return None
         point = Point(when, what, queue, message_ids, invocation)
         struck = [rule.fault for rule in self.rules if rule.strikes(point, self._clock())]
-        return struck[0] if struck else self.hook(point) if self.hook else None
+        fault = struck[0] if struck else self.hook(point) if self.hook else None
+        if fault is not None and not isinstance(fault, fitting(when, what)):
+            self.misfit = Misfit(point.when, point.what, fault)
+            raise self.misfit
+        return fault

@@ -8,7 +8,8 @@ from dataclasses import replace
 from re import fullmatch
 from typing import Any
 
-from .broker import Broker, Queue
+from .broker import Broker
+from .queue import Queue
 from .queues import DAY, KIBIBYTE, Redrive, Settings
 from .refusals import Refusal, invalid, invalid_value
 

@@ -7,7 +7,8 @@ from datetime import datetime
 from random import Random
 
 from ..timeline import What
-from .lines import FifoLine, Line, StandardLine
+from .lines import FifoLine, StandardLine
+from .queue import Queue
 from .queues import Settings
 from .refusals import bad_receipt, invalid, invalid_value, no_such_queue, not_in_flight
 from .stored import Attributes, Stored
@@ -17,26 +18,6 @@ LONGEST_VISIBILITY = 43_200
 
 DEDUPLICATION = 300
 """Seconds for which a FIFO queue remembers a deduplication id (Amazon SQS exactly-once processing)."""
-
-
-class Queue:
-    """One queue.
-
-    Args:
-        settings: its attributes.
-        line: hands its messages out.
-    """
-
-    def __init__(self, settings: Settings, line: Line) -> None:
-        self.settings, self.line = settings, line
-        self.messages: dict[str, Stored] = {}
-        self.remembered: dict[str, tuple[float, Stored]] = {}
-        self.changed: list[Callable[[], None]] = []
-
-    def tell(self) -> None:
-        """Tell those who read it that something has changed."""
-        for listener in self.changed:
-            listener()
 
 
 class Broker:
@@ -129,7 +110,8 @@ class Broker:
         )
         if deduplication:
             queue.remembered[deduplication] = (now + DEDUPLICATION, message)
-        self._put(queue, message)
+        self.all[message.id] = (queue, message)
+        queue.put(message)
         self._note("sent", queue.settings.name, message.id, f"visible after {delay:g} s" if delay else "")
         return message
 
@@ -163,7 +145,7 @@ class Broker:
             message.ghosts -= 1
             self.show(queue, message, self.now())
             return
-        self._remove(queue, message)
+        queue.remove(message)
         self._note("deleted", queue.settings.name, message.id, "")
         queue.tell()
 
@@ -204,19 +186,8 @@ class Broker:
     def purge(self, queue: Queue) -> None:
         """Delete everything."""
         for message in list(queue.messages.values()):
-            self._remove(queue, message)
+            queue.remove(message)
         queue.tell()
-
-    def _put(self, queue: Queue, message: Stored) -> None:
-        queue.messages[message.id] = message
-        self.all[message.id] = (queue, message)
-        queue.line.put(message)
-        queue.tell()
-
-    def _remove(self, queue: Queue, message: Stored) -> None:
-        message.gone = True
-        del queue.messages[message.id]
-        queue.line.remove(message)
 
     def _hand_out(self, queue: Queue, message: Stored, hidden: float) -> None:
         now = self.now()
@@ -234,7 +205,7 @@ class Broker:
     def _is_expired(self, queue: Queue, message: Stored) -> bool:
         if message.sent_at + queue.settings.retention > self.now():
             return False
-        self._remove(queue, message)
+        queue.remove(message)
         self._note("expired", queue.settings.name, message.id, f"kept for {queue.settings.retention:g} s")
         return True
 
@@ -242,14 +213,15 @@ class Broker:
         redrive = queue.settings.redrive
         if redrive is None or message.receives < redrive.after:
             return False
-        self._remove(queue, message)
+        queue.remove(message)
         message.gone, message.receipt, message.source_arn = False, None, queue.settings.arn
         target = self.queue(redrive.to)
         if (
             target.settings.fifo
         ):  # a FIFO dead-letter queue counts its retention anew, a standard one does not
             message.sent_at, message.deduplication = self.now(), message.id
-        self._put(target, message)
+        self.all[message.id] = (target, message)
+        target.put(message)
         self._note("dead-lettered", redrive.to, message.id, f"after {message.receives} receives")
         return True
 

@@ -12,6 +12,7 @@ from ..faults import Fault
 from ..points import Misfortune
 from ..scheduler import Scheduler
 from ..timeline import Journal
+from ..virtual import Invocations
 from .attempts import VirtualAlarm
 from .context import Context
 from .invocation import Instance, Invocation, ProcessEnded, current_invocation
@@ -25,10 +26,6 @@ Handler = Callable[[dict[str, Any], Any], Any]
 RecursiveLoop = Literal["Terminate", "Allow"]
 
 
-class EndlessRun(Exception):
-    """One `run` took more invocations than it may: something comes back for ever."""
-
-
 class Surroundings:
     """What every function of a world shares.
 
@@ -37,6 +34,7 @@ class Surroundings:
         scheduler: the time.
         misfortune: what goes wrong.
         journal: told what happens.
+        invocations: counts them.
         client: what endpoints get instead of the SDK's.
         expire: makes messages visible to others.
     """
@@ -47,13 +45,12 @@ class Surroundings:
         scheduler: Scheduler,
         misfortune: Misfortune,
         journal: Journal,
+        invocations: Invocations,
         client: object,
         expire: Callable[[str, Sequence[Stored]], None],
     ) -> None:
         self.start, self.scheduler, self.misfortune, self.journal = start, scheduler, misfortune, journal
-        self.client, self.expire = client, expire
-        self.invocations = 0
-        self.most_invocations = 0
+        self.invocations, self.client, self.expire = invocations, client, expire
 
     def now(self) -> datetime:
         """The world's time."""
@@ -82,15 +79,11 @@ class Function:
 
     def invocation(self, queue: str, messages: Sequence[Stored]) -> Invocation:
         """A new invocation, in the instance that was last at work or else in a new one."""
-        if self._world.invocations >= self._world.most_invocations:
-            raise EndlessRun(
-                f"{self._world.invocations} invocations, and still messages come back; see print(world.timeline()), or give SqsWorld most_invocations"
-            )
+        number = self._world.invocations.next_number()
         if not self._idle:
             self._started += 1
-        self._world.invocations += 1
         return Invocation(
-            self._world.invocations,
+            number,
             queue,
             messages,
             self._idle.pop() if self._idle else Instance(self._started),

@@ -100,11 +100,7 @@ class Invocation:
             raise ProcessEnded(self.ended)
 
     def suffer(self, fault: Fault | None) -> None:
-        """Let go wrong what can anywhere in an invocation.
-
-        Raises:
-            ValueError: the fault belongs to a call to the broker.
-        """
+        """Let go wrong what can anywhere in an invocation; what belongs to a call is the client's to do."""
         match fault:
             case None:
                 pass
@@ -123,7 +119,19 @@ class Invocation:
             case Raises(error):
                 raise error
             case _:
-                raise ValueError(f"{fault} cannot happen here; it belongs to a call to the broker")
+                raise AssertionError(f"{fault} was let through where it cannot happen")
 
 
 current_invocation: ContextVar[Invocation | None] = ContextVar("recoverable.testing.invocation", default=None)
+
+
+def next_hop() -> int:
+    """Through how many invocations a message that is sent now has come."""
+    invocation = current_invocation.get()
+    return invocation.hops + 1 if invocation else 0
+
+
+def current_number() -> int:
+    """The number of the invocation that is at work; 0 when none is."""
+    invocation = current_invocation.get()
+    return invocation.number if invocation else 0

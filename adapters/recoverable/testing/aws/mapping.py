@@ -9,8 +9,9 @@ from math import inf
 from ..faults import DeliveredTwice, Fault, Throttled
 from ..scheduler import Item
 from ..timeline import What
-from .broker import Broker, Queue
+from .broker import Broker
 from .function import Function, RecursiveLoop, Surroundings
+from .queue import Queue
 from .refusals import Refusal
 from .responses import verdict
 from .stored import Stored

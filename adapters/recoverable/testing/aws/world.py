@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
-from math import inf
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, cast
 
-from ..faults import Fault
-from ..points import Misfortune, Rule
-from ..scheduler import Scheduler
 from ..timeline import Journal, Timeline
+from ..virtual import START, Duration, VirtualWorld, seconds_of
 from .broker import Broker
-from .client import OPERATIONS, Client
 from .function import Function, Handler, RecursiveLoop, Surroundings
-from .invocation import Invocation, current_invocation
+from .invocation import Invocation, current_invocation, current_number, next_hop
 from .mapping import EventSourceMapping, MappingSettings
-from .queues import Redrive, Settings
+from .queues import DAY, Redrive, Settings
 from .seen import SeenMessage, seen
+from .sending import Value, request
 from .serving import checked, make_queues
+from .sqs_client import OPERATIONS, Client
 from .stored import Stored
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
-Duration = timedelta | float
-Value = str | int | float | bytes
 
-START = datetime(2026, 1, 1, tzinfo=UTC)
-
-
-class SqsWorld:
+class SqsWorld(VirtualWorld):
     """SQS and Lambda in one process and in virtual time: hours pass in milliseconds, and each run is the same.
 
     Args:
@@ -49,25 +41,16 @@ class SqsWorld:
         create_missing: bool = True,
         most_invocations: int = 10_000,
     ) -> None:
-        self._start, self._most_invocations = start, most_invocations
-        self._scheduler = Scheduler()
-        self._misfortune = Misfortune(self._seconds)
-        self._journal = Journal(
-            self._seconds, lambda: invocation.number if (invocation := current_invocation.get()) else 0
-        )
+        super().__init__(start=start, most_invocations=most_invocations, operations=OPERATIONS)
+        self._journal = journal = Journal(self._seconds, current_number)
         self._broker = Broker(
-            start, self._seconds, self._journal.note, next_hop, seed=seed, create_missing=create_missing
+            start, self._seconds, journal.note, next_hop, seed=seed, create_missing=create_missing
         )
-        client = Client(self._broker, self._misfortune, self._journal, lambda seconds: self.run(for_=seconds))
+        client = Client(self._broker, self._misfortune, journal, lambda seconds: self.run(for_=seconds))
         self._surroundings = Surroundings(
-            start, self._scheduler, self._misfortune, self._journal, client, self._expire
+            start, self._scheduler, self._misfortune, journal, self._invocations, client, self._expire
         )
         self.client = cast("SQSClient", client)
-
-    @property
-    def now(self) -> datetime:
-        """The world's time."""
-        return self._surroundings.now()
 
     def create_queue(
         self,
@@ -94,7 +77,7 @@ class SqsWorld:
             content_deduplication: whether a FIFO queue takes messages of the same body for duplicates.
         """
         if dead_letter_queue and dead_letter_queue not in self._broker.queues:
-            self._broker.create(Settings(name=dead_letter_queue, retention=14 * 86_400))
+            self._broker.create(Settings(name=dead_letter_queue, retention=14 * DAY))
         self._broker.create(
             Settings(
                 name=name,
@@ -174,41 +157,11 @@ class SqsWorld:
         Raises:
             botocore.exceptions.ClientError: SQS would refuse it.
         """
-        optional = {
-            "MessageAttributes": {name: attribute(value) for name, value in (attributes or {}).items()},
-            "DelaySeconds": None if delay is None else int(seconds_of(delay)),
-            "MessageGroupId": group_id,
-            "MessageDeduplicationId": deduplication_id,
-        }
-        given: Any = {name: value for name, value in optional.items() if value is not None}
-        text = body if isinstance(body, str) else json.dumps(body)
+        message = request(
+            body, attributes, None if delay is None else seconds_of(delay), group_id, deduplication_id
+        )
         url = self._broker.queue(queue).settings.url
-        return self.client.send_message(QueueUrl=url, MessageBody=text, **given)["MessageId"]
-
-    def run(self, for_: Duration | None = None) -> None:
-        """Let the world go on until nothing is left to do, or for so long.
-
-        A handler that spends time when the time is over is finished first, for nothing can be stopped half-way; the time is later then.
-
-        Args:
-            for_: how long; None for as long as there is something to do.
-
-        Raises:
-            EndlessRun: there were more invocations than one run may take.
-            AssertionError: and whatever else a callback of `at` raises.
-        """
-        surroundings = self._surroundings
-        surroundings.most_invocations = surroundings.invocations + self._most_invocations
-        self._scheduler.run(inf if for_ is None else self._seconds() + seconds_of(for_))
-
-    def at(self, delay: Duration, callback: Callable[[], object]) -> None:
-        """Change or check something later: an outage ends, a queue is looked at.
-
-        Args:
-            delay: how long from now.
-            callback: what is called then; what it raises, `run` raises.
-        """
-        self._scheduler.at(self._seconds() + seconds_of(delay), callback)
+        return self.client.send_message(QueueUrl=url, **message)["MessageId"]
 
     def spend(self, time: Duration) -> None:
         """Inside a handler: take so much time, in which others go on.
@@ -227,40 +180,6 @@ class SqsWorld:
             RuntimeError: no handler is running.
         """
         self._invocation("kill").die("died")
-
-    def fail(
-        self,
-        what: str,
-        with_: Fault,
-        *,
-        queue: str | None = None,
-        nth: int | None = None,
-        after: Duration = 0,
-        during: Duration | None = None,
-    ) -> Rule:
-        """Let something go wrong from now on: every time, only once, or for a while.
-
-        Args:
-            what: a call that functions make, such as "send_message_batch"; or "invoke", "attempt", "receive", "settle".
-            with_: what goes wrong.
-            queue: only at this queue.
-            nth: only the n-th time, from 1.
-            after: not before this has passed.
-            during: for no longer than this.
-
-        Returns:
-            The rule, whose `hits` tell how often it has struck.
-
-        Raises:
-            ValueError: no such place.
-        """
-        if what not in {*OPERATIONS, *PLACES}:
-            raise ValueError(f"fail({what!r}); write one of {', '.join(sorted({*OPERATIONS, *PLACES}))}")
-        since = self._seconds() + seconds_of(after)
-        until = inf if during is None else since + seconds_of(during)
-        rule = Rule(what, with_, queue=queue, nth=nth, since=since, until=until)
-        self._misfortune.rules.append(rule)
-        return rule
 
     def queue(self, name: str) -> list[SeenMessage]:
         """The messages that are in a queue now, hidden ones too, in the order in which they were sent.
@@ -290,9 +209,6 @@ class SqsWorld:
             )
         return invocation
 
-    def _seconds(self) -> float:
-        return self._scheduler.now
-
     def _expire(self, queue: str, messages: Sequence[Stored]) -> None:
         source = self._broker.queue(queue)
         for message in messages:
@@ -304,28 +220,3 @@ class SqsWorld:
             return broker_id
         queue, message = self._broker.all[broker_id]
         return seen(message, queue.settings, self._start).id
-
-
-PLACES = ("attempt", "invoke", "receive", "settle")
-
-
-def next_hop() -> int:
-    """Through how many invocations a message that is sent now has come."""
-    invocation = current_invocation.get()
-    return invocation.hops + 1 if invocation else 0
-
-
-def seconds_of(duration: Duration) -> float:
-    """A duration in seconds, which a number is already."""
-    return duration.total_seconds() if isinstance(duration, timedelta) else float(duration)
-
-
-def attribute(value: Value) -> dict[str, Any]:
-    """An attribute in the API's words."""
-    match value:
-        case bytes():
-            return {"DataType": "Binary", "BinaryValue": value}
-        case str():
-            return {"DataType": "String", "StringValue": value}
-        case _:
-            return {"DataType": "Number", "StringValue": str(value)}
