@@ -1,0 +1,13 @@
+"""The ladder for functions that are written with Powertools for AWS Lambda."""
+
+try:
+    from .processor import RecoverableBatchProcessor
+except ModuleNotFoundError as error:
+    if (error.name or "").partition(".")[0] != "aws_lambda_powertools":
+        raise
+    raise ModuleNotFoundError(
+        f"{error}; recoverable.aws.powertools stands on Powertools for AWS Lambda: pip install 'recoverable[powertools]'",
+        name=error.name,
+    ) from error
+
+__all__ = ["RecoverableBatchProcessor"]

@@ -1,0 +1,94 @@
+"""The user's record handler: which kinds are taken, what one is called with, and one call of it."""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import TYPE_CHECKING, Any
+
+from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+
+from ...handlers import ASYNC_GENERATOR, COROUTINE, GENERATOR, code_flags, name_of
+from ...messages import unreadable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ...messages import Message
+
+NOT_RUN = COROUTINE | GENERATOR | ASYNC_GENERATOR
+"""Kinds of functions that a plain call does not run."""
+
+
+class RecordHandler:
+    """A record handler of Powertools, called with the record and with what else its signature asks for.
+
+    Args:
+        function: the user's function.
+        model: what to read the record by; None for `SQSRecord`.
+        lambda_context: Lambda's, for a parameter of that name; None where it was not handed on.
+
+    Raises:
+        TypeError: the function is not plain.
+    """
+
+    def __init__(self, function: Callable[..., Any], model: Any, lambda_context: Any) -> None:
+        if code_flags(function) & NOT_RUN:
+            raise TypeError(
+                f"the record handler {name_of(function)} is a coroutine or generator function, which RecoverableBatchProcessor would "
+                "not run; write def and return, or take recoverable.aws.SqsEndpoint, which runs coroutines"
+            )
+        parameters = signature(function).parameters
+        wants_context = "lambda_context" in parameters and lambda_context is not None
+        self._function, self._model = function, model
+        self._context = {"lambda_context": lambda_context} if wants_context else {}
+        self._wants_message = "message" in parameters
+
+    def read(self, message: Message) -> Any:
+        """The record as the function wants it.
+
+        Raises:
+            MessageDeserializationError: the model cannot read it.
+        """
+        if self._model is None:
+            return SQSRecord(message.native)
+        try:
+            return self._model.model_validate(message.native)
+        except (ValueError, TypeError, KeyError) as error:
+            raise unreadable(message.id, error) from error
+
+    def handle(self, record: Any, message: Message) -> Any:
+        """The function's answer.
+
+        Raises:
+            TypeError: it must be awaited, so nothing has run; what the function raises passes as it is.
+        """
+        own = {"message": message} if self._wants_message else {}
+        answer = self._function(record=record, **self._context, **own)
+        if hasattr(answer, "__await__"):
+            getattr(answer, "close", bool)()  # a coroutine would else complain that nobody awaited it
+            raise TypeError(
+                f"the record handler {name_of(self._function)} answered with something to await; write def, or take SqsEndpoint"
+            )
+        return answer
+
+
+class Call:
+    """One call of the record handler; afterwards it tells which record that got.
+
+    Args:
+        handler: the record handler.
+        succeeded: called with the native record and the answer, as a part of the attempt.
+    """
+
+    def __init__(self, handler: RecordHandler, succeeded: Callable[[Any, Any], object]) -> None:
+        self._handler, self._succeeded = handler, succeeded
+        self._record: Any = None
+
+    def __call__(self, message: Message) -> None:
+        """Read, handle, tell the success; what any of the three raises is the attempt's failure."""
+        self._record = self._handler.read(message)
+        self._succeeded(message.native, self._handler.handle(self._record, message))
+
+    def record_of(self, message: Message) -> Any:
+        """The record that the handler got; the plain one, when the model could not read it."""
+        return SQSRecord(message.native) if self._record is None else self._record
