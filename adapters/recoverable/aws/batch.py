@@ -32,8 +32,8 @@ LONGEST_VISIBILITY = 43_200
 LONGEST_INVOCATION = 900
 """Seconds for which a Lambda function can run (Lambda quotas)."""
 
-SHORTEST_PATIENCE = 0.5
-"""Seconds that a call to SQS gets at least."""
+SHORTEST_PATIENCE = 0.2
+"""Seconds that a call to SQS gets at least: some ten times what it takes when all is well."""
 
 
 class TimeBudget:
@@ -52,7 +52,8 @@ class TimeBudget:
         self._remaining = remaining
         self.total = remaining() / 1000 if remaining else LONGEST_INVOCATION
         self._reserve = min(reserve, self.total / 2)
-        self.patience = max(reserve / 2, SHORTEST_PATIENCE)
+        half = int(self._reserve / 2 * 10) / 10  # in tenths, for each patience has a client of its own
+        self.patience = max(half, SHORTEST_PATIENCE)
         if reserve > self._reserve:
             text = "This invocation has %.1f s, of which %.1f s should be kept for settling: raise the function's time-out, or lower settle_within."
             log.warning(text, self.total, reserve)
