@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from time import monotonic
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
@@ -26,10 +27,10 @@ class Alarm:
     handlers just run, and the host's own time-out ends them.
     """
 
-    __slots__ = ("_before", "_inside", "_works")
+    __slots__ = ("_before", "_ends", "_inside", "_works")
 
     def __init__(self) -> None:
-        self._inside = False
+        self._inside, self._ends = False, 0.0
         self._works = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
 
     def __enter__(self) -> Self:
@@ -53,13 +54,23 @@ class Alarm:
         if not self._works:
             return handler(argument)
         try:
+            self._ends = monotonic() + seconds
             self._inside = True
-            signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001))  # 0 would disarm it
+            self._set(seconds)
             return handler(argument)
         finally:
             self._inside = False  # the timer runs on, for setting it costs; outside it rings unheard
 
     def _ring(self, _signal: int, _frame: FrameType | None) -> None:
-        if self._inside:
-            self._inside = False
-            raise TimeUp
+        if not self._inside:
+            return
+        if (
+            early := self._ends - monotonic()
+        ) > 0:  # the timer of the handler before, or somebody else's signal
+            self._set(early)
+            return
+        self._inside = False
+        raise TimeUp
+
+    def _set(self, seconds: float) -> None:
+        signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001))  # 0 would disarm it
