@@ -1,0 +1,172 @@
+"""A handler that runs into the time kept for settling is stopped: convicted when it had all the time there was, else handed back."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable
+from datetime import timedelta
+from threading import Thread
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+
+from aws.harness import Context, Countdown, Mapping, ladder
+from aws.queues import Queue
+from recoverable import Message
+from recoverable.aws import SqsEndpoint
+
+SOON = {"settle_within": timedelta(seconds=0.8)}
+"""Of an invocation of one second, half is left for handlers, for no more than the other half can be kept."""
+
+
+def mapping(
+    orders: Queue, error: Queue, handler: Callable[[Message], Any], context: Context, **more: Any
+) -> Mapping:
+    settings = ladder(error, immediate=more.pop("immediate", 0))
+    return Mapping(orders, SqsEndpoint(handler, settings, **more), contexts=lambda: context)
+
+
+def failures(error: Queue) -> list[tuple[str, str]]:
+    """Body and exception type of what was given up."""
+    kind = "NServiceBus.ExceptionInfo.ExceptionType"
+    return sorted((copy.body, copy.headers[kind]) for copy in error.arrived())
+
+
+def slow(message: Message) -> None:
+    if message.text != "quick":
+        sleep(5)
+
+
+def stubborn(message: Message) -> None:
+    """Slow, and it takes no failure for an answer."""
+    end = monotonic() + 5
+    while monotonic() < end:
+        try:
+            slow(message)
+        except Exception:  # noqa: BLE001  # the point of it
+            pass
+        else:
+            return
+
+
+async def slow_coroutine(message: Message) -> None:
+    if message.text != "quick":
+        await asyncio.sleep(5)
+
+
+def returns_a_coroutine(message: Message) -> Any:
+    return slow_coroutine(message)
+
+
+slow_handlers = pytest.mark.parametrize("handler", [slow, stubborn, slow_coroutine, returns_a_coroutine])
+
+
+@slow_handlers
+def test_a_handler_that_had_the_invocation_from_its_start_is_stopped_and_has_failed(
+    orders: Queue, error: Queue, handler: Callable[[Message], Any]
+) -> None:
+    orders.send("slow")
+    began = monotonic()
+
+    reported = mapping(orders, error, handler, Countdown(1), **SOON).poll()
+
+    assert (reported, failures(error)) == ([], [("slow", "recoverable.HandlerTimeout")])
+    assert monotonic() - began < 1
+
+
+@slow_handlers
+def test_a_handler_that_had_less_is_stopped_and_its_message_handed_back(
+    orders: Queue, error: Queue, handler: Callable[[Message], Any]
+) -> None:
+    orders.send("quick")
+    orders.send("slow")
+
+    reported = mapping(orders, error, handler, Countdown(1), **SOON).poll()
+
+    assert (reported, failures(error), [copy.body for copy in orders.arrived()]) == ([], [], ["slow"])
+
+
+@slow_handlers
+def test_a_handler_that_had_its_own_limit_is_stopped_and_has_failed(
+    orders: Queue, error: Queue, handler: Callable[[Message], Any]
+) -> None:
+    for body in ("quick", "slow", "slow too"):
+        orders.send(body)
+
+    mapping(orders, error, handler, Context(60), handler_timeout=timedelta(seconds=0.05)).run_dry()
+
+    timeout = "recoverable.HandlerTimeout"
+    assert failures(error) == [("slow", timeout), ("slow too", timeout)]
+
+
+def test_what_was_handed_back_runs_first_the_next_time_and_is_convicted_then(
+    orders: Queue, error: Queue
+) -> None:
+    orders.send("quick")
+    orders.send("slow")
+    mapping(orders, error, slow, Countdown(1), **SOON).poll()
+    orders.send("quick")
+
+    mapping(orders, error, slow, Countdown(1), **SOON).poll()
+
+    assert failures(error) == [("slow", "recoverable.HandlerTimeout")]
+    assert [copy.body for copy in orders.arrived()] == ["quick"]  # for which no time was left
+
+
+def test_a_limit_of_its_own_that_ends_with_the_invocation_convicts(orders: Queue, error: Queue) -> None:
+    orders.send("quick")
+    orders.send("slow")
+
+    mapping(orders, error, slow, Countdown(1), handler_timeout=timedelta(seconds=0.1), **SOON).poll()
+
+    assert failures(error) == [("slow", "recoverable.HandlerTimeout")]
+
+
+def test_the_signal_is_given_back_and_the_timer_stopped_after_the_invocation(
+    orders: Queue, error: Queue
+) -> None:
+    before = signal.getsignal(signal.SIGALRM)
+    orders.send("quick")
+
+    mapping(orders, error, slow, Countdown(1)).poll()
+
+    assert (signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)) == (before, (0.0, 0.0))
+
+
+def test_the_signal_is_given_back_when_the_handler_was_stopped(orders: Queue, error: Queue) -> None:
+    before = signal.getsignal(signal.SIGALRM)
+    orders.send("slow")
+
+    mapping(orders, error, slow, Countdown(1), **SOON).poll()
+
+    assert (signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)) == (before, (0.0, 0.0))
+
+
+def test_a_signal_that_comes_before_the_time_is_up_stops_nothing(orders: Queue, error: Queue) -> None:
+    """Such as the last ring of the message before, which comes late."""
+    runs: list[str] = []
+
+    def interrupted(message: Message) -> None:
+        os.kill(os.getpid(), signal.SIGALRM)
+        runs.append(message.text)
+
+    orders.send("hello")
+    mapping(orders, error, interrupted, Context(60)).run_dry()
+
+    assert (runs, failures(error)) == (["hello"], [])
+
+
+def test_on_another_thread_a_handler_is_not_stopped(orders: Queue, error: Queue) -> None:
+    def brief(message: Message) -> None:
+        sleep(0.1)
+
+    orders.send("hello")
+    endpoint = mapping(orders, error, brief, Context(60), handler_timeout=timedelta(seconds=0.02))
+    thread = Thread(target=endpoint.poll)
+    thread.start()
+    thread.join()
+
+    assert (endpoint.raised, orders.count(), error.count()) == ([], 0, 0)

@@ -1,0 +1,145 @@
+"""The invocation's time: nothing starts in the part kept for settling, and what runs into it is stopped."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from time import sleep
+from typing import Any
+
+import pytest
+
+from aws.faulty_proxy import FaultyProxy, Late, Rule
+from aws.harness import Context, Countdown, Mapping, ladder, lose_deliveries
+from aws.placeholders import A_DATE
+from aws.queues import HEADERS, Queue
+from recoverable import Message
+from recoverable.aws import SqsEndpoint
+
+NOW = datetime(2026, 3, 4, 5, 6, 7, 89, tzinfo=UTC)
+SOON = {"settle_within": timedelta(seconds=0.8)}
+"""Of an invocation of one second, half is left for handlers, for no more than the other half can be kept."""
+
+
+class Spender:
+    """A handler that uses up the invocation's time: as much as is left after it is what the context says from then on."""
+
+    def __init__(self, left: float) -> None:
+        self.context, self.runs, self._left = Context(60), list[str](), left
+
+    def __call__(self, message: Message) -> None:
+        self.runs.append(message.text)
+        self.context.seconds = self._left
+
+
+def mapping(
+    orders: Queue, error: Queue, handler: Callable[[Message], Any], context: Context, **more: Any
+) -> Mapping:
+    settings = ladder(error, immediate=more.pop("immediate", 0))
+    return Mapping(orders, SqsEndpoint(handler, settings, **more), contexts=lambda: context)
+
+
+def failures(error: Queue) -> list[tuple[str, str]]:
+    """Body and exception type of what was given up."""
+    kind = "NServiceBus.ExceptionInfo.ExceptionType"
+    return sorted((copy.body, copy.headers[kind]) for copy in error.arrived())
+
+
+def test_what_the_reserve_leaves_no_time_for_is_deferred_and_counts_as_no_attempt(
+    orders: Queue, error: Queue
+) -> None:
+    spender = Spender(left=2.9)
+    orders.send("first")
+    message_id = orders.send("second", attributes={"tenant": {"DataType": "String", "StringValue": "blue"}})
+
+    reported = mapping(orders, error, spender, spender.context, clock=lambda: NOW).poll()
+
+    (copy,) = orders.arrived()
+    assert (spender.runs, reported) == (["first"], [])
+    assert (copy.body, copy.attributes) == (
+        "second",
+        {"tenant": {"DataType": "String", "StringValue": "blue"}},
+    )
+    assert copy.headers == {
+        "NServiceBus.MessageId": message_id,
+        "NServiceBus.TimeSent": A_DATE,
+        "Recoverable.HeldSince": "2026-03-04 05:06:07:000089 Z",
+    }
+
+
+def test_a_deferral_keeps_the_attempts_made_the_round_and_since_when_the_message_is_held(
+    orders: Queue, error: Queue
+) -> None:
+    spender = Spender(left=2.9)
+    earlier = '{"NServiceBus.Retries": "2", "NServiceBus.FLRetries": "1", "Recoverable.HeldSince": "2026-03-04 05:00:00:000000 Z"}'
+    orders.send("second", attributes={HEADERS: {"DataType": "String", "StringValue": earlier}})
+    lose_deliveries(orders, 2)
+    orders.send("first")
+
+    mapping(orders, error, spender, spender.context, immediate=5).poll()
+
+    (copy,) = orders.arrived()
+    ladder_headers = {
+        name: copy.headers.get(name)
+        for name in ("NServiceBus.Retries", "NServiceBus.FLRetries", "Recoverable.HeldSince")
+    }
+    assert (spender.runs, ladder_headers) == (
+        ["first"],
+        {
+            "NServiceBus.Retries": "2",
+            "NServiceBus.FLRetries": "3",
+            "Recoverable.HeldSince": "2026-03-04 05:00:00:000000 Z",
+        },
+    )
+
+
+def test_without_time_for_sends_what_did_not_start_is_reported(
+    orders: Queue, error: Queue, proxy: FaultyProxy, caplog: pytest.LogCaptureFixture
+) -> None:
+    spender = Spender(left=1.0)
+    for body in ("first", "second", "third"):
+        orders.send(body)
+
+    reported = mapping(orders, error, spender, spender.context).poll()
+
+    assert (spender.runs, reported, dict(proxy.calls)) == (["first"], ["second", "third"], {})
+    assert "no time is left for the call. As a result, they were not forwarded" in caplog.text
+
+
+def slow(message: Message) -> None:
+    if message.text != "quick":
+        sleep(5)
+
+
+def test_a_function_with_less_time_than_the_reserve_still_makes_progress_and_is_warned(
+    orders: Queue, error: Queue, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING, logger="recoverable")
+    for body in ("quick", "slow"):
+        orders.send(body)
+
+    reported = mapping(orders, error, slow, Countdown(2), settle_within=timedelta(seconds=3)).poll()
+
+    assert (reported, [copy.body for copy in orders.arrived()]) == ([], ["slow"])
+    assert "raise the function's time-out, or lower settle_within" in caplog.text
+
+    orders.send("slow")
+    reported = mapping(orders, error, slow, Countdown(2), settle_within=timedelta(seconds=3)).poll()
+
+    assert (reported, failures(error)) == ([], [("slow", "recoverable.HandlerTimeout")])
+
+
+@pytest.mark.parametrize("operation", ["SendMessageBatch", "DeleteMessageBatch"])
+def test_a_broker_slower_than_the_reserve_does_not_outlast_the_invocation(
+    orders: Queue, error: Queue, proxy: FaultyProxy, operation: str
+) -> None:
+    for body in ("slow", "slow too"):
+        orders.send(body)
+    proxy.rules = [Rule(operation, Late(5))]
+    time = Countdown(1)
+
+    reported = mapping(orders, error, slow, time, **SOON).poll()
+
+    assert time.get_remaining_time_in_millis() > 0
+    assert reported == (["slow", "slow too"] if operation == "SendMessageBatch" else [])
