@@ -71,6 +71,24 @@ def test_each_handler_gets_its_own_time() -> None:
             alarm.call(SOON, forever, None)
 
 
+def test_a_signal_that_comes_early_stops_nobody() -> None:
+    def handle(_: object) -> str:
+        signal.raise_signal(signal.SIGALRM)
+        return "done"
+
+    with Alarm() as alarm:
+        assert alarm.call(PATIENCE, handle, None) == "done"
+
+
+def test_after_an_early_signal_a_handler_is_still_stopped() -> None:
+    def handle(_: object) -> NoReturn:
+        signal.raise_signal(signal.SIGALRM)
+        forever()
+
+    with Alarm() as alarm, pytest.raises(TimeUp):
+        alarm.call(SOON, handle, None)
+
+
 @pytest.mark.parametrize("fails", [True, False], ids=["after a failure", "after a success"])
 def test_the_signal_goes_back_to_whoever_had_it(fails: bool) -> None:  # noqa: FBT001  # the table's column
     before = signal.getsignal(signal.SIGALRM)

@@ -118,6 +118,14 @@ def test_a_message_beyond_its_ladder_in_place_is_not_retried_again(asked: Action
     )
 
 
+def test_beyond_its_ladder_in_place_the_default_policy_needs_no_adjustment() -> None:
+    beyond = delivery(deliveries=3, round=2, wordless=True)
+
+    made = decision(UnreportedFailure("silence"), of=beyond, on=IN_PLACE)
+
+    assert (made.action, made.warnings) == (MoveToError(ERROR_QUEUE), ())
+
+
 def test_a_failure_in_place_is_retried_as_the_policy_says() -> None:
     settings = recoverability(policy=lambda settings, context: DelayedRetry(seconds(1)))
 
