@@ -1,0 +1,172 @@
+"""Powertools' idempotency keyed by `message.id`: one charge, whatever the retries and redrives, behind both doors."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+import boto3
+import pytest
+from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+from aws_lambda_powertools.utilities.idempotency import (
+    DynamoDBPersistenceLayer,
+    IdempotencyConfig,
+    idempotent_function,
+)
+
+from aws.harness import Countdown, Endpoint, Mapping, ladder
+from aws.powertools.doors import DOORS, ENDPOINT, PROCESSOR, powertools_function
+from aws.queues import Queue
+from aws.server import CREDENTIALS, REGION
+from builders import seconds
+from recoverable import Message, Recoverability
+from recoverable.aws import SqsEndpoint
+from recoverable.aws.powertools import RecoverableBatchProcessor
+
+
+@pytest.fixture
+def store(sqs: str) -> Iterator[DynamoDBPersistenceLayer]:
+    """Powertools' store, in a table of a local DynamoDB."""
+    keys = {name.lower(): value for name, value in CREDENTIALS.items()}
+    client = boto3.client("dynamodb", endpoint_url=sqs, region_name=REGION, **keys)  # type: ignore[call-overload]  # the two keys
+    name = f"idempotency-{uuid4().hex[:12]}"
+    client.create_table(
+        TableName=name,
+        KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+        AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+        BillingMode="PAY_PER_REQUEST",
+    )
+    yield DynamoDBPersistenceLayer(table_name=name, boto3_client=client)
+    client.delete_table(TableName=name)
+
+
+class Bank:
+    """Charges once for each message, then fails as often as told; it remembers what SQS called the message."""
+
+    def __init__(self, store: DynamoDBPersistenceLayer, *, failures: int = 0) -> None:
+        self.charged: list[str] = []
+        self.ids: list[str] = []
+        self._failures, self._config = failures, IdempotencyConfig()
+        self.charge = idempotent_function(
+            self._charge, data_keyword_argument="message_id", persistence_store=store, config=self._config
+        )
+
+    def _charge(self, body: str, *, message_id: str) -> str:
+        self.charged.append(body)
+        return f"receipt for {body}"
+
+    def by_message(self, message: Message) -> None:
+        self.ids.append(message.native["messageId"])
+        assert self.charge(message.text, message_id=self.key(message)) == f"receipt for {message.text}"
+        if len(self.ids) <= self._failures:
+            raise ConnectionError("the receipt could not be mailed")
+
+    def by_record(self, record: SQSRecord, message: Message) -> None:
+        self.by_message(message)
+
+    def key(self, message: Message) -> str:
+        """What it is idempotent by."""
+        return message.id
+
+    def function(self, door: str, recoverability: Recoverability, **settings: Any) -> Endpoint:
+        """The Lambda handler, which tells Powertools how long the invocation lasts."""
+        processor = RecoverableBatchProcessor(recoverability, **settings)
+        doors: dict[str, Endpoint] = {
+            ENDPOINT: SqsEndpoint(self.by_message, recoverability, **settings),
+            PROCESSOR: powertools_function(self.by_record, processor),
+        }
+
+        def handler(event: dict[str, Any], context: Any) -> Any:
+            self._config.register_lambda_context(context)
+            return doors[door](event, context)
+
+        return handler
+
+
+def redrive(error: Queue, orders: Queue) -> None:
+    """Send what lies in the error queue back, as an operator does."""
+    for message in error.receive():
+        orders.send(message["Body"], attributes=message["MessageAttributes"])
+        error.client.delete_message(QueueUrl=error.url, ReceiptHandle=message["ReceiptHandle"])
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_message_is_charged_once_over_all_its_attempts_and_a_redrive(
+    orders: Queue, error: Queue, store: DynamoDBPersistenceLayer, door: str
+) -> None:
+    bank = Bank(store, failures=4)
+    mapping = Mapping(orders, bank.function(door, ladder(error, immediate=1, delayed=1)))
+    orders.send("order 1")
+
+    mapping.run_dry()
+    redrive(error, orders)
+    mapping.run_dry()
+
+    assert (len(bank.ids), len(set(bank.ids))) == (5, 3)  # five attempts under three names of SQS's
+    assert (bank.charged, error.count()) == (["order 1"], 0)
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_each_message_is_charged_even_if_its_body_is_another_one_s(
+    orders: Queue, error: Queue, store: DynamoDBPersistenceLayer, door: str
+) -> None:
+    bank = Bank(store)
+    orders.send("order 1")
+    orders.send("order 1")
+
+    Mapping(orders, bank.function(door, ladder(error))).run_dry()
+
+    assert bank.charged == ["order 1", "order 1"]
+
+
+def test_sqs_s_own_message_id_is_another_one_after_a_delayed_retry(
+    orders: Queue, error: Queue, store: DynamoDBPersistenceLayer
+) -> None:
+    class KeyedBySqs(Bank):
+        def key(self, message: Message) -> str:
+            return str(message.native["messageId"])
+
+    bank = KeyedBySqs(store, failures=1)
+    orders.send("order 1")
+    Mapping(orders, bank.function(ENDPOINT, ladder(error, delayed=1))).run_dry()
+
+    assert bank.charged == ["order 1", "order 1"]
+
+
+class Slow(Bank):
+    """A bank whose first charge takes longer than its handler may."""
+
+    def _charge(self, body: str, *, message_id: str) -> str:
+        if not self.charged:
+            self.charged.append("begun")
+            time.sleep(60)
+        return super()._charge(body, message_id=message_id)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("door", DOORS)
+def test_a_charge_that_was_stopped_is_made_again_once_its_invocation_is_over(
+    orders: Queue, error: Queue, store: DynamoDBPersistenceLayer, door: str
+) -> None:
+    bank = Slow(store)
+    recoverability = ladder(error, immediate=1, delayed=1, delay=3)
+    handler = bank.function(door, recoverability, handler_timeout=seconds(0.05), settle_within=seconds(0.2))
+    orders.send("order 1")
+    Mapping(orders, handler, contexts=lambda: Countdown(1.0)).run_dry()
+
+    assert (bank.charged, len(bank.ids), error.count()) == (["begun", "order 1"], 3, 0)
+
+
+def test_a_record_handler_that_asks_for_the_message_is_told_its_own_id(orders: Queue, error: Queue) -> None:
+    told: list[tuple[str, str]] = []
+
+    def place(record: SQSRecord, message: Message) -> None:
+        told.append((message.id, record.message_id))
+
+    name = {"StringValue": "order-1", "DataType": "String"}
+    sqs_id = orders.send(attributes={"NServiceBus.MessageId": name})
+    Mapping(orders, powertools_function(place, RecoverableBatchProcessor(ladder(error)))).run_dry()
+
+    assert told == [("order-1", sqs_id)]

@@ -1,0 +1,71 @@
+"""Parser models as the processor's `model`: the handler gets the model, and what it cannot read is not tried again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aws_lambda_powertools.utilities.batch import ExceptionInfo, FailureResponse
+from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+from aws_lambda_powertools.utilities.parser import BaseModel
+from aws_lambda_powertools.utilities.parser.models import SqsRecordModel
+from aws_lambda_powertools.utilities.parser.types import Json
+from pydantic import ValidationError
+
+from aws.harness import Mapping, ladder
+from aws.powertools.doors import Context, powertools_function
+from aws.queues import Queue
+from recoverable import Message, MessageDeserializationError
+from recoverable.aws.powertools import RecoverableBatchProcessor
+
+
+class Order(BaseModel):
+    """What a body says."""
+
+    id: str
+
+
+class OrderRecord(SqsRecordModel):
+    """A record whose body is an order."""
+
+    body: Json[Order]
+
+
+class Shop(RecoverableBatchProcessor):
+    """A processor that keeps what its failure hook was told."""
+
+    def __init__(self, error: Queue, **settings: int) -> None:
+        super().__init__(ladder(error, **settings), model=OrderRecord)
+        self.told: list[tuple[Any, ExceptionInfo]] = []
+
+    def failure_handler(self, record: Any, exception: ExceptionInfo) -> FailureResponse:
+        self.told.append((record, exception))
+        return super().failure_handler(record, exception)
+
+
+def test_the_handler_gets_the_model(orders: Queue, error: Queue) -> None:
+    placed: list[tuple[str, int]] = []
+
+    def place(record: OrderRecord, message: Message) -> None:
+        placed.append((record.body.id, message.attempt))
+        if message.attempt == 1:
+            raise ConnectionError("the bank blinked")
+
+    orders.send('{"id": "1001"}')
+    Mapping(orders, powertools_function(place, Shop(error, immediate=1)), contexts=Context).run_dry()
+
+    assert placed == [("1001", 1), ("1001", 2)]
+
+
+def test_what_the_model_cannot_read_moves_to_the_error_queue_at_once(orders: Queue, error: Queue) -> None:
+    processor = Shop(error, immediate=5, delayed=3)
+    orders.send("{}")
+    Mapping(orders, powertools_function(lambda record: None, processor), contexts=Context).run_dry()
+
+    ((record, (kind, failure, _)),) = processor.told
+    (copy,) = error.arrived()
+    info = "NServiceBus.ExceptionInfo"
+    assert (type(record), kind) == (SQSRecord, MessageDeserializationError)
+    assert isinstance(failure, MessageDeserializationError)
+    assert isinstance(failure.__cause__, ValidationError)
+    assert copy.headers[f"{info}.ExceptionType"] == "recoverable.MessageDeserializationError"
+    assert "ValidationError" in copy.headers[f"{info}.InnerExceptionType"]
