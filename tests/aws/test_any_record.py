@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -117,12 +118,14 @@ def identity(one: Record) -> tuple[str, str]:
     return delivery.message.id, repr(wire_of(one).body)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(records(), st.data(), st.sampled_from(["native", "header"]), st.integers(0, 2), st.integers(0, 2))
 def test_each_record_is_done_with_or_copied_or_reported(
     batch: list[Record], data: st.DataObject, counter: Any, immediate: int, delayed: int
 ) -> None:
-    client, handler = RecordingClient(), Runs(lambda: data.draw(st.booleans()))
+    fails, takes = (lambda: data.draw(st.booleans())), (lambda: data.draw(st.booleans()))
+    client, handler = RecordingClient(takes), Runs(fails)
     settings = ladder("error", immediate=immediate, delayed=delayed)
     endpoint = SqsEndpoint(handler, settings, client=client.as_client(), counter=counter)
 
