@@ -156,7 +156,6 @@ class RecoverableBatchProcessor(BatchProcessor):
         error = run(call, delivery.message, limit.seconds, invocation.alarm)
         if error is not None and (failure := limit.judged(error)) is not None:
             self._tell_failure(call.record_of(delivery.message), failure, answers)
-            error = failure
         return invocation.ended(delivery, error, limit)
 
     def _tell_failure(self, record: Any, failure: BaseException, answers: Answers) -> None:
