@@ -9,6 +9,7 @@ from typing import assert_never
 
 from .actions import DelayedRetry, Discard, ImmediateRetry, MoveToError
 from .delivery import Deferral
+from .errors import MessageDeserializationError
 from .faults import is_ours
 from .recovery import Decision
 
@@ -63,10 +64,15 @@ def report_deferral(decision: Decision, event: Deferral) -> None:
 
 
 def told(exception: BaseException) -> tuple[type[BaseException], BaseException, TracebackType | None]:
-    """The exception for a log, its traceback beginning in the handler: our own frames are the same for each failure."""
+    """The exception for a log, its traceback beginning in the handler: our own frames are the same for each failure.
+
+    What made a message unreadable is left to the error queue: a model's complaint quotes the body, which may be secret.
+    """
     trace = exception.__traceback__
     while trace is not None and is_ours(trace.tb_frame):
         trace = trace.tb_next
+    if isinstance(exception, MessageDeserializationError):
+        exception = MessageDeserializationError(*exception.args)
     return type(exception), exception, trace
 
 

@@ -13,8 +13,16 @@ from typing import Any
 
 import pytest
 
-from builders import BODY, ERROR_QUEUE, QUEUE, Boom, decision, delivery, recoverability, seconds
-from recoverable import Action, DelayedRetry, Discard, ImmediateRetry, MoveToError, Recoverability
+from builders import BODY, ERROR_QUEUE, QUEUE, Boom, decision, delivery, message, recoverability, seconds
+from recoverable import (
+    Action,
+    DelayedRetry,
+    Discard,
+    ImmediateRetry,
+    MessageDeserializationError,
+    MoveToError,
+    Recoverability,
+)
 from recoverable.delivery import Deferral
 from recoverable.observe import report, time_span
 
@@ -153,6 +161,20 @@ def test_no_body_is_ever_logged(caplog: pytest.LogCaptureFixture) -> None:
     told = [str(vars(record)) + record.getMessage() for record in caplog.records]
     assert len(told) == len(everything) + 1
     assert not [text for text in told if "order" in text.replace(QUEUE, "").replace(ERROR_QUEUE, "")]
+
+
+def test_what_a_model_quotes_of_an_unreadable_body_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+    """Models such as pydantic's show the input in their errors; those stay on the message, in the error queue."""
+
+    def picky(body: bytes) -> None:
+        raise ValueError(f"no order in {body!r}")
+
+    with pytest.raises(MessageDeserializationError) as caught:
+        message("hunter2").parse(picky)
+    report(decision(caught.value))
+
+    assert "cannot be read: ValueError" in caplog.text
+    assert "hunter2" not in caplog.text
 
 
 def test_an_exception_whose_text_cannot_be_had_is_logged_all_the_same(
