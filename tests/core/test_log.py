@@ -32,6 +32,7 @@ IMMEDIATE: Line = (
     "INFO",
     "Immediate Retry is going to retry message 'm-1' because of an exception:",
 )
+SECRET = "hunter2"
 ERROR: Line = (
     "recoverable.move_to_error",
     "ERROR",
@@ -170,11 +171,11 @@ def test_what_a_model_quotes_of_an_unreadable_body_is_not_logged(caplog: pytest.
         raise ValueError(f"no order in {body!r}")
 
     with pytest.raises(MessageDeserializationError) as caught:
-        message("hunter2").parse(picky)
+        message(SECRET).parse(picky)
     report(decision(caught.value))
 
     assert "cannot be read: ValueError" in caplog.text
-    assert "hunter2" not in caplog.text
+    assert SECRET not in caplog.text
 
 
 def test_an_exception_whose_text_cannot_be_had_is_logged_all_the_same(
