@@ -23,6 +23,7 @@ from recoverable.aws.queues import queue_from_arn
 from recoverable.aws.records import delivery_of
 from recoverable.aws.wire import wire_of
 
+OURS = ("NServiceBus.", "Recoverable.", "$.diagnostics.")
 ANY_TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=20)
 ANY_VALUE = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
@@ -111,11 +112,14 @@ def as_record(entry: dict[str, Any], arn: str) -> Record:
     return {**record(entry["MessageBody"], arn=arn), "messageAttributes": attributes}
 
 
-def identity(one: Record) -> tuple[str, str]:
-    """The message that a record is, and its body."""
+def identity(one: Record) -> tuple[str, str, str]:
+    """The message that a record is, its body, and what the user said beside it."""
     queue = queue_from_arn(one["eventSourceARN"])
     delivery = delivery_of(one, queue, recoverability(), platform())
-    return delivery.message.id, repr(wire_of(one).body)
+    wire = wire_of(one)
+    said = {**wire.attributes, **wire.headers}
+    users = {name: said[name] for name in sorted(said) if not name.startswith(OURS)}
+    return delivery.message.id, repr(wire.body), repr(users)
 
 
 @pytest.mark.slow
