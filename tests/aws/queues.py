@@ -61,6 +61,11 @@ class Queue:
         answer: Any = self.client.get_queue_attributes(QueueUrl=self.url, AttributeNames=["All"])
         return sum(int(answer["Attributes"][name]) for name in WAITING)
 
+    def visible(self) -> int:
+        """The messages that a receive would give."""
+        answer: Any = self.client.get_queue_attributes(QueueUrl=self.url, AttributeNames=["All"])
+        return int(answer["Attributes"][WAITING[0]])
+
     def arrived(self) -> list[Arrived]:
         """All that is visible, taken out of the queue."""
         messages: list[Any] = []
