@@ -102,6 +102,10 @@ class Rule:
     hits: int = 0
     _seen: int = field(default=0, repr=False)
 
+    def stop(self) -> None:
+        """Let it strike no more."""
+        self.until = -inf
+
     def strikes(self, point: Point, now: float) -> bool:
         """Whether it strikes here and now; each point is asked about once."""
         here = point.when == "before" and point.what == self.what and self.queue in (None, point.queue)
