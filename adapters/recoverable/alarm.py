@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     R = TypeVar("R")
 
 
+NEVER = float("inf")
+
+TOLERANCE = 0.01
+"""Seconds that a handler may be stopped too late: those of one invocation end together, so that one timer serves them all."""
+
+
 class TimeUp(BaseException):
     """Raised inside a handler whose time is up; no `Exception`, for a handler's own `except Exception` must not swallow it."""
 
@@ -27,10 +33,10 @@ class Alarm:
     handlers just run, and the host's own time-out ends them.
     """
 
-    __slots__ = ("_before", "_ends", "_inside", "_works")
+    __slots__ = ("_before", "_ends", "_inside", "_rings", "_works")
 
     def __init__(self) -> None:
-        self._inside, self._ends = False, 0.0
+        self._inside, self._ends, self._rings = False, 0.0, NEVER
         self._works = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
 
     def __enter__(self) -> Self:
@@ -56,12 +62,14 @@ class Alarm:
         try:
             self._ends = monotonic() + seconds
             self._inside = True
-            self._set(seconds)
+            if self._rings > self._ends + TOLERANCE:
+                self._set(seconds)
             return handler(argument)
         finally:
             self._inside = False  # the timer runs on, for setting it costs; outside it rings unheard
 
     def _ring(self, _signal: int, _frame: FrameType | None) -> None:
+        self._rings = NEVER
         if not self._inside:
             return
         if (
@@ -73,4 +81,5 @@ class Alarm:
         raise TimeUp
 
     def _set(self, seconds: float) -> None:
+        self._rings = monotonic() + seconds
         signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001))  # 0 would disarm it

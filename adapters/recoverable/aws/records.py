@@ -48,7 +48,8 @@ def records_of(event: object) -> tuple[Queue, list[Record]]:
             "no SQS event: its records name no queue, or several, in eventSourceARN; wanted is one and the same"
         )
     for number, record in enumerate(records):
-        if not all(isinstance(record.get(key), str) for key in ("messageId", "receiptHandle", "body")):
+        named = isinstance(record.get("messageId"), str) and isinstance(record.get("receiptHandle"), str)
+        if not named or not isinstance(record.get("body"), str):
             raise ValueError(
                 f"no SQS event: record {number} lacks a messageId, receiptHandle or body that is text"
             )
@@ -85,27 +86,32 @@ def delivery_of(record: Record, queue: Queue, recoverability: Recoverability, pl
         group_id=system.get("MessageGroupId"),
         native=record,
     )
-    return placed(Delivery(message, deliveries), recoverability, platform)
-
-
-def placed(delivery: Delivery, recoverability: Recoverability, platform: Platform) -> Delivery:
-    """The delivery with its place on the ladder: from the broker's count alone, or with what the message carries."""
-    message, immediate = delivery.message, recoverability.immediate.max_retries
+    delivery = Delivery(message, deliveries)
     if platform.in_place:
-        delayed, deliveries = recoverability.delayed.max_retries, delivery.deliveries
-        delivery.wordless = counting.is_past_the_ladder(
-            deliveries, max_immediate=immediate, max_delayed=delayed
-        )
-        message.round, delivery.deliveries = counting.place_on_ladder(
-            deliveries, max_immediate=immediate, max_delayed=delayed
-        )
-    elif headers := message.headers:
-        message.round, delivery.carried = read_count(headers, DELAYED_RETRIES), read_count(headers, CARRIED)
-        delivery.due_at, delivery.held_since = read_date(headers, DUE_AT), read_date(headers, HELD_SINCE)
-    if not platform.in_place and delivery.deliveries + delivery.carried > 1:
-        delivery.wordless = counting.is_wordless(delivery, platform.counter, immediate)
+        place_by_count(delivery, recoverability)
+    elif headers or deliveries > 1:
+        place_by_headers(delivery, recoverability, platform)
+    return delivery  # else the first attempt, as a message is made
+
+
+def place_by_count(delivery: Delivery, recoverability: Recoverability) -> None:
+    """Find the delivery's place on the ladder where the broker's count alone tells it."""
+    immediate, delayed = recoverability.immediate.max_retries, recoverability.delayed.max_retries
+    counted, message = delivery.deliveries, delivery.message
+    delivery.wordless = counting.is_past_the_ladder(counted, max_immediate=immediate, max_delayed=delayed)
+    message.round, message.attempt = counting.place_on_ladder(
+        counted, max_immediate=immediate, max_delayed=delayed
+    )
+    delivery.deliveries = message.attempt
+
+
+def place_by_headers(delivery: Delivery, recoverability: Recoverability, platform: Platform) -> None:
+    """Find the delivery's place on the ladder by what the message carries and the broker counts."""
+    message, headers = delivery.message, delivery.message.headers
+    message.round, delivery.carried = read_count(headers, DELAYED_RETRIES), read_count(headers, CARRIED)
+    delivery.due_at, delivery.held_since = read_date(headers, DUE_AT), read_date(headers, HELD_SINCE)
+    delivery.wordless = counting.is_wordless(delivery, platform.counter, recoverability.immediate.max_retries)
     message.attempt = counting.failures(delivery, platform.counter)
-    return delivery
 
 
 def first_sent(system: Mapping[str, str]) -> datetime | None:
