@@ -110,6 +110,8 @@ class Client:
                 self._wait_for_messages(request)
             answer = OPERATIONS[operation](self._broker, request)
         except Refusal as refusal:
+            if (invocation := current_invocation.get()) is not None:
+                self._note(invocation, queue_in(request), f"{operation}: {refusal.shape}: {refusal.message}")
             raise client_error(refusal, operation) from None
         return answer | {"ResponseMetadata": metadata(200)}
 
@@ -122,12 +124,15 @@ class Client:
         return {**answer, "Failed": [*answer.get("Failed", ()), *failed]}
 
     def _fault(self, when: When, operation: str, request: Any, invocation: Invocation) -> Fault | None:
-        queue = request.get("QueueUrl", "").rpartition("/")[2]
+        queue = queue_in(request)
         fault = self._misfortune.at(when, operation, queue, invocation.message_ids, invocation.number)
         if fault is not None:
-            for message_id in invocation.message_ids:
-                self._journal.note("call failed", queue, message_id, f"{operation}: {fault}")
+            self._note(invocation, queue, f"{operation}: {fault}")
         return fault
+
+    def _note(self, invocation: Invocation, queue: str, detail: str) -> None:
+        for message_id in invocation.message_ids:
+            self._journal.note("call failed", queue, message_id, detail)
 
     def _wait_for_messages(self, request: Any) -> None:
         """Long polling: time passes until a message is there, or the wait is over."""
@@ -137,3 +142,8 @@ class Client:
         if seconds > 0:
             invocation = current_invocation.get()
             (invocation.spend if invocation else self._wait)(seconds)
+
+
+def queue_in(request: dict[str, Any]) -> str:
+    """The name of the queue that a request is about; nothing when it is about none."""
+    return str(request.get("QueueUrl", "")).rpartition("/")[2]

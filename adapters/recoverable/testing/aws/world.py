@@ -12,6 +12,7 @@ from .broker import Broker
 from .function import Function, Handler, RecursiveLoop, Surroundings
 from .invocation import Invocation, current_invocation, current_number, next_hop
 from .mapping import EventSourceMapping, MappingSettings
+from .queue import Queue
 from .queues import DAY, Redrive, Settings
 from .seen import SeenMessage, seen
 from .sending import Value, request
@@ -29,7 +30,7 @@ class SqsWorld(VirtualWorld):
     Args:
         seed: draws message ids and, unless None, the order in which standard queues hand out what is visible.
         start: when the world's time begins.
-        create_missing: whether a queue is made when it is first sent to; False to find out what happens when one is missing.
+        create_missing: whether queues are made when they are first served or sent to; False to see what happens when one is missing.
         most_invocations: how many invocations one `run` may take before it is called endless.
     """
 
@@ -42,6 +43,7 @@ class SqsWorld(VirtualWorld):
         most_invocations: int = 10_000,
     ) -> None:
         super().__init__(start=start, most_invocations=most_invocations, operations=OPERATIONS)
+        self._create_missing = create_missing
         self._journal = journal = Journal(self._seconds, current_number)
         self._broker = Broker(
             start, self._seconds, journal.note, next_hop, seed=seed, create_missing=create_missing
@@ -119,6 +121,7 @@ class SqsWorld(VirtualWorld):
 
         Raises:
             ValueError: Lambda would refuse one of these.
+            LookupError: the queue is missing, and none is to be made.
         """
         settings = MappingSettings(
             batch_size=batch_size,
@@ -128,10 +131,11 @@ class SqsWorld(VirtualWorld):
             recursive_loop=recursive_loop,
         )
         checked(settings, seconds_of(timeout), fifo=queue.endswith(".fifo"))
-        make_queues(self._broker, queue, handler, seconds_of(timeout))
+        if self._create_missing:
+            make_queues(self._broker, queue, handler, seconds_of(timeout))
         name = getattr(handler, "__name__", None) or type(handler).__name__
         function = Function(handler, name, timeout=seconds_of(timeout), surroundings=self._surroundings)
-        source = self._broker.queue(queue)
+        source = self._existing(queue)
         EventSourceMapping(source, function, settings, self._broker, self._surroundings).plan()
 
     def send(
@@ -160,8 +164,7 @@ class SqsWorld(VirtualWorld):
         message = request(
             body, attributes, None if delay is None else seconds_of(delay), group_id, deduplication_id
         )
-        url = self._broker.queue(queue).settings.url
-        return self.client.send_message(QueueUrl=url, **message)["MessageId"]
+        return self.client.send_message(QueueUrl=queue, **message)["MessageId"]
 
     def spend(self, time: Duration) -> None:
         """Inside a handler: take so much time, in which others go on.
@@ -187,10 +190,7 @@ class SqsWorld(VirtualWorld):
         Raises:
             LookupError: no queue of that name was ever made.
         """
-        if name not in self._broker.queues:
-            known = ", ".join(sorted(self._broker.queues)) or "no queue at all"
-            raise LookupError(f"there is no queue {name!r}, but {known}; make it with create_queue({name!r})")
-        queue = self._broker.queues[name]
+        queue = self._existing(name)
         return [seen(message, queue.settings, self._start) for message in self._broker.kept(queue)]
 
     def timeline(self, message_id: str | None = None) -> Timeline:
@@ -201,6 +201,12 @@ class SqsWorld(VirtualWorld):
         """
         return self._journal.timeline(self._identity, message_id)
 
+    def _existing(self, name: str) -> Queue:
+        if name not in self._broker.queues:
+            known = ", ".join(sorted(self._broker.queues)) or "no queue at all"
+            raise LookupError(f"there is no queue {name!r}, but {known}; make it with create_queue({name!r})")
+        return self._broker.queues[name]
+
     def _invocation(self, verb: str) -> Invocation:
         invocation = current_invocation.get()
         if invocation is None:
@@ -210,7 +216,7 @@ class SqsWorld(VirtualWorld):
         return invocation
 
     def _expire(self, queue: str, messages: Sequence[Stored]) -> None:
-        source = self._broker.queue(queue)
+        source = self._existing(queue)
         for message in messages:
             if message.id in source.messages and message.in_flight(self._seconds()):
                 self._broker.show(source, message, self._seconds())
