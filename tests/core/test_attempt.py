@@ -202,8 +202,9 @@ def test_who_came_later_is_handed_back() -> None:
     assert attempt(Handler(), delivery(), running) == HANDED_BACK
 
 
-def test_who_came_later_but_had_its_own_time_has_failed() -> None:
-    running = after_another(invocation(left=9.0, handler_timeout=seconds(2), alarm=Rung()))
+@pytest.mark.parametrize("own", [2, 9])
+def test_who_came_later_but_had_its_own_time_has_failed(own: int) -> None:
+    running = after_another(invocation(left=9.0, handler_timeout=seconds(own), alarm=Rung()))
 
     assert attempt(Handler(), delivery(), running) == AT_ONCE
 

@@ -164,6 +164,14 @@ def test_who_had_its_own_time_has_failed() -> None:
     assert settled(handle, "a", "b", within=running) == {"a": COMPLETE, "b": AT_ONCE}
 
 
+def test_a_time_out_of_the_handlers_own_making_is_an_ordinary_failure() -> None:
+    async def handle(message: Message) -> None:
+        if message.id == "b":
+            raise TimeoutError("theirs")
+
+    assert settled(handle, "a", "b", within=invocation(left=PATIENCE)) == {"a": COMPLETE, "b": AT_ONCE}
+
+
 def test_the_log_shows_where_a_cancelled_handler_stood(caplog: pytest.LogCaptureFixture) -> None:
     settled(forever, within=invocation(recoverability(0), left=SOON))
 
@@ -215,7 +223,11 @@ def test_what_the_caller_set_is_seen_by_each_invocation() -> None:
     assert seen == ["north", "south"]
 
 
-def test_a_coroutine_given_by_a_plain_function_is_cancelled_in_time_too() -> None:
-    running = invocation(left=SOON)
+def test_a_coroutine_given_by_a_plain_function_is_cancelled_in_time_too(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    running = invocation(recoverability(0), left=SOON)
 
-    assert attempt(lambda message: forever(message), delivery(), running) == AT_ONCE  # noqa: PLW0108  # a plain function
+    attempt(lambda message: forever(message), delivery(), running)  # noqa: PLW0108  # a plain function
+
+    assert logged(caplog) == [("delayed_retry", "HandlerTimeout('stopped after 0.0 seconds')")]
