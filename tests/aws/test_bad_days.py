@@ -1,0 +1,71 @@
+"""SQS on bad days: whatever mixture of faults a seed gives, every message ends done with or in the error queue."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+from random import Random
+from typing import Any
+
+import pytest
+
+from aws.faulty_proxy import FailEntry, Fault, FaultyProxy, HangUp, LoseAnswer, Refuse, Rule, SayNothing
+from aws.harness import Mapping, ladder
+from aws.queues import Queue
+from recoverable import Message
+from recoverable.aws import SqsEndpoint
+
+OPERATIONS = ("SendMessageBatch", "DeleteMessageBatch", "ChangeMessageVisibilityBatch")
+FAULTS: list[Fault] = [Refuse("RequestThrottled", 403), LoseAnswer(), HangUp(), SayNothing(), FailEntry(0)]
+GOOD, BAD = [f"good {number}" for number in range(6)], [f"bad {number}" for number in range(6)]
+
+
+def bad_day(random: Random) -> list[Rule]:
+    """Each of the first calls of each operation fails with a chance of one half."""
+    return [
+        Rule(operation, random.choice(FAULTS), calls=(number,))
+        for operation in OPERATIONS
+        for number in range(1, 9)
+        if random.random() < 0.5
+    ]
+
+
+def climb(mapping: Mapping, polls: int = 80) -> None:
+    """Poll until nothing is left, letting visibility timeouts end between the polls."""
+    for _ in range(polls):
+        if mapping.queue.count() == 0:
+            return
+        if mapping.poll() is not None:
+            mapping.expire()
+    raise AssertionError(f"{mapping.queue.count()} messages are left after {polls} polls")
+
+
+@pytest.mark.parametrize("counter", ["native", "header"])
+@pytest.mark.parametrize("seed", range(6))
+def test_whatever_calls_fail_nothing_is_lost_and_nothing_good_is_given_up(
+    orders: Queue, error: Queue, proxy: FaultyProxy, seed: int, counter: Any
+) -> None:
+    runs: Counter[str] = Counter()
+
+    def handle(message: Message) -> None:
+        runs[message.text] += 1
+        if message.text.startswith("bad"):
+            raise ValueError("no")
+
+    for body in [*GOOD, *BAD]:
+        orders.send(body)
+    proxy.rules = bad_day(Random(seed))
+    lost = sum(rule.fault == LoseAnswer() and rule.operation == OPERATIONS[0] for rule in proxy.rules)
+    settings = ladder(error, immediate=1, delayed=1)
+    mapping = Mapping(
+        orders, SqsEndpoint(handle, settings, counter=counter, settle_within=timedelta(seconds=3))
+    )
+
+    climb(mapping)
+
+    given_up = Counter(copy.body for copy in error.arrived())
+    assert (set(runs), set(given_up), mapping.raised) == ({*GOOD, *BAD}, {*BAD}, [])
+    assert max(given_up.values()) <= 2**lost
+    assert (
+        min(runs[body] for body in BAD) >= 2
+    )  # the copy of a lost answer climbs, though its original is convicted
