@@ -12,7 +12,7 @@ from .config import Delayed, Immediate, Recoverability
 from .delivery import Platform
 from .errors import RetryAfter, UnreportedFailure
 from .headers import DELAYED_RETRY_AT, FIRST_DELAYED_RETRY_AT, read_date
-from .limits import MAX_DELAYED, NO_DELAY
+from .limits import MAX_DELAYED, MAX_IMMEDIATE, NO_DELAY
 from .messages import Message
 
 MAX_SINCE_DELAYED_RETRY = timedelta(hours=24)
@@ -104,6 +104,11 @@ def adjusted(action: Action, context: ErrorContext, platform: Platform) -> tuple
             return MoveToError(), NOT_AVAILABLE.format("ImmediateRetry", "immediate retries are")
         case DelayedRetry() if not platform.delayed_retries:
             return MoveToError(), NOT_AVAILABLE.format("DelayedRetry", "delayed delivery capability is")
+        case ImmediateRetry() if context.immediate_processing_failures > MAX_IMMEDIATE:
+            return (
+                MoveToError(),
+                f"Recoverability policy requested more than {MAX_IMMEDIATE} immediate retries. {MOVING}",
+            )
         case DelayedRetry() if context.delayed_deliveries_performed >= MAX_DELAYED:
             return (
                 MoveToError(),

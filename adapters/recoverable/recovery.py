@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Coroutine, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import assert_never
 
-from . import counting, headers
+from . import changes, counting, headers
 from .actions import Action, DelayedRetry, Discard, ImmediateRetry, MoveToError
 from .config import Failed, Recoverability
 from .delivery import Deferral, Delivery, Platform
 from .errors import UnreportedFailure
-from .faults import fault_headers, message_of
-from .limits import MAX_COUNT, NO_DELAY
-from .messages import Message
+from .faults import message_of
+from .limits import NO_DELAY
 from .policy import ErrorContext, Policy, adjusted, available, default_policy
 from .settlements import COMPLETE, Forward, Redeliver, Settlement
-
-Changes = dict[str, str | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,19 +147,19 @@ def settled(
         case ImmediateRetry() if platform.counter == "native":
             return Redeliver(NO_DELAY)
         case ImmediateRetry():
-            return Forward(context.receive_address, NO_DELAY, immediate_retry_changes(delivery))
+            return Forward(context.receive_address, NO_DELAY, changes.immediate_retry(delivery))
         case DelayedRetry(delay) if platform.in_place:
             return Redeliver(delay)
         case DelayedRetry(delay):
             return delayed_copy(
                 context.receive_address,
                 delay,
-                delayed_retry_changes(delivery, context),
+                changes.delayed_retry(delivery, context),
                 platform,
                 context.now,
             )
         case MoveToError():
-            return Forward(error_queue, NO_DELAY, error_changes(context, platform))
+            return Forward(error_queue, NO_DELAY, changes.move_to_error(context, platform))
         case Discard():
             return COMPLETE
         case _:
@@ -176,15 +173,15 @@ def deferred(delivery: Delivery, deferral: Deferral, platform: Platform, now: da
     queue = delivery.message.queue
     if deferral.hop:  # the next leg changes nothing, and stays due when it was, whatever this clock says
         return delayed_copy(
-            queue, deferral.delay, kept(delivery.message), platform, now, due_at=delivery.due_at
+            queue, deferral.delay, changes.kept(delivery.message), platform, now, due_at=delivery.due_at
         )
-    return delayed_copy(queue, deferral.delay, deferral_changes(delivery, deferral.delay, now), platform, now)
+    return delayed_copy(queue, deferral.delay, changes.deferral(delivery, deferral.delay, now), platform, now)
 
 
 def delayed_copy(
     to: str,
     delay: timedelta,
-    changes: Changes,
+    changed: changes.Changes,
     platform: Platform,
     now: datetime,
     due_at: datetime | None = None,
@@ -193,65 +190,4 @@ def delayed_copy(
     longest = platform.longest_delay
     if longest is not None and delay > longest:
         due_at, delay = due_at or now + delay, longest
-    return Forward(to, delay, {**changes, headers.DUE_AT: headers.write_date(due_at) if due_at else None})
-
-
-def kept(message: Message) -> Changes:
-    """What each copy says so that the message stays the same message: its id, and when it was first sent."""
-    sent = {headers.TIME_SENT: headers.write_date(message.sent_at)} if message.sent_at else {}
-    return {headers.MESSAGE_ID: message.id, **sent}
-
-
-def immediate_retry_changes(delivery: Delivery) -> Changes:
-    """The headers of an immediate retry that is a copy."""
-    return {**kept(delivery.message), headers.CARRIED: count(delivery.carried + 1), headers.DUE_AT: None}
-
-
-def delayed_retry_changes(delivery: Delivery, context: ErrorContext) -> Changes:
-    """The headers of the next round."""
-    now = headers.write_date(context.now)
-    first = headers.read_date(delivery.message.headers, headers.FIRST_DELAYED_RETRY_AT)
-    return {
-        **kept(delivery.message),
-        headers.DELAYED_RETRIES: count(delivery.message.round + 1),
-        headers.DELAYED_RETRY_AT: now,
-        headers.FIRST_DELAYED_RETRY_AT: headers.write_date(first) if first else now,
-        headers.CARRIED: None,
-        headers.HELD_SINCE: None,
-    }
-
-
-def deferral_changes(delivery: Delivery, delay: timedelta, now: datetime) -> Changes:
-    """The headers of a copy that waits: its times move forward, for waiting uses up neither the 24 hours nor the total time."""
-    moved = {
-        name: moved_date(delivery.message.headers, name, delay)
-        for name in (headers.DELAYED_RETRY_AT, headers.FIRST_DELAYED_RETRY_AT)
-    }
-    return {
-        **kept(delivery.message),
-        **{name: moment for name, moment in moved.items() if moment},
-        headers.CARRIED: count(counting.carried_by_deferral(delivery)),
-        headers.HELD_SINCE: headers.write_date(delivery.held_since or now),
-    }
-
-
-def error_changes(context: ErrorContext, platform: Platform) -> Changes:
-    """The headers of a message that leaves the ladder: where it failed and why, and no trace of retries, so that a redrive starts anew."""
-    faults = fault_headers(
-        context.exception, queue=context.receive_address, platform=platform, now=context.now
-    )
-    return {**kept(context.message), **dict.fromkeys(headers.RETRY_HEADERS), **faults}
-
-
-def moved_date(message_headers: Mapping[str, str], name: str, delay: timedelta) -> str | None:
-    """The date of a header, later by the delay; None when there is none, or when it leaves the calendar."""
-    moment = headers.read_date(message_headers, name)
-    try:
-        return headers.write_date(moment + delay) if moment else None
-    except OverflowError:
-        return None  # the year 9999: the header stays as it is
-
-
-def count(number: int) -> str | None:
-    """A counter as a header; none at all for 0."""
-    return str(min(number, MAX_COUNT)) if number else None
+    return Forward(to, delay, {**changed, headers.DUE_AT: headers.write_date(due_at) if due_at else None})

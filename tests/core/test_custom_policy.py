@@ -252,6 +252,17 @@ def test_a_policy_that_retries_for_ever_ends_after_a_thousand_delayed_retries() 
     )
 
 
+def test_a_policy_that_retries_at_once_for_ever_ends_when_no_setting_could_grant_more() -> None:
+    settings = recoverability(policy=lambda settings, context: ImmediateRetry())
+    last, beyond = delivery(carried=993), delivery(carried=994)
+
+    assert decision(of=last, settings=settings).action == ImmediateRetry()
+    assert decision(of=beyond, settings=settings).action == MoveToError()
+    assert decision(of=beyond, settings=settings).warnings == (
+        "Recoverability policy requested more than 994 immediate retries. Moving message to error queue instead.",
+    )
+
+
 def test_an_interruption_in_a_policy_is_not_swallowed() -> None:
     with pytest.raises(KeyboardInterrupt):
         decision(settings=recoverability(policy=raising(KeyboardInterrupt())))

@@ -1,0 +1,76 @@
+"""The headers that a copy sets and takes away, for each reason why a copy is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from . import counting, headers
+from .delivery import Delivery, Platform
+from .faults import fault_headers
+from .limits import MAX_COUNT
+from .messages import Message
+from .policy import ErrorContext
+
+Changes = dict[str, str | None]
+
+
+def kept(message: Message) -> Changes:
+    """What each copy says so that the message stays the same message: its id, and when it was first sent."""
+    sent = {headers.TIME_SENT: headers.write_date(message.sent_at)} if message.sent_at else {}
+    return {headers.MESSAGE_ID: message.id, **sent}
+
+
+def immediate_retry(delivery: Delivery) -> Changes:
+    """The headers of an immediate retry that is a copy."""
+    return {**kept(delivery.message), headers.CARRIED: count(delivery.carried + 1), headers.DUE_AT: None}
+
+
+def delayed_retry(delivery: Delivery, context: ErrorContext) -> Changes:
+    """The headers of the next round."""
+    now = headers.write_date(context.now)
+    first = headers.read_date(delivery.message.headers, headers.FIRST_DELAYED_RETRY_AT)
+    return {
+        **kept(delivery.message),
+        headers.DELAYED_RETRIES: count(delivery.message.round + 1),
+        headers.DELAYED_RETRY_AT: now,
+        headers.FIRST_DELAYED_RETRY_AT: headers.write_date(first) if first else now,
+        headers.CARRIED: None,
+        headers.HELD_SINCE: None,
+    }
+
+
+def deferral(delivery: Delivery, delay: timedelta, now: datetime) -> Changes:
+    """The headers of a copy that waits: its times move forward, for waiting uses up neither the 24 hours nor the total time."""
+    moved = {
+        name: moved_date(delivery.message.headers, name, delay)
+        for name in (headers.DELAYED_RETRY_AT, headers.FIRST_DELAYED_RETRY_AT)
+    }
+    return {
+        **kept(delivery.message),
+        **{name: moment for name, moment in moved.items() if moment},
+        headers.CARRIED: count(counting.carried_by_deferral(delivery)),
+        headers.HELD_SINCE: headers.write_date(delivery.held_since or now),
+    }
+
+
+def move_to_error(context: ErrorContext, platform: Platform) -> Changes:
+    """The headers of a message that leaves the ladder: where it failed and why, and no trace of retries, so that a redrive starts anew."""
+    faults = fault_headers(
+        context.exception, queue=context.receive_address, platform=platform, now=context.now
+    )
+    return {**kept(context.message), **dict.fromkeys(headers.RETRY_HEADERS), **faults}
+
+
+def moved_date(message_headers: Mapping[str, str], name: str, delay: timedelta) -> str | None:
+    """The date of a header, later by the delay; None when there is none, or when it leaves the calendar."""
+    moment = headers.read_date(message_headers, name)
+    try:
+        return headers.write_date(moment + delay) if moment else None
+    except OverflowError:
+        return None  # the year 9999: the header stays as it is
+
+
+def count(number: int) -> str | None:
+    """A counter as a header; none at all for 0."""
+    return str(min(number, MAX_COUNT)) if number else None
