@@ -13,6 +13,7 @@ from .attempt import Invocation
 from .delivery import Delivery
 from .messages import Message
 from .settlements import Settlement
+from .world import current_world
 
 T = TypeVar("T")
 Handler = Callable[[Message], Awaitable[Any]]
@@ -26,8 +27,10 @@ def runner() -> asyncio.Runner:
 
 
 def in_loop(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run the coroutine to its end in the process's event loop."""
-    return runner().run(
+    """Run the coroutine to its end in the process's event loop, or in that of a test world."""
+    world = current_world.get()
+    chosen = runner() if world is None or world.runner is None else world.runner()
+    return chosen.run(
         coroutine, context=copy_context()
     )  # else what was set since the first run would not be seen
 

@@ -8,6 +8,7 @@ from .frozen import Frozen
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
+    from asyncio import Runner
     from collections.abc import Callable
     from contextlib import AbstractContextManager
     from datetime import datetime
@@ -23,17 +24,23 @@ class World(Frozen):
         client: stands in for the SDK's client of that platform.
         clock: gives the world's time.
         alarm: gives what stops a handler in the world's time.
+        runner: gives what runs coroutines in the world's time; None for the process's own.
     """
 
-    __slots__ = ("alarm", "client", "clock")
+    __slots__ = ("alarm", "client", "clock", "runner")
     client: Any
     clock: Callable[[], datetime]
     alarm: Callable[[], AbstractContextManager[Alarm]]
+    runner: Callable[[], Runner] | None
 
     def __init__(
-        self, client: Any, clock: Callable[[], datetime], alarm: Callable[[], AbstractContextManager[Alarm]]
+        self,
+        client: Any,
+        clock: Callable[[], datetime],
+        alarm: Callable[[], AbstractContextManager[Alarm]],
+        runner: Callable[[], Runner] | None = None,
     ) -> None:
-        self._assign(client=client, clock=clock, alarm=alarm)
+        self._assign(client=client, clock=clock, alarm=alarm, runner=runner)
 
 
 current_world: ContextVar[World | None] = ContextVar("recoverable.world", default=None)

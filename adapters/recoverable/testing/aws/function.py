@@ -15,7 +15,8 @@ from ..timeline import Journal
 from ..virtual import Invocations
 from .attempts import VirtualAlarm
 from .context import Context
-from .invocation import Instance, Invocation, ProcessEnded, current_invocation
+from .instance import Instance
+from .invocation import Invocation, ProcessEnded, current_invocation
 from .queues import Settings
 from .records import to_record
 from .stored import Stored
@@ -86,7 +87,7 @@ class Function:
             number,
             queue,
             messages,
-            self._idle.pop() if self._idle else Instance(self._started),
+            self._idle.pop() if self._idle else Instance(self._started, self._world.seconds),
             timeout=self._timeout,
             scheduler=self._world.scheduler,
             expire=self._world.expire,
@@ -109,7 +110,9 @@ class Function:
         finally:
             current_invocation.reset(tokens[0])
             current_world.reset(tokens[1])
-            if not invocation.ended:
+            if invocation.ended:
+                invocation.instance.end()
+            else:
                 self._idle.append(invocation.instance)
 
     def _answered(self, invocation: Invocation, queue: Settings, fault: Fault | None) -> tuple[object, str]:
@@ -135,8 +138,10 @@ class Function:
 
     def _endpoint_world(self, invocation: Invocation) -> World:
         world, instance = self._world, invocation.instance
+        instance.spend = invocation.spend
         return World(
             world.client,
             lambda: world.now() + instance.skew,
             lambda: VirtualAlarm(invocation, world.misfortune, world.journal, world.seconds),
+            instance.runner,
         )

@@ -4,29 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from datetime import timedelta
 from math import inf
 
 from ...alarm import TimeUp
 from ..faults import ClockSkewed, Died, Fault, Raises, Slow, TimedOut, VisibilityExpired
 from ..scheduler import Scheduler
+from .instance import Instance
 from .stored import Stored
 
 
 class ProcessEnded(BaseException):
     """Raised inside a handler whose process is dead; what it still does reaches nobody."""
-
-
-class Instance:
-    """A process of a function, kept warm between invocations.
-
-    Args:
-        number: which one it is, from 1.
-    """
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.skew = timedelta(0)
 
 
 class Invocation:
