@@ -55,7 +55,7 @@ SEND = Verb(
 )
 DELETE = Verb(
     lambda client, url, entries: client.delete_message_batch(QueueUrl=url, Entries=entries),
-    "they were not deleted here; they are not reported either, so the event source mapping deletes them",
+    "they were not deleted here; they are not reported either, so the event source mapping deletes them, or they come back if the invocation fails",
 )
 SHOW_AGAIN = Verb(
     lambda client, url, entries: client.change_message_visibility_batch(QueueUrl=url, Entries=entries),
@@ -118,12 +118,8 @@ class Broker:
         confirmed = {done["Id"] for done in answer.get("Successful", ())}
         missed = [item for n, item in enumerate(items) if str(n) not in confirmed]
         if missed:
-            tell(
-                verb,
-                queue,
-                missed,
-                "; ".join({f"{f.get('Code')} {f.get('Message', '')}" for f in answer.get("Failed", ())}),
-            )
+            whys = {f"{f.get('Code')} {f.get('Message', '')}" for f in answer.get("Failed", ())}
+            tell(verb, queue, missed, "; ".join(sorted(whys)) or "its answer does not name them")
         return [delivery for n, (delivery, _) in enumerate(items) if str(n) in confirmed], False
 
 
