@@ -1,48 +1,19 @@
-"""SQS refuses, loses, delays or spoils a call: nothing is lost, the right messages are reported, and the log says what comes next."""
+"""SQS refuses, loses, delays or spoils the sending of copies: nothing is lost, and what was not sent is reported."""
 
 from __future__ import annotations
 
 import logging
 import socket
-from collections import Counter
 from collections.abc import Iterator
-from datetime import timedelta
 
 import pytest
 
-from aws.faulty_proxy import FailEntry, Fault, FaultyProxy, HangUp, Late, LoseAnswer, Refuse, Rule, SayNothing
+from aws.failing import SETTLE_WITHIN, A, B, Handler, all_done, bodies, mapping, nothing_done, told
+from aws.faulty_proxy import FailEntry, Fault, FaultyProxy, Refuse, Rule, SayNothing
 from aws.harness import Mapping, ladder, wait_for
 from aws.queues import Queue
 from recoverable import Message
 from recoverable.aws import SqsEndpoint
-
-SETTLE_WITHIN = timedelta(seconds=1)  # a call gets half of it, and half of that to connect
-A, B = "secret of A", "secret of B"
-
-NOTHING_DONE: list[Fault] = [
-    Refuse("RequestThrottled", 403),
-    Refuse("ExpiredToken", 403),
-    Refuse("AccessDenied", 403),
-    Refuse("ServiceUnavailable", 503),
-    Refuse("QueueDoesNotExist"),
-    HangUp(),
-    SayNothing(),
-]
-ALL_DONE: list[Fault] = [LoseAnswer(), Late(0.4)]
-nothing_done = pytest.mark.parametrize("fault", NOTHING_DONE, ids=str)
-all_done = pytest.mark.parametrize("fault", ALL_DONE, ids=str)
-any_fault = pytest.mark.parametrize("fault", [*NOTHING_DONE, *ALL_DONE, FailEntry(0)], ids=str)
-
-
-class Handler:
-    """Always fails, and counts its runs by body."""
-
-    def __init__(self) -> None:
-        self.runs: Counter[str] = Counter()
-
-    def __call__(self, message: Message) -> None:
-        self.runs[message.text] += 1
-        raise ValueError("no")
 
 
 @pytest.fixture
@@ -55,24 +26,6 @@ def no_body_in_the_log(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     caplog.set_level(logging.INFO, logger="recoverable")
     yield
     assert "secret" not in caplog.text
-
-
-def mapping(orders: Queue, error: Queue, handler: Handler, *, immediate: int = 0) -> Mapping:
-    """Two messages waiting for an endpoint whose messages go to the error queue after the immediate retries."""
-    orders.send(A)
-    orders.send(B)
-    endpoint = SqsEndpoint(handler, ladder(error, immediate=immediate), settle_within=SETTLE_WITHIN)
-    return Mapping(orders, endpoint)
-
-
-def bodies(queue: Queue) -> list[str]:
-    return sorted(message.body for message in queue.arrived())
-
-
-def told(caplog: pytest.LogCaptureFixture) -> list[str]:
-    """What the settlement's log says will happen."""
-    records = [record for record in caplog.records if record.name == "recoverable.settlement"]
-    return [record.getMessage().partition("As a result, ")[2] for record in records]
 
 
 @nothing_done
@@ -146,50 +99,6 @@ def test_a_refused_batch_of_copies_is_resent_one_by_one(
     assert dict(proxy.calls) == {"SendMessageBatch": 3, "DeleteMessageBatch": 1}
 
 
-@any_fault
-def test_a_delete_that_fails_is_left_to_the_mapping(
-    orders: Queue,
-    error: Queue,
-    proxy: FaultyProxy,
-    handler: Handler,
-    caplog: pytest.LogCaptureFixture,
-    fault: Fault,
-) -> None:
-    failing = mapping(orders, error, handler)
-    proxy.rules = [Rule("DeleteMessageBatch", fault)]
-
-    reported = failing.poll()
-
-    assert (reported, orders.count(), bodies(error)) == ([], 0, [A, B])
-    assert dict(proxy.calls) == {"SendMessageBatch": 1, "DeleteMessageBatch": 1}
-    assert told(caplog) == [
-        "they were not deleted here; they are not reported either, so the event source mapping deletes them."
-    ]
-
-
-@any_fault
-def test_an_immediate_retry_that_cannot_be_shown_again_comes_after_the_visibility_timeout(
-    orders: Queue,
-    error: Queue,
-    proxy: FaultyProxy,
-    handler: Handler,
-    caplog: pytest.LogCaptureFixture,
-    fault: Fault,
-) -> None:
-    failing = mapping(orders, error, handler, immediate=1)
-    proxy.rules = [Rule("ChangeMessageVisibilityBatch", fault)]
-
-    reported = failing.poll()
-
-    assert (reported, orders.count(), dict(proxy.calls)) == ([A, B], 2, {"ChangeMessageVisibilityBatch": 1})
-    assert told(caplog) == ["they come back not when wanted, but after their visibility timeout."]
-
-    failing.expire()
-    failing.run_dry()
-
-    assert (bodies(error), handler.runs) == ([A, B], {A: 2, B: 2})
-
-
 def test_while_no_connection_is_accepted_all_that_failed_comes_back(
     orders: Queue, error: Queue, sqs: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -239,3 +148,24 @@ def test_the_log_names_the_messages_that_could_not_be_settled(
         error.name,
     )
     assert "RequestThrottled, says the proxy" in record.getMessage()
+
+
+def test_the_log_says_why_single_messages_of_a_call_failed(
+    orders: Queue, error: Queue, proxy: FaultyProxy, handler: Handler, caplog: pytest.LogCaptureFixture
+) -> None:
+    failing = mapping(orders, error, handler)
+    proxy.rules = [
+        Rule("SendMessageBatch", FailEntry(0, "Overloaded"), calls=(1,)),
+        Rule("SendMessageBatch", SayNothing(), calls=(2,)),
+    ]
+    for _ in range(2):
+        failing.poll()
+        failing.expire()
+
+    assert (
+        f"SQS could not be told about 1 messages ('{error.name}'): Overloaded says the proxy." in caplog.text
+    )
+    assert (
+        f"SQS could not be told about 1 messages ('{error.name}'): its answer does not name them."
+        in caplog.text
+    )

@@ -95,7 +95,6 @@ def test_a_delay_beyond_what_visibility_can_is_cut_to_it(
     orders: Queue, error: Queue, proxy: FaultyProxy, caplog: pytest.LogCaptureFixture
 ) -> None:
     send(orders, "a1")
-
     reported = mapping(orders, failing("a1", runs=[]), error=error, delayed=1, delay=100 * 3600).poll()
 
     assert (reported, proxy.calls) == (["a1"], {"ChangeMessageVisibilityBatch": 1})
@@ -147,10 +146,12 @@ def test_a_copy_whose_answer_was_lost_is_recognized_and_arrives_once(
 ) -> None:
     runs: Runs = []
     send(orders, "a1")
-    endpoint = mapping(orders, failing("a1", runs=runs), error=error)
+    endpoint = mapping(
+        orders, failing("a1", runs=runs), error=error, immediate=5, unrecoverable=(ValueError,)
+    )
     proxy.rules = [Rule("SendMessageBatch", LoseAnswer(), calls=(1,))]
 
-    assert endpoint.poll() == ["a1"]
+    endpoint.poll()
     endpoint.expire()
     endpoint.run_dry()
 
