@@ -200,6 +200,8 @@ class Broker:
         self._note("received", queue.settings.name, message.id, f"receive {message.receives}")
 
     def _is_left_over(self, queue: Queue, message: Stored) -> bool:
+        if message.id not in queue.messages:  # it was in the line twice, and is in the dead-letter queue now
+            return True
         return self._is_expired(queue, message) or self._is_dead(queue, message)
 
     def _is_expired(self, queue: Queue, message: Stored) -> bool:
