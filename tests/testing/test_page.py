@@ -1,0 +1,50 @@
+"""What docs/testing.md says runs, and its table is the one that the contract goes by."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Any
+
+import pytest
+
+from docs.pages import blocks, page
+from recoverable.testing.points import ANYWHERE, PLACES, fitting
+from testing.contract.deviations import table
+
+PAGE = "testing.md"
+
+
+def examples() -> dict[str, Any]:
+    """Each test that the page shows, by its name."""
+    found: dict[str, Any] = {}
+    for block in blocks(PAGE, "python"):
+        names: dict[str, Any] = {}
+        exec(compile(block, PAGE, "exec"), names)  # our own page
+        found |= {name: value for name, value in names.items() if name.startswith("test_")}
+    return found
+
+
+EXAMPLES = examples()
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_page_shows_what_works(name: str, request: pytest.FixtureRequest) -> None:
+    example = EXAMPLES[name]
+    example(
+        **{fixture: request.getfixturevalue(fixture) for fixture in inspect.signature(example).parameters}
+    )
+
+
+def test_the_page_lists_the_deviations_that_the_contract_expects() -> None:
+    found = re.search(r"<!-- deviations -->\n(.*?)\n<!--", page(PAGE), re.DOTALL)
+    assert found is not None
+    assert found[1] == table()
+
+
+def test_the_page_names_every_place_and_what_can_go_wrong_there() -> None:
+    rows = [line for line in page(PAGE).splitlines() if line.startswith("| ") and "`" in line]
+    told = {place: next((row for row in rows if f'`"{place}"`' in row), "") for place in PLACES}
+    for place, row in told.items():
+        special = {fault.__name__ for fault in fitting("before", place) if fault not in ANYWHERE}
+        assert special == set(re.findall(r"`([A-Z]\w+)", row)), place
