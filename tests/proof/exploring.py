@@ -1,0 +1,88 @@
+"""The search: every point of a run with every fault that can happen there, then pairs and deeper ones, within a number of replays."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from random import Random
+
+from proof.promises import broken
+from proof.replaying import Replay, Schedule, replay
+from proof.scenarios import Scenario
+from proof.wrongs import WRONGS, fits
+
+
+@dataclass
+class Found:
+    """What a search has seen.
+
+    Args:
+        scenario: what was explored.
+        sizes: how many schedules of each number of faults were replayed.
+        broken: the schedules that broke a promise, and how.
+    """
+
+    scenario: Scenario
+    sizes: Counter[int] = field(default_factory=Counter)
+    broken: list[tuple[Schedule, list[str]]] = field(default_factory=list)
+
+    @property
+    def schedules(self) -> int:
+        """How many distinct schedules were replayed."""
+        return self.sizes.total()
+
+
+class Search:
+    """Explores the schedules of a scenario.
+
+    Args:
+        scenario: what to explore.
+        deepest: the most faults of a schedule.
+        seed: draws the schedules of two and more faults.
+    """
+
+    def __init__(self, scenario: Scenario, *, deepest: int = 2, seed: int = 0) -> None:
+        self._deepest, self._chance = deepest, Random(f"{scenario.name} {seed}")
+        self._known: set[tuple[tuple[str, str], ...]] = set()
+        self._open: list[tuple[Schedule, list[tuple[str, str]]]] = []
+        self.found = Found(scenario)
+
+    def run(self, most: int) -> Found:
+        """Replay so many schedules: that of no fault, those of one, and then any longer ones."""
+        self._try({})
+        singles = self._open.pop()[1]
+        for where, wrong in singles[: most - 1]:
+            self._try({where: wrong})
+        while self.found.schedules < most and self._open:
+            self._try_longer()
+        return self.found
+
+    def _try(self, schedule: Schedule) -> None:
+        """Replay a schedule, judge it, and keep what could go wrong after its last fault."""
+        self._known.add(tuple(schedule.items()))
+        outcome = replay(self.found.scenario, schedule)
+        self.found.sizes[len(schedule)] += 1
+        if problems := broken(outcome):
+            self.found.broken.append((schedule, problems))
+        if len(schedule) < self._deepest and (later := list(possible(outcome))):
+            self._open.append((schedule, later))
+
+    def _try_longer(self) -> None:
+        place = self._chance.randrange(len(self._open))
+        schedule, later = self._open[place]
+        where, wrong = later.pop(self._chance.randrange(len(later)))
+        if not later:
+            self._open.pop(place)
+        longer = {**schedule, where: wrong}
+        if tuple(longer.items()) not in self._known:
+            self._try(longer)
+
+
+def possible(outcome: Replay) -> Iterator[tuple[str, str]]:
+    """The places after the last fault of a replay, with what could go wrong there."""
+    places = [visit.place for visit in outcome.visits]
+    start = max((places.index(place) + 1 for place in outcome.schedule if place in places), default=0)
+    for visit in outcome.visits[start:]:
+        if visit.point.message_ids:
+            yield from ((visit.place, wrong) for wrong in WRONGS if fits(wrong, visit.point))

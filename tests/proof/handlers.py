@@ -1,0 +1,82 @@
+"""How the messages of a scenario behave: each body says it, one word for each run of the handler."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+from recoverable import Message, RetryAfter
+from recoverable.testing import SqsWorld
+from recoverable.testing.aws.invocation import current_invocation
+from recoverable.testing.points import When
+
+SECONDS_OF_WORK = 12.0
+"""What a "works" takes of a time-out of 30 s: of three in a batch, the last is stopped."""
+
+
+class Unwanted(Exception):
+    """What a policy of a scenario discards."""
+
+
+class Behaving:
+    """A handler that does what the body says: "fails*2 ok" fails twice and then succeeds; the last word goes on for ever.
+
+    Args:
+        world: where it runs.
+    """
+
+    def __init__(self, world: SqsWorld) -> None:
+        self._world, self._runs = world, Counter[str]()
+
+    def __call__(self, message: Message) -> None:
+        self._runs[message.id] += 1
+        words = script(message.text)
+        word = words[min(self._runs[message.id], len(words)) - 1]
+        match word:
+            case "ok":
+                pass
+            case "fails":
+                raise ValueError("no")
+            case "kills":
+                self._world.kill()
+            case "works":
+                self._world.spend(SECONDS_OF_WORK)
+            case "unwanted":
+                raise Unwanted("not for us")
+            case "waits":
+                raise RetryAfter(timedelta(seconds=20))
+            case _:
+                raise AssertionError(f"{word!r} is no behaviour")
+
+
+def script(body: str) -> list[str]:
+    """The words of a body, those with a number repeated; what follows a colon is only there to make it long."""
+    words = [word.partition("*") for word in body.partition(":")[0].split()]
+    return [word for word, _, times in words for _ in range(int(times or 1))]
+
+
+def as_coroutine(handler: Behaving, world: SqsWorld) -> Callable[[Message], Awaitable[None]]:
+    """The same handler as a coroutine, with the points around each attempt that the world's alarm makes for plain ones."""
+
+    async def behaving(message: Message) -> None:
+        broker_id = message.native["messageId"]
+        try:
+            suffer(world, "before", broker_id)
+            handler(message)
+            suffer(world, "after", broker_id)
+        except BaseException as error:
+            world._journal.note("attempted", message.queue, broker_id, f"{type(error).__name__}: {error}")
+            raise
+        world._journal.note("attempted", message.queue, broker_id, "succeeded")
+
+    return behaving
+
+
+def suffer(world: SqsWorld, when: When, broker_id: str) -> None:
+    """Let go wrong what the explorer wants before or after an attempt."""
+    invocation = current_invocation.get()
+    assert invocation is not None
+    invocation.suffer(
+        world._misfortune.at(when, "attempt", invocation.queue, (broker_id,), invocation.number)
+    )

@@ -1,0 +1,152 @@
+"""The life of each broker message of a replay: what it was made of, the attempts on it, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from proof.lineage import Origin, origin_from
+from proof.replaying import Replay
+from recoverable.testing.aws.stored import Stored
+from recoverable.testing.timeline import Entry
+
+LEAVING = ("error", "delayed retry")
+"""The copies that end a round."""
+
+WAITING = ("deferral", "hop")
+"""The copies that only wait."""
+
+
+@dataclass(frozen=True)
+class Count:
+    """What was counted in a round so far, over the copies that the round went through.
+
+    Args:
+        attempts: attempts, runs that were stopped for lack of time not among them.
+        deliveries: deliveries that count with the broker's counter.
+        charged: attempts that the header counter may leave out.
+        climbed: attempts of the rounds before.
+        round: the delayed retries before.
+    """
+
+    attempts: int = 0
+    deliveries: int = 0
+    charged: int = 0
+    climbed: int = 0
+    round: int = 0
+
+
+class Attempt(NamedTuple):
+    """One run of the handler: how it ended, in which invocation, and when."""
+
+    how: str
+    invocation: int
+    at: float
+
+
+@dataclass
+class Life:
+    """A broker message.
+
+    Args:
+        broker_id: the broker's id.
+        message_id: the message's.
+        queue: where it was sent.
+        sent_at: when, in seconds of the world.
+        decided_at: when the attempt ended that it was made for; when it was sent, if it was made for none.
+        origin: what it was made of; None for what the sender sent.
+        before: what was counted in its round when it was made.
+        left: for a copy that ends a round, what was counted in that round.
+        unreported: whether it was made without an attempt on what it was made of.
+        attempts: the runs of the handler on it.
+        kids: the copies that were made of it.
+        receives: how often it was received.
+        end: "deleted", "dead-lettered" or "", which is still there.
+        ended_at: when.
+    """
+
+    broker_id: str
+    message_id: str
+    queue: str
+    sent_at: float
+    origin: Origin | None
+    decided_at: float = 0.0
+    before: Count = Count()
+    left: Count | None = None
+    unreported: bool = False
+    attempts: list[Attempt] = field(default_factory=list)
+    kids: list[Life] = field(default_factory=list)
+    receives: int = 0
+    end: str = ""
+    ended_at: float = 0.0
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether an attempt ended well."""
+        return any(attempt.how == "succeeded" for attempt in self.attempts)
+
+
+def lives_of(replay: Replay) -> dict[str, Life]:
+    """The lives of all messages, by the broker's id."""
+    lives: dict[str, Life] = {}
+    for entry in replay.entries:
+        match entry.what:
+            case "sent":
+                born(entry, replay.stored, replay.identities, lives)
+            case "received":
+                lives[entry.broker_id].receives += 1
+            case "attempted":
+                lives[entry.broker_id].attempts.append(Attempt(entry.detail, entry.invocation, entry.at))
+            case "deleted" | "dead-lettered" | "expired":
+                lives[entry.broker_id].end, lives[entry.broker_id].ended_at = entry.what, entry.at
+            case _:
+                pass
+    return lives
+
+
+def born(
+    entry: Entry, stored: Mapping[str, Stored], identities: Mapping[str, str], lives: dict[str, Life]
+) -> None:
+    """Note a message that was sent."""
+    origin = origin_from(stored[entry.broker_id].trace)
+    life = Life(entry.broker_id, identities[entry.broker_id], entry.queue, entry.at, origin)
+    lives[entry.broker_id] = life
+    if origin is not None:
+        parent = lives[origin.parent]
+        parent.kids.append(life)
+        inherit(life, parent, origin, entry.invocation)
+
+
+def inherit(life: Life, parent: Life, origin: Origin, invocation: int) -> None:
+    """Take over what was counted in the round, or begin another."""
+    runs = [attempt for attempt in parent.attempts if attempt.invocation == invocation]
+    life.unreported = not runs and origin.why not in WAITING
+    life.decided_at = runs[-1].at if runs else life.sent_at
+    total = counted(parent, origin, unreported=life.unreported, handed_back=len(runs))
+    if origin.why in LEAVING:
+        life.left = total
+        life.before = Count(climbed=total.climbed + total.attempts, round=total.round + 1)
+    else:
+        life.before = total
+
+
+def counted(parent: Life, origin: Origin, *, unreported: bool, handed_back: int) -> Count:
+    """What a copy stands for, beside what its parent stood for.
+
+    A deferral's own delivery is no attempt, whether its handler never ran or was stopped; a hop's deliveries say nothing.
+    A decision without a run of the handler stands for the deliveries before it, which ended without a word.
+    """
+    before, waits = parent.before, origin.why == "deferral"
+    deliveries = origin.delivery - (waits or unreported)
+    return replace(
+        before,
+        attempts=before.attempts + len(parent.attempts) - (handed_back if waits else 0),
+        deliveries=before.deliveries + (0 if origin.why == "hop" else deliveries),
+        charged=before.charged + (deliveries if waits else int(unreported)),
+    )
+
+
+def of_message(lives: Iterable[Life], message_id: str) -> Iterator[Life]:
+    """The lives of a message and its copies."""
+    return (life for life in lives if life.message_id == message_id)

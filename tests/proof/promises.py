@@ -1,0 +1,239 @@
+"""What must hold after each replay, whatever went wrong in it (DESIGN, sections 1, 4 and 5): the promises that were broken."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from proof.handlers import script
+from proof.lives import Life, lives_of
+from proof.replaying import Replay
+from proof.wrongs import FREE, costs
+
+GRACE = 2
+"""Deliveries without a word that are forgiven (DESIGN, section 4)."""
+
+DEDUPLICATION = 300.0
+"""Seconds for which a FIFO queue knows duplicates."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A replay, read: the lives in it, and how often each broker message was hit, and by an expiry."""
+
+    replay: Replay
+    lives: dict[str, Life]
+    hits: Counter[str]
+    expiries: Counter[str]
+
+    def on_the_way(self, counted: Counter[str], life: Life) -> int:
+        """What was counted on a copy and on all that it was made of."""
+        before = self.on_the_way(counted, self.lives[life.origin.parent]) if life.origin else 0
+        return before + counted[life.broker_id]
+
+
+def case_of(replay: Replay) -> Case:
+    """The replay, read."""
+    costly = [s.batch for s in replay.struck if costs(s.wrong, s.point)] + deaths(replay)
+    expired = [s.batch for s in replay.struck if s.wrong in ("expired", "delivered twice")]
+    return Case(
+        replay,
+        lives_of(replay),
+        Counter(one for batch in costly for one in batch),
+        Counter(one for batch in expired for one in batch),
+    )
+
+
+def deaths(replay: Replay) -> list[tuple[str, ...]]:
+    """The batches of the invocations whose handler killed the process, as no schedule asked for."""
+    killed = {
+        entry.invocation
+        for entry in replay.entries
+        if entry.what == "attempted" and entry.detail.startswith("ProcessEnded")
+    }
+    asked = {s.point.invocation for s in replay.struck if s.wrong in ("died", "timed out", "slow")}
+    return [replay.batches[number] for number in sorted(killed - asked)]
+
+
+def broken(replay: Replay) -> list[str]:
+    """The promises that this replay breaks."""
+    case = case_of(replay)
+    promises = PROMISES if replay.scenario.copied else FOR_THE_TOO_LARGE
+    return [problem for promise in promises for problem in promise(case)]
+
+
+def messages(case: Case) -> Iterator[tuple[str, str, list[Life]]]:
+    """Each message's id, its body, and its lives."""
+    for broker_id, body in case.replay.sent.items():
+        message_id = case.replay.identities[broker_id]
+        yield message_id, body, [life for life in case.lives.values() if life.message_id == message_id]
+
+
+def given_up(case: Case) -> set[str]:
+    """The messages that are in an error queue."""
+    return {seen.id for seen in case.replay.errors}
+
+
+def nothing_is_stuck(case: Case) -> Iterator[str]:
+    """Each message leaves its queue."""
+    if case.replay.endless:
+        yield "ENDLESS: it would go on for ever"
+    for seen in case.replay.left:
+        yield f"STUCK: {seen.id} is still in the queue"
+
+
+def nothing_is_lost(case: Case) -> Iterator[str]:
+    """Each message was processed to the end, or is in an error queue, or was discarded by decision."""
+    for message_id, _, lives in messages(case):
+        discarded = any(attempt.how.startswith("Unwanted") for life in lives for attempt in life.attempts)
+        if message_id not in given_up(case) and not discarded and not any(life.succeeded for life in lives):
+            yield f"LOST: {message_id} was neither processed, nor given up, nor discarded"
+
+
+def innocents_are_processed(case: Case) -> Iterator[str]:
+    """What would succeed is not given up for two lost deliveries, or for its neighbours."""
+    rounds = case.replay.scenario.recoverability.delayed.max_retries + 1
+    injected = len(case.replay.struck)
+    for message_id, body, lives in messages(case):
+        if not {"ok", "works"} >= set(script(body)) or message_id not in given_up(case):
+            continue
+        failed = sum(is_failure(attempt.how) for life in lives for attempt in life.attempts)
+        hits = sum(case.hits[life.broker_id] for life in lives)
+        spared = injected == 0 or hits <= GRACE
+        if spared and failed < rounds:
+            yield f"CONVICTED: {message_id} never failed ({failed} failures, {hits} hits), and is in the error queue"
+
+
+def is_failure(how: str) -> bool:
+    """Whether an attempt that ended so has failed."""
+    return how != "succeeded" and not how.startswith("ProcessEnded")
+
+
+def runs_are_few(case: Case) -> Iterator[str]:
+    """What went wrong costs each message of that invocation at most one extra run, and its copies climb no longer ladder."""
+    scenario = case.replay.scenario
+    for life in case.lives.values():
+        runs, most = life.before.climbed + life.before.attempts + len(life.attempts), scenario.attempts
+        if runs > most + (hits := case.on_the_way(case.hits, life)):
+            yield f"RUNS: {life.message_id} ran {runs} times of {most} with {hits} hits"
+    for message_id, _, lives in messages(case):
+        successes = sum(attempt.how == "succeeded" for life in lives for attempt in life.attempts)
+        if successes > 1 + (hits := sum(case.hits[life.broker_id] for life in lives)):
+            yield f"RUNS: {message_id} succeeded {successes} times with {hits} hits"
+
+
+def rounds_are_short(case: Case) -> Iterator[str]:
+    """With the native counter a round has at most two attempts more, and one more for each expiry."""
+    scenario = case.replay.scenario
+    if scenario.header_counter or scenario.fifo:
+        return
+    for life in case.lives.values():
+        most = scenario.attempts_per_round + case.on_the_way(case.expiries, life)
+        most += GRACE if case.on_the_way(case.hits, life) else 0
+        if (made := life.before.attempts + len(life.attempts)) > most:
+            yield f"ATTEMPTS: {life.message_id} has {made} attempts in round {life.before.round}, at most {most} are allowed"
+
+
+def rounds_are_long_enough(case: Case) -> Iterator[str]:
+    """No round ends before all its attempts were made, but for deliveries that were none."""
+    scenario = case.replay.scenario
+    if not scenario.counted:
+        return
+    for life in case.lives.values():
+        if life.left is not None and life.origin is not None:
+            made = life.left.attempts + life.left.charged if scenario.header_counter else life.left.deliveries
+            wanted = scenario.attempts if scenario.fifo else scenario.attempts_per_round
+            if made < wanted:
+                yield f"ATTEMPTS: {life.message_id} leaves round {life.left.round} after {made} of {wanted}"
+
+
+def copies_are_few(case: Case) -> Iterator[str]:
+    """What went wrong makes at most one extra copy of each broker message of that invocation."""
+    for life in case.lives.values():
+        ends = len(life.kids) + (life.succeeded or life.end == "dead-lettered")
+        if ends - 1 > case.hits[life.broker_id]:
+            yield f"COPIES: of {life.message_id}, {ends - 1} too many were made with {case.hits[life.broker_id]} hits"
+
+
+def duplicates_are_dropped(case: Case) -> Iterator[str]:
+    """A queue that knows duplicates gets one copy of each original."""
+    for life in case.lives.values():
+        kids = [kid for kid in life.kids if kid.queue.endswith(".fifo")]
+        for kid, other in pairwise(kids):
+            if kid.queue == other.queue and other.sent_at - kid.sent_at < DEDUPLICATION:
+                yield f"COPIES: {kid.queue} has two copies of {life.message_id} made of one original"
+
+
+def reasons_are_given(case: Case) -> Iterator[str]:
+    """What is given up says why, and only what was hit again and again is left to the broker's own redrive policy."""
+    sent = {case.replay.identities[one]: case.replay.stored[one] for one in case.replay.sent}
+    dead = {life.broker_id for life in case.lives.values() if life.end == "dead-lettered"}
+    for seen in case.replay.errors:
+        if seen.broker_id in dead:
+            if len(case.replay.struck) < GRACE + 1:
+                yield f"UNREPORTED: {seen.id} was left to the redrive policy"
+        elif not (seen.exception_type and seen.failed_queue == case.replay.scenario.queue):
+            yield f"UNREPORTED: {seen.id} is in '{seen.queue}' without a reason"
+        if seen.body != sent[seen.id].body:
+            yield f"CHANGED: the body of {seen.id}"
+
+
+def delays_are_kept(case: Case) -> Iterator[str]:
+    """No round starts early, if the clocks are right."""
+    if not case.replay.scenario.counted or any(s.wrong in FREE for s in case.replay.struck):
+        return
+    increase = case.replay.scenario.recoverability.delayed.time_increase.total_seconds()
+    for life in case.lives.values():
+        if life.origin is None or life.origin.why != "delayed retry" or life.unreported:
+            continue
+        due = life.decided_at + increase * life.before.round
+        early = [one for one in with_hops(life) for attempt in one.attempts if attempt.at < due]
+        if early:
+            yield f"EARLY: {life.message_id} in round {life.before.round}"
+
+
+def with_hops(life: Life) -> Iterator[Life]:
+    """A copy, and the copies that it waits on as."""
+    yield life
+    for kid in life.kids:
+        if kid.origin and kid.origin.why == "hop":
+            yield from with_hops(kid)
+
+
+def order_is_kept(case: Case) -> Iterator[str]:
+    """In a FIFO queue nothing runs while something before it is neither processed nor given up."""
+    if not case.replay.scenario.fifo:
+        return
+    lives = [life for life in case.lives.values() if life.queue == case.replay.scenario.queue]
+    for place, life in enumerate(lives):
+        for earlier in lives[:place]:
+            done = done_at(earlier)
+            if any(attempt.at < done for attempt in life.attempts):
+                yield f"ORDER: {life.message_id} ran before {earlier.message_id} was done"
+
+
+def done_at(life: Life) -> float:
+    """When a message was processed, given up, or taken by the redrive policy; never, when it was not."""
+    moments = [attempt.at for attempt in life.attempts if attempt.how == "succeeded"]
+    moments += [kid.sent_at for kid in life.kids]
+    return min(moments, default=life.ended_at if life.end == "dead-lettered" else float("inf"))
+
+
+PROMISES: tuple[Callable[[Case], Iterator[str]], ...] = (
+    nothing_is_stuck,
+    nothing_is_lost,
+    innocents_are_processed,
+    runs_are_few,
+    rounds_are_short,
+    rounds_are_long_enough,
+    copies_are_few,
+    duplicates_are_dropped,
+    reasons_are_given,
+    delays_are_kept,
+    order_is_kept,
+)
+
+FOR_THE_TOO_LARGE = (nothing_is_stuck, nothing_is_lost)
+"""What holds even for a message that no copy can be made of."""

@@ -1,0 +1,114 @@
+"""What a scenario is, and how its world is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from proof.handlers import Behaving, as_coroutine
+from recoverable import Delayed, Failed, Immediate, Recoverability
+from recoverable.aws import SqsEndpoint
+from recoverable.aws.wire import HEADERS
+from recoverable.testing import Fault, SqsWorld
+from recoverable.testing.points import Point
+
+ERRORS = "errors"
+
+
+def ladder(immediate: int = 1, delayed: int = 1, errors: str = ERRORS, **settings: Any) -> Recoverability:
+    """A short ladder."""
+    return Recoverability(
+        Immediate(immediate), Delayed(delayed, timedelta(seconds=10)), Failed(errors), **settings
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scenario:
+    """A world of one queue and one function, and what is sent to it.
+
+    Args:
+        name: what is special about it.
+        bodies: what each message does, see `Behaving`; the first is "m1".
+        recoverability: the ladder.
+        endpoint: what else the endpoint is set to.
+        mapping: what else the event source mapping is set to.
+        queue: the queue's name; ".fifo" makes it one with a single group.
+        coroutine: whether the handler is one.
+        message: what else each message is sent with.
+        named: whether ids are headers of ours, so that they are short and in the order of the bodies.
+        outage: what goes wrong anyway, given the point and the seconds since the world's beginning.
+        counted: whether each round has the attempts that the default policy gives it.
+        copied: whether copies can be made: of what is too large none can, and the redrive policy takes it.
+        share: of the schedules that one scenario gets; less for a slow one.
+    """
+
+    name: str
+    bodies: tuple[str, ...]
+    recoverability: Recoverability = field(default_factory=ladder)
+    endpoint: Mapping[str, Any] = field(default_factory=dict)
+    mapping: Mapping[str, Any] = field(default_factory=dict)
+    queue: str = "jobs"
+    coroutine: bool = False
+    message: Mapping[str, Any] = field(default_factory=dict)
+    named: bool = True
+    outage: Callable[[Point, float], Fault | None] = lambda point, now: None
+    counted: bool = True
+    copied: bool = True
+    share: float = 1.0
+
+    @property
+    def fifo(self) -> bool:
+        """Whether the queue keeps the order."""
+        return self.queue.endswith(".fifo")
+
+    @property
+    def header_counter(self) -> bool:
+        """Whether an immediate retry is a copy."""
+        return self.endpoint.get("counter") == "header"
+
+    @property
+    def attempts_per_round(self) -> int:
+        """The attempts of a round."""
+        return self.recoverability.immediate.max_retries + 1
+
+    @property
+    def attempts(self) -> int:
+        """All attempts of the ladder."""
+        return self.attempts_per_round * (self.recoverability.delayed.max_retries + 1)
+
+
+def world_of(scenario: Scenario) -> tuple[SqsWorld, dict[str, str]]:
+    """The world before anything happens, and the broker's ids of what was sent with the bodies."""
+    world = SqsWorld(most_invocations=300)
+    make_queues(world, scenario)
+    behaving = Behaving(world)
+    handler = as_coroutine(behaving, world) if scenario.coroutine else behaving
+    endpoint = SqsEndpoint(handler, scenario.recoverability, **scenario.endpoint)
+    partial = bool(scenario.endpoint.get("partial_responses", True))
+    world.serve(
+        scenario.queue, endpoint, recursive_loop="Allow", partial_responses=partial, **scenario.mapping
+    )
+    return world, {send(world, scenario, n, body): body for n, body in enumerate(scenario.bodies, 1)}
+
+
+def make_queues(world: SqsWorld, scenario: Scenario) -> None:
+    """The queues with the least `maxReceiveCount` that the design allows."""
+    errors = scenario.recoverability.failed.error_queue or ERRORS
+    receives = scenario.attempts + 10 if scenario.fifo else scenario.attempts_per_round + 5
+    world.create_queue(errors, retention=timedelta(days=14))
+    neighbour = errors if errors.endswith(".fifo") == scenario.fifo else f"dead-{scenario.queue}"
+    world.create_queue(
+        scenario.queue, visibility_timeout=180, dead_letter_queue=neighbour, max_receive_count=receives
+    )
+
+
+def send(world: SqsWorld, scenario: Scenario, number: int, body: str) -> str:
+    """Send one message; the broker's id for it."""
+    ours = {HEADERS: f'{{"NServiceBus.MessageId": "m{number}"}}'} if scenario.named else {}
+    message = dict(scenario.message)
+    attributes = {**message.pop("attributes", {}), **ours}
+    if scenario.fifo:
+        message |= {"group_id": "g", "deduplication_id": str(number)}
+    return world.send(scenario.queue, body, attributes=attributes, **message)

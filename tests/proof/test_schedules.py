@@ -1,0 +1,21 @@
+"""Whatever goes wrong, and wherever: no message is lost, none is stuck, and what it costs is bounded."""
+
+from __future__ import annotations
+
+import pytest
+
+from proof.catalogue import SCENARIOS
+from proof.exploring import Search
+from proof.scenarios import Scenario
+from proof.story import smallest, story
+
+SCHEDULES = 500
+"""For each scenario: each point with each fault, and pairs of them; `make prove` searches on."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
+def test_no_schedule_of_faults_breaks_a_promise(scenario: Scenario) -> None:
+    found = Search(scenario).run(int(SCHEDULES * scenario.share))
+
+    assert not found.broken, story(scenario, smallest(scenario, found.broken[0][0]))

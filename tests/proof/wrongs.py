@@ -1,0 +1,57 @@
+"""What goes wrong at the points of a replay, by short names that a story can tell and a line of code can repeat."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+from recoverable.testing import (
+    AnswerLost,
+    ClockSkewed,
+    DeliveredTwice,
+    Died,
+    Fault,
+    PartlyFailed,
+    Raises,
+    Refused,
+    Slow,
+    Throttled,
+    TimedOut,
+    Unreachable,
+    VisibilityExpired,
+)
+from recoverable.testing.points import Point, fitting
+
+WRONGS: Mapping[str, Fault] = {
+    "exception": Raises(RuntimeError("injected")),
+    "exit": Raises(SystemExit(3)),
+    "died": Died(),
+    "timed out": TimedOut(),
+    "slow": Slow(timedelta(seconds=28)),  # of 30: handlers are stopped, calls get through
+    "expired": VisibilityExpired(),
+    "clock late": ClockSkewed(timedelta(hours=1)),
+    "clock early": ClockSkewed(timedelta(hours=-1)),
+    "throttled": Throttled(),
+    "refused": Refused("AccessDenied"),
+    "unreachable": Unreachable(),
+    "answer lost": AnswerLost(),
+    "first failed": PartlyFailed((0,)),
+    "others failed": PartlyFailed((1, 2, 3)),
+    "delivered twice": DeliveredTwice(),
+}
+
+FREE = ("clock late", "clock early")
+"""These cost no run and no copy anywhere."""
+
+FREE_AT = {("attempt", "exception"), ("invoke", "throttled")}
+"""Nor do these: the first is an attempt that fails, the second waits before it calls the function."""
+
+
+def fits(wrong: str, point: Point) -> bool:
+    """Whether it can go wrong at this point."""
+    return isinstance(WRONGS[wrong], fitting(point.when, point.what))
+
+
+def costs(wrong: str, point: Point) -> bool:
+    """Whether each message of that invocation may be run and copied once more for it."""
+    return wrong not in FREE and (point.what, wrong) not in FREE_AT
