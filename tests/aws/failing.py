@@ -13,7 +13,7 @@ from aws.queues import Queue
 from recoverable import Message
 from recoverable.aws import SqsEndpoint
 
-SETTLE_WITHIN = timedelta(seconds=1)  # a call gets half of it, and half of that to connect
+SETTLE_WITHIN = timedelta(seconds=4)  # a call gets half of it, and half of that to answer
 A, B = "secret of A", "secret of B"
 
 NOTHING_DONE: list[Fault] = [
@@ -25,7 +25,7 @@ NOTHING_DONE: list[Fault] = [
     HangUp(),
     SayNothing(),
 ]
-ALL_DONE: list[Fault] = [LoseAnswer(), Late(0.4)]
+ALL_DONE: list[Fault] = [LoseAnswer(), Late(1.3)]
 nothing_done = pytest.mark.parametrize("fault", NOTHING_DONE, ids=str)
 all_done = pytest.mark.parametrize("fault", ALL_DONE, ids=str)
 any_fault = pytest.mark.parametrize("fault", [*NOTHING_DONE, *ALL_DONE, FailEntry(0)], ids=str)

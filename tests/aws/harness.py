@@ -39,16 +39,23 @@ class Countdown(Context):
         return int((self._end - monotonic()) * 1000)
 
 
-class NearTheEnd(Countdown):
-    """Lambda's context of an invocation that began with a minute, and of which handlers have a tenth of a second left."""
+class NearTheEnd(Context):
+    """Lambda's context of which almost all time is gone when handlers start; from then on real time runs.
 
-    def __init__(self) -> None:
-        super().__init__(3.1)  # three seconds are kept for settling
-        self._asked = False
+    Args:
+        began: seconds that the invocation says it has when first asked.
+        left: seconds left from then on; by default handlers have a fifth of a second, and settling has three.
+    """
+
+    def __init__(self, *, began: float = 60.0, left: float = 3.2) -> None:
+        self.seconds, self._left = began, left
+        self._end: float | None = None
 
     def get_remaining_time_in_millis(self) -> int:
-        first, self._asked = not self._asked, True
-        return 60_000 if first else super().get_remaining_time_in_millis()
+        if self._end is None:
+            self._end = monotonic() + self._left
+            return int(self.seconds * 1000)
+        return int((self._end - monotonic()) * 1000)
 
 
 class Mapping:

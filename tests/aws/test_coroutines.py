@@ -28,7 +28,9 @@ class Meeting:
         self.runs[message.text] += 1
         self._present += 1
         self.together.append(self._present)
-        while self._present < self._size and max(self.together) < self._size:
+        for _ in range(1000):  # long enough for all that can come
+            if max(self.together) >= self._size:
+                break
             await asyncio.sleep(0)
         await asyncio.sleep(0)
         self._present -= 1

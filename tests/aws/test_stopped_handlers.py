@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from aws.harness import Context, Countdown, Mapping, NearTheEnd, ladder
+from aws.harness import Context, Mapping, NearTheEnd, ladder
 from aws.queues import Queue
 from recoverable import Message
 from recoverable.aws import SqsEndpoint
@@ -93,7 +93,7 @@ def test_a_handler_that_had_its_own_limit_is_stopped_and_has_failed(
     for body in ("quick", "slow", "slow too"):
         orders.send(body)
 
-    mapping(orders, error, handler, Context(60), handler_timeout=timedelta(seconds=0.05)).run_dry()
+    mapping(orders, error, handler, Context(60), handler_timeout=timedelta(seconds=0.03)).run_dry()
 
     timeout = "recoverable.HandlerTimeout"
     assert failures(error) == [("slow", timeout), ("slow too", timeout)]
@@ -119,7 +119,7 @@ def test_a_limit_of_its_own_convicts_where_the_invocation_leaves_little_more(
     orders.send("quick")
     orders.send("slow")
 
-    mapping(orders, error, slow, NearTheEnd(), handler_timeout=timedelta(seconds=0.05)).poll()
+    mapping(orders, error, slow, NearTheEnd(), handler_timeout=timedelta(seconds=0.03)).poll()
 
     assert failures(error) == [("slow", "recoverable.HandlerTimeout")]
 
@@ -130,7 +130,7 @@ def test_the_signal_is_given_back_and_the_timer_stopped_after_the_invocation(
     before = signal.getsignal(signal.SIGALRM)
     orders.send("quick")
 
-    mapping(orders, error, slow, Countdown(1)).poll()
+    mapping(orders, error, slow, Context(60)).poll()
 
     assert (signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)) == (before, (0.0, 0.0))
 
