@@ -76,7 +76,40 @@ def test_a_fault_strikes_only_where_it_belongs(sqs_world: SqsWorld) -> None:
     sqs_world.at(60, rule.stop)
     sqs_world.send("orders", "x")
     sqs_world.run()
-    assert (rule.hits, len(sqs_world.queue("orders-error"))) == (1, 1)
+    failed = [event.queue for event in sqs_world.timeline() if event.what == "call failed"]
+    assert (failed, len(sqs_world.queue("orders-error"))) == (["orders-error"], 1)
+
+
+def test_a_lost_answer_is_that_of_a_send_that_was_made(sqs_world: SqsWorld) -> None:
+    sqs_world.serve("orders", endpoint(immediate=0, delayed=0))
+    sqs_world.fail("send_message_batch", AnswerLost(), nth=1)
+    sent = sqs_world.send("orders", "x")
+    sqs_world.run()
+    assert [message.id for message in sqs_world.queue("orders-error")] == [sent, sent]
+
+
+def test_a_message_delivered_twice_is_handled_twice(sqs_world: SqsWorld) -> None:
+    sqs_world.serve("orders", endpoint(lambda _message: None))
+    sqs_world.fail("receive", DeliveredTwice(), nth=1)
+    sqs_world.send("orders", "x")
+    sqs_world.run()
+    assert attempts(sqs_world) == [(0, "succeeded"), (0, "succeeded")]
+
+
+def test_a_message_whose_visibility_expires_is_handled_by_another_meanwhile(sqs_world: SqsWorld) -> None:
+    sqs_world.serve("orders", endpoint(lambda _message: sqs_world.spend(1)))
+    sqs_world.fail("attempt", VisibilityExpired(), nth=1)
+    sqs_world.send("orders", "x")
+    sqs_world.run()
+    assert attempts(sqs_world) == [(1, "succeeded"), (1, "succeeded")]
+
+
+def test_what_a_mapping_cannot_delete_comes_back(sqs_world: SqsWorld) -> None:
+    sqs_world.serve("orders", endpoint(lambda _message: None))
+    sqs_world.fail("settle", Unreachable(), nth=1)
+    sqs_world.send("orders", "x")
+    sqs_world.run()
+    assert attempts(sqs_world) == [(0, "succeeded"), (180, "succeeded")]
 
 
 def test_the_calls_of_a_test_do_not_fail(sqs_world: SqsWorld) -> None:

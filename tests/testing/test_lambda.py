@@ -91,7 +91,7 @@ def test_without_partial_responses_the_answer_is_not_looked_at(sqs_world: SqsWor
     answer = {"batchItemFailures": [{"itemIdentifier": "nonsense"}]}
     sqs_world.serve("orders", lambda _event, _context: answer, partial_responses=False)
     sqs_world.send("orders", "x")
-    sqs_world.run()
+    sqs_world.run(for_=1)
     assert sqs_world.queue("orders") == []
 
 
@@ -159,11 +159,13 @@ def test_a_throttled_invocation_is_tried_again_with_the_same_receive(sqs_world: 
 
 
 def test_a_throttled_batch_costs_a_receive_for_each_visibility_timeout(sqs_world: SqsWorld) -> None:
+    sizes, handler = sizes_of(sqs_world)
     sqs_world.create_queue("orders", visibility_timeout=30)
-    sqs_world.serve("orders", lambda _event, _context: None)
+    sqs_world.serve("orders", handler)
     sqs_world.fail("invoke", Throttled(), during=60)
     sqs_world.send("orders", "x")
     sqs_world.run()
+    assert sizes == [1]
     assert [detail for _, _, detail in happened(sqs_world, "received")] == [
         "receive 1",
         "receive 2",

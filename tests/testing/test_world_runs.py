@@ -85,6 +85,15 @@ def test_a_message_that_always_comes_back_at_once_ends_the_run() -> None:
         world.run()
 
 
+def test_each_run_may_take_as_many_invocations_again() -> None:
+    world = SqsWorld(most_invocations=1)
+    world.serve("orders", lambda _event, _context: None)
+    for _ in range(3):
+        world.send("orders", "x")
+        world.run()
+    assert world.queue("orders") == []
+
+
 def test_a_world_does_not_run_inside_itself(sqs_world: SqsWorld) -> None:
     sqs_world.at(0, sqs_world.run)
     with pytest.raises(RuntimeError, match=r"world\.spend"):
@@ -126,8 +135,8 @@ def test_the_default_ladder_takes_less_than_10_milliseconds() -> None:
         world = SqsWorld()
         world.serve("orders", endpoint(immediate=5, delayed=3))
         world.send("orders", "x")
-        began = time.perf_counter()
+        began = time.process_time()  # others may use the machine meanwhile
         world.run()
-        return time.perf_counter() - began
+        return time.process_time() - began
 
     assert min(taken() for _ in range(20)) < 0.010

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from .aws.seen import SeenMessage
-from .aws.world import SqsWorld
-from .faults import (
-    AnswerLost,
-    ClockSkewed,
-    DeliveredTwice,
-    Died,
-    Fault,
-    PartlyFailed,
-    Raises,
-    Refused,
-    Slow,
-    Throttled,
-    TimedOut,
-    Unreachable,
-    VisibilityExpired,
-)
-from .timeline import Event, Timeline
-from .virtual import EndlessRun
+TYPE_CHECKING = False  # as everywhere in the package: `typing` need not be imported
+if TYPE_CHECKING:
+    from .aws.seen import SeenMessage
+    from .aws.world import SqsWorld
+    from .faults import (
+        AnswerLost,
+        ClockSkewed,
+        DeliveredTwice,
+        Died,
+        Fault,
+        PartlyFailed,
+        Raises,
+        Refused,
+        Slow,
+        Throttled,
+        TimedOut,
+        Unreachable,
+        VisibilityExpired,
+    )
+    from .timeline import Event, Timeline
+    from .virtual import EndlessRun
 
 __all__ = [
     "AnswerLost",
@@ -42,3 +44,20 @@ __all__ = [
     "Unreachable",
     "VisibilityExpired",
 ]
+
+_WHERE = {
+    "SqsWorld": "aws.world",
+    "SeenMessage": "aws.seen",
+    "EndlessRun": "virtual",
+    "Event": "timeline",
+    "Timeline": "timeline",
+}
+
+
+def __getattr__(name: str) -> object:
+    """The world is imported when somebody asks for it, not whenever pytest starts with the plugin beside it (PEP 562)."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")
+    from importlib import import_module  # noqa: PLC0415
+
+    return getattr(import_module(f".{_WHERE.get(name, 'faults')}", __name__), name)
