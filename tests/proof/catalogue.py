@@ -97,9 +97,9 @@ SCENARIOS: tuple[Scenario, ...] = (
         name="header counter and killer", bodies=("ok", "kills", "fails"), recoverability=ladder(0, 1),
         endpoint={"counter": "header"},
     ),
-    Scenario(name="little time", bodies=("works", "works fails*2 ok", "works", "fails"), recoverability=ladder(1, 0)),
+    Scenario(name="little time", bodies=("toils", "toils", "toils ok", "fails"), recoverability=ladder(1, 0)),
     Scenario(
-        name="little time and header counter", bodies=("works", "works", "works fails"),
+        name="little time and header counter", bodies=("works", "toils", "toils ok"),
         endpoint={"counter": "header"}, recoverability=ladder(1, 0),
     ),
     Scenario(name="outage of the error queue", bodies=("fails", "ok"), recoverability=ladder(1, 0), outage=error_queue_is_away),

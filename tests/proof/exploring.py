@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from math import inf
 from random import Random
+from time import monotonic
 
 from proof.promises import broken
 from proof.replaying import Replay, Schedule, replay
 from proof.scenarios import Scenario
 from proof.wrongs import WRONGS, fits
+
+MOST_OPEN = 3_000
+"""Schedules that a search remembers to make longer ones of."""
 
 
 @dataclass
@@ -40,21 +45,27 @@ class Search:
         scenario: what to explore.
         deepest: the most faults of a schedule.
         seed: draws the schedules of two and more faults.
+        until: the first word of a problem that ends the search; all others are noted.
     """
 
-    def __init__(self, scenario: Scenario, *, deepest: int = 2, seed: int = 0) -> None:
+    def __init__(
+        self, scenario: Scenario, *, deepest: int = 2, seed: int = 0, until: str | None = None
+    ) -> None:
+        self._until, self._ended = until, False
         self._deepest, self._chance = deepest, Random(f"{scenario.name} {seed}")
         self._known: set[tuple[tuple[str, str], ...]] = set()
         self._open: list[tuple[Schedule, list[tuple[str, str]]]] = []
         self.found = Found(scenario)
 
-    def run(self, most: int) -> Found:
-        """Replay so many schedules: that of no fault, those of one, and then any longer ones."""
+    def run(self, most: int, seconds: float = inf) -> Found:
+        """Replay so many schedules, or for so long: that of no fault, those of one, and then any longer ones."""
+        deadline = monotonic() + seconds
         self._try({})
         singles = self._open.pop()[1]
-        for where, wrong in singles[: most - 1]:
-            self._try({where: wrong})
-        while self.found.schedules < most and self._open:
+        for schedule in [{where: wrong} for where, wrong in singles[: most - 1]]:
+            if not self._ended and monotonic() < deadline:
+                self._try(schedule)
+        while self._open and self.found.schedules < most and not self._ended and monotonic() < deadline:
             self._try_longer()
         return self.found
 
@@ -65,8 +76,11 @@ class Search:
         self.found.sizes[len(schedule)] += 1
         if problems := broken(outcome):
             self.found.broken.append((schedule, problems))
+            self._ended = any(problem.partition(":")[0] == self._until for problem in problems)
         if len(schedule) < self._deepest and (later := list(possible(outcome))):
             self._open.append((schedule, later))
+        if len(self._open) > MOST_OPEN:  # a search that runs for hours must not fill the memory
+            self._open.pop(self._chance.randrange(len(self._open)))
 
     def _try_longer(self) -> None:
         place = self._chance.randrange(len(self._open))

@@ -12,7 +12,7 @@ from recoverable.testing.aws.invocation import current_invocation
 from recoverable.testing.points import When
 
 SECONDS_OF_WORK = 12.0
-"""What a "works" takes of a time-out of 30 s: of three in a batch, the last is stopped."""
+"""What "works" and "toils" take of a time-out of 30 s: of three in a batch, the last is stopped."""
 
 
 class Unwanted(Exception):
@@ -44,6 +44,9 @@ class Behaving:
                 self._world.spend(SECONDS_OF_WORK)
             case "unwanted":
                 raise Unwanted("not for us")
+            case "toils":
+                self._world.spend(SECONDS_OF_WORK)
+                raise ValueError("no")
             case "waits":
                 raise RetryAfter(timedelta(seconds=20))
             case _:

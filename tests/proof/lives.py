@@ -38,11 +38,12 @@ class Count:
 
 
 class Attempt(NamedTuple):
-    """One run of the handler: how it ended, in which invocation, and when."""
+    """One run of the handler: how it ended, in which invocation, when, and as the how manyth event of the replay."""
 
     how: str
     invocation: int
     at: float
+    number: int
 
 
 @dataclass
@@ -63,7 +64,8 @@ class Life:
         kids: the copies that were made of it.
         receives: how often it was received.
         end: "deleted", "dead-lettered" or "", which is still there.
-        ended_at: when.
+        made_by: as the how manyth event of the replay it was sent.
+        ended_by: as the how manyth event it ended.
     """
 
     broker_id: str
@@ -79,7 +81,8 @@ class Life:
     kids: list[Life] = field(default_factory=list)
     receives: int = 0
     end: str = ""
-    ended_at: float = 0.0
+    made_by: int = 0
+    ended_by: int = 0
 
     @property
     def succeeded(self) -> bool:
@@ -90,16 +93,18 @@ class Life:
 def lives_of(replay: Replay) -> dict[str, Life]:
     """The lives of all messages, by the broker's id."""
     lives: dict[str, Life] = {}
-    for entry in replay.entries:
+    for number, entry in enumerate(replay.entries):
         match entry.what:
             case "sent":
                 born(entry, replay.stored, replay.identities, lives)
+                lives[entry.broker_id].made_by = number
             case "received":
                 lives[entry.broker_id].receives += 1
             case "attempted":
-                lives[entry.broker_id].attempts.append(Attempt(entry.detail, entry.invocation, entry.at))
+                attempt = Attempt(entry.detail, entry.invocation, entry.at, number)
+                lives[entry.broker_id].attempts.append(attempt)
             case "deleted" | "dead-lettered" | "expired":
-                lives[entry.broker_id].end, lives[entry.broker_id].ended_at = entry.what, entry.at
+                lives[entry.broker_id].end, lives[entry.broker_id].ended_by = entry.what, number
             case _:
                 pass
     return lives

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from math import inf
 
 from proof.handlers import script
 from proof.lives import Life, lives_of
@@ -61,6 +62,9 @@ def broken(replay: Replay) -> list[str]:
     """The promises that this replay breaks."""
     case = case_of(replay)
     promises = PROMISES if replay.scenario.copied else FOR_THE_TOO_LARGE
+    promises = (
+        (nothing_is_stuck,) if replay.endless else promises
+    )  # what is cut short breaks more, but says no more
     return [problem for promise in promises for problem in promise(case)]
 
 
@@ -209,16 +213,16 @@ def order_is_kept(case: Case) -> Iterator[str]:
     lives = [life for life in case.lives.values() if life.queue == case.replay.scenario.queue]
     for place, life in enumerate(lives):
         for earlier in lives[:place]:
-            done = done_at(earlier)
-            if any(attempt.at < done for attempt in life.attempts):
+            done = done_by(earlier)
+            if any(attempt.number < done for attempt in life.attempts):
                 yield f"ORDER: {life.message_id} ran before {earlier.message_id} was done"
 
 
-def done_at(life: Life) -> float:
-    """When a message was processed, given up, or taken by the redrive policy; never, when it was not."""
-    moments = [attempt.at for attempt in life.attempts if attempt.how == "succeeded"]
-    moments += [kid.sent_at for kid in life.kids]
-    return min(moments, default=life.ended_at if life.end == "dead-lettered" else float("inf"))
+def done_by(life: Life) -> float:
+    """By which event a message was processed, given up, or taken by the redrive policy; never, when it was not."""
+    events = [attempt.number for attempt in life.attempts if attempt.how == "succeeded"]
+    events += [kid.made_by for kid in life.kids]
+    return min(events, default=life.ended_by if life.end == "dead-lettered" else inf)
 
 
 PROMISES: tuple[Callable[[Case], Iterator[str]], ...] = (

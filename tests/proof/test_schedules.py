@@ -9,7 +9,7 @@ from proof.exploring import Search
 from proof.scenarios import Scenario
 from proof.story import smallest, story
 
-SCHEDULES = 500
+SCHEDULES = 420
 """For each scenario: each point with each fault, and pairs of them; `make prove` searches on."""
 
 

@@ -1,0 +1,123 @@
+"""Mistakes that the package does not make: each one a replaced function, the scenario that shows it, and the promise that it breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from recoverable.aws.client import Broker
+from recoverable.aws.copies import Copy
+from recoverable.aws.queues import Queue
+from recoverable.delivery import Delivery
+from recoverable.settlements import Settlement
+
+
+def delete_first(batch: list[Copy], broker: Broker) -> list[Delivery]:
+    """Complete before send."""
+    broker.delete([copy.delivery for copy in batch])
+    sent = broker.send(batch)
+    return [copy.delivery for copy in batch if copy.delivery not in sent]
+
+
+def trust_the_broker(batch: list[Copy], broker: Broker) -> list[Delivery]:
+    """Take each copy for sent."""
+    broker.send(batch)
+    broker.delete([copy.delivery for copy in batch])
+    return []
+
+
+def report_nothing(left: list[Delivery]) -> dict[str, list[Any]]:
+    """An answer that says that all went well."""
+    return {"batchItemFailures": []}
+
+
+def by_id(delivery: Delivery) -> str:
+    """A key that sorts as the order of the design does, before it is turned."""
+    return delivery.message.id
+
+
+def all_at_once(deliveries: list[Delivery], *, fifo: bool) -> list[list[Delivery]]:
+    """Neighbours are not settled before what was delivered before runs, only when everything has run."""
+    fresh = [delivery for delivery in deliveries if delivery.deliveries == 1]
+    return [fresh + in_fixed_order([delivery for delivery in deliveries if delivery.deliveries > 1])]
+
+
+def in_fixed_order(deliveries: list[Delivery]) -> list[Delivery]:
+    """The same message always runs first."""
+    return sorted(deliveries, key=by_id)
+
+
+def in_alternating_order(deliveries: list[Delivery]) -> list[Delivery]:
+    """Forwards and backwards in turn, so that only the two ends ever run first."""
+    turn = max(delivery.deliveries + delivery.carried + delivery.message.round for delivery in deliveries)
+    return sorted(deliveries, key=by_id, reverse=turn % 2 == 1)
+
+
+def with_one_too_many(delivery: Delivery) -> int:
+    """A deferral that counts itself as an attempt."""
+    return delivery.carried + delivery.deliveries
+
+
+def with_one_too_few(delivery: Delivery) -> int:
+    """A deferral that forgets an attempt."""
+    return max(delivery.carried + delivery.deliveries - 2, 0)
+
+
+def identity_with_counters(delivery: Delivery, source: Queue, to: Queue) -> str:
+    """Another identity for each delivery of the same original."""
+    native = delivery.message.native
+    return f"{native['messageId']}-{native['attributes']['ApproximateReceiveCount']}"
+
+
+def not_carried(delivery: Delivery) -> dict[str, str | None]:
+    """An immediate retry by a copy that does not carry the count."""
+    return {"NServiceBus.MessageId": delivery.message.id, "NServiceBus.FLRetries": None}
+
+
+def never(*args: object, **settings: object) -> bool:
+    """No delivery is ever taken for one without a word."""
+    return False
+
+
+def not_held_back(
+    batch: object, row: list[Delivery], left: list[Delivery]
+) -> list[tuple[Delivery, Settlement]] | None:
+    """What follows a failure in its group runs all the same."""
+    return None
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """A mistake.
+
+    Args:
+        name: the mistake.
+        target: what is replaced.
+        by: the replacement.
+        scenario: the name of the one that shows it.
+        breaks: the promise that it breaks, by the first word of the problem.
+    """
+
+    name: str
+    target: str
+    by: Callable[..., Any] | int
+    scenario: str
+    breaks: str
+
+
+MUTATIONS = (
+    Mutation("complete before send", "aws.settling.forwarded", delete_first, "one message", "LOST"),
+    Mutation("unconfirmed sends count", "aws.settling.forwarded", trust_the_broker, "one message", "LOST"),
+    Mutation("nothing is reported", "aws.endpoint.response", report_nothing, "one message", "LOST"),
+    Mutation("neighbours not settled", "aws.batch.groups", all_at_once, "killer in the middle", "CONVICTED"),
+    Mutation("fixed order", "aws.order.rotated", in_fixed_order, "two killers", "CONVICTED"),
+    Mutation("alternating order", "aws.order.rotated", in_alternating_order, "two killers", "CONVICTED"),
+    Mutation("deferral counts", "counting.carried_by_deferral", with_one_too_many, "little time", "ATTEMPTS"),
+    Mutation("deferral forgets", "counting.carried_by_deferral", with_one_too_few, "little time", "RUNS"),
+    Mutation("counters in identity", "aws.copies.identity", identity_with_counters, "FIFO error queue", "COPIES"),
+    Mutation("count not carried", "changes.immediate_retry", not_carried, "header counter", "ENDLESS"),
+    Mutation("no grace", "counting.WORDLESS_GRACE", 0, "killer in the middle", "CONVICTED"),
+    Mutation("killers never reported", "counting.is_wordless", never, "killer first", "UNREPORTED"),
+    Mutation("not held back", "aws.batch.Batch._held_back", not_held_back, "FIFO batch", "ORDER"),
+)  # fmt: skip

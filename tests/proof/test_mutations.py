@@ -1,0 +1,22 @@
+"""The search can fail: it finds each mistake that it was made to find."""
+
+from __future__ import annotations
+
+import pytest
+
+from proof.catalogue import NAMED
+from proof.exploring import Search
+from proof.mutations import MUTATIONS, Mutation
+
+SCHEDULES = 500
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
+def test_a_mistake_is_found(mutation: Mutation, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"recoverable.{mutation.target}", mutation.by)
+
+    found = Search(NAMED[mutation.scenario], until=mutation.breaks).run(SCHEDULES)
+
+    broken = {problem.partition(":")[0] for _, problems in found.broken for problem in problems}
+    assert mutation.breaks in broken, f"{found.schedules} schedules, broken: {broken}"
