@@ -23,3 +23,8 @@ def anchors(text: str) -> set[str]:
     """What the headings of a page can be linked by, as GitHub makes it of them."""
     headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading).lower().replace(" ", "-") for heading in headings}
+
+
+def commands(block: str) -> list[str]:
+    """The commands of a console block, without their prompt."""
+    return [line.removeprefix("$ ") for line in block.splitlines() if line.startswith("$ ")]
