@@ -152,9 +152,9 @@ def test_a_charge_that_was_stopped_is_made_again_once_its_invocation_is_over(
 ) -> None:
     bank = Slow(store)
     recoverability = ladder(error, immediate=1, delayed=1, delay=3)
-    handler = bank.function(door, recoverability, handler_timeout=seconds(0.05), settle_within=seconds(0.2))
+    handler = bank.function(door, recoverability, handler_timeout=seconds(0.05), settle_within=seconds(1))
     orders.send("order 1")
-    Mapping(orders, handler, contexts=lambda: Countdown(1.0)).run_dry()
+    Mapping(orders, handler, contexts=lambda: Countdown(2.0)).run_dry()
 
     assert (bank.charged, len(bank.ids), error.count()) == (["begun", "order 1"], 3, 0)
 
