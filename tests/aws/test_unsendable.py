@@ -11,6 +11,7 @@ from aws.faulty_proxy import FaultyProxy
 from aws.harness import Context, Mapping, ladder
 from aws.queues import Queue
 from aws.records import event, received
+from aws.server import session
 from recoverable import ErrorContext, Message, MoveToError, Recoverability
 from recoverable.actions import Action
 from recoverable.aws import SqsEndpoint
@@ -100,3 +101,16 @@ def test_an_error_queue_that_is_the_queue_itself_redelivers_until_the_redrive_po
 
     assert (runs, bodies(error), proxy.calls["SendMessageBatch"]) == ([1, 2, 3], ["hello"], 0)
     assert f"its error queue '{orders.name}' is the queue it came from" in caplog.text
+
+
+def test_a_queue_of_the_same_name_in_another_region_is_another_queue(
+    orders: Queue, sqs: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    far = session().client("sqs", region_name="us-east-1", endpoint_url=sqs)
+    url = far.create_queue(QueueName=orders.name)["QueueUrl"]
+    orders.send()
+
+    Mapping(orders, SqsEndpoint(fail, ladder(orders.arn.replace("eu-west-1", "us-east-1")))).run_dry()
+
+    assert [message["Body"] for message in far.receive_message(QueueUrl=url)["Messages"]] == ["hello"]
+    assert "is the queue it came from" not in caplog.text
