@@ -7,10 +7,9 @@ from datetime import datetime
 from random import Random
 
 from ..timeline import What
-from .lines import FifoLine, StandardLine
 from .queue import Queue
-from .queues import Settings
-from .refusals import bad_receipt, invalid, invalid_value, no_such_queue, not_in_flight
+from .refusals import bad_receipt, invalid, invalid_value, not_in_flight
+from .registry import Registry
 from .stored import Attributes, Stored
 
 LONGEST_VISIBILITY = 43_200
@@ -42,40 +41,13 @@ class Broker:
         seed: int | None,
         create_missing: bool,
     ) -> None:
-        self.queues: dict[str, Queue] = {}
-        self.start, self.now, self._note, self._hops, self._create_missing = (
-            start,
-            now,
-            note,
-            hops,
-            create_missing,
-        )
+        self.start, self.now, self._note, self._hops = start, now, note, hops
+        registry = Registry(seed, create_missing=create_missing)
+        self.queues, self.create, self.queue = registry.queues, registry.create, registry.queue
         self.all: dict[str, tuple[Queue, Stored]] = {}
         self._ids = Random(f"ids {seed}")  # noqa: S311  # no secret: it must be the same in each run
-        self._chance = None if seed is None else Random(seed)  # noqa: S311
         self._receipts: dict[str, tuple[str, Stored]] = {}
         self._sends = self._receives = 0
-
-    def create(self, settings: Settings) -> Queue:
-        """Make a queue, or give it other settings; its messages stay."""
-        if settings.name in self.queues:
-            self.queues[settings.name].settings = settings
-        else:
-            line = FifoLine() if settings.fifo else StandardLine(self._chance)
-            self.queues[settings.name] = Queue(settings, line)
-        return self.queues[settings.name]
-
-    def queue(self, name: str) -> Queue:
-        """The queue of a name.
-
-        Raises:
-            Refusal: there is none, and none is to be made.
-        """
-        if name not in self.queues:
-            if not self._create_missing:
-                raise no_such_queue()
-            self.create(Settings(name=name))
-        return self.queues[name]
 
     def send(
         self,
@@ -121,7 +93,7 @@ class Broker:
         hidden = queue.settings.visibility_timeout if visibility is None else visibility
         ready = queue.line.ready(now)
         while len(taken) < most and (message := next(ready, None)) is not None:
-            if not self._is_left_over(queue, message):
+            if message not in taken and not self._is_left_over(queue, message):
                 self._hand_out(queue, message, hidden)
                 taken.append(message)
         for message in taken:  # not before: one that stays visible is handed out once all the same
