@@ -43,3 +43,4 @@ def server(request: pytest.FixtureRequest, started: dict[str, servers.Server]) -
         yield from servers.world()
     else:
         yield started[name]
+        started[name].clean()

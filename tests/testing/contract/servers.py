@@ -7,7 +7,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,19 +38,27 @@ class Server:
         client: a client of it.
         wait: lets seconds pass.
         patience: seconds by which it may be late.
+        made: the queues that the tests have made.
     """
 
     name: str
     client: SQSClient
     wait: Callable[[float], None]
     patience: float = PATIENCE
+    made: list[str] = field(default_factory=list)
 
     def queue(self, *, fifo: bool = False, **attributes: str) -> str:
         """Make a queue, and give its URL."""
         name = f"contract-{uuid.uuid4().hex[:12]}{'.fifo' if fifo else ''}"
         kind = {"FifoQueue": "true"} if fifo else {}
         given: Any = attributes | kind
-        return self.client.create_queue(QueueName=name, Attributes=given)["QueueUrl"]
+        self.made.append(self.client.create_queue(QueueName=name, Attributes=given)["QueueUrl"])
+        return self.made[-1]
+
+    def clean(self) -> None:
+        """Delete the queues that the tests have made."""
+        while self.made:
+            self.client.delete_queue(QueueUrl=self.made.pop())
 
     def arn(self, url: str) -> str:
         """A queue's ARN."""
@@ -106,8 +114,9 @@ def ministack(folder: Path) -> Iterator[Server]:
 
 
 def given(_folder: Path) -> Iterator[Server]:
-    """The endpoint that the environment names."""
-    yield at("given", os.environ[GIVEN])
+    """The endpoint that the environment names, with the region and credentials that boto3 finds."""
+    client = boto3.client("sqs", endpoint_url=os.environ[GIVEN])
+    yield Server("given", client, time.sleep)
 
 
 def at(name: str, endpoint: str) -> Server:

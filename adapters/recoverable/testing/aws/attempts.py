@@ -46,7 +46,7 @@ class VirtualAlarm(Alarm):
         try:
             result = self._in_between_faults(handler, argument, broker_id)
         except BaseException as error:
-            self._note(broker_id, f"{type(error).__name__}: {error}")
+            self._note(broker_id, ": ".join(filter(None, (type(error).__name__, str(error)))))
             raise
         finally:
             self._invocation.rings_at = inf
