@@ -38,10 +38,11 @@ class Count:
 
 
 class Attempt(NamedTuple):
-    """One run of the handler: how it ended, in which invocation, when, and as the how manyth event of the replay."""
+    """One run of the handler: how it ended, in which invocation and delivery, when, and as the how manyth event of the replay."""
 
     how: str
     invocation: int
+    delivery: int
     at: float
     number: int
 
@@ -101,7 +102,8 @@ def lives_of(replay: Replay) -> dict[str, Life]:
             case "received":
                 lives[entry.broker_id].receives += 1
             case "attempted":
-                attempt = Attempt(entry.detail, entry.invocation, entry.at, number)
+                delivery = replay.batches[entry.invocation][entry.broker_id]
+                attempt = Attempt(entry.detail, entry.invocation, delivery, entry.at, number)
                 lives[entry.broker_id].attempts.append(attempt)
             case "deleted" | "dead-lettered" | "expired":
                 lives[entry.broker_id].end, lives[entry.broker_id].ended_by = entry.what, number
@@ -139,14 +141,15 @@ def inherit(life: Life, parent: Life, origin: Origin, invocation: int) -> None:
 def counted(parent: Life, origin: Origin, *, unreported: bool, handed_back: int) -> Count:
     """What a copy stands for, beside what its parent stood for.
 
-    A deferral's own delivery is no attempt, whether its handler never ran or was stopped; a hop's deliveries say nothing.
+    What other deliveries do that are under way at the same time is theirs. A deferral's own delivery is no attempt, whether its handler never ran or was stopped; a hop's deliveries say nothing.
     A decision without a run of the handler stands for the deliveries before it, which ended without a word.
     """
     before, waits = parent.before, origin.why == "deferral"
     deliveries = origin.delivery - (waits or unreported)
+    runs = sum(attempt.delivery <= origin.delivery for attempt in parent.attempts)
     return replace(
         before,
-        attempts=before.attempts + len(parent.attempts) - (handed_back if waits else 0),
+        attempts=before.attempts + runs - (handed_back if waits else 0),
         deliveries=before.deliveries + (0 if origin.why == "hop" else deliveries),
         charged=before.charged + (deliveries if waits else int(unreported)),
     )

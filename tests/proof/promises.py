@@ -55,7 +55,7 @@ def deaths(replay: Replay) -> list[tuple[str, ...]]:
         if entry.what == "attempted" and entry.detail.startswith("ProcessEnded")
     }
     asked = {s.point.invocation for s in replay.struck if s.wrong in ("died", "timed out", "slow")}
-    return [replay.batches[number] for number in sorted(killed - asked)]
+    return [tuple(replay.batches[number]) for number in sorted(killed - asked)]
 
 
 def broken(replay: Replay) -> list[str]:

@@ -19,6 +19,10 @@ Schedule = Mapping[str, str]
 """Places and what goes wrong there, such as `{"before send_message_batch 2": "died"}`: at the second such point of the run."""
 
 
+Batch = Mapping[str, int]
+"""The broker's ids of an invocation's messages, and which of its deliveries each of them was."""
+
+
 class Struck(NamedTuple):
     """A fault that was injected: where, what, and in which batch; the name is empty for an outage of the scenario."""
 
@@ -46,8 +50,7 @@ class Injector:
     def __init__(self, scenario: Scenario, schedule: Schedule, world: SqsWorld) -> None:
         self._scenario, self._schedule, self._world = scenario, schedule, world
         self._counts = Counter[str]()
-        self.batches: dict[int, tuple[str, ...]] = {}
-        self._invoked: tuple[str, ...] = ()
+        self.batches: dict[int, Batch] = {}
         self.visits: list[Visit] = []
         self.struck: list[Struck] = []
 
@@ -64,11 +67,16 @@ class Injector:
         return fault
 
     def _batch(self, point: Point) -> tuple[str, ...]:
-        """The messages of the invocation; those of the point where there is none."""
-        if not point.invocation:
-            self._invoked = point.message_ids if point.what == "invoke" else self._invoked
-            return point.message_ids
-        return self.batches.setdefault(point.invocation, self._invoked)
+        """The messages of the invocation; those of the point where there is none.
+
+        An invocation has no number yet when it is about to begin; one that is throttled leaves its number to the next.
+        """
+        if point.invocation:
+            return tuple(self.batches[point.invocation])
+        if point.what == "invoke":
+            receives = {one: self._world._broker.all[one][1].receives for one in point.message_ids}
+            self.batches[self._world._invocations._number + 1] = receives
+        return point.message_ids
 
 
 @dataclass(frozen=True)
@@ -81,7 +89,7 @@ class Replay:
         sent: the bodies by the broker's ids of what was sent.
         visits: the points that the run came to.
         struck: what was injected.
-        batches: the broker's ids of each invocation's batch.
+        batches: each invocation's batch.
         entries: what happened, in order.
         stored: all messages that ever were, by the broker's id.
         identities: the message's id by the broker's.
@@ -96,7 +104,7 @@ class Replay:
     sent: Mapping[str, str]
     visits: list[Visit]
     struck: list[Struck]
-    batches: Mapping[int, tuple[str, ...]]
+    batches: Mapping[int, Batch]
     entries: list[Entry]
     stored: Mapping[str, Stored]
     identities: Mapping[str, str]
