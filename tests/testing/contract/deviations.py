@@ -37,9 +37,9 @@ DEVIATIONS: Mapping[tuple[str, str], str] = {
     ("a message is refused that has: a deduplication id on a standard queue", "ministack"): "takes it",
     ("a visibility timeout of more than 12 hours is refused", "ministack"): "takes it",
     ("12 hours count from the receive", "ministack"): "counts from the call",
-    ("the visibility of a visible message cannot be changed", "moto"): "hides it again",
+    ("a message that is visible again cannot be hidden", "moto"): "hides it",
     ("the visibility of a deleted message cannot be changed", "moto"): "calls it ReceiptHandleIsInvalid",
-    ("the visibility of a visible message cannot be changed", "ministack"): "hides it again",
+    ("a message that is visible again cannot be hidden", "ministack"): "hides it",
     ("the visibility of a deleted message cannot be changed", "ministack"): "calls it ReceiptHandleIsInvalid",
 }
 

@@ -123,15 +123,6 @@ def test_12_hours_count_from_the_receive(server: Server) -> None:
     assert server.refusal(server.client.change_message_visibility, **hide) == "InvalidParameterValue"
 
 
-def test_the_visibility_of_a_visible_message_cannot_be_changed(server: Server) -> None:
-    url = server.queue()
-    server.client.send_message(QueueUrl=url, MessageBody="x")
-    [message] = server.received(url, VisibilityTimeout=0)
-    hide = {"QueueUrl": url, "ReceiptHandle": message["ReceiptHandle"], "VisibilityTimeout": 5}
-    code = server.refusal(server.client.change_message_visibility, **hide)
-    assert code == "AWS.SimpleQueueService.MessageNotInflight"
-
-
 def test_the_visibility_of_a_deleted_message_cannot_be_changed(server: Server) -> None:
     url = server.queue()
     server.client.send_message(QueueUrl=url, MessageBody="x")
