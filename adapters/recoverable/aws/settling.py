@@ -9,7 +9,6 @@ from math import ceil
 from typing import NamedTuple, assert_never
 
 from ..delivery import Delivery
-from ..limits import NO_DELAY
 from ..settlements import Complete, Forward, Redeliver, Settlement
 from .client import Broker
 from .copies import Copy, batches, copy_of
@@ -92,7 +91,9 @@ def forward(delivery: Delivery, settlement: Forward, broker: Broker, work: Work)
             delivery,
             f"its error queue '{to.name}' is the queue it came from; it is redelivered until the redrive policy takes it",
         )
-        work.again.append((delivery, NO_DELAY))
+        work.again.append(
+            (delivery, None)
+        )  # not at once: without a redrive policy that would go on without a pause
     elif (copy := copy_of(delivery, settlement, source=broker.queue, to=to)) is None:
         tell(
             delivery,
