@@ -64,9 +64,11 @@ WRAPPED = st.builds(
     HOSTILE,
     st.dictionaries(st.sampled_from(["Body", "S3BodyKey", "TimeToBeReceived"]), ANY_VALUE | ANY_TEXT),
 )
+ATTRIBUTE_NAMES = st.from_regex(r"[A-Za-z0-9_-]{1,20}", fullmatch=True)  # SQS takes no others
+ATTRIBUTE_TEXT = ANY_TEXT.filter(lambda text: not {"\ufffe", "\uffff"} & set(text))
 ATTRIBUTES = st.dictionaries(
-    NAMES | ANY_TEXT,
-    st.builds(text, ANY_TEXT) | st.builds(binary, st.binary(min_size=1, max_size=9)),
+    NAMES | ATTRIBUTE_NAMES,
+    st.builds(text, ATTRIBUTE_TEXT) | st.builds(binary, st.binary(min_size=1, max_size=9)),
     max_size=10,
 )
 SYSTEM = st.none() | st.fixed_dictionaries(

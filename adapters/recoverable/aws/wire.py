@@ -87,32 +87,22 @@ def texts(headers: dict[str, Any]) -> dict[str, str]:
 
 def unfolded(headers: dict[str, str]) -> Attributes:
     """The attributes that had no room among SQS's ten, taken out of the headers; none, when it is not what folding writes."""
+    if FOLDED not in headers:
+        return {}
+    from .attributes import is_attribute  # noqa: PLC0415  # few messages have more than ten
+
     try:
-        folded = json.loads(headers.get(FOLDED, "null"))
+        folded = json.loads(headers[FOLDED])
     except (ValueError, RecursionError):
-        folded = None
-    if not isinstance(folded, dict) or not all(map(is_attribute, folded.values())):
+        return {}
+    if (
+        not isinstance(folded, dict)
+        or HEADERS in folded
+        or not all(map(is_attribute, folded, folded.values()))
+    ):
         return {}
     del headers[FOLDED]
     return folded
-
-
-def is_attribute(value: object) -> bool:
-    """Whether it is an attribute as Lambda writes it: one that is not would stand in the way of its copy."""
-    if not isinstance(value, dict) or not isinstance(kind := value.get("dataType"), str):
-        return False
-    if kind.partition(".")[0] == "Binary":
-        return is_base64(value.get("binaryValue"))
-    text = value.get("stringValue")
-    return kind.partition(".")[0] in ("String", "Number") and isinstance(text, str) and text != ""
-
-
-def is_base64(value: object) -> bool:
-    """Whether it is some bytes in base64."""
-    try:
-        return isinstance(value, str) and b64decode(value, validate=True) != b""
-    except ValueError:
-        return False
 
 
 def wrapper_in(body: str) -> dict[str, Any] | None:
