@@ -1,0 +1,48 @@
+"""What the searches have found, each by its name and by the smallest case that shows it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from proof.catalogue import NAMED
+from proof.promises import broken
+from proof.replaying import replay
+from proof.scenarios import ladder
+from proof.test_hostile_ladders import Reader, climb
+from recoverable.aws import SqsEndpoint
+from recoverable.aws.wire import FOLDED, HEADERS
+
+
+@pytest.mark.parametrize(
+    "folded",
+    [
+        {"a b": {"dataType": "String", "stringValue": "x"}},
+        {"AWS.x": {"dataType": "String", "stringValue": "x"}},
+        {"x..y": {"dataType": "String", "stringValue": "x"}},
+        {"x": {"dataType": "String", "stringValue": "\0"}},
+        {"x": {"dataType": "String", "stringValue": "\ud800"}},
+        {"x": {"dataType": "Number", "stringValue": "many"}},
+        {"x": {"dataType": "String.\ud800", "stringValue": "x"}},
+        {HEADERS: {"dataType": "String", "stringValue": "{}"}},
+    ],
+    ids=ascii,
+)
+def test_a_header_that_passes_itself_off_as_attributes_stops_no_copy(folded: object) -> None:
+    attributes = {HEADERS: json.dumps({FOLDED: json.dumps(folded)})}
+    reader = Reader([ValueError])
+
+    world, _ = climb([{"body": "x", "attributes": attributes}], SqsEndpoint(reader, ladder(1, 1)))
+
+    assert reader.climbed == [(1, 0), (2, 0), (1, 1), (2, 1)]
+    assert [(seen.exception_type, seen.headers[FOLDED]) for seen in world.queue("errors")] == [
+        ("ValueError", json.dumps(folded))
+    ]
+
+
+def test_a_message_that_no_copy_can_be_made_of_is_dead_lettered_once() -> None:
+    outcome = replay(NAMED["too large to copy"], {})
+
+    assert broken(outcome) == []
+    assert [seen.queue for seen in outcome.errors] == ["errors"]
