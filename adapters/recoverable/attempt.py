@@ -62,9 +62,15 @@ class Invocation:
             None  # KeyboardInterrupt or SystemExit, to be raised again after settling
         )
 
-    def received(self, delivery: Delivery) -> Settlement | None:
-        """What becomes of a delivery before any handler; None when its handler is to run."""
-        if delivery.due_at is not None and NO_DELAY < (wait := delivery.due_at - self._clock()) <= MAX_DELAY:
+    def received(self, delivery: Delivery, *, may_defer: bool = True) -> Settlement | None:
+        """What becomes of a delivery before any handler; None when its handler is to run.
+
+        Args:
+            delivery: the message as it came.
+            may_defer: False when a deferral could not be sent, and something else must become of it.
+        """
+        due_at = delivery.due_at if may_defer else None
+        if due_at is not None and NO_DELAY < (wait := due_at - self._clock()) <= MAX_DELAY:
             return self._decided(delivery, Deferral(wait, "it is not yet due", hop=True))
         if delivery.wordless:
             unreported = UnreportedFailure(

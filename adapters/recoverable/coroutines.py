@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from contextvars import copy_context
 from functools import cache
+from threading import get_ident
 from typing import Any, TypeVar
 
 from .alarm import TimeUp
@@ -21,15 +22,15 @@ Settled = list[tuple[Delivery, Settlement]]
 
 
 @cache
-def runner() -> asyncio.Runner:
-    """The process's one event loop: clients that handlers keep between invocations are bound to it."""
+def runner(_thread: int) -> asyncio.Runner:
+    """The thread's one event loop: clients that handlers keep between invocations are bound to it."""
     return asyncio.Runner()
 
 
 def in_loop(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run the coroutine to its end in the process's event loop, or in that of a test world."""
+    """Run the coroutine to its end in the thread's event loop, or in that of a test world."""
     world = current_world.get()
-    chosen = runner() if world is None or world.runner is None else world.runner()
+    chosen = runner(get_ident()) if world is None or world.runner is None else world.runner()
     return chosen.run(
         coroutine, context=copy_context()
     )  # else what was set since the first run would not be seen

@@ -24,7 +24,7 @@ class World(Frozen):
         client: stands in for the SDK's client of that platform.
         clock: gives the world's time.
         alarm: gives what stops a handler in the world's time.
-        runner: gives what runs coroutines in the world's time; None for the process's own.
+        runner: gives what runs coroutines in the world's time; None for the thread's own.
     """
 
     __slots__ = ("alarm", "client", "clock", "runner")

@@ -135,6 +135,10 @@ def test_what_is_not_yet_due_is_not_asked_about_its_deliveries() -> None:
     assert settlement == Forward(QUEUE, seconds(5), {MESSAGE_ID: "m-1", DUE_AT: written(NOW + seconds(5))})
 
 
+def test_what_is_not_yet_due_runs_when_it_may_not_be_deferred() -> None:
+    assert invocation().received(delivery(due_at=NOW + seconds(5)), may_defer=False) is None
+
+
 def test_what_ended_without_a_word_is_asked_about_before_the_time_is() -> None:
     silent = delivery(wordless=True, deliveries=6, round=2)
 

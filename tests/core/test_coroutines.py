@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
+from threading import Barrier
 
 import pytest
 
@@ -207,6 +209,19 @@ def test_invocations_share_one_event_loop() -> None:
     settled(handle)
 
     assert loops[0] is loops[1]
+
+
+def test_plain_functions_in_two_threads_may_each_give_a_coroutine_at_once() -> None:
+    both_run = Barrier(2, timeout=10)
+
+    async def meet(message: Message) -> None:
+        both_run.wait()
+
+    def plain(_: int) -> Settlement:
+        return attempt(meet, delivery(), invocation())
+
+    with ThreadPoolExecutor(2) as threads:
+        assert list(threads.map(plain, range(2))) == [COMPLETE, COMPLETE]
 
 
 def test_what_the_caller_set_is_seen_by_each_invocation() -> None:
