@@ -1,0 +1,169 @@
+"""The only file that knows Azure's SDKs: what sends copies to Service Bus, and the trigger as a blueprint."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+from functools import cache, lru_cache
+from itertools import groupby
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from .copies import Copy, smaller
+from .settings import ConnectionString, Identity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from azure.core.credentials import TokenCredential
+    from azure.functions import Blueprint
+    from azure.servicebus import ServiceBusClient, ServiceBusMessage, ServiceBusSender
+
+log = logging.getLogger("recoverable.settlement")
+
+PATIENCE = 30
+"""Seconds for one call: half of Service Bus's default lock, and long enough to connect anew."""
+
+RESENDS = 1
+"""A link that Service Bus closed for idleness fails once, and is then opened anew; more resends could only make more copies."""
+
+
+class CopyNotSent(Exception):
+    """Raised when a copy could not be sent: the host abandons what it was to replace, and that comes back."""
+
+
+class Broker:
+    """A Service Bus namespace, as far as settling needs it; its senders are kept, and used by one thread at a time.
+
+    Args:
+        client: azure-servicebus's; it and its senders promise no safety between threads.
+    """
+
+    def __init__(self, client: ServiceBusClient) -> None:
+        self._client, self._lock = client, Lock()
+        self._senders: dict[str, ServiceBusSender] = {}
+
+    @property
+    def namespace(self) -> str:
+        """The namespace's fully qualified name."""
+        return str(getattr(self._client, "fully_qualified_namespace", ""))
+
+    def send(self, copies: list[Copy]) -> None:
+        """Send the copies, those that can share a batch in one.
+
+        Raises:
+            CopyNotSent: one could not be sent; those after it are not tried, for they would be sent again.
+        """
+        with self._lock:
+            for _, group in groupby(sorted(copies, key=batch_of, reverse=True), batch_of):
+                self._send_group(list(group))
+
+    def _send_group(self, copies: list[Copy]) -> None:
+        try:
+            sender = self._sender(copies[0].to)
+            send_alone(sender, copies[0]) if len(copies) == 1 else send_together(sender, copies)
+        except Exception as error:
+            ids, to = [copy.of for copy in copies], copies[0].to
+            text = "Service Bus did not take the copies of %d messages for '%s': %s. As a result, they come back."
+            log.warning(text, len(ids), to, type(error).__name__, extra={"message_ids": ids, "queue": to})
+            raise CopyNotSent(f"no copy could be sent to {to!r}: {type(error).__name__}: {error}") from error
+
+    def _sender(self, queue: str) -> ServiceBusSender:
+        if queue not in self._senders:
+            self._senders[queue] = self._client.get_queue_sender(queue)
+        return self._senders[queue]
+
+
+def batch_of(copy: Copy) -> tuple[str, str, str]:
+    """What the messages of one batch must share (Service Bus, "Partitioned queues and topics")."""
+    return copy.to, copy.fields.get("session_id", ""), copy.fields.get("partition_key", "")
+
+
+def send_alone(sender: ServiceBusSender, copy: Copy) -> None:
+    """Send one copy; where it is too large for this namespace, without fault headers: they must not stand in its way."""
+    from azure.servicebus.exceptions import MessageSizeExceededError
+
+    try:
+        sender.send_messages(sdk_message(copy), timeout=PATIENCE)
+    except MessageSizeExceededError:
+        if (less := smaller(copy)) is None:
+            raise
+        send_alone(sender, less)
+
+
+def send_together(sender: ServiceBusSender, copies: list[Copy]) -> None:
+    """Send copies in as few batches as Service Bus takes; what is too large for one goes alone."""
+    from azure.servicebus.exceptions import MessageSizeExceededError
+
+    batch = sender.create_message_batch()
+    for copy in copies:
+        try:
+            batch.add_message(sdk_message(copy))
+        except MessageSizeExceededError:
+            sender.send_messages(batch, timeout=PATIENCE)
+            send_alone(sender, copy)
+            batch = sender.create_message_batch()
+    sender.send_messages(batch, timeout=PATIENCE)
+
+
+def sdk_message(copy: Copy) -> ServiceBusMessage:
+    """The copy as azure-servicebus has it."""
+    from azure.servicebus import ServiceBusMessage
+
+    return ServiceBusMessage(**copy.fields)
+
+
+@lru_cache(maxsize=16)
+def broker_of(client: ServiceBusClient) -> Broker:
+    """The broker that keeps a client's senders."""
+    return Broker(client)
+
+
+@cache
+def client_for(connection: ConnectionString | Identity) -> ServiceBusClient:
+    """The process's client for a connection, made at the first failure and closed at exit."""
+    from azure.servicebus import ServiceBusClient
+
+    if isinstance(connection, ConnectionString):
+        client = ServiceBusClient.from_connection_string(connection.text, retry_total=RESENDS)
+    else:
+        client = ServiceBusClient(
+            connection.namespace, credential_for(connection.settings), retry_total=RESENDS
+        )
+    atexit.register(client.close)
+    return client
+
+
+def credential_for(settings: Any) -> TokenCredential:
+    """The credential that the host would take for a connection by identity (azure-sdk-for-net, `ClientFactory.CreateCredential`)."""
+    from azure.identity import ClientSecretCredential, DefaultAzureCredential, ManagedIdentityCredential
+
+    client, tenant, secret = (settings.get(name) for name in ("clientid", "tenantid", "clientsecret"))
+    if settings.get("credential", "").lower() == "managedidentity":
+        resource = settings.get("managedidentityresourceid")
+        if resource:
+            return ManagedIdentityCredential(identity_config={"resource_id": resource})
+        return ManagedIdentityCredential(client_id=client)
+    if client and tenant and secret:
+        return ClientSecretCredential(tenant, client, secret)
+    return DefaultAzureCredential(
+        managed_identity_client_id=client,
+        workload_identity_client_id=client,
+        additionally_allowed_tenants=[tenant] if tenant else [],
+    )
+
+
+def blueprint(function: Callable[..., Any], name: str, **trigger: Any) -> Blueprint:
+    """A function of that name behind a Service Bus trigger.
+
+    Args:
+        function: what the host calls, with the argument `message`.
+        name: the function's name.
+        trigger: the trigger's settings.
+    """
+    from azure.functions import Blueprint, DataType
+
+    made = Blueprint()  # type: ignore[no-untyped-call]  # its __init__ has no annotations
+    with_trigger = made.service_bus_queue_trigger(arg_name="message", data_type=DataType.BINARY, **trigger)
+    made.function_name(name)(with_trigger(function))
+    return made

@@ -1,0 +1,167 @@
+"""A delivery and what to forward, as a message that Service Bus will take: pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from hashlib import sha256
+from math import ceil
+from typing import Any, NamedTuple
+
+from ..delivery import Delivery
+from ..faults import FAILED_QUEUE, FIRST_TO_TRIM
+from ..limits import NO_DELAY
+from ..settlements import Forward
+from .messages import ARRAYS, aware
+
+MAX_PROPERTY = 30_719
+"""Bytes of a fault header: Service Bus takes 32,767 a property, of which NServiceBus.Transport.AzureServiceBus keeps 2,048 free."""
+
+MAX_PROPERTIES = 61_440
+"""Bytes of all properties: Service Bus takes 64 KB with its own (Service Bus quotas), for which 4 KB are kept."""
+
+LEAST_TIME_TO_LIVE = timedelta(seconds=60)
+"""What a copy lives at least once its delay is over."""
+
+LONGEST_TIME_TO_LIVE = timedelta(days=49)
+"""Milliseconds in 32 bits, which a message's time to live has on the wire; what lives longer is left to the queue."""
+
+SMALLEST_LONG, SMALLEST_INT, LARGEST_INT, LARGEST_LONG, LARGEST_ULONG = (
+    -(2**63), -(2**31), 2**31 - 1, 2**63 - 1, 2**64 - 1,
+)  # fmt: skip
+
+
+class Copy(NamedTuple):
+    """A copy on its way: whose it is, where it goes, and what azure.servicebus.ServiceBusMessage is made of."""
+
+    of: str
+    to: str
+    fields: dict[str, Any]
+
+    @property
+    def properties(self) -> dict[str, Any]:
+        """The application properties."""
+        properties: dict[str, Any] = self.fields["application_properties"]
+        return properties
+
+
+def copy_of(
+    delivery: Delivery,
+    forward: Forward,
+    *,
+    namespace: str,
+    now: datetime,
+    unknown: frozenset[str] = frozenset(),
+) -> Copy:
+    """The copy: the same body, properties and fields, with the headers changed.
+
+    Args:
+        delivery: what it is made of.
+        forward: where it goes, when, and which headers change.
+        namespace: the Service Bus namespace.
+        now: the time from which delays count.
+        unknown: the fields of text that the host does not tell.
+
+    Raises:
+        ValueError: its error queue is the queue it came from: the host's own dead-lettering must end that circle.
+    """
+    native = delivery.message.native
+    if forward.changes.get(FAILED_QUEUE) and forward.to.lower() == delivery.message.queue.lower():
+        raise ValueError(f"the error queue {forward.to!r} is the queue that the message came from")
+    texts = {name: getattr(native, name) for name in ARRAYS if name not in unknown}
+    fields = {
+        **{name: text for name, text in texts.items() if text},
+        "body": native.get_body(),
+        "message_id": identity(delivery, namespace, forward.to),
+        "application_properties": changed(native.application_properties or {}, forward.changes),
+        **timed(native.expires_at_utc, forward, now),
+    }
+    if "session_id" in fields:
+        fields.pop("partition_key", None)  # Service Bus wants both the same, and takes the session's alone
+    copy = Copy(delivery.message.id, forward.to, fields)
+    fit(copy.properties, MAX_PROPERTIES - weight(text for text in texts.values() if text))
+    return copy
+
+
+def changed(properties: Mapping[str, Any], changes: Mapping[str, str | None]) -> dict[str, Any]:
+    """The properties with the headers changed; those of the user keep value and type."""
+    kept = {name: typed(value) for name, value in properties.items() if name not in changes}
+    return kept | {name: sendable(text) for name, text in changes.items() if text is not None}
+
+
+def typed(value: Any) -> Any:
+    """The value as azure-servicebus writes it with its AMQP type: a number that is no 32-bit one must say what it is."""
+    match value:
+        case str():
+            return sendable(value)
+        case bool() | float() | None:
+            return value
+        case int() if SMALLEST_INT <= value <= LARGEST_INT:
+            return value
+        case int() if SMALLEST_LONG <= value <= LARGEST_LONG:
+            return {"TYPE": "LONG", "VALUE": value}
+        case int() if LARGEST_LONG < value <= LARGEST_ULONG:
+            return {"TYPE": "ULONG", "VALUE": value}
+        case _:
+            return sendable(
+                json.dumps(value)
+            )  # no property of AMQP has such a value: better a text than no copy
+
+
+def sendable(text: str) -> str:
+    """The text as UTF-8 can hold it: a lone surrogate, such as Python makes of a strange file name, would stop the copy."""
+    return text.encode(errors="replace").decode()
+
+
+def identity(delivery: Delivery, namespace: str, to: str) -> str:
+    """A copy's own id: one original makes at most one copy per destination where the queue detects duplicates; no counters in it."""
+    native, queue = delivery.message.native, delivery.message.queue
+    number = native.message_id if native.sequence_number is None else str(native.sequence_number)
+    parts = (namespace.lower(), queue.lower(), number or "", to.lower())
+    return sha256("\n".join(parts).encode()).hexdigest()
+
+
+def timed(expires_at: datetime | None, forward: Forward, now: datetime) -> dict[str, Any]:
+    """When the copy is to appear, and how long it lives: what leaves the ladder for as long as its queue keeps it."""
+    fields: dict[str, Any] = {}
+    if forward.delay > NO_DELAY:
+        fields["scheduled_enqueue_time_utc"] = now + forward.delay
+    if forward.changes.get(FAILED_QUEUE) is None and (end := aware(expires_at)) is not None:
+        left = max(end - now, forward.delay + LEAST_TIME_TO_LIVE)
+        if left <= LONGEST_TIME_TO_LIVE:
+            fields["time_to_live"] = timedelta(seconds=ceil(left.total_seconds()))
+    return fields
+
+
+def weight(values: Iterable[object]) -> int:
+    """Bytes of texts; of other values at most."""
+    return sum(len(value.encode(errors="replace")) if isinstance(value, str) else 16 for value in values)
+
+
+def fit(properties: dict[str, Any], room: int) -> None:
+    """Trim the fault headers to what Service Bus takes, each and all together; the stack trace gives way first."""
+    for name, value in properties.items():
+        if name.startswith(FIRST_TO_TRIM) and isinstance(value, str):
+            properties[name] = cut(value, MAX_PROPERTY)
+    for beginning in FIRST_TO_TRIM:
+        for name in [name for name in properties if name.startswith(beginning)]:
+            excess = weight(properties) + weight(properties.values()) - room
+            if excess > 0:
+                properties[name] = cut(str(properties[name]), weight([properties[name]]) - excess)
+                if not properties[name]:
+                    del properties[name]
+
+
+def cut(text: str, size: int) -> str:
+    """The text's first so many bytes, whole characters only."""
+    return text.encode()[: max(size, 0)].decode(errors="ignore")
+
+
+def smaller(copy: Copy) -> Copy | None:
+    """The copy without its next fault header to give way; None when it has none left."""
+    for beginning in FIRST_TO_TRIM:
+        kept = {name: value for name, value in copy.properties.items() if not name.startswith(beginning)}
+        if len(kept) < len(copy.properties):
+            return copy._replace(fields=copy.fields | {"application_properties": kept})
+    return None

@@ -1,0 +1,186 @@
+"""`ServiceBusEndpoint`: a Functions trigger's messages → deliveries → attempts → copies → return or raise."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+from ..attempt import Invocation, now
+from ..config import Recoverability, checked_queue
+from ..delivery import Platform
+from ..handlers import is_coroutine_function, name_of
+from ..world import current_world
+from .ladder import drive, drive_coroutine, steps
+from .messages import as_list, checked_binary, delivery_of, untold
+from .settings import host, machine, queue_name, with_error_queue
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from azure.functions import Blueprint, ServiceBusMessage  # noqa: TID251  # for types alone
+    from azure.servicebus import ServiceBusClient  # noqa: TID251  # for types alone
+
+    from ..delivery import Counter, Delivery
+    from ..messages import Message
+    from ..settlements import Forward
+
+R = TypeVar("R")
+
+
+class ServiceBusEndpoint(Generic[R]):
+    """What a Functions trigger calls to give each message of a Service Bus queue the whole ladder.
+
+    Args:
+        handler: your function, plain or coroutine; it gets one `Message`, and what it raises is recovered from.
+        recoverability: the ladder.
+        queue: the queue's name; `%SETTING%` stands for an app setting.
+        connection: the name under which the app settings hold the connection, as the trigger has it.
+        sessions: whether the queue has sessions.
+        batch: whether the trigger gives many messages at once; immediate retries are then copies that carry the count.
+        name: the function's name; the handler's when not given.
+        client: an azure-servicebus client, instead of the one made at the first failure.
+        clock: gives the time, aware of its zone.
+
+    Raises:
+        TypeError: a handler that cannot be called, or a setting of another kind.
+        ValueError: a blank name, a `%SETTING%` that is none, or an error queue that is the queue itself.
+    """
+
+    @overload
+    def __init__(
+        self: ServiceBusEndpoint[Coroutine[Any, Any, None]],
+        handler: Callable[[Message], Coroutine[Any, Any, Any]],
+        recoverability: Recoverability = ...,
+        *,
+        queue: str,
+        connection: str,
+        sessions: bool = ...,
+        batch: bool = ...,
+        name: str | None = ...,
+        client: ServiceBusClient | None = ...,
+        clock: Callable[[], datetime] | None = ...,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: ServiceBusEndpoint[None],
+        handler: Callable[[Message], object],
+        recoverability: Recoverability = ...,
+        *,
+        queue: str,
+        connection: str,
+        sessions: bool = ...,
+        batch: bool = ...,
+        name: str | None = ...,
+        client: ServiceBusClient | None = ...,
+        clock: Callable[[], datetime] | None = ...,
+    ) -> None: ...
+    def __init__(
+        self,
+        handler: Callable[[Message], Any],
+        recoverability: Recoverability = Recoverability(),
+        *,
+        queue: str,
+        connection: str,
+        sessions: bool = False,
+        batch: bool = False,
+        name: str | None = None,
+        client: ServiceBusClient | None = None,
+        clock: Callable[[], datetime] | None = None,
+    ) -> None:
+        self._handler, self._is_coroutine = handler, is_coroutine_function(handler)
+        self._connection = checked_queue("ServiceBusEndpoint(connection)", connection)
+        self._sessions, self._batch = sessions, batch
+        self.queue = queue_name(queue, os.environ)
+        self.recoverability = with_error_queue(recoverability, self.queue, os.environ)
+        counter: Counter = "header" if batch else "native"
+        self._platform = Platform(counter, host=host(os.environ), machine=machine(os.environ))
+        self._client, self._clock = client, clock or now
+        self.__name__ = self.__qualname__ = name or name_of(handler)
+        self.__doc__ = getattr(handler, "__doc__", None)
+        self.__module__ = getattr(handler, "__module__", __name__)
+
+    def __call__(self, messages: ServiceBusMessage | list[ServiceBusMessage]) -> R:
+        """Handle what a trigger of your own delivers; for a coroutine handler, await it.
+
+        Args:
+            messages: the trigger's message, or its list where it gives many.
+
+        Raises:
+            TypeError: the trigger delivers text; nothing is settled, all of it comes back.
+            Exception: the handler's, so that the host delivers the message again; or why a copy could not be sent.
+        """
+        natives = as_list(messages, batch=self._batch)
+        checked_binary(natives)
+        return self._handle(natives)
+
+    def blueprint(self) -> Blueprint:
+        """A blueprint with the function and its trigger, for `app.register_functions`: what must be right is set.
+
+        Raises:
+            ImportError: azure-functions is not installed.
+        """
+        from .client import blueprint  # noqa: PLC0415  # the SDK's side
+
+        return blueprint(
+            self._function(),
+            self.__name__,
+            connection=self._connection,
+            queue_name=self.queue,
+            cardinality="many" if self._batch else "one",
+            is_sessions_enabled=self._sessions,
+            auto_complete_messages=True,
+        )
+
+    def _function(self) -> Callable[..., Any]:
+        """A function for the host, which takes no other callable; unannotated, for the host resolves annotations before they can be."""
+        handle: Callable[[Any], Any] = self._handle
+
+        async def coroutine(message: Any) -> None:
+            await handle(as_list(message, batch=self._batch))
+
+        def plain(message: Any) -> None:
+            handle(as_list(message, batch=self._batch))
+
+        function = coroutine if self._is_coroutine else plain
+        function.__name__ = function.__qualname__ = self.__name__
+        function.__doc__, function.__module__ = self.__doc__, self.__module__
+        function.__annotations__ = {}
+        return function
+
+    def _handle(self, natives: list[ServiceBusMessage]) -> R:
+        world, unknown = current_world.get(), untold(natives)
+        clock = world.clock if world else self._clock
+        deliveries = [
+            delivery_of(native, self.queue, self.recoverability, self._platform, unknown)
+            for native in natives
+        ]
+        row = steps(deliveries, Invocation(self.recoverability, self._platform, clock))
+        client = world.client if world else self._client
+
+        def send(forwards: list[tuple[Delivery, Forward]]) -> None:
+            self._send(forwards, client, clock(), unknown)
+
+        driver: Any = drive_coroutine if self._is_coroutine else drive
+        result: R = driver(row, self._handler, send)
+        return result
+
+    def _send(
+        self,
+        forwards: list[tuple[Delivery, Forward]],
+        client: ServiceBusClient | None,
+        time: datetime,
+        unknown: frozenset[str],
+    ) -> None:
+        """Send the copies: the failure side of this platform, imported when there are some."""
+        from .client import broker_of, client_for  # noqa: PLC0415
+        from .copies import copy_of  # noqa: PLC0415
+        from .settings import connection  # noqa: PLC0415
+
+        broker = broker_of(client or client_for(connection(self._connection, os.environ)))
+        broker.send(
+            [
+                copy_of(delivery, forward, namespace=broker.namespace, now=time, unknown=unknown)
+                for delivery, forward in forwards
+            ]
+        )

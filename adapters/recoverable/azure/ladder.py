@@ -1,0 +1,114 @@
+"""One invocation as a row of steps, run the handler or send copies, and the two drivers that take them: plain and coroutine."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Generator
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, assert_never
+
+from ..attempt import run
+from ..delivery import Delivery
+from ..settlements import Complete, Forward, Redeliver
+
+if TYPE_CHECKING:
+    from ..attempt import Invocation
+    from ..messages import Message
+    from ..settlements import Settlement
+
+
+class Run(NamedTuple):
+    """Run the handler; the answer is how it ended: None, or what it raised."""
+
+    message: Message
+
+
+class Send(NamedTuple):
+    """Send the copies; the answer is None, or why one could not be sent."""
+
+    forwards: list[tuple[Delivery, Forward]]
+
+
+Steps: TypeAlias = Generator[Run | Send, BaseException | None, None]
+Sending: TypeAlias = Callable[[list[tuple[Delivery, Forward]]], None]
+
+
+class Abandoned(Exception):
+    """Raised so that the host abandons a message whose handler raised what no host expects, such as a cancellation."""
+
+
+def steps(deliveries: list[Delivery], invocation: Invocation) -> Steps:
+    """All that an invocation does, up to its end: a return has the host complete its messages, an exception abandon them.
+
+    Copies are sent when all handlers have run, for until the end nothing is completed: what was sent before a death is sent twice.
+    """
+    forwards: list[tuple[Delivery, Forward]] = []
+    for delivery in deliveries:
+        settlement = yield from settled(delivery, invocation)
+        if isinstance(settlement, Forward):
+            forwards.append((delivery, settlement))
+    if forwards and (error := (yield Send(forwards))) is not None:
+        raise error
+
+
+def settled(
+    delivery: Delivery, invocation: Invocation
+) -> Generator[Run | Send, BaseException | None, Settlement]:
+    """One message through receipt, handler and recovery; a deferral that cannot be sent runs the handler instead."""
+    settlement = invocation.received(delivery)
+    if isinstance(settlement, Forward) and (yield Send([(delivery, settlement)])) is None:
+        return Complete()
+    if settlement is not None and (settlement := invocation.received(delivery, may_defer=False)) is not None:
+        return settlement
+    limit = invocation.limit()
+    error = yield Run(delivery.message)
+    if isinstance(error, KeyboardInterrupt | SystemExit):
+        raise error  # undecided: a copy beside a message that is abandoned would be a second one
+    return settled_or_abandoned(invocation.ended(delivery, error, limit), error)
+
+
+def settled_or_abandoned(settlement: Settlement, error: BaseException | None) -> Settlement:
+    """The settlement; where the same message is to be redelivered, the handler's exception makes the host do so."""
+    match settlement:
+        case Redeliver():
+            raise error if isinstance(error, Exception) else Abandoned(repr(error)) from error
+        case Complete() | Forward():
+            return settlement
+        case _:
+            assert_never(settlement)
+
+
+def drive(steps: Steps, handler: Callable[[Message], Any], send: Sending) -> None:
+    """Take the steps with a plain handler."""
+    answer: BaseException | None = None
+    while (step := following(steps, answer)) is not None:
+        answer = run(handler, step.message, None, None) if isinstance(step, Run) else sent(send, step)
+
+
+async def drive_coroutine(steps: Steps, handler: Callable[[Message], Awaitable[Any]], send: Sending) -> None:
+    """Take the steps with a coroutine handler; what sends blocks, and does so in a thread."""
+    from asyncio import to_thread  # noqa: PLC0415  # only who awaits pays for asyncio
+
+    from .. import coroutines  # noqa: PLC0415  # as above
+
+    answer: BaseException | None = None
+    while (step := following(steps, answer)) is not None:
+        if isinstance(step, Run):
+            answer = await coroutines.run(handler, step.message, None)
+        else:
+            answer = await to_thread(sent, send, step)
+
+
+def following(steps: Steps, answer: BaseException | None) -> Run | Send | None:
+    """The next step; None when there is none."""
+    try:
+        return steps.send(answer)
+    except StopIteration:
+        return None
+
+
+def sent(send: Sending, step: Send) -> BaseException | None:
+    """How sending ended."""
+    try:
+        send(step.forwards)
+    except Exception as error:  # noqa: BLE001  # the steps raise it, or go another way
+        return error
+    return None

@@ -1,0 +1,177 @@
+"""The messages of a Functions trigger as deliveries: pure."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from .. import counting
+from ..delivery import Delivery
+from ..headers import (
+    CARRIED,
+    DELAYED_RETRIES,
+    DUE_AT,
+    HELD_SINCE,
+    MESSAGE_ID,
+    TIME_SENT,
+    read_count,
+    read_date,
+)
+from ..limits import MAX_COUNT
+from ..messages import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from azure.functions import ServiceBusMessage  # noqa: TID251  # for types alone
+
+    from ..config import Recoverability
+    from ..delivery import Platform
+
+ARRAYS = {
+    "content_type": "ContentTypeArray",
+    "correlation_id": "CorrelationIdArray",
+    "partition_key": "PartitionKeyArray",
+    "reply_to": "ReplyToArray",
+    "reply_to_session_id": "ReplyToSessionIdArray",
+    "session_id": "SessionIdArray",
+    "subject": "SubjectArray",
+    "to": "ToArray",
+}
+"""The fields of text, and the arrays in which a batch has them: the host leaves out what is empty, so that a short one tells nothing."""
+
+METADATA = frozenset(
+    name.lower()
+    for name in (
+        "ApplicationProperties", "Client", "ContentType", "CorrelationId", "DeadLetterSource", "DeliveryCount",
+        "EnqueuedTime", "EnqueuedTimeUtc", "ExpiresAt", "ExpiresAtUtc", "Label", "LockToken", "MessageActions",
+        "MessageId", "MessageReceiver", "MessageSession", "PartitionKey", "ReceiveActions", "ReplyTo",
+        "ReplyToSessionId", "SequenceNumber", "SessionActions", "SessionId", "Subject", "Sys", "To",
+        "TransactionPartitionKey", "UserProperties",
+    )
+)  # fmt: skip
+"""What the host itself tells of a message (azure-sdk-for-net, `ServiceBusTriggerBindingStrategy`)."""
+
+
+def delivery_of(
+    native: ServiceBusMessage,
+    queue: str,
+    recoverability: Recoverability,
+    platform: Platform,
+    unknown: frozenset[str] = frozenset(),
+) -> Delivery:
+    """The trigger's message as one delivery.
+
+    Args:
+        native: the message.
+        queue: the name of the queue it came from.
+        recoverability: the settings.
+        platform: what it counts.
+        unknown: the fields of text that the host does not tell.
+    """
+    headers = texts(native.application_properties)
+    message = Message(
+        native.get_body(),
+        id=headers.get(MESSAGE_ID) or native.message_id or "",
+        headers=headers,
+        queue=queue,
+        sent_at=lambda: read_date(headers, TIME_SENT) or aware(native.enqueued_time_utc),
+        group_id=None if "session_id" in unknown else native.session_id,
+        native=native,
+    )
+    delivery = Delivery(message, delivered(native.delivery_count))
+    if headers or delivery.deliveries > 1:
+        place(delivery, recoverability, platform)
+    return delivery
+
+
+def place(delivery: Delivery, recoverability: Recoverability, platform: Platform) -> None:
+    """Find the delivery's place on the ladder by what the message carries and the broker counts."""
+    message, headers = delivery.message, delivery.message.headers
+    message.round, delivery.carried = read_count(headers, DELAYED_RETRIES), read_count(headers, CARRIED)
+    delivery.due_at, delivery.held_since = read_date(headers, DUE_AT), read_date(headers, HELD_SINCE)
+    delivery.wordless = counting.is_wordless(delivery, platform.counter, recoverability.immediate.max_retries)
+    message.attempt = counting.failures(delivery, platform.counter)
+
+
+def texts(properties: Mapping[str, Any] | None) -> dict[str, str]:
+    """The application properties with a text for each value: a number stays readable, a null is no header."""
+    return {
+        name: value if isinstance(value, str) else json.dumps(value)
+        for name, value in (properties or {}).items()
+        if value is not None
+    }
+
+
+def delivered(count: object) -> int:
+    """Functions' DeliveryCount, which is 1 on first delivery; what is missing or absurd reads as that."""
+    known = isinstance(count, int) and not isinstance(count, bool) and 1 <= count <= MAX_COUNT
+    return count if known and isinstance(count, int) else 1
+
+
+def aware(moment: datetime | None) -> datetime | None:
+    """The moment with its zone, which the host may leave out: it is UTC."""
+    return moment if moment is None or moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def untold(natives: Sequence[ServiceBusMessage]) -> frozenset[str]:
+    """The fields of text that cannot be told of a batch's messages: one that lacks one shifts those of the others."""
+    if len(natives) == 1:
+        return frozenset()
+    told = natives[0].metadata or {}
+    lengths = {field: length(told.get(array)) for field, array in ARRAYS.items()}
+    return frozenset(field for field, length in lengths.items() if 0 < length < len(natives))
+
+
+def length(array: object) -> int:
+    """How many a metadata array holds; none when it is absent."""
+    return len(array) if isinstance(array, list) else 0
+
+
+def is_text(native: ServiceBusMessage) -> bool:
+    """Whether the trigger delivers text: the properties of a JSON body then stand among the metadata, or in their place."""
+    told = {name.lower(): value for name, value in (native.metadata or {}).items()}
+    if not (foreign := told.keys() - METADATA):
+        return False
+    try:
+        body = json.loads(native.get_body())
+    except (ValueError, RecursionError):
+        return False  # what is no JSON is not written into the metadata
+    return isinstance(body, dict) and any(
+        name.lower() in foreign and str(told[name.lower()]) == str(value) for name, value in body.items()
+    )
+
+
+def as_list(messages: object, *, batch: bool) -> list[Any]:
+    """The trigger's messages, one or many.
+
+    Raises:
+        TypeError: they are no messages of a trigger, or many where one was to come.
+    """
+    natives = messages if isinstance(messages, list) else [messages]
+    for native in natives:
+        if not callable(getattr(native, "get_body", None)):
+            raise TypeError(
+                f"the trigger delivers a {type(native).__name__}; annotate its argument as func.ServiceBusMessage, "
+                "or as typing.List of it, and write data_type=func.DataType.BINARY on the trigger"
+            )
+    if isinstance(messages, list) and not batch:
+        raise TypeError(
+            "the trigger delivers many messages, which the host can only abandon together; "
+            "write ServiceBusEndpoint(..., batch=True), or cardinality=func.Cardinality.ONE on the trigger"
+        )
+    return natives
+
+
+def checked_binary(natives: Sequence[ServiceBusMessage]) -> None:
+    """Refuse what a trigger without binary data has overwritten.
+
+    Raises:
+        TypeError: the trigger delivers text.
+    """
+    if len(natives) == 1 and is_text(natives[0]):  # many at once are no JSON object, and overwrite nothing
+        raise TypeError(
+            "the trigger delivers text, and a JSON body overwrites what the host tells of the message, its delivery count "
+            "included; write data_type=func.DataType.BINARY on the trigger, or use ServiceBusEndpoint.blueprint()"
+        )

@@ -1,0 +1,146 @@
+"""App settings as the Functions host reads them: `%NAMES%` in a text, and what a connection's name stands for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from ..config import Failed, Recoverability, checked_queue
+from ..frozen import Frozen
+
+PREFIXES = ("AzureWebJobs{}", "{}", "ConnectionStrings__{}", "SERVICEBUSCONNSTR_{}", "CUSTOMCONNSTR_{}")
+"""Where the host looks for a connection, in this order (azure-webjobs-sdk, `GetWebJobsConnectionSection`; App Service, "Connection strings")."""
+
+
+class ConnectionString(Frozen):
+    """A connection by shared key.
+
+    Args:
+        text: the connection string, without its EntityPath: copies go to other queues too.
+    """
+
+    __slots__ = ("text",)
+    text: str
+
+    def __init__(self, text: str) -> None:
+        parts = [part for part in text.split(";") if part and not part.lower().startswith("entitypath=")]
+        self._assign(text=";".join(parts))
+
+    def __repr__(self) -> str:
+        return "ConnectionString(...)"  # it holds a key
+
+
+class Identity(Frozen):
+    """A connection by identity.
+
+    Args:
+        namespace: the fully qualified one, such as "shop.servicebus.windows.net".
+        settings: the connection's further settings, their names in lower case: `credential`, `clientid`, `tenantid`, ...
+    """
+
+    __slots__ = ("namespace", "settings")
+    namespace: str
+    settings: Mapping[str, str]
+
+    def __init__(self, namespace: str, settings: Mapping[str, str]) -> None:
+        self._assign(namespace=namespace, settings=settings)
+
+    def __repr__(self) -> str:
+        return f"Identity({self.namespace!r}, ...)"  # it may hold a secret
+
+
+def resolved(text: str, settings: Mapping[str, str]) -> str:
+    """The text with each `%NAME%` replaced by that app setting.
+
+    Raises:
+        ValueError: there is no such app setting.
+    """
+
+    def value(found: re.Match[str]) -> str:
+        name = found[1]
+        if (setting := read(name, settings)) is None:
+            raise ValueError(
+                f"%{name}% in {text!r} is no app setting; add {name} to the app settings, or write the name of the queue"
+            )
+        return setting
+
+    return re.sub("%([^%]+)%", value, text)
+
+
+def read(name: str, settings: Mapping[str, str]) -> str | None:
+    """The app setting; the host does not tell upper from lower case, and writes `:` as `__`."""
+    wanted = name.replace(":", "__").lower()
+    return next((value for key, value in settings.items() if key.lower() == wanted and value), None)
+
+
+def connection(name: str, settings: Mapping[str, str]) -> ConnectionString | Identity:
+    """What the connection's name stands for.
+
+    Args:
+        name: as the trigger has it, without a prefix.
+        settings: the app settings.
+
+    Raises:
+        ValueError: neither a connection string nor a namespace is there under that name.
+    """
+    for prefix in PREFIXES:
+        path = prefix.format(name)
+        if text := read(path, settings):
+            return ConnectionString(text)
+        if namespace := read(f"{path}__fullyQualifiedNamespace", settings):
+            return Identity(namespace, below(path, settings))
+    raise ValueError(
+        f"the connection {name!r} is not among the app settings; add {name} with a connection string, "
+        f"or {name}__fullyQualifiedNamespace with a namespace such as shop.servicebus.windows.net"
+    )
+
+
+def with_error_queue(
+    recoverability: Recoverability, queue: str, settings: Mapping[str, str]
+) -> Recoverability:
+    """The ladder with the error queue named: as given, else by the app settings, else "error".
+
+    Raises:
+        TypeError: no ladder.
+        ValueError: the error queue is the queue itself, which would bring each failure back for ever.
+    """
+    if not isinstance(recoverability, Recoverability):
+        raise TypeError(
+            f"ServiceBusEndpoint(recoverability) is {recoverability!r}; write Recoverability(...)"
+        )
+    failed = recoverability.failed
+    name = resolved(failed.error_queue or settings.get("RECOVERABLE_ERROR_QUEUE") or "error", settings)
+    if name.lower() == queue.lower():
+        raise ValueError(f"the error queue is {name!r}, the queue itself; write the name of another queue")
+    return recoverability.__replace__(failed=Failed(name, failed.unrecoverable))
+
+
+def queue_name(queue: object, settings: Mapping[str, str]) -> str:
+    """The queue's name, resolved.
+
+    Raises:
+        TypeError: no text.
+        ValueError: blank, or a `%SETTING%` that is none.
+    """
+    return resolved(checked_queue("ServiceBusEndpoint(queue)", queue), settings)
+
+
+def host(settings: Mapping[str, str]) -> str:
+    """What operators know the function app by (App Service, "Environment variables")."""
+    return settings.get("WEBSITE_SITE_NAME", "local")
+
+
+def machine(settings: Mapping[str, str]) -> str:
+    """What operators find this instance by."""
+    names = ("WEBSITE_INSTANCE_ID", "CONTAINER_NAME", "COMPUTERNAME", "HOSTNAME")
+    return next((settings[name] for name in names if settings.get(name)), "local")
+
+
+def below(path: str, settings: Mapping[str, str]) -> dict[str, str]:
+    """The settings below a path, such as `ServiceBus__clientId`, by what follows it."""
+    start = f"{path}__".lower()
+    return {
+        key.lower().removeprefix(start): value
+        for key, value in settings.items()
+        if key.lower().startswith(start) and value
+    }
