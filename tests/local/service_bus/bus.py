@@ -1,0 +1,86 @@
+"""A namespace and the real SDK's client on it, with the calls that the tests make over and over."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+from azure.servicebus import (
+    ServiceBusClient,
+    ServiceBusMessage,
+    ServiceBusReceivedMessage,
+    ServiceBusReceiver,
+    ServiceBusSender,
+)
+
+from recoverable.local.service_bus import Queue, ServiceBusNamespace
+
+PATIENCE = 10  # seconds; nothing takes so long unless it is broken
+SOON = 0.3  # seconds in which what is there already arrives
+
+
+class Bus:
+    """What a test works with; senders and receivers are opened once for each queue."""
+
+    def __init__(self, namespace: ServiceBusNamespace, running: ExitStack) -> None:
+        self.namespace = namespace
+        self.client = running.enter_context(client_of(namespace))
+        self._senders: dict[str, ServiceBusSender] = {}
+        self._receivers: dict[str, ServiceBusReceiver] = {}
+
+    def sender(self, queue: str = "orders") -> ServiceBusSender:
+        if queue not in self._senders:
+            self._senders[queue] = self.client.get_queue_sender(queue)
+        return self._senders[queue]
+
+    def receiver(self, queue: str = "orders", **options: Any) -> ServiceBusReceiver:
+        """A receiver; one with options is opened for the occasion."""
+        if options:
+            return self.client.get_queue_receiver(queue, **options)
+        if queue not in self._receivers:
+            self._receivers[queue] = self.client.get_queue_receiver(queue)
+        return self._receivers[queue]
+
+    def send(self, *bodies: str, queue: str = "orders", **fields: Any) -> None:
+        self.sender(queue).send_messages([ServiceBusMessage(body, **fields) for body in bodies])
+
+    def receive(self, queue: str = "orders", **options: Any) -> ServiceBusReceivedMessage:
+        """The next message."""
+        (message,) = self.receiver(queue, **options).receive_messages(1, max_wait_time=PATIENCE)
+        return message
+
+    def nothing_comes(self, queue: str = "orders") -> bool:
+        return self.receiver(queue).receive_messages(1, max_wait_time=SOON) == []
+
+
+def client_of(namespace: ServiceBusNamespace) -> ServiceBusClient:
+    """A client that tries everything once, so that a test sees what the broker says."""
+    return ServiceBusClient.from_connection_string(namespace.connection_string, retry_total=0)
+
+
+def text(message: ServiceBusReceivedMessage) -> str:
+    return str(message)
+
+
+def properties(message: ServiceBusReceivedMessage) -> dict[str, Any]:
+    """Its application properties, as a sender writes them."""
+    return {_text(name): _text(value) for name, value in (message.application_properties or {}).items()}
+
+
+def _text(value: Any) -> Any:
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def eventually(condition: Callable[[], bool], what: str) -> None:
+    """Wait until something is so."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, f"not within {PATIENCE} s: {what}"
+        time.sleep(0.01)
+
+
+def orders(**settings: Any) -> Queue:
+    """The queue of most tests."""
+    return Queue("orders", **settings)
