@@ -9,6 +9,8 @@ from recoverable.local.aws import Invoked
 
 pytestmark = pytest.mark.slow
 
+MEGABYTE = "x" * 1_000_000
+
 
 def sizes(invoked: list[Invoked]) -> list[int]:
     return [len(entry.records) for entry in invoked]
@@ -37,13 +39,13 @@ def test_a_full_batch_does_not_wait_for_its_window(start: Start) -> None:
     assert sizes(world.all(Invoked)) == [2, 2]
 
 
-def test_a_batch_is_divided_into_events_that_lambda_accepts(start: Start) -> None:
+def test_a_batch_closes_and_is_divided_at_the_size_that_lambda_accepts(start: Start) -> None:
     world = start(
-        event={"BatchSize": 10, "MaximumBatchingWindowInSeconds": 3}, queue={"VisibilityTimeout": 20}
+        event={"BatchSize": 100, "MaximumBatchingWindowInSeconds": 300}, queue={"VisibilityTimeout": 30}
     )
-    for _ in range(8):
-        world.send("succeed", padding="x" * 1_000_000)
-    world.until(lambda: sum(sizes(world.all(Invoked))) == 8)
+    for _ in range(7):
+        world.send("succeed", padding=MEGABYTE)
+    world.until(lambda: sum(sizes(world.all(Invoked))) == 7)
 
     assert max(sizes(world.all(Invoked))) <= 6
 

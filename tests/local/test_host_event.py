@@ -114,9 +114,10 @@ def test_the_functions_own_calls_reach_the_local_broker(start: Start) -> None:
     assert [message.body for message in world.host.queue("errors").messages()] == ["sent by the function"]
 
 
-def test_what_the_function_prints_is_passed_on_line_by_line(start: Start) -> None:
+@pytest.mark.parametrize("deed", ["print", "complain"])
+def test_what_the_function_prints_is_passed_on_line_by_line(start: Start, deed: str) -> None:
     world = start()
-    world.send("print", text="first\nsecond ✓")
+    world.send(deed, text="first\nsecond ✓")
     world.until(lambda: len(world.host.function_log) == 2)
 
     assert [entry.line for entry in world.host.function_log] == ["first", "second ✓"]

@@ -12,12 +12,16 @@ import pytest
 from local.conftest import Start
 from local.templates import document, written
 from local.test_host_outcomes import is_alive
-from recoverable.local.aws import BrokerTrouble, Depth, Entry, Invoked, LocalAws
+from recoverable.local.aws import BrokerTrouble, Depth, Ended, Entry, Invoked, LocalAws
 from recoverable.local.aws.broker import embedded_broker
 
 pytestmark = pytest.mark.slow
 
 SOON = timedelta(seconds=10)
+
+
+def pids(seen: list[Entry]) -> set[int]:
+    return {entry.pid for entry in seen if isinstance(entry, Invoked)}
 
 
 def listens(url: str) -> bool:
@@ -31,15 +35,19 @@ def test_leaving_kills_the_instances_ends_the_threads_and_closes_the_ports(
 ) -> None:
     seen: list[Entry] = []
     threads = set(threading.enumerate())
-    path = written(tmp_path, document(function={"Timeout": 2}))
+    path = written(
+        tmp_path, document(function={"Timeout": 60}, queue={"VisibilityTimeout": 60}, event={"BatchSize": 1})
+    )
     with LocalAws.from_template(path, observe=seen.append, stack_name=stack_name) as host:
         url = host.endpoint_url
-        host.send("orders", {"do": "sleep"})
-        host.run_until(lambda: any(isinstance(entry, Invoked) for entry in seen), deadline=SOON)
+        for deed in ("sleep", "succeed"):
+            host.send("orders", {"do": deed})
+        host.run_until(lambda: any(isinstance(entry, Ended) for entry in seen), deadline=SOON)
+        host.run_until(lambda: len(pids(seen)) == 2, deadline=SOON)
         was_open = listens(url)
 
-    (pid,) = {entry.pid for entry in seen if isinstance(entry, Invoked)}
-    assert (was_open, listens(url), is_alive(pid)) == (True, False, False)
+    alive = [is_alive(pid) for pid in pids(seen)]
+    assert (was_open, listens(url), alive) == (True, False, [False, False])
     left = [
         thread
         for thread in set(threading.enumerate()) - threads

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -91,18 +92,25 @@ def test_a_process_that_ends_by_itself_brings_the_batch_back_to_another_instance
     assert first.pid != second.pid
 
 
-def test_a_time_out_kills_the_instance_with_all_it_started_and_brings_the_batch_back(
-    start: Start, tmp_path: Path
-) -> None:
+def test_a_time_out_kills_the_instance_and_brings_the_batch_back(start: Start) -> None:
     world = start(function={"Timeout": 1})
-    order = world.send("child", file=str(tmp_path / "child"))
+    order = world.send("sleep")
 
     first, second = world.ended(2)
 
-    assert (str(first.outcome), settled(first)) == (str(TimedOut(first.outcome.after)), ((), (order,)))  # type: ignore[union-attr]
+    assert first.outcome == TimedOut(timedelta(seconds=1))
     assert 1 <= first.duration.total_seconds() < 2
-    assert settled(second) == ((order,), ())
+    assert (settled(first), settled(second)) == (((), (order,)), ((order,), ()))
     assert not is_alive(first.pid)
+
+
+@pytest.mark.parametrize("end", ["sleep", "crash"])
+def test_what_a_function_has_started_ends_with_its_instance(start: Start, tmp_path: Path, end: str) -> None:
+    world = start(function={"Timeout": 1})
+    world.send("child", then=end, file=str(tmp_path / "child"))
+
+    world.ended(1)
+
     world.until(lambda: not is_alive(int((tmp_path / "child").read_text())))
 
 

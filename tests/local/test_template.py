@@ -122,6 +122,19 @@ def test_a_function_has_its_own_properties_over_those_of_globals(tmp_path: Path)
     assert function == replace(SHOP, memory=256, reserved_concurrency=3, environment=environment)
 
 
+def test_variables_may_depend_on_a_condition_and_name_the_brokers_account(tmp_path: Path) -> None:
+    variables = {
+        "Fn::If": ["Always", {"ACCOUNT": {"Fn::Sub": "in ${AWS::AccountId}"}}, {"Ref": "AWS::NoValue"}]
+    }
+    conditions = {"Always": {"Fn::Equals": [1, 1]}}
+
+    (function,) = stack(
+        tmp_path, function={"Environment": {"Variables": variables}}, Conditions=conditions
+    ).functions
+
+    assert function.environment == {"ACCOUNT": "in 42"}
+
+
 def test_a_given_variable_wins_and_the_templates_own_is_not_looked_at(tmp_path: Path) -> None:
     variables = {"TABLE": {"Ref": "Table"}, "STAGE": "test"}
     template = document(function={"Environment": {"Variables": variables}})

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +54,10 @@ def tell(script: dict[str, Any], event: dict[str, Any], context: Any) -> None:
 
 
 def start_child(script: dict[str, Any], event: dict[str, Any], context: Any) -> None:
+    """Start a process and then do something else."""
     child = subprocess.Popen(["sleep", "60"])
     Path(script["file"]).write_text(str(child.pid), encoding="utf-8")
-    time.sleep(60)
+    DEEDS[script["then"]](script, event, context)
 
 
 def send(script: dict[str, Any], event: dict[str, Any], context: Any) -> None:
@@ -65,7 +67,7 @@ def send(script: dict[str, Any], event: dict[str, Any], context: Any) -> None:
     boto3.client("sqs").send_message(QueueUrl=url, MessageBody="sent by the function")
 
 
-DEEDS = {
+DEEDS: dict[str, Callable[..., object]] = {
     "succeed": lambda *_: None,
     "raise": refuse,
     "exit": lambda *_: sys.exit(3),
@@ -73,6 +75,7 @@ DEEDS = {
     "sleep": lambda *_: time.sleep(60),
     "wait": await_gate,
     "print": lambda script, *_: sys.stdout.write(script["text"] * script.get("copies", 1) + "\n"),
+    "complain": lambda script, *_: sys.stderr.write(script["text"] + "\n"),
     "tell": tell,
     "child": start_child,
     "send": send,

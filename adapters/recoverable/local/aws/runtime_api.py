@@ -86,8 +86,9 @@ class _Handler(BaseHTTPRequestHandler):
     invocations: ClassVar[SimpleQueue[Invocation | None]]
 
     protocol_version = "HTTP/1.1"
-    wbufsize = -1  # an answer written in pieces, or held back by Nagle, waits 40 ms for the client's delayed acknowledgement
-    disable_nagle_algorithm = True
+    disable_nagle_algorithm = (
+        True  # else the body waits 40 ms for the client's delayed acknowledgement of the head
+    )
 
     def do_GET(self) -> None:
         """`/runtime/invocation/next`: wait for an invocation."""
