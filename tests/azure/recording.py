@@ -1,0 +1,95 @@
+"""A Service Bus client that encodes each message as the real SDK does, keeps it, and refuses what it is told to refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from threading import Lock
+from typing import TYPE_CHECKING, Any, cast
+
+from azure.servicebus import ServiceBusMessage, ServiceBusMessageBatch
+from azure.servicebus.exceptions import MessageSizeExceededError
+
+if TYPE_CHECKING:
+    from azure.servicebus import ServiceBusClient
+
+NAMESPACE = "shop.servicebus.windows.net"
+
+
+class RecordingClient:
+    """Stands in where a broker would add nothing.
+
+    Args:
+        refuses: gives the error for a queue's next send; None takes it.
+        largest: bytes of the largest message, and of the largest batch.
+    """
+
+    def __init__(
+        self, refuses: Callable[[str], Exception | None] = lambda queue: None, *, largest: int = 262_144
+    ) -> None:
+        self.fully_qualified_namespace = NAMESPACE
+        self.refuses, self.largest = refuses, largest
+        self.calls: list[tuple[str, list[ServiceBusMessage]]] = []
+        self.senders: list[str] = []
+        self._in_use = Lock()
+
+    def get_queue_sender(self, queue_name: str) -> RecordingSender:
+        self.senders.append(queue_name)
+        return RecordingSender(self, queue_name, self._in_use)
+
+    @property
+    def sent(self) -> list[tuple[str, ServiceBusMessage]]:
+        """All that was sent, and where to."""
+        return [(queue, message) for queue, messages in self.calls for message in messages]
+
+    def as_client(self) -> ServiceBusClient:
+        """Itself, for those who want the SDK's type."""
+        return cast("ServiceBusClient", self)
+
+
+class RecordingSender:
+    """The sender of one queue; two threads at once are one too many."""
+
+    def __init__(self, client: RecordingClient, queue: str, in_use: Lock) -> None:
+        self._client, self._queue, self._in_use = client, queue, in_use
+
+    def create_message_batch(self) -> ServiceBusMessageBatch:
+        return ServiceBusMessageBatch(self._client.largest)
+
+    def send_messages(
+        self, message: ServiceBusMessage | ServiceBusMessageBatch, *, timeout: float | None = None
+    ) -> None:
+        assert self._in_use.acquire(blocking=False), "two threads use the client at once"
+        try:
+            self._send(message)
+        finally:
+            self._in_use.release()
+
+    def _send(self, message: ServiceBusMessage | ServiceBusMessageBatch) -> None:
+        if (refusal := self._client.refuses(self._queue)) is not None:
+            raise refusal
+        messages = list(messages_of(message))
+        if isinstance(message, ServiceBusMessage) and encoded_size(message) > self._client.largest:
+            raise MessageSizeExceededError(message="too large")
+        if messages:
+            self._client.calls.append((self._queue, messages))
+
+
+def messages_of(message: ServiceBusMessage | ServiceBusMessageBatch) -> Iterator[ServiceBusMessage]:
+    """The messages of a call."""
+    if isinstance(message, ServiceBusMessage):
+        yield message
+    else:
+        yield from message._messages
+
+
+def encoded_size(message: ServiceBusMessage) -> int:
+    """Bytes on the wire, as the SDK encodes the message; what it cannot encode raises."""
+    batch = ServiceBusMessageBatch(2**30)
+    empty = batch.size_in_bytes
+    batch.add_message(message)
+    return batch.size_in_bytes - empty
+
+
+def properties(message: ServiceBusMessage) -> dict[str, Any]:
+    """The application properties."""
+    return dict(cast("dict[str, Any]", message.application_properties or {}))

@@ -1,0 +1,162 @@
+"""A trigger's message as a delivery: who it is, where it stands on the ladder, and what the host does not tell."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from azure.triggers import BODY, ENQUEUED, trigger_message, trigger_messages
+from builders import NOW, QUEUE, platform, recoverability, written
+from recoverable.azure.messages import as_list, checked_binary, delivery_of, untold
+from recoverable.delivery import Delivery
+from recoverable.headers import CARRIED, DELAYED_RETRIES, DUE_AT, HELD_SINCE, MESSAGE_ID, TIME_SENT
+
+if TYPE_CHECKING:
+    from recoverable.delivery import Counter
+
+
+def delivered(*, counter: Counter = "native", body: bytes = BODY, **told: Any) -> Delivery:
+    """The message as a delivery on the builders' ladder, with two immediate retries."""
+    return delivery_of(trigger_message(body, **told), QUEUE, recoverability(), platform(counter))
+
+
+def test_a_first_delivery_is_a_first_attempt() -> None:
+    delivery = delivered(SessionId="customer-7")
+
+    message = delivery.message
+    assert (delivery.deliveries, delivery.carried, delivery.wordless) == (1, 0, False)
+    assert (message.id, message.attempt, message.round, message.queue) == ("m-1", 1, 0, QUEUE)
+    assert (message.body, message.sent_at, message.group_id) == (BODY, ENQUEUED, "customer-7")
+
+
+def test_a_message_may_have_no_body() -> None:
+    assert delivered(body=b"").message.body == b""
+
+
+COUNTS: dict[str, tuple[Any, int]] = {
+    "first": (1, 1),
+    "fourth": (4, 4),
+    "missing": (None, 1),
+    "none, as the SDK counts": (0, 1),
+    "negative": (-3, 1),
+    "absurd": (10_001, 1),
+}
+
+
+@pytest.mark.parametrize(("told", "deliveries"), COUNTS.values(), ids=COUNTS)
+def test_deliveries_are_counted_from_one(told: int | None, deliveries: int) -> None:
+    assert delivered(DeliveryCount=told).deliveries == deliveries
+
+
+PLACES: dict[str, tuple[Counter, int, dict[str, Any], tuple[int, int, bool]]] = {
+    "redelivered": ("native", 3, {}, (3, 0, False)),
+    "a round later": ("native", 1, {DELAYED_RETRIES: "2"}, (1, 2, False)),
+    "deferred before": ("native", 2, {DELAYED_RETRIES: "1", CARRIED: "1"}, (3, 1, False)),
+    "two lost": ("native", 5, {}, (5, 0, False)),
+    "three lost": ("native", 6, {}, (6, 0, True)),
+    "counted by header": ("header", 1, {CARRIED: "2"}, (3, 0, False)),
+    "two lost, counted by header": ("header", 3, {CARRIED: "1"}, (2, 0, False)),
+    "three lost, counted by header": ("header", 4, {CARRIED: "1"}, (2, 0, True)),
+    "counters that are none": ("native", 1, {DELAYED_RETRIES: "many", CARRIED: "-1"}, (1, 0, False)),
+    "counters as numbers": ("native", 1, {DELAYED_RETRIES: 2, CARRIED: 1}, (2, 2, False)),
+}
+
+
+@pytest.mark.parametrize(("counter", "count", "properties", "place"), PLACES.values(), ids=PLACES)
+def test_attempt_and_round_come_from_the_count_and_the_headers(
+    counter: Counter, count: int, properties: dict[str, Any], place: tuple[int, int, bool]
+) -> None:
+    delivery = delivered(counter=counter, DeliveryCount=count, properties=properties)
+
+    assert (delivery.message.attempt, delivery.message.round, delivery.wordless) == place
+
+
+def test_a_copy_stays_the_message_it_was() -> None:
+    sent = NOW - timedelta(hours=1)
+    delivery = delivered(properties={MESSAGE_ID: "m-0", TIME_SENT: written(sent)})
+
+    assert (delivery.message.id, delivery.message.sent_at) == ("m-0", sent)
+
+
+def test_a_copy_knows_when_it_is_due_and_since_when_it_waits() -> None:
+    delivery = delivered(properties={DUE_AT: written(NOW), HELD_SINCE: written(ENQUEUED)})
+
+    assert (delivery.due_at, delivery.held_since) == (NOW, ENQUEUED)
+
+
+def test_the_users_properties_are_headers_as_texts() -> None:
+    properties = {"tenant": "north", "priority": 3, "urgent": True, "share": 0.5, "nothing": None}
+
+    headers = delivered(properties=properties).message.headers
+
+    assert headers == {"tenant": "north", "priority": "3", "urgent": "true", "share": "0.5"}
+
+
+def test_a_batch_tells_which_fields_it_shifts() -> None:
+    natives = trigger_messages(
+        {"CorrelationId": None, "Subject": "a", "ReplyTo": None},
+        {"CorrelationId": "c-2", "Subject": "b", "ReplyTo": None},
+    )
+
+    assert natives[0].correlation_id == "c-2"  # what the host's array of one text leads to
+    assert untold(natives) == {"correlation_id"}
+
+
+def test_a_session_that_is_not_told_is_none() -> None:
+    natives = trigger_messages({"SessionId": None}, {"SessionId": "customer-7"})
+
+    deliveries = [
+        delivery_of(each, QUEUE, recoverability(), platform("header"), untold(natives)) for each in natives
+    ]
+
+    assert [delivery.message.group_id for delivery in deliveries] == [None, None]
+
+
+def test_one_message_tells_all_of_its_fields() -> None:
+    assert untold(trigger_messages({"CorrelationId": "c-1"})) == frozenset()
+
+
+OVERWRITTEN = {
+    "an object": b'{"order": 42}',
+    "beside what the host tells": b'{"messageId": "m-9", "order": 42}',
+    "texts": b'{"order": "42"}',
+}
+
+
+@pytest.mark.parametrize("body", OVERWRITTEN.values(), ids=OVERWRITTEN)
+def test_a_trigger_that_delivers_text_is_told_to_deliver_bytes(body: bytes) -> None:
+    with pytest.raises(
+        TypeError, match=r"^the trigger delivers text, .* write data_type=func\.DataType\.BINARY"
+    ):
+        checked_binary([trigger_message(body, text=True)])
+
+
+BINARY = {
+    "an object": (b'{"order": 42}', {}),
+    "what the host tells too": (b'{"messageId": "m-1"}', {}),
+    "no object": (b'["order"]', {"Novelty": "x"}),
+    "no JSON": (b"order", {"Novelty": "x"}),
+    "no text": (b"\xff\xfe", {"Novelty": "x"}),
+    "a new name of the host, with another value": (b'{"novelty": "y"}', {"Novelty": "x"}),
+}
+
+
+@pytest.mark.parametrize(("body", "told"), BINARY.values(), ids=BINARY)
+def test_a_trigger_that_delivers_bytes_is_left_in_peace(body: bytes, told: dict[str, Any]) -> None:
+    checked_binary([trigger_message(body, **told)])
+
+
+STRANGE: dict[str, tuple[object, str]] = {
+    "text": ("order 42", "^the trigger delivers a str; annotate its argument as func.ServiceBusMessage"),
+    "bytes": (b"order 42", "^the trigger delivers a bytes; "),
+    "texts": (["order 42"], "^the trigger delivers a str; "),
+    "many": ([trigger_message()], r"^the trigger delivers many messages, .* batch=True"),
+}
+
+
+@pytest.mark.parametrize(("messages", "text"), STRANGE.values(), ids=STRANGE)
+def test_what_is_no_single_message_is_refused_and_says_what_to_write(messages: object, text: str) -> None:
+    with pytest.raises(TypeError, match=text):
+        as_list(messages, batch=False)
