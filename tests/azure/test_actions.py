@@ -1,0 +1,207 @@
+"""What each action becomes where the trigger delivers one message: a return, an exception, or a copy and a return."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from azure.servicebus.exceptions import MessageSizeExceededError, ServiceBusError
+
+from azure.endpoints import Handler, ended, endpoint
+from azure.recording import RecordingClient, properties
+from azure.triggers import trigger_message
+from builders import ERROR_QUEUE, NOW, NOW_WRITTEN, QUEUE, Boom, platform, recoverability, seconds, written
+from recoverable import Discard, MoveToError
+from recoverable.azure.client import CopyNotSent
+from recoverable.azure.ladder import Abandoned
+from recoverable.faults import EXCEPTION_TYPE, FAILED_QUEUE, STACK_TRACE
+from recoverable.headers import CARRIED, DELAYED_RETRIES, DELAYED_RETRY_AT, DUE_AT, MESSAGE_ID
+
+LAST: dict[str, Any] = {"DeliveryCount": 3}
+LAST_ROUND: dict[str, Any] = {"DeliveryCount": 3, "properties": {DELAYED_RETRIES: "2"}}
+ERROR = Boom("it broke")
+
+
+def test_what_succeeds_is_completed_by_the_host_and_nothing_is_sent() -> None:
+    client = RecordingClient()
+
+    assert ended(endpoint(Handler(), client=client), trigger_message()) is None
+    assert (client.senders, client.calls) == ([], [])
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_an_immediate_retry_raises_the_handlers_exception(count: int) -> None:
+    client = RecordingClient()
+
+    assert ended(endpoint(Handler(ERROR), client=client), trigger_message(DeliveryCount=count)) is ERROR
+    assert client.calls == []
+
+
+def test_a_delayed_retry_is_a_copy_that_is_scheduled() -> None:
+    client = RecordingClient()
+
+    assert ended(endpoint(client=client), trigger_message(**LAST)) is None
+    [(queue, copy)] = client.sent
+    assert (queue, copy.scheduled_enqueue_time_utc, properties(copy)) == (
+        QUEUE,
+        NOW + seconds(2),
+        {
+            MESSAGE_ID: "m-1",
+            "NServiceBus.TimeSent": "2026-03-14 15:00:00:123456 Z",
+            DELAYED_RETRIES: "1",
+            DELAYED_RETRY_AT: NOW_WRITTEN,
+            "Recoverable.FirstDelayedRetry": NOW_WRITTEN,
+        },
+    )
+
+
+def test_a_move_to_error_is_a_copy_that_tells_why() -> None:
+    client = RecordingClient()
+
+    assert ended(endpoint(client=client), trigger_message(**LAST_ROUND)) is None
+    [(queue, copy)] = client.sent
+    told = properties(copy)
+    assert (queue, copy.scheduled_enqueue_time_utc, told[FAILED_QUEUE]) == (ERROR_QUEUE, None, QUEUE)
+    assert (told[EXCEPTION_TYPE], DELAYED_RETRIES in told) == ("builders.Boom", False)
+    assert told[STACK_TRACE].startswith("builders.Boom: it broke\n   at azure.endpoints.__call__() in /")
+
+
+def test_a_policy_may_choose_the_error_queue() -> None:
+    client = RecordingClient()
+    settings = recoverability(policy=lambda _, __: MoveToError("payments-error"))
+
+    ended(endpoint(settings=settings, client=client), trigger_message())
+
+    assert [queue for queue, _ in client.sent] == ["payments-error"]
+
+
+def test_what_is_discarded_is_completed() -> None:
+    client = RecordingClient()
+    settings = recoverability(policy=lambda _, __: Discard("a duplicate"))
+
+    assert ended(endpoint(settings=settings, client=client), trigger_message()) is None
+    assert client.calls == []
+
+
+@pytest.mark.parametrize("told", [LAST, LAST_ROUND], ids=["delayed retry", "move to error"])
+def test_when_a_copy_cannot_be_sent_the_host_abandons_the_message(told: dict[str, Any]) -> None:
+    refusal = ServiceBusError("busy")
+    client = RecordingClient(lambda _: refusal)
+
+    error = ended(endpoint(client=client), trigger_message(**told))
+
+    assert isinstance(error, CopyNotSent)
+    assert (str(error).split(": ", 1)[1], error.__cause__) == ("ServiceBusError: busy", refusal)
+
+
+def test_a_policys_error_queue_that_is_the_queue_itself_leaves_the_message_to_the_host() -> None:
+    client = RecordingClient()
+    settings = recoverability(policy=lambda _, __: MoveToError(QUEUE))
+
+    error = ended(endpoint(settings=settings, client=client), trigger_message())
+
+    assert (type(error), client.calls) == (ValueError, [])
+
+
+def test_without_a_connection_the_message_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ServiceBus", raising=False)
+    called = endpoint()
+    called._client = None
+
+    assert str(ended(called, trigger_message(**LAST))).startswith("the connection 'ServiceBus' is not among")
+
+
+def test_a_copy_that_is_not_yet_due_hops_on_and_no_handler_runs() -> None:
+    client, handler = RecordingClient(), Handler()
+    due = written(NOW + seconds(5))
+
+    assert ended(endpoint(handler, client=client), trigger_message(properties={DUE_AT: due})) is None
+    [(queue, copy)] = client.sent
+    assert (queue, copy.scheduled_enqueue_time_utc, handler.handled) == (QUEUE, NOW + seconds(5), [])
+
+
+def test_a_deferral_that_cannot_be_sent_runs_the_handler_instead() -> None:
+    client, handler = RecordingClient(lambda _: ServiceBusError("busy")), Handler()
+    due = written(NOW + seconds(5))
+
+    assert ended(endpoint(handler, client=client), trigger_message(properties={DUE_AT: due})) is None
+    assert [message.id for message in handler.handled] == ["m-1"]
+
+
+def test_what_ended_without_a_word_climbs_on_and_no_handler_runs() -> None:
+    client, handler = RecordingClient(), Handler()
+
+    assert ended(endpoint(handler, client=client), trigger_message(DeliveryCount=6)) is None
+    [(queue, copy)] = client.sent
+    assert (queue, properties(copy)[DELAYED_RETRIES], handler.handled) == (QUEUE, "1", [])
+
+
+def test_what_ended_without_a_word_and_cannot_be_sent_on_is_abandoned() -> None:
+    client, handler = RecordingClient(lambda _: ServiceBusError("busy")), Handler()
+
+    error = ended(endpoint(handler, client=client), trigger_message(DeliveryCount=6))
+
+    assert (type(error), handler.handled) == (CopyNotSent, [])
+
+
+def test_a_fault_header_makes_no_message_undeliverable() -> None:
+    client = RecordingClient(largest=20_000)
+    handler = Handler(Boom("x" * 16_000))
+
+    assert ended(endpoint(handler, client=client), trigger_message(b"b" * 15_000, **LAST_ROUND)) is None
+    told = properties(client.sent[0][1])
+    assert (STACK_TRACE in told, told[EXCEPTION_TYPE], told[FAILED_QUEUE]) == (False, "builders.Boom", QUEUE)
+
+
+def test_what_is_too_large_without_fault_headers_is_left_to_the_host() -> None:
+    client = RecordingClient(largest=20_000)
+
+    error = ended(endpoint(client=client), trigger_message(b"b" * 20_000, **LAST_ROUND))
+
+    assert isinstance(error, CopyNotSent)
+    assert isinstance(error.__cause__, MessageSizeExceededError)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(1)], ids=repr)
+def test_an_interruption_is_raised_and_nothing_is_sent_beside_a_message_that_comes_back(
+    error: BaseException,
+) -> None:
+    client = RecordingClient()
+
+    assert ended(endpoint(Handler(error), client=client), trigger_message(**LAST)) is error
+    assert client.calls == []
+
+
+def test_an_exception_that_no_host_expects_reaches_it_as_one_that_it_does() -> None:
+    error = GeneratorExit()
+
+    raised = ended(endpoint(Handler(error)), trigger_message())
+
+    assert isinstance(raised, Abandoned)
+    assert raised.__cause__ is error
+
+
+def test_a_platform_names_itself_by_its_app_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WEBSITE_SITE_NAME", "shop")
+    monkeypatch.setenv("WEBSITE_INSTANCE_ID", "i-7")
+
+    assert endpoint()._platform == platform(longest_delay=None, host="shop", machine="i-7")
+
+
+def test_longer_delays_than_sqs_has_need_no_hop() -> None:
+    client = RecordingClient()
+    settings = recoverability(time_increase=timedelta(days=30))
+
+    ended(endpoint(settings=settings, client=client), trigger_message(**LAST))
+
+    [(_, copy)] = client.sent
+    assert (copy.scheduled_enqueue_time_utc, DUE_AT in properties(copy)) == (NOW + timedelta(days=30), False)
+
+
+def test_the_counters_of_a_round_are_gone_from_the_next() -> None:
+    client = RecordingClient()
+
+    ended(endpoint(client=client), trigger_message(DeliveryCount=1, properties={CARRIED: "2"}))
+
+    assert CARRIED not in properties(client.sent[0][1])

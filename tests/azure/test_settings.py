@@ -1,0 +1,92 @@
+"""App settings are read as the Functions host reads them."""
+
+from __future__ import annotations
+
+import pytest
+
+from recoverable import Failed, Recoverability
+from recoverable.azure.settings import ConnectionString, Identity, connection, resolved, with_error_queue
+
+KEY = "Endpoint=sb://shop.servicebus.windows.net/;SharedAccessKeyName=all;SharedAccessKey=c2VjcmV0"
+SHOP = "shop.servicebus.windows.net"
+
+CONNECTIONS: dict[str, tuple[dict[str, str], ConnectionString | Identity]] = {
+    "a connection string": ({"Bus": KEY}, ConnectionString(KEY)),
+    "with a queue of its own": ({"Bus": f"{KEY};EntityPath=orders"}, ConnectionString(KEY)),
+    "with the host's prefix": ({"AzureWebJobsBus": KEY}, ConnectionString(KEY)),
+    "the host's prefix wins": ({"Bus": "Endpoint=sb://other", "AzureWebJobsBus": KEY}, ConnectionString(KEY)),
+    "among the connection strings": ({"ConnectionStrings__Bus": KEY}, ConnectionString(KEY)),
+    "as App Service writes them": ({"SERVICEBUSCONNSTR_Bus": KEY}, ConnectionString(KEY)),
+    "in other letters": ({"BUS": KEY}, ConnectionString(KEY)),
+    "an identity": ({"Bus__fullyQualifiedNamespace": SHOP}, Identity(SHOP, {"fullyqualifiednamespace": SHOP})),
+    "a managed identity": (
+        {"Bus__fullyQualifiedNamespace": SHOP, "Bus__credential": "managedidentity", "Bus__clientId": "c-1"},
+        Identity(SHOP, {"fullyqualifiednamespace": SHOP, "credential": "managedidentity", "clientid": "c-1"}),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("settings", "expected"), CONNECTIONS.values(), ids=CONNECTIONS)
+def test_a_connection_is_found(settings: dict[str, str], expected: ConnectionString | Identity) -> None:
+    assert connection("Bus", {"Other": "x", **settings}) == expected
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"Bus": ""}, {"Bus__clientId": "c-1"}], ids=["none", "blank", "part"]
+)
+def test_what_is_no_connection_is_refused_and_says_what_to_add(settings: dict[str, str]) -> None:
+    text = (
+        "^the connection 'Bus' is not among the app settings; add Bus with a connection string, or Bus__fully"
+    )
+    with pytest.raises(ValueError, match=text):
+        connection("Bus", settings)
+
+
+def test_no_secret_is_shown() -> None:
+    shown = repr((ConnectionString(KEY), Identity(SHOP, {"clientsecret": "c2VjcmV0"})))
+
+    assert shown == "(ConnectionString(...), Identity('shop.servicebus.windows.net', ...))"
+
+
+NAMES = {
+    "no setting": ("orders", "orders"),
+    "a setting": ("%Queue%", "orders-1"),
+    "in other letters": ("%QUEUE%", "orders-1"),
+    "of a section": ("%Queues:Orders%", "orders-2"),
+    "as a part": ("a-%Queue%-%Stage%", "a-orders-1-test"),
+    "a lone sign": ("100%", "100%"),
+}
+
+
+@pytest.mark.parametrize(("text", "name"), NAMES.values(), ids=NAMES)
+def test_settings_stand_in_names(text: str, name: str) -> None:
+    settings = {"Queue": "orders-1", "Queues__Orders": "orders-2", "Stage": "test"}
+
+    assert resolved(text, settings) == name
+
+
+def test_a_setting_that_is_none_is_refused_and_says_what_to_add() -> None:
+    with pytest.raises(ValueError, match=r"^%Queue% in '%Queue%' is no app setting; add Queue to the app"):
+        resolved("%Queue%", {})
+
+
+ERROR_QUEUES = {
+    "as given": ("failed", {"RECOVERABLE_ERROR_QUEUE": "other"}, "failed"),
+    "by a setting": ("%Failed%", {"Failed": "failed"}, "failed"),
+    "by the app settings": (None, {"RECOVERABLE_ERROR_QUEUE": "failed"}, "failed"),
+    "by default": (None, {}, "error"),
+}
+
+
+@pytest.mark.parametrize(("given", "settings", "name"), ERROR_QUEUES.values(), ids=ERROR_QUEUES)
+def test_the_error_queue_is_named(given: str | None, settings: dict[str, str], name: str) -> None:
+    ladder = with_error_queue(Recoverability(failed=Failed(given)), "orders", settings)
+
+    assert ladder.failed.error_queue == name
+
+
+def test_the_queue_is_not_its_own_error_queue() -> None:
+    with pytest.raises(
+        ValueError, match=r"^the error queue is 'Orders', the queue itself; write the name of"
+    ):
+        with_error_queue(Recoverability(failed=Failed("Orders")), "orders", {})
