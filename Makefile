@@ -25,6 +25,13 @@ bench: $(READY)         ## ours beside aws-lambda-powertools, as one table
 prove: $(READY)         ## searches schedules of faults for a lost message, for ten minutes; MINUTES=60 for longer
 	PYTHONPATH=tests $(BIN)/python tests/proof/prove.py --minutes $(or $(MINUTES),10)
 
+fuzz:                   ## a coverage-guided search for records that break a promise, until INPUTS are tried; brings its own tool
+	$(PYTHON) -m venv .venv-fuzz
+	printf '*\n' > .venv-fuzz/.gitignore
+	.venv-fuzz/bin/python -m pip install --quiet --disable-pip-version-check atheris
+	PYTHONPATH=adapters:tests .venv-fuzz/bin/python tests/proof/fuzz.py -runs=$(or $(INPUTS),1000000) -max_len=1024 -len_control=0 \
+	  -print_final_stats=1 -artifact_prefix=.venv-fuzz/
+
 format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
