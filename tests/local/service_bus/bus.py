@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from typing import Any
 
@@ -15,7 +15,7 @@ from azure.servicebus import (
     ServiceBusSender,
 )
 
-from recoverable.local.service_bus import Queue, ServiceBusNamespace
+from recoverable.local.service_bus import Queue, SeenMessage, ServiceBusNamespace
 
 PATIENCE = 10  # seconds; nothing takes so long unless it is broken
 SOON = 0.3  # seconds in which what is there already arrives
@@ -26,6 +26,7 @@ class Bus:
 
     def __init__(self, namespace: ServiceBusNamespace, running: ExitStack) -> None:
         self.namespace = namespace
+        self._running = running
         self.client = running.enter_context(client_of(namespace))
         self._senders: dict[str, ServiceBusSender] = {}
         self._receivers: dict[str, ServiceBusReceiver] = {}
@@ -40,7 +41,7 @@ class Bus:
         if options:
             return self.client.get_queue_receiver(queue, **options)
         if queue not in self._receivers:
-            self._receivers[queue] = self.client.get_queue_receiver(queue)
+            self._receivers[queue] = self._running.enter_context(self.client.get_queue_receiver(queue))
         return self._receivers[queue]
 
     def send(self, *bodies: str, queue: str = "orders", **fields: Any) -> None:
@@ -55,9 +56,11 @@ class Bus:
         return self.receiver(queue).receive_messages(1, max_wait_time=SOON) == []
 
 
-def client_of(namespace: ServiceBusNamespace) -> ServiceBusClient:
-    """A client that tries everything once, so that a test sees what the broker says."""
-    return ServiceBusClient.from_connection_string(namespace.connection_string, retry_total=0)
+def client_of(namespace: ServiceBusNamespace, *, retries: int = 0) -> ServiceBusClient:
+    """A client that tries everything once, so that a test sees what the broker says; or again so many times."""
+    return ServiceBusClient.from_connection_string(
+        namespace.connection_string, retry_total=retries, retry_backoff_factor=0.05
+    )
 
 
 def text(message: ServiceBusReceivedMessage) -> str:
@@ -84,3 +87,8 @@ def eventually(condition: Callable[[], bool], what: str) -> None:
 def orders(**settings: Any) -> Queue:
     """The queue of most tests."""
     return Queue("orders", **settings)
+
+
+def bodies(seen: Iterable[SeenMessage]) -> list[str]:
+    """The bodies of messages looked at."""
+    return [message.body.decode() for message in seen]

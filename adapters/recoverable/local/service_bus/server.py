@@ -121,7 +121,8 @@ class Peer(asyncio.Protocol):
         self._server.joined(self)
 
     def data_received(self, data: bytes) -> None:
-        """Take in what has arrived."""
+        """Take in what has arrived, after what was due before."""
+        self._server.namespace.tick()
         try:
             self._connection.receive(data)
         except DroppedError:

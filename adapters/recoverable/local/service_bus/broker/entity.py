@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import collections
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from uuid import UUID
 
 from recoverable.local.service_bus.broker.agenda import Agenda
 from recoverable.local.service_bus.broker.consumers import Consumer
 from recoverable.local.service_bus.broker.content import Content
+from recoverable.local.service_bus.broker.dispatcher import Dispatcher
 from recoverable.local.service_bus.broker.duplicates import Duplicates
+from recoverable.local.service_bus.broker.endings import Endings
 from recoverable.local.service_bus.broker.limits import check_content
 from recoverable.local.service_bus.broker.locks import Locks
 from recoverable.local.service_bus.broker.messages import Message, State, Verb, Verdict
 from recoverable.local.service_bus.broker.profile import Profile
-from recoverable.local.service_bus.broker.refusals import RefusedError, message_not_found, not_allowed
+from recoverable.local.service_bus.broker.refusals import RefusedError, message_not_found, no_session_id
 from recoverable.local.service_bus.broker.sessions import Sessions
 from recoverable.local.service_bus.broker.shelf import Shelf
 
@@ -23,7 +24,6 @@ Outlet = Callable[[Message], None]
 
 _ABANDON = Verdict(Verb.ABANDON)
 _RELEASE = Verdict(Verb.RELEASE)
-_EXPIRED = Verdict(Verb.DEAD_LETTER, "TTLExpiredException", "The message expired and was dead lettered.")
 
 
 class Entity:
@@ -46,18 +46,17 @@ class Entity:
         bury: Outlet | None = None,
         outlet: Outlet | None = None,
     ) -> None:
-        self.profile, self._clock, self._agenda, self._bury, self.outlet = (
-            profile,
-            clock,
-            agenda,
-            bury,
-            outlet,
-        )
+        self.profile, self.outlet, self._clock, self._agenda = profile, outlet, clock, agenda
         self.shelf = Shelf(by_session=profile.sessions)
-        self.locks = Locks(profile.lock, clock, agenda, lambda message: self._apply(message, _ABANDON))
+        self.locks = Locks(
+            profile.lock, clock, agenda, lambda message: self._endings.apply(message, _ABANDON)
+        )
         self.sessions = Sessions(profile.lock, clock, agenda, self._session_expired)
         self._duplicates = None if profile.window is None else Duplicates(profile.window)
-        self._consumers: collections.deque[Consumer] = collections.deque()
+        self.receivers = Dispatcher(self.shelf, self.locks, self.sessions if profile.sessions else None)
+        self._endings = Endings(
+            profile, clock=clock, shelf=self.shelf, dispatch=self.receivers.dispatch, bury=bury
+        )
 
     def check(self, content: Content) -> None:
         """Refuse a message that breaks a rule.
@@ -67,9 +66,7 @@ class Entity:
         """
         check_content(content)
         if self.profile.sessions and content.value_of("session_id") is None:
-            raise not_allowed(
-                f"The SessionId was not set on a message, and it cannot be sent to the entity {self.profile.path!r}, which requires sessions."
-            )
+            raise no_session_id(self.profile.path)
 
     def put(self, content: Content, *, hops: int = 0, first_number: int | None = None) -> int:
         """Take in a message; gives its sequence number.
@@ -93,42 +90,46 @@ class Entity:
         message.state, message.expires_at, message.lock = State.ACTIVE, None, None
         self._admit(message)
 
-    def cancel(self, number: int) -> None:
-        """Forget a scheduled message.
+    def take_over(self, message: Message) -> None:
+        """Take in what a topic publishes; what is not allowed here is a dead letter here."""
+        content, first = message.content, message.sequence_number
+        try:
+            self.put(content, hops=message.hops, first_number=first)
+        except RefusedError as refused:
+            orphan = Message(content, self.shelf.next_number(), self._clock(), first_number=first)
+            self._endings.dead_letter(
+                orphan, Verdict(Verb.DEAD_LETTER, refused.condition, refused.description)
+            )
+
+    def cancel(self, numbers: Sequence[int]) -> None:
+        """Forget scheduled messages, all or none.
 
         Raises:
-            RefusedError: No message with this number is scheduled.
+            RefusedError: One of the numbers is of no scheduled message.
         """
-        self.shelf.remove(self._in_state(number, State.SCHEDULED))
-
-    def receive_deferred(self, number: int, *, settled: bool) -> Message:
-        """Take a deferred message by its number, locked unless it is to be gone with this.
-
-        Raises:
-            RefusedError: No message with this number is deferred and free.
-        """
-        message = self._in_state(number, State.DEFERRED)
-        if message.lock is not None:
-            raise message_not_found(number)
-        if settled:
+        for message in [self._in_state(number, State.SCHEDULED) for number in numbers]:
             self.shelf.remove(message)
-        else:
-            self._lock(message)
-        return message
 
-    def add(self, consumer: Consumer) -> None:
-        """Deliver to a receiver from the next dispatch on."""
-        self._consumers.append(consumer)
+    def receive_deferred(self, numbers: Sequence[int], *, settled: bool) -> list[Message]:
+        """Take deferred messages by their numbers, all or none; locked, unless they are to be gone with this.
 
-    def remove(self, consumer: Consumer) -> None:
-        """Deliver to a receiver no more; the session that it held is free, and what it had not settled comes again, uncounted."""
-        if consumer in self._consumers:
-            self._consumers.remove(consumer)
+        Raises:
+            RefusedError: One of the numbers is of no message that is deferred and free.
+        """
+        messages = [self._in_state(number, State.DEFERRED) for number in numbers]
+        for message in messages:
+            if settled:
+                self.shelf.remove(message)
+            else:
+                self.receivers.lock(message)
+        return messages
+
+    def leave(self, consumer: Consumer) -> None:
+        """Deliver to a receiver no more; its session is free, and what it had not settled of it comes again, uncounted."""
+        self.receivers.remove(consumer)
         session_id = self.sessions.leave(consumer)
         if session_id is not None:
-            for message in self.locks.of_session(session_id):
-                self._apply(message, _RELEASE)
-            self.dispatch()
+            self._hand_back_session(session_id, _RELEASE)
 
     def renew_session(self, session_id: str) -> float:
         """Hold a session and its messages longer; gives until when.
@@ -146,38 +147,11 @@ class Entity:
         Raises:
             RefusedError: It does not hold the lock any more.
         """
-        self._apply(self.locks.release(token), verdict)
-
-    def dispatch(self) -> None:
-        """Deliver what can be delivered, to the receivers in turn."""
-        if self.profile.sessions:
-            self.sessions.serve(self.shelf.sessions())
-        idle = 0
-        while idle < len(self._consumers):
-            consumer = self._consumers[0]
-            self._consumers.rotate(-1)
-            idle = 0 if consumer.ready() and self._deliver_to(consumer) else idle + 1
-
-    def _deliver_to(self, consumer: Consumer) -> bool:
-        message = self.shelf.take(consumer.session_id)
-        if message is None:
-            return False
-        if consumer.settled:
-            self.shelf.remove(message)
-        else:
-            self._lock(message)
-        consumer.deliver(message)
-        return True
-
-    def _lock(self, message: Message) -> None:
-        if self.profile.sessions:
-            self.locks.grant_until(message, self.sessions.until(message.session_id))
-        else:
-            self.locks.grant(message)
+        self._endings.apply(self.locks.release(token), verdict)
 
     def _in_state(self, number: int, state: State) -> Message:
         message = self.shelf.find(number)
-        if message is None or message.state is not state:
+        if message is None or message.state is not state or message.lock is not None:
             raise message_not_found(number)
         return message
 
@@ -199,68 +173,27 @@ class Entity:
         lives += [self.profile.time_to_live] if self.profile.time_to_live is not None else []
         if lives:
             message.expires_at = message.enqueued_at + min(lives)
-            self._agenda.at(message.expires_at, lambda: self._expire(message))
+            self._agenda.at(message.expires_at, lambda: self._endings.expire(message))
         self._admit(message)
 
     def _admit(self, message: Message) -> None:
         if self.outlet is None:
             self.shelf.offer(message)
-            self.dispatch()
+            self.receivers.dispatch()
             return
         try:
             self.outlet(message)
         except (
             RefusedError
         ) as refused:  # it cannot go on: it is dead-lettered here, and stays where it is dead already
-            self._dead_letter(message, Verdict(Verb.DEAD_LETTER, refused.condition, refused.description))
-
-    def _apply(self, message: Message, verdict: Verdict) -> None:
-        match verdict.verb:
-            case Verb.COMPLETE:
-                self.shelf.remove(message)
-            case Verb.DEAD_LETTER:
-                self._dead_letter(message, verdict)
-            case Verb.ABANDON | Verb.DEFER | Verb.RELEASE:
-                self._hand_back(message, verdict)
-
-    def _hand_back(self, message: Message, verdict: Verdict) -> None:
-        message.content = message.content.with_application(verdict.changes())
-        if verdict.verb is not Verb.RELEASE:
-            message.delivery_count += 1
-        if verdict.verb is Verb.DEFER:
-            message.state = State.DEFERRED
-        if self._exhausted(message):
-            limit = self.profile.deliveries
-            text = f"Message could not be consumed after {limit} delivery attempts."
-            self._dead_letter(message, Verdict(Verb.DEAD_LETTER, "MaxDeliveryCountExceeded", text))
-        elif message.expired(self._clock()):
-            self._expire(message)
-        elif message.state is State.ACTIVE:
-            self.shelf.offer(message)
-            self.dispatch()
-
-    def _exhausted(self, message: Message) -> bool:
-        limit = self.profile.deliveries
-        return limit is not None and message.state is State.ACTIVE and message.delivery_count >= limit
-
-    def _dead_letter(self, message: Message, verdict: Verdict) -> None:
-        message.content = message.content.with_application(verdict.changes())
-        self.shelf.remove(message)
-        if self._bury is None:
-            self.shelf.offer(message)
-            self.dispatch()
-        else:
-            self._bury(message)
-
-    def _expire(self, message: Message) -> None:
-        """End the life of a message, unless it is gone or somebody is at it, or is a dead letter."""
-        here = self.shelf.find(message.sequence_number) is message and message.lock is None
-        if not here or not message.expired(self._clock()):
-            return
-        self.shelf.remove(message)
-        if self.profile.buries_expired:
-            self._dead_letter(message, _EXPIRED)
+            self._endings.dead_letter(
+                message, Verdict(Verb.DEAD_LETTER, refused.condition, refused.description)
+            )
 
     def _session_expired(self, session_id: str) -> None:
+        self._hand_back_session(session_id, _ABANDON)
+
+    def _hand_back_session(self, session_id: str, verdict: Verdict) -> None:
         for message in self.locks.of_session(session_id):
-            self._apply(message, _ABANDON)
+            self._endings.apply(message, verdict)
+        self.receivers.dispatch()

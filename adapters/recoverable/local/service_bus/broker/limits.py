@@ -22,7 +22,7 @@ def check_size(size: int, *, most: int) -> None:
 
 
 def check_content(content: Content) -> None:
-    """Refuse a message whose properties or whose id are too long.
+    """Refuse a message whose properties or whose id take too much.
 
     Raises:
         RefusedError: They are.

@@ -119,4 +119,4 @@ class Namespace:
 def _publish(receivers: Iterable[tuple[tuple[Filter, ...], Entity]], message: Message) -> None:
     for filters, entity in receivers:
         if any(matches(each, message.content) for each in filters):
-            entity.put(message.content, hops=message.hops, first_number=message.sequence_number)
+            entity.take_over(message)

@@ -35,6 +35,13 @@ def too_large(size: int, limit: int) -> RefusedError:
     return RefusedError("amqp:link:message-size-exceeded", text)
 
 
+def no_session_id(path: str) -> RefusedError:
+    """The entity requires sessions, and the message names none."""
+    return not_allowed(
+        f"The SessionId was not set on a message, and it cannot be sent to {path!r}, which requires sessions."
+    )
+
+
 def bad_argument(description: str) -> RefusedError:
     """The message or the request breaks a rule."""
     return RefusedError("com.microsoft:argument-error", description)

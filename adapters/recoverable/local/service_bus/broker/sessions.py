@@ -54,9 +54,11 @@ class Sessions:
         self._waiting.append(consumer)
         self._agenda.at(self._clock() + patience, lambda: self._give_up(consumer))
 
-    def serve(self, available: list[str]) -> None:
+    def serve(self, with_messages: Callable[[], list[str]]) -> None:
         """Give sessions which have messages to those who wait."""
-        free = [each for each in available if each not in self._held] if self._waiting else []
+        if not self._waiting:
+            return
+        free = [each for each in with_messages() if each not in self._held]
         for session_id in free[: len(self._waiting)]:
             self.accept(self._waiting.pop(0), session_id)
 

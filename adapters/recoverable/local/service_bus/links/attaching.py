@@ -63,7 +63,7 @@ def _attach_receiver(session: Session, request: Attach, entity: Entity, _: Fault
         return
     session.links[request.handle] = link
     link.answer()
-    entity.add(link)
+    entity.receivers.add(link)
 
 
 def _accept_session(entity: Entity, link: OutgoingLink, request: Attach) -> None:
@@ -72,7 +72,7 @@ def _accept_session(entity: Entity, link: OutgoingLink, request: Attach) -> None
         entity.sessions.accept(link, wanted)
         return
     entity.sessions.wait(link, request.properties.get("com.microsoft:timeout", _PATIENCE) / 1000)
-    entity.dispatch()
+    entity.receivers.dispatch()
 
 
 def _attach_sender(session: Session, request: Attach, entity: Entity, faults: Faults) -> None:
@@ -122,7 +122,10 @@ def _attach_requests(
 
 
 def _authenticate(faults: Faults, _: Request) -> Answer:
-    return faults.perform(Operation.AUTHENTICATE, _CBS, lambda: Answer(202, "Accepted"))
+    try:
+        return faults.perform(Operation.AUTHENTICATE, _CBS, lambda: Answer(202, "Accepted"))
+    except RefusedError as refused:
+        return Answer(401, refused.description, condition=refused.condition)
 
 
 def _manage(namespace: Namespace, node: str, faults: Faults, request: Request) -> Answer:
@@ -130,6 +133,8 @@ def _manage(namespace: Namespace, node: str, faults: Faults, request: Request) -
         return manage(namespace.find(node[: -len(_MANAGEMENT)]), request, faults)
     except RefusedError as refused:
         return Answer(refused.status, refused.description, condition=refused.condition)
+    except KeyError as missing:
+        return Answer(400, f"The request lacks {missing}.", condition="com.microsoft:argument-error")
 
 
 def _answering(session: Session, node: str, request: Request) -> OutgoingLink:

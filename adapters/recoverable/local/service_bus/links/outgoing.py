@@ -81,7 +81,7 @@ class OutgoingLink:
     def dispatch(self) -> None:
         """Let the entity deliver what it has."""
         if self._entity is not None:
-            self._entity.dispatch()
+            self._entity.receivers.dispatch()
 
     def session_accepted(self, session_id: str, until: float) -> None:
         """Answer the peer that it has got its session."""
@@ -89,7 +89,7 @@ class OutgoingLink:
         self._locked_until = _TICKS_AT_1970 + int(until * _TICKS)
         self.answer()
         if self._entity is not None:
-            self._entity.add(self)
+            self._entity.receivers.add(self)
 
     def dismissed(self, reason: RefusedError) -> None:
         """Refuse or end the link."""
@@ -103,7 +103,7 @@ class OutgoingLink:
     def close(self) -> None:
         """Receive no more."""
         if self._entity is not None:
-            self._entity.remove(self)
+            self._entity.leave(self)
 
     def entity(self) -> Entity | None:
         """Where its messages come from."""

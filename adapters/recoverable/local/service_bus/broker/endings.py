@@ -1,0 +1,89 @@
+"""What becomes of a message: gone, handed back, deferred, dead-lettered, expired."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from recoverable.local.service_bus.broker.messages import Message, State, Verb, Verdict
+from recoverable.local.service_bus.broker.profile import Profile
+from recoverable.local.service_bus.broker.shelf import Shelf
+
+_EXPIRED = Verdict(Verb.DEAD_LETTER, "TTLExpiredException", "The message expired and was dead lettered.")
+
+
+class Endings:
+    """Carries out verdicts on the messages of one entity.
+
+    Args:
+        profile: What the entity is like.
+        clock: The time, in seconds since 1970.
+        shelf: Its messages.
+        dispatch: Delivers what can be delivered.
+        bury: Gets what is dead-lettered; None for a dead-letter queue, which keeps it.
+    """
+
+    def __init__(
+        self,
+        profile: Profile,
+        *,
+        clock: Callable[[], float],
+        shelf: Shelf,
+        dispatch: Callable[[], None],
+        bury: Callable[[Message], None] | None,
+    ) -> None:
+        self._profile, self._clock, self._shelf, self._dispatch, self._bury = (
+            profile,
+            clock,
+            shelf,
+            dispatch,
+            bury,
+        )
+
+    def apply(self, message: Message, verdict: Verdict) -> None:
+        """Do what was decided of a message whose lock has ended."""
+        match verdict.verb:
+            case Verb.COMPLETE:
+                self._shelf.remove(message)
+            case Verb.DEAD_LETTER:
+                self.dead_letter(message, verdict)
+            case Verb.ABANDON | Verb.DEFER | Verb.RELEASE:
+                self._hand_back(message, verdict)
+
+    def _hand_back(self, message: Message, verdict: Verdict) -> None:
+        message.content = message.content.with_application(verdict.changes())
+        if verdict.verb is not Verb.RELEASE:
+            message.delivery_count += 1
+        if verdict.verb is Verb.DEFER:
+            message.state = State.DEFERRED
+        if self._exhausted(message):
+            limit = self._profile.deliveries
+            text = f"Message could not be consumed after {limit} delivery attempts."
+            self.dead_letter(message, Verdict(Verb.DEAD_LETTER, "MaxDeliveryCountExceeded", text))
+        elif message.expired(self._clock()):
+            self.expire(message)
+        elif message.state is State.ACTIVE:
+            self._shelf.offer(message)
+            self._dispatch()
+
+    def _exhausted(self, message: Message) -> bool:
+        limit = self._profile.deliveries
+        return limit is not None and message.state is State.ACTIVE and message.delivery_count >= limit
+
+    def dead_letter(self, message: Message, verdict: Verdict) -> None:
+        """Put a message among the dead letters; a dead letter stays where it is."""
+        message.content = message.content.with_application(verdict.changes())
+        self._shelf.remove(message)
+        if self._bury is None:
+            self._shelf.offer(message)
+            self._dispatch()
+        else:
+            self._bury(message)
+
+    def expire(self, message: Message) -> None:
+        """End the life of a message, unless it is gone or somebody is at it, or is a dead letter."""
+        here = self._shelf.find(message.sequence_number) is message and message.lock is None
+        if not here or not message.expired(self._clock()):
+            return
+        self._shelf.remove(message)
+        if self._profile.buries_expired:
+            self.dead_letter(message, _EXPIRED)

@@ -1,0 +1,98 @@
+"""Messages for later, and messages that do not live for ever."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from azure.servicebus import ServiceBusMessage
+from azure.servicebus.exceptions import MessageNotFoundError
+
+from local.service_bus.bus import Bus, bodies, orders, properties, text
+from local.service_bus.conftest import Serve
+from recoverable.local.service_bus import Depth
+
+HOUR = timedelta(hours=1)
+
+
+def in_an_hour() -> datetime:
+    return datetime.now(UTC) + HOUR
+
+
+@pytest.mark.parametrize(
+    "by_operation", [True, False], ids=["by its operation", "by the message's own field"]
+)
+def test_a_scheduled_message_comes_at_its_time_with_a_number_of_its_own(
+    bus: Bus, *, by_operation: bool
+) -> None:
+    if by_operation:
+        assert bus.sender().schedule_messages(ServiceBusMessage("later"), in_an_hour()) == [1]
+    else:
+        bus.send("later", scheduled_enqueue_time_utc=in_an_hour())
+
+    assert (bus.nothing_comes(), bus.namespace.queue("orders").depth()) == (True, Depth(scheduled=1))
+    bus.namespace.advance(HOUR + timedelta(seconds=1))
+    message = bus.receive()
+    assert (text(message), message.sequence_number) == ("later", 2)
+
+
+def test_a_scheduled_message_comes_without_being_asked_for(bus: Bus) -> None:
+    bus.send("soon", scheduled_enqueue_time_utc=datetime.now(UTC) + timedelta(seconds=1))
+
+    assert text(bus.receive()) == "soon"
+
+
+def test_a_cancelled_message_never_comes(bus: Bus) -> None:
+    numbers = bus.sender().schedule_messages([ServiceBusMessage("a"), ServiceBusMessage("b")], in_an_hour())
+    bus.sender().cancel_scheduled_messages(numbers[0])
+
+    bus.namespace.advance(2 * HOUR)
+
+    assert bodies(bus.namespace.queue("orders").messages()) == ["b"]
+
+
+def test_messages_are_cancelled_all_or_none(bus: Bus) -> None:
+    (number,) = bus.sender().schedule_messages(ServiceBusMessage("a"), in_an_hour())
+
+    with pytest.raises(MessageNotFoundError):
+        bus.sender().cancel_scheduled_messages([number, 99])
+
+    assert bus.namespace.queue("orders").depth() == Depth(scheduled=1)
+
+
+def test_a_message_is_gone_after_its_time_to_live(bus: Bus) -> None:
+    bus.send("brief", time_to_live=timedelta(minutes=1))
+
+    bus.namespace.advance(timedelta(minutes=2))
+
+    assert bus.namespace.queue("orders").depth() == Depth()
+
+
+def test_the_queues_time_to_live_limits_that_of_its_messages(serve: Serve) -> None:
+    bus = serve(orders(default_message_time_to_live=timedelta(minutes=1)))
+    bus.send("long", time_to_live=HOUR)
+    bus.send("without")
+
+    bus.namespace.advance(timedelta(minutes=2))
+
+    assert bus.namespace.queue("orders").depth() == Depth()
+
+
+def test_what_expires_is_dead_lettered_when_the_queue_is_set_so(serve: Serve) -> None:
+    bus = serve(orders(dead_lettering_on_message_expiration=True))
+    bus.send("brief", time_to_live=timedelta(minutes=1))
+
+    bus.namespace.advance(timedelta(minutes=2))
+
+    (letter,) = bus.namespace.queue("orders").dead_letters()
+    assert letter.application_properties["DeadLetterReason"] == "TTLExpiredException"
+
+
+def test_the_time_to_live_does_not_run_out_under_a_lock(bus: Bus) -> None:
+    bus.send("brief", time_to_live=timedelta(seconds=30))
+    message = bus.receive()
+
+    bus.namespace.advance(timedelta(seconds=40))
+    bus.receiver().complete_message(message)
+
+    assert (properties(message), bus.namespace.queue("orders").depth()) == ({}, Depth())
