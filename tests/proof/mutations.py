@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
+from recoverable.aws import client
 from recoverable.aws.client import Broker
 from recoverable.aws.copies import Copy
 from recoverable.aws.queues import Queue
-from recoverable.delivery import Delivery
-from recoverable.settlements import Settlement
+from recoverable.delivery import Delivery, Platform
+from recoverable.settlements import Forward, Settlement
+
+Attributes = dict[str, dict[str, Any]]
+Changes = dict[str, str | None]
+
+send = Broker.send
 
 
 def delete_first(batch: list[Copy], broker: Broker) -> list[Delivery]:
@@ -87,6 +94,29 @@ def not_held_back(
     return None
 
 
+def without_delay(delivery: Delivery, forward: Forward, source: Queue, to: Queue) -> dict[str, Any]:
+    """A copy that does not wait."""
+    return {"DelaySeconds": 0}
+
+
+def without_due_date(
+    to: str, delay: timedelta, changes: Changes, platform: Platform, now: datetime, due_at: object = None
+) -> Forward:
+    """A copy that waits for as long as the broker can, and not until it is due."""
+    return Forward(to, min(delay, platform.longest_delay or delay), {**changes, "Recoverable.DueAt": None})
+
+
+def send_twice(broker: Broker, batch: list[Copy]) -> list[Delivery]:
+    """Each send is repeated, as an SDK does that retries by itself."""
+    Broker._called(broker, client.SEND, batch[0].to, [(copy.delivery, copy.entry) for copy in batch])
+    return send(broker, batch)
+
+
+def without_overflow(attributes: Attributes, room: int) -> tuple[Attributes, dict[str, str]]:
+    """What has no room among ten attributes is left out."""
+    return {name: attributes[name] for name in list(attributes)[:room]}, {}
+
+
 @dataclass(frozen=True)
 class Mutation:
     """A mistake.
@@ -119,5 +149,9 @@ MUTATIONS = (
     Mutation("count not carried", "changes.immediate_retry", not_carried, "header counter", "ENDLESS"),
     Mutation("no grace", "counting.WORDLESS_GRACE", 0, "killer in the middle", "CONVICTED"),
     Mutation("killers never reported", "counting.is_wordless", never, "killer first", "UNREPORTED"),
+    Mutation("delay dropped", "aws.copies.addressed", without_delay, "one message", "EARLY"),
+    Mutation("due date dropped", "recovery.delayed_copy", without_due_date, "hopping", "EARLY"),
+    Mutation("sent twice", "aws.client.Broker.send", send_twice, "one message", "COPIES"),
+    Mutation("overflow dropped", "aws.copies.folded", without_overflow, "ten attributes", "CHANGED"),
     Mutation("not held back", "aws.batch.Batch._held_back", not_held_back, "FIFO batch", "ORDER"),
 )  # fmt: skip

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
-from math import inf
 
+from proof.cases import Case, case_of, content, done_by, given_up, is_failure, messages, with_hops
 from proof.handlers import script
-from proof.lives import Life, lives_of
 from proof.replaying import Replay
-from proof.wrongs import FREE, costs
+from proof.wrongs import FREE
 
 GRACE = 2
 """Deliveries without a word that are forgiven (DESIGN, section 4)."""
@@ -20,64 +17,13 @@ DEDUPLICATION = 300.0
 """Seconds for which a FIFO queue knows duplicates."""
 
 
-@dataclass(frozen=True)
-class Case:
-    """A replay, read: the lives in it, and how often each broker message was hit, and by an expiry."""
-
-    replay: Replay
-    lives: dict[str, Life]
-    hits: Counter[str]
-    expiries: Counter[str]
-
-    def on_the_way(self, counted: Counter[str], life: Life) -> int:
-        """What was counted on a copy and on all that it was made of."""
-        before = self.on_the_way(counted, self.lives[life.origin.parent]) if life.origin else 0
-        return before + counted[life.broker_id]
-
-
-def case_of(replay: Replay) -> Case:
-    """The replay, read."""
-    costly = [s.batch for s in replay.struck if costs(s.wrong, s.point)] + deaths(replay)
-    expired = [s.batch for s in replay.struck if s.wrong in ("expired", "delivered twice")]
-    return Case(
-        replay,
-        lives_of(replay),
-        Counter(one for batch in costly for one in batch),
-        Counter(one for batch in expired for one in batch),
-    )
-
-
-def deaths(replay: Replay) -> list[tuple[str, ...]]:
-    """The batches of the invocations whose handler killed the process, as no schedule asked for."""
-    killed = {
-        entry.invocation
-        for entry in replay.entries
-        if entry.what == "attempted" and entry.detail.startswith("ProcessEnded")
-    }
-    asked = {s.point.invocation for s in replay.struck if s.wrong in ("died", "timed out", "slow")}
-    return [tuple(replay.batches[number]) for number in sorted(killed - asked)]
-
-
 def broken(replay: Replay) -> list[str]:
     """The promises that this replay breaks."""
     case = case_of(replay)
+    if replay.endless:  # what is cut short breaks more, but says no more
+        return list(nothing_is_stuck(case))
     promises = PROMISES if replay.scenario.copied else FOR_THE_TOO_LARGE
-    promises = (
-        (nothing_is_stuck,) if replay.endless else promises
-    )  # what is cut short breaks more, but says no more
     return [problem for promise in promises for problem in promise(case)]
-
-
-def messages(case: Case) -> Iterator[tuple[str, str, list[Life]]]:
-    """Each message's id, its body, and its lives."""
-    for broker_id, body in case.replay.sent.items():
-        message_id = case.replay.identities[broker_id]
-        yield message_id, body, [life for life in case.lives.values() if life.message_id == message_id]
-
-
-def given_up(case: Case) -> set[str]:
-    """The messages that are in an error queue."""
-    return {seen.id for seen in case.replay.errors}
 
 
 def nothing_is_stuck(case: Case) -> Iterator[str]:
@@ -108,11 +54,6 @@ def innocents_are_processed(case: Case) -> Iterator[str]:
         spared = injected == 0 or hits <= GRACE
         if spared and failed < rounds:
             yield f"CONVICTED: {message_id} never failed ({failed} failures, {hits} hits), and is in the error queue"
-
-
-def is_failure(how: str) -> bool:
-    """Whether an attempt that ended so has failed."""
-    return how != "succeeded" and not how.startswith("ProcessEnded")
 
 
 def runs_are_few(case: Case) -> Iterator[str]:
@@ -172,7 +113,6 @@ def duplicates_are_dropped(case: Case) -> Iterator[str]:
 
 def reasons_are_given(case: Case) -> Iterator[str]:
     """What is given up says why, and only what was hit again and again is left to the broker's own redrive policy."""
-    sent = {case.replay.identities[one]: case.replay.stored[one] for one in case.replay.sent}
     dead = {life.broker_id for life in case.lives.values() if life.end == "dead-lettered"}
     for seen in case.replay.errors:
         if seen.broker_id in dead:
@@ -180,8 +120,15 @@ def reasons_are_given(case: Case) -> Iterator[str]:
                 yield f"UNREPORTED: {seen.id} was left to the redrive policy"
         elif not (seen.exception_type and seen.failed_queue == case.replay.scenario.queue):
             yield f"UNREPORTED: {seen.id} is in '{seen.queue}' without a reason"
-        if seen.body != sent[seen.id].body:
-            yield f"CHANGED: the body of {seen.id}"
+
+
+def contents_are_kept(case: Case) -> Iterator[str]:
+    """What is given up has the body and the attributes that it was sent with."""
+    sent = {case.replay.identities[one]: case.replay.stored[one] for one in case.replay.sent}
+    for seen in case.replay.errors:
+        before, after = content(sent[seen.id], case), content(case.replay.stored[seen.broker_id], case)
+        if before != after:
+            yield f"CHANGED: {seen.id} was {before!r:.200}, and is {after!r:.200}"
 
 
 def delays_are_kept(case: Case) -> Iterator[str]:
@@ -198,14 +145,6 @@ def delays_are_kept(case: Case) -> Iterator[str]:
             yield f"EARLY: {life.message_id} in round {life.before.round}"
 
 
-def with_hops(life: Life) -> Iterator[Life]:
-    """A copy, and the copies that it waits on as."""
-    yield life
-    for kid in life.kids:
-        if kid.origin and kid.origin.why == "hop":
-            yield from with_hops(kid)
-
-
 def order_is_kept(case: Case) -> Iterator[str]:
     """In a FIFO queue nothing runs while something before it is neither processed nor given up."""
     if not case.replay.scenario.fifo:
@@ -218,13 +157,6 @@ def order_is_kept(case: Case) -> Iterator[str]:
                 yield f"ORDER: {life.message_id} ran before {earlier.message_id} was done"
 
 
-def done_by(life: Life) -> float:
-    """By which event a message was processed, given up, or taken by the redrive policy; never, when it was not."""
-    events = [attempt.number for attempt in life.attempts if attempt.how == "succeeded"]
-    events += [kid.made_by for kid in life.kids]
-    return min(events, default=life.ended_by if life.end == "dead-lettered" else inf)
-
-
 PROMISES: tuple[Callable[[Case], Iterator[str]], ...] = (
     nothing_is_stuck,
     nothing_is_lost,
@@ -235,6 +167,7 @@ PROMISES: tuple[Callable[[Case], Iterator[str]], ...] = (
     copies_are_few,
     duplicates_are_dropped,
     reasons_are_given,
+    contents_are_kept,
     delays_are_kept,
     order_is_kept,
 )

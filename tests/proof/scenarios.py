@@ -41,6 +41,7 @@ class Scenario:
         outage: what goes wrong anyway, given the point and the seconds since the world's beginning.
         counted: whether each round has the attempts that the default policy gives it.
         copied: whether copies can be made: of what is too large none can, and the redrive policy takes it.
+        seed: draws the order in which the queue hands out its messages; None for the order of sending.
         share: of the schedules that one scenario gets; less for a slow one.
     """
 
@@ -56,6 +57,7 @@ class Scenario:
     outage: Callable[[Point, float], Fault | None] = lambda point, now: None
     counted: bool = True
     copied: bool = True
+    seed: int | None = None
     share: float = 1.0
 
     @property
@@ -81,7 +83,7 @@ class Scenario:
 
 def world_of(scenario: Scenario) -> tuple[SqsWorld, dict[str, str]]:
     """The world before anything happens, and the broker's ids of what was sent with the bodies."""
-    world = SqsWorld(most_invocations=300)
+    world = SqsWorld(seed=scenario.seed, most_invocations=300)
     make_queues(world, scenario)
     behaving = Behaving(world)
     handler = as_coroutine(behaving, world) if scenario.coroutine else behaving

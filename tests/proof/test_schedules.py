@@ -16,6 +16,9 @@ SCHEDULES = 420
 @pytest.mark.slow
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
 def test_no_schedule_of_faults_breaks_a_promise(scenario: Scenario) -> None:
-    found = Search(scenario).run(int(SCHEDULES * scenario.share))
+    most = int(SCHEDULES * scenario.share)
 
+    found = Search(scenario).run(most)
+
+    assert found.schedules == most
     assert not found.broken, story(scenario, smallest(scenario, found.broken[0][0]))
