@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from azure.core.credentials import TokenCredential
     from azure.functions import Blueprint
-    from azure.servicebus import ServiceBusClient, ServiceBusMessage, ServiceBusSender
+    from azure.servicebus import ServiceBusClient, ServiceBusMessage, ServiceBusMessageBatch, ServiceBusSender
 
 log = logging.getLogger("recoverable.settlement")
 
@@ -93,17 +93,25 @@ def send_alone(sender: ServiceBusSender, copy: Copy) -> None:
 
 def send_together(sender: ServiceBusSender, copies: list[Copy]) -> None:
     """Send copies in as few batches as Service Bus takes; what is too large for one goes alone."""
-    from azure.servicebus.exceptions import MessageSizeExceededError
-
     batch = sender.create_message_batch()
     for copy in copies:
-        try:
-            batch.add_message(sdk_message(copy))
-        except MessageSizeExceededError:
+        if not added(batch, copy):
             sender.send_messages(batch, timeout=PATIENCE)
-            send_alone(sender, copy)
             batch = sender.create_message_batch()
+            if not added(batch, copy):
+                send_alone(sender, copy)
     sender.send_messages(batch, timeout=PATIENCE)
+
+
+def added(batch: ServiceBusMessageBatch, copy: Copy) -> bool:
+    """Whether the batch had room for the copy."""
+    from azure.servicebus.exceptions import MessageSizeExceededError
+
+    try:
+        batch.add_message(sdk_message(copy))
+    except MessageSizeExceededError:
+        return False
+    return True
 
 
 def sdk_message(copy: Copy) -> ServiceBusMessage:
@@ -111,6 +119,12 @@ def sdk_message(copy: Copy) -> ServiceBusMessage:
     from azure.servicebus import ServiceBusMessage
 
     return ServiceBusMessage(**copy.fields)
+
+
+def tell_unknown(fields: frozenset[str], queue: str) -> None:
+    """Log what copies do without: better no correlation id than that of another message."""
+    text = "The host does not tell which messages of this batch have which %s; their copies have none. Have each message of '%s' carry it, or none."
+    log.warning(text, ", ".join(sorted(fields)), queue, extra={"queue": queue})
 
 
 @lru_cache(maxsize=16)

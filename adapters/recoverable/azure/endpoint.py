@@ -13,7 +13,7 @@ from ..handlers import is_coroutine_function, name_of
 from ..world import current_world
 from .ladder import drive, drive_coroutine, steps
 from .messages import as_list, checked_binary, delivery_of, untold
-from .settings import host, machine, queue_name, with_error_queue
+from .settings import function_name, host, machine, queue_name, with_error_queue
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -119,12 +119,13 @@ class ServiceBusEndpoint(Generic[R]):
 
         Raises:
             ImportError: azure-functions is not installed.
+            ValueError: the name is none that a function can have.
         """
         from .client import blueprint  # noqa: PLC0415  # the SDK's side
 
         return blueprint(
             self._function(),
-            self.__name__,
+            function_name(self.__name__),
             connection=self._connection,
             queue_name=self.queue,
             cardinality="many" if self._batch else "one",
@@ -173,10 +174,12 @@ class ServiceBusEndpoint(Generic[R]):
         unknown: frozenset[str],
     ) -> None:
         """Send the copies: the failure side of this platform, imported when there are some."""
-        from .client import broker_of, client_for  # noqa: PLC0415
+        from .client import broker_of, client_for, tell_unknown  # noqa: PLC0415
         from .copies import copy_of  # noqa: PLC0415
         from .settings import connection  # noqa: PLC0415
 
+        if unknown:
+            tell_unknown(unknown, self.queue)
         broker = broker_of(client or client_for(connection(self._connection, os.environ)))
         broker.send(
             [

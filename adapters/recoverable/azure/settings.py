@@ -125,6 +125,19 @@ def queue_name(queue: object, settings: Mapping[str, str]) -> str:
     return resolved(checked_queue("ServiceBusEndpoint(queue)", queue), settings)
 
 
+def function_name(name: str) -> str:
+    """The name, if the host takes it for a function.
+
+    Raises:
+        ValueError: it does not (azure-functions-host, `Utility.FunctionNameValidationRegex`).
+    """
+    if not re.fullmatch("[A-Za-z][A-Za-z0-9_-]{0,127}", name):
+        raise ValueError(
+            f"ServiceBusEndpoint(name) is {name!r}; write a letter, then up to 127 letters, digits, - or _"
+        )
+    return name
+
+
 def host(settings: Mapping[str, str]) -> str:
     """What operators know the function app by (App Service, "Environment variables")."""
     return settings.get("WEBSITE_SITE_NAME", "local")

@@ -1,0 +1,17 @@
+"""A Service Bus namespace on loopback, as the app settings have it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from azure.namespace import SETTING, Bus, emulated
+
+
+@pytest.fixture
+def bus(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bus]:
+    """A namespace of its own for each test, known to endpoints by an app setting."""
+    with emulated() as bus:
+        monkeypatch.setenv(SETTING, bus.namespace.connection_string)
+        yield bus

@@ -1,0 +1,147 @@
+"""A Service Bus namespace on loopback, and what the Functions host does with its messages: receive, call, complete or abandon."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from azure.servicebus import (
+    NEXT_AVAILABLE_SESSION,
+    ServiceBusClient,
+    ServiceBusMessage,
+    ServiceBusReceivedMessage,
+    ServiceBusReceiver,
+)
+from azure.servicebus.exceptions import OperationTimeoutError
+
+from azure.endpoints import ended
+from azure.triggers import trigger_message, trigger_messages
+from builders import ERROR_QUEUE, QUEUE
+from recoverable.azure import ServiceBusEndpoint
+from recoverable.azure.client import client_for
+from recoverable.azure.settings import ConnectionString
+from recoverable.local.service_bus import Queue, SeenMessage, ServiceBusNamespace
+
+SETTING = "ServiceBus"
+SESSIONS = "orders-sessions"
+BRIEF = "orders-brief"
+PATIENCE = 30
+"""Seconds; nothing takes so long unless it is broken."""
+
+
+class Bus:
+    """A namespace, and a client that sends to it and receives from it beside the endpoint's own."""
+
+    def __init__(self, namespace: ServiceBusNamespace, client: ServiceBusClient) -> None:
+        self.namespace, self.client = namespace, client
+
+    def send(self, *bodies: str, to: str = QUEUE, **fields: Any) -> None:
+        """Send messages of these bodies."""
+        with self.client.get_queue_sender(to) as sender:
+            sender.send_messages([ServiceBusMessage(body, **fields) for body in bodies])
+
+    def seen(self, queue: str) -> list[SeenMessage]:
+        """What is in a queue."""
+        return self.namespace.queue(queue).messages()
+
+    def serve(
+        self,
+        endpoint: ServiceBusEndpoint[Any],
+        until: Callable[[], object],
+        *,
+        batch: bool = False,
+        **receiver: Any,
+    ) -> list[BaseException]:
+        """Be the host until something is so; what made it abandon messages comes back."""
+        why: list[BaseException] = []
+        deadline = time.monotonic() + PATIENCE
+        with self.client.get_queue_receiver(endpoint.queue, **receiver) as receiving:
+            while not until():
+                assert time.monotonic() < deadline, f"it never came to pass; abandoned: {why}"
+                messages = received(receiving, 10 if batch else 1)
+                if messages:
+                    why += self._settled(receiving, messages, called(endpoint, messages, batch=batch))
+        return why
+
+    @staticmethod
+    def _settled(
+        receiver: ServiceBusReceiver, messages: list[ServiceBusReceivedMessage], error: BaseException | None
+    ) -> list[BaseException]:
+        settle = receiver.complete_message if error is None else receiver.abandon_message
+        for message in messages:
+            settle(message)
+        return [] if error is None else [error]
+
+
+def received(receiver: ServiceBusReceiver, most: int) -> list[ServiceBusReceivedMessage]:
+    """What comes soon; none when no session has any."""
+    try:
+        return receiver.receive_messages(most, max_wait_time=0.3)
+    except OperationTimeoutError:
+        return []
+
+
+def called(
+    endpoint: ServiceBusEndpoint[Any], messages: list[ServiceBusReceivedMessage], *, batch: bool
+) -> BaseException | None:
+    """How the endpoint ended for these messages as a trigger gives them."""
+    rows = [told(message) for message in messages]
+    return ended(endpoint, trigger_messages(*rows) if batch else trigger_message(**rows[0]))
+
+
+def told(message: ServiceBusReceivedMessage) -> dict[str, Any]:
+    """What the host tells of a message; it counts deliveries from 1 where the SDK counts failed ones."""
+    return {
+        "body": b"".join(message.body),
+        "properties": properties_of(message),
+        "ContentType": message.content_type,
+        "CorrelationId": message.correlation_id,
+        "DeliveryCount": (message.delivery_count or 0) + 1,
+        "EnqueuedTimeUtc": message.enqueued_time_utc,
+        "ExpiresAtUtc": message.expires_at_utc,
+        "MessageId": message.message_id,
+        "PartitionKey": message.partition_key,
+        "ReplyTo": message.reply_to,
+        "SequenceNumber": message.sequence_number,
+        "SessionId": message.session_id,
+        "Subject": message.subject,
+        "To": message.to,
+    }
+
+
+def properties_of(message: ServiceBusReceivedMessage) -> dict[str, Any]:
+    """The application properties as texts and numbers, which the SDK gives as bytes and numbers."""
+    return {text(name): text(value) for name, value in (message.application_properties or {}).items()}
+
+
+def text(value: Any) -> Any:
+    """Bytes as text."""
+    return value.decode() if isinstance(value, bytes) else value
+
+
+@contextmanager
+def emulated() -> Iterator[Bus]:
+    """A namespace with a queue, one with sessions, one that gives up after two deliveries, and the error queue, where dead letters go."""
+    queues = [
+        Queue(QUEUE, max_delivery_count=100, forward_dead_lettered_messages_to=ERROR_QUEUE),
+        Queue(SESSIONS, max_delivery_count=100, requires_session=True),
+        Queue(BRIEF, max_delivery_count=2, forward_dead_lettered_messages_to=ERROR_QUEUE),
+        Queue(ERROR_QUEUE),
+    ]
+    with ExitStack() as running:
+        namespace = running.enter_context(ServiceBusNamespace(queues))
+        client = ServiceBusClient.from_connection_string(namespace.connection_string)
+        yield Bus(namespace, running.enter_context(client))
+        close_own_client(namespace.connection_string)
+
+
+def close_own_client(connection_string: str) -> None:
+    """Close the endpoint's own client while there is a namespace to say good-bye to, and let the next one be made anew."""
+    if client_for.cache_info().currsize:
+        client_for(ConnectionString(connection_string)).close()
+    client_for.cache_clear()
+
+
+NEXT_SESSION: dict[str, Any] = {"session_id": NEXT_AVAILABLE_SESSION, "max_wait_time": 1}

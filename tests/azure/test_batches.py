@@ -1,0 +1,148 @@
+"""A trigger that delivers many messages: the host completes or abandons all, so that each failure becomes a copy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import azure.functions as func
+import pytest
+from azure.servicebus.exceptions import ServiceBusError
+
+from azure.endpoints import Handler, ended, endpoint
+from azure.recording import RecordingClient, properties
+from azure.triggers import trigger_message, trigger_messages
+from builders import ERROR_QUEUE, QUEUE, Boom, recoverability, seconds
+from recoverable import Message
+from recoverable.azure.client import CopyNotSent
+from recoverable.headers import CARRIED, DELAYED_RETRIES, MESSAGE_ID
+
+
+def bad_ones_fail(message: Message) -> None:
+    """Fails for a body that says so."""
+    if message.text == "bad":
+        raise Boom("it broke")
+
+
+def batch(*bodies: str, **told: Any) -> list[func.ServiceBusMessage]:
+    """Messages of these bodies."""
+    return trigger_messages(*({"body": body.encode(), **told} for body in bodies))
+
+
+def test_when_all_succeed_nothing_is_sent() -> None:
+    client = RecordingClient()
+
+    assert ended(endpoint(bad_ones_fail, client=client, batch=True), batch("good", "good")) is None
+    assert client.calls == []
+
+
+def test_an_immediate_retry_is_a_copy_that_carries_the_count() -> None:
+    client = RecordingClient()
+
+    assert ended(endpoint(bad_ones_fail, client=client, batch=True), batch("good", "bad")) is None
+    [(queue, copy)] = client.sent
+    assert (queue, properties(copy)[MESSAGE_ID], properties(copy)[CARRIED]) == (QUEUE, "m-2", "1")
+    assert copy.scheduled_enqueue_time_utc is None
+
+
+def test_all_attempts_are_made_whichever_batch_they_come_in() -> None:
+    client = RecordingClient()
+    handler = Handler(Boom("it broke"))
+    called = endpoint(handler, client=client, batch=True)
+    waiting = [(QUEUE, dict[str, Any]())]
+
+    while waiting and waiting[0][0] == QUEUE:
+        client.calls.clear()
+        ended(called, trigger_messages({"properties": waiting[0][1]}))
+        waiting = [(queue, properties(copy)) for queue, copy in client.sent]
+
+    attempts = [(message.round, message.attempt) for message in handler.handled]
+    assert attempts == [(round_, attempt) for round_ in range(3) for attempt in (1, 2, 3)]
+    assert [queue for queue, _ in waiting] == [ERROR_QUEUE]
+
+
+def test_copies_to_one_queue_go_out_in_one_call_and_errors_before_retries() -> None:
+    client = RecordingClient()
+    rows = [{"properties": {CARRIED: "2", DELAYED_RETRIES: str(round_)}} for round_ in (0, 2, 1, 2)]
+
+    ended(endpoint(client=client, batch=True), trigger_messages(*rows))
+
+    sent = [(queue, [properties(copy)[MESSAGE_ID] for copy in copies]) for queue, copies in client.calls]
+    assert sent == [(ERROR_QUEUE, ["m-2", "m-4"]), (QUEUE, ["m-1", "m-3"])]
+
+
+def test_sessions_do_not_share_a_call() -> None:
+    client = RecordingClient()
+    rows = [{"SessionId": session} for session in ("a", "b", "a")]
+
+    ended(endpoint(client=client, batch=True), trigger_messages(*rows))
+
+    assert sorted(len(copies) for _, copies in client.calls) == [1, 2]
+
+
+def test_what_is_too_much_for_one_call_goes_out_in_several() -> None:
+    client = RecordingClient(largest=10_000)
+    told: dict[str, Any] = {"properties": {CARRIED: "2", DELAYED_RETRIES: "2"}}
+
+    assert ended(endpoint(bad_ones_fail, client=client, batch=True), batch(*["bad"] * 20, **told)) is None
+    assert sum(len(copies) for _, copies in client.calls) == 20
+    assert 1 < len(client.calls) < 20
+
+
+def test_one_that_is_too_large_for_a_call_with_others_goes_alone() -> None:
+    client = RecordingClient(largest=10_000)
+    rows = [{"body": b"small"}, {"body": b"b" * 9_650}, {"body": b"small"}, {"body": b"small"}]
+
+    assert ended(endpoint(client=client, batch=True), trigger_messages(*rows)) is None
+    sent = [[properties(copy)[MESSAGE_ID] for copy in copies] for _, copies in client.calls]
+    assert sent == [["m-1"], ["m-2"], ["m-3", "m-4"]]
+
+
+def test_when_a_copy_cannot_be_sent_the_host_abandons_the_whole_batch() -> None:
+    client = RecordingClient(lambda queue: ServiceBusError("busy") if queue == ERROR_QUEUE else None)
+    rows = [{}, {"properties": {CARRIED: "2", DELAYED_RETRIES: "2"}}]
+
+    error = ended(endpoint(client=client, batch=True), trigger_messages(*rows))
+
+    assert isinstance(error, CopyNotSent)
+    assert client.calls == []  # what went to its own queue would be there twice
+
+
+def test_a_batch_that_died_before_runs_again_and_then_climbs_on_without_its_handler() -> None:
+    ran = []
+    for count in (2, 3, 4):
+        client, handler = RecordingClient(), Handler()
+        ended(endpoint(handler, client=client, batch=True), batch("a", "b", DeliveryCount=count))
+        ran.append((len(handler.handled), [properties(copy)[CARRIED] for _, copy in client.sent]))
+
+    assert ran == [(2, []), (2, []), (0, ["1", "1"])]
+
+
+def test_what_the_host_does_not_tell_is_left_out_and_said(caplog: pytest.LogCaptureFixture) -> None:
+    client = RecordingClient()
+
+    ended(
+        endpoint(client=client, batch=True),
+        trigger_messages({"CorrelationId": None}, {"CorrelationId": "c-2"}),
+    )
+
+    assert [copy.correlation_id for _, copy in client.sent] == [None, None]
+    assert (
+        "The host does not tell which messages of this batch have which correlation_id" in caplog.messages[-1]
+    )
+
+
+def test_a_batch_endpoint_takes_one_message_too() -> None:
+    client = RecordingClient()
+
+    assert ended(endpoint(client=client, batch=True), trigger_message()) is None
+    assert [properties(copy)[CARRIED] for _, copy in client.sent] == ["1"]
+
+
+def test_delays_are_those_of_the_ladder() -> None:
+    client = RecordingClient()
+    settings = recoverability(0, 2)
+
+    ended(endpoint(settings=settings, client=client, batch=True), batch("a", "b"))
+
+    due = {copy.scheduled_enqueue_time_utc for _, copy in client.sent}
+    assert [each - seconds(2) for each in due if each] == [endpoint()._clock()]

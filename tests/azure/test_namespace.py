@@ -1,0 +1,157 @@
+"""The ladder through the real SDK, on a Service Bus namespace on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from azure.namespace import BRIEF, NEXT_SESSION, SESSIONS, SETTING, Bus, properties_of
+from builders import ERROR_QUEUE, QUEUE, Boom, recoverability, seconds
+from recoverable import Message, Recoverability
+from recoverable.azure import ServiceBusEndpoint
+from recoverable.azure.client import CopyNotSent
+from recoverable.faults import EXCEPTION_TYPE, FAILED_QUEUE
+from recoverable.headers import DELAYED_RETRIES, MESSAGE_ID
+from recoverable.local.service_bus import DropConnection, Operation, Refuse
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service_bus")]
+
+LADDER = [(0, 1), (0, 2), (1, 1), (1, 2)]
+
+
+class Orders:
+    """A handler that notes rounds and attempts, and fails."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[int, int]] = []
+
+    def __call__(self, message: Message) -> None:
+        self.seen.append((message.round, message.attempt))
+        raise Boom(message.text)
+
+
+def endpoint(handler: Any, settings: Recoverability | None = None, **parts: Any) -> ServiceBusEndpoint[Any]:
+    """An endpoint with one immediate and one delayed retry, whose client is its own."""
+    settings = settings or recoverability(1, 1, time_increase=seconds(1))
+    return ServiceBusEndpoint(handler, settings, **{"queue": QUEUE, "connection": SETTING, **parts})
+
+
+def test_a_message_climbs_the_whole_ladder_and_arrives_with_all_it_had(bus: Bus) -> None:
+    mine = {"tenant": "north", "count": 2**40, "share": 0.5, "urgent": True, "small": 7}
+    told: dict[str, Any] = {**mine, "count": {"TYPE": "LONG", "VALUE": 2**40}}
+    bus.send(
+        "order 42", message_id="m-1", application_properties=told, correlation_id="c-1", subject="placed"
+    )
+    orders = Orders()
+
+    why = bus.serve(endpoint(orders), lambda: bus.seen(ERROR_QUEUE))
+
+    with bus.client.get_queue_receiver(ERROR_QUEUE) as receiver:
+        [arrived] = receiver.receive_messages(1, max_wait_time=10)
+    properties = properties_of(arrived)
+    assert (orders.seen, [str(error) for error in why]) == (LADDER, ["order 42"] * 2)
+    assert (str(arrived), arrived.correlation_id, arrived.subject) == ("order 42", "c-1", "placed")
+    assert {name: properties[name] for name in mine} == mine
+    assert (properties[MESSAGE_ID], properties[FAILED_QUEUE]) == ("m-1", QUEUE)
+    assert bus.seen(QUEUE) == []
+
+
+def test_a_coroutine_handler_climbs_it_too(bus: Bus) -> None:
+    orders = Orders()
+
+    async def handle(message: Message) -> None:
+        await asyncio.sleep(0)
+        orders(message)
+
+    bus.send("order 42")
+    bus.serve(endpoint(handle), lambda: bus.seen(ERROR_QUEUE))
+
+    assert orders.seen == LADDER
+
+
+def test_each_message_of_a_batch_climbs_by_itself(bus: Bus) -> None:
+    attempts: dict[str, int] = {}
+
+    def handle(message: Message) -> None:
+        attempts[message.text] = attempts.get(message.text, 0) + 1
+        if message.text.startswith("bad"):
+            raise Boom(message.text)
+
+    bus.send("good 1", "bad 1", "good 2", "bad 2")
+    called = endpoint(handle, batch=True)
+    why = bus.serve(called, lambda: len(bus.seen(ERROR_QUEUE)) == 2, batch=True)
+
+    assert (attempts, why) == ({"good 1": 1, "bad 1": 4, "good 2": 1, "bad 2": 4}, [])
+    assert bus.seen(QUEUE) == []
+
+
+def test_a_sessions_message_climbs_in_its_session(bus: Bus) -> None:
+    orders = Orders()
+    bus.send("order 42", to=SESSIONS, session_id="customer-7")
+
+    bus.serve(endpoint(orders, queue=SESSIONS, sessions=True), lambda: bus.seen(ERROR_QUEUE), **NEXT_SESSION)
+
+    [arrived] = bus.seen(ERROR_QUEUE)
+    assert (orders.seen, arrived.session_id) == (LADDER, "customer-7")
+    assert arrived.application_properties[FAILED_QUEUE] == SESSIONS
+
+
+def test_a_delayed_retry_waits_in_the_queue(bus: Bus) -> None:
+    bus.send("order 42")
+    settings = recoverability(0, 1, time_increase=timedelta(hours=1))
+
+    bus.serve(endpoint(Orders(), settings), lambda: [each.state for each in bus.seen(QUEUE)] == ["scheduled"])
+
+    [waiting] = bus.seen(QUEUE)
+    assert waiting.application_properties[DELAYED_RETRIES] == "1"
+
+
+@pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+def test_a_dropped_connection_costs_a_message_nothing(bus: Bus) -> None:
+    bus.send("order 1", "order 2")
+    called = endpoint(Orders(), recoverability(0, 0))
+    bus.serve(called, lambda: bus.seen(ERROR_QUEUE))
+
+    bus.namespace.fail(Operation.SEND, DropConnection(), path=ERROR_QUEUE)
+    why = bus.serve(called, lambda: len(bus.seen(ERROR_QUEUE)) == 2)
+
+    gc.collect()  # to which the SDK leaves the socket of a connection that was dropped
+    assert why == []  # it opens the link anew, and sends once more
+
+
+def test_while_the_error_queue_refuses_the_message_stays(bus: Bus) -> None:
+    bus.send("order 42")
+    bus.namespace.fail(Operation.SEND, Refuse("amqp:unauthorized-access"), path=ERROR_QUEUE, times=None)
+    called = endpoint(Orders(), recoverability(0, 0))
+
+    refused = bus.serve(called, lambda: bus.seen(QUEUE)[0].delivery_count == 2)
+    bus.namespace.heal()
+    bus.serve(called, lambda: bus.seen(ERROR_QUEUE))
+
+    assert [type(error) for error in refused] == [CopyNotSent, CopyNotSent]
+    assert bus.seen(ERROR_QUEUE)[0].application_properties[EXCEPTION_TYPE] == "builders.Boom"
+
+
+def test_a_large_message_reaches_the_error_queue_with_fewer_fault_headers(bus: Bus) -> None:
+    bus.send("x" * 253_000)
+
+    def handle(message: Message) -> None:
+        raise Boom("y" * 16_000)
+
+    bus.serve(endpoint(handle, recoverability(0, 0)), lambda: bus.seen(ERROR_QUEUE))
+
+    [arrived] = bus.seen(ERROR_QUEUE)
+    assert (len(arrived.body), arrived.application_properties[FAILED_QUEUE]) == (253_000, QUEUE)
+
+
+def test_what_nobody_settles_ends_in_the_error_queue_too(bus: Bus) -> None:
+    bus.send("order 42", to=BRIEF)
+    bus.namespace.fail(Operation.SEND, Refuse("amqp:unauthorized-access"), path=ERROR_QUEUE, times=None)
+
+    bus.serve(endpoint(Orders(), recoverability(0, 0), queue=BRIEF), lambda: bus.seen(ERROR_QUEUE))
+
+    assert [each.body for each in bus.seen(ERROR_QUEUE)] == [b"order 42"]

@@ -1,0 +1,44 @@
+"""The endpoint as type checkers see it: checked by mypy, never run."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from typing import Any, assert_type
+
+import azure.functions as func
+
+from recoverable import Message, Recoverability
+from recoverable.azure import ServiceBusEndpoint
+
+
+def place_order(message: Message) -> None:
+    """A plain handler."""
+
+
+async def ship_order(message: Message) -> None:
+    """A coroutine handler."""
+
+
+def length(body: bytes) -> int:
+    """No handler."""
+    return len(body)
+
+
+plain = ServiceBusEndpoint(place_order, Recoverability(), queue="orders", connection="ServiceBus")
+coroutine = ServiceBusEndpoint(ship_order, queue="orders", connection="ServiceBus", batch=True, sessions=True)
+assert_type(plain, ServiceBusEndpoint[None])
+assert_type(plain.blueprint(), func.Blueprint)
+
+
+def trigger(message: func.ServiceBusMessage) -> None:
+    """A trigger of one's own."""
+    plain(message)
+
+
+async def triggers(messages: list[func.ServiceBusMessage]) -> None:
+    """Another one, that must await."""
+    await assert_type(coroutine(messages), Coroutine[Any, Any, None])
+
+
+ServiceBusEndpoint(length, queue="orders", connection="ServiceBus")  # type: ignore[arg-type]  # takes a message
+ServiceBusEndpoint(place_order, queue="orders")  # type: ignore[call-overload]  # a connection
