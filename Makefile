@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test check quick bench format lock clean prove fuzz
+.PHONY: demo test check quick bench simulate format lock clean prove fuzz
 
 demo: $(READY)          ## orders climb the ladder on a local queue; exit status 1 if one is lost
 	$(BIN)/recoverable demo aws
@@ -21,6 +21,9 @@ quick: $(READY)         ## the tests that need no server
 
 bench: $(READY)         ## ours beside aws-lambda-powertools, as one table
 	$(BIN)/python tests/benchmarks/bench.py
+
+simulate: $(READY)      ## attempts, calls and dollars on one to a thousand instances, beside three others: the tables of docs/scale.md
+	PYTHONPATH=tests/benchmarks $(BIN)/python -m simulation
 
 prove: $(READY)         ## searches schedules of faults for a lost message, for ten minutes; MINUTES=60 for longer
 	PYTHONPATH=tests $(BIN)/python tests/proof/prove.py --minutes $(or $(MINUTES),10)
