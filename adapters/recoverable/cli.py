@@ -38,6 +38,12 @@ COMMANDS = (
         "local",
     ),
     Command(
+        ("local", "service-bus"),
+        "serve a Service Bus namespace on loopback",
+        "recoverable.local.service_bus.command",
+        "azure",
+    ),
+    Command(
         ("demo", "aws"),
         "watch the example shop's orders climb the ladder",
         "recoverable.local.demo.command",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from typing import Any
 
+import pytest
 from azure.servicebus import (
     ServiceBusClient,
     ServiceBusMessage,
@@ -19,6 +20,10 @@ from recoverable.local.service_bus import Queue, SeenMessage, ServiceBusNamespac
 
 PATIENCE = 10  # seconds; nothing takes so long unless it is broken
 SOON = 0.3  # seconds in which what is there already arrives
+
+leaves_sockets_open = pytest.mark.filterwarnings(
+    "ignore:unclosed <socket:ResourceWarning"
+)  # the SDK does not close the sockets of connections that the other side has dropped
 
 
 class Bus:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
@@ -31,3 +32,11 @@ def serve(closing: Callable[[ExitStack], None]) -> Iterator[Serve]:
 def bus(serve: Serve) -> Bus:
     """A namespace with the queue `orders`."""
     return serve(Queue("orders"))
+
+
+@pytest.fixture
+def dropping() -> Iterator[Bus]:
+    """The same for tests in which connections drop: what the SDK leaves open is collected before the next test."""
+    with ExitStack() as running:
+        yield Bus(running.enter_context(ServiceBusNamespace([Queue("orders")])), running)
+    gc.collect()

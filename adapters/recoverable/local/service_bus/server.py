@@ -32,8 +32,6 @@ class Server:
 
     def __init__(self, namespace: Namespace, faults: Faults, clock: Clock) -> None:
         self.namespace, self.faults, self._clock = namespace, faults, clock
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="service-bus", daemon=True)
         self._timer: asyncio.TimerHandle | None = None
         self._peers: set[Peer] = set()
 
@@ -43,6 +41,8 @@ class Server:
         Raises:
             OSError: The port is taken.
         """
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="service-bus", daemon=True)
         self._thread.start()
         try:
             return asyncio.run_coroutine_threadsafe(self._listen(host, port), self._loop).result(_PATIENCE)

@@ -65,12 +65,11 @@ class Namespace:
         return list(self._entities.values())
 
     def _receivable(self, profile: Profile, forward_to: str | None, dead_to: str | None) -> Entity:
+        self._check_free(profile.path)
         dead = self._entity(of_dead_letters(profile), forward_to=dead_to)
         return self._entity(profile, forward_to=forward_to, dead=dead)
 
     def _entity(self, profile: Profile, *, forward_to: str | None, dead: Entity | None = None) -> Entity:
-        if profile.path.lower() in self._entities:
-            raise ValueError(f"two entities are called {profile.path!r}; names differ by more than case")
         entity = Entity(
             profile,
             clock=self._clock,
@@ -93,6 +92,7 @@ class Namespace:
             )
             for each in topic.subscriptions
         ]
+        self._check_free(topic.name)
         self._entity(of_topic(topic), forward_to=None).outlet = partial(_publish, receivers)
 
     def _forward(self, source: str, target: str, message: Message) -> None:
@@ -105,6 +105,10 @@ class Namespace:
             content = content.with_annotations({"x-opt-deadletter-source": owner})
         first = message.first_number or message.sequence_number
         self.find(target).put(content, hops=message.hops + 1, first_number=first)
+
+    def _check_free(self, path: str) -> None:
+        if path.lower() in self._entities:
+            raise ValueError(f"two entities are called {path!r}; let their names differ by more than case")
 
     def _check_targets(self) -> None:
         for entity in self.entities():

@@ -82,6 +82,8 @@ def _update_disposition(entity: Entity, body: Arguments, faults: Faults) -> Answ
     verdict = Verdict(verb, body.get("deadletter-reason"), body.get("deadletter-description"), changes)
 
     def settle() -> None:
+        if entity.profile.sessions:
+            entity.sessions.until(body.get("session-id"))
         for token in body["lock-tokens"]:
             entity.settle(token, verdict)
 
