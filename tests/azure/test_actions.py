@@ -11,12 +11,25 @@ from azure.servicebus.exceptions import MessageSizeExceededError, ServiceBusErro
 from azure.endpoints import Handler, ended, endpoint
 from azure.recording import RecordingClient, properties
 from azure.triggers import trigger_message
-from builders import ERROR_QUEUE, NOW, NOW_WRITTEN, QUEUE, Boom, platform, recoverability, seconds, written
+from builders import (
+    ERROR_QUEUE,
+    NOW,
+    NOW_WRITTEN,
+    QUEUE,
+    Boom,
+    Clock,
+    platform,
+    recoverability,
+    seconds,
+    written,
+)
 from recoverable import Discard, MoveToError
+from recoverable.alarm import Alarm
 from recoverable.azure.client import CopyNotSent
 from recoverable.azure.ladder import Abandoned
 from recoverable.faults import EXCEPTION_TYPE, FAILED_QUEUE, STACK_TRACE
 from recoverable.headers import CARRIED, DELAYED_RETRIES, DELAYED_RETRY_AT, DUE_AT, MESSAGE_ID
+from recoverable.world import World, current_world
 
 LAST: dict[str, Any] = {"DeliveryCount": 3}
 LAST_ROUND: dict[str, Any] = {"DeliveryCount": 3, "properties": {DELAYED_RETRIES: "2"}}
@@ -187,6 +200,17 @@ def test_a_platform_names_itself_by_its_app_settings(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("WEBSITE_INSTANCE_ID", "i-7")
 
     assert endpoint()._platform == platform(longest_delay=None, host="shop", machine="i-7")
+
+
+def test_a_test_world_lends_its_client_and_its_clock() -> None:
+    client, later = RecordingClient(), NOW + timedelta(days=1)
+    token = current_world.set(World(client, Clock(later), Alarm))
+    try:
+        ended(endpoint(), trigger_message(**LAST))
+    finally:
+        current_world.reset(token)
+
+    assert [copy.scheduled_enqueue_time_utc for _, copy in client.sent] == [later + seconds(2)]
 
 
 def test_longer_delays_than_sqs_has_need_no_hop() -> None:

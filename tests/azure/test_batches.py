@@ -14,6 +14,7 @@ from azure.triggers import trigger_message, trigger_messages
 from builders import ERROR_QUEUE, QUEUE, Boom, recoverability, seconds
 from recoverable import Message
 from recoverable.azure.client import CopyNotSent
+from recoverable.faults import STACK_TRACE
 from recoverable.headers import CARRIED, DELAYED_RETRIES, MESSAGE_ID
 
 
@@ -95,6 +96,16 @@ def test_one_that_is_too_large_for_a_call_with_others_goes_alone() -> None:
     assert ended(endpoint(client=client, batch=True), trigger_messages(*rows)) is None
     sent = [[properties(copy)[MESSAGE_ID] for copy in copies] for _, copies in client.calls]
     assert sent == [["m-1"], ["m-2"], ["m-3", "m-4"]]
+
+
+def test_one_that_is_too_large_for_any_call_goes_with_fewer_fault_headers() -> None:
+    client = RecordingClient(largest=10_000)
+    last: dict[str, Any] = {"properties": {CARRIED: "2", DELAYED_RETRIES: "2"}}
+    rows = [{"body": b"small", **last}, {"body": b"b" * 9_000, **last}, {"body": b"small", **last}]
+
+    assert ended(endpoint(client=client, batch=True), trigger_messages(*rows)) is None
+    sent = {properties(copy)[MESSAGE_ID]: STACK_TRACE in properties(copy) for _, copy in client.sent}
+    assert sent == {"m-1": True, "m-2": False, "m-3": True}
 
 
 def test_when_a_copy_cannot_be_sent_the_host_abandons_the_whole_batch() -> None:

@@ -31,6 +31,13 @@ def test_a_first_delivery_is_a_first_attempt() -> None:
     assert (message.body, message.sent_at, message.group_id) == (BODY, ENQUEUED, "customer-7")
 
 
+def test_a_time_without_zone_is_utc() -> None:
+    native = trigger_message(EnqueuedTimeUtc="2026-03-14T15:00:00.123456")  # as a host may write it
+
+    assert native.enqueued_time_utc == ENQUEUED.replace(tzinfo=None)
+    assert delivery_of(native, QUEUE, recoverability(), platform()).message.sent_at == ENQUEUED
+
+
 def test_a_message_may_have_no_body() -> None:
     assert delivered(body=b"").message.body == b""
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from azure.identity import ClientSecretCredential, DefaultAzureCredential, ManagedIdentityCredential
 
 from recoverable import Failed, Recoverability
+from recoverable.azure.client import credential_for
 from recoverable.azure.settings import ConnectionString, Identity, connection, resolved, with_error_queue
 
 KEY = "Endpoint=sb://shop.servicebus.windows.net/;SharedAccessKeyName=all;SharedAccessKey=c2VjcmV0"
@@ -40,6 +42,31 @@ def test_what_is_no_connection_is_refused_and_says_what_to_add(settings: dict[st
     )
     with pytest.raises(ValueError, match=text):
         connection("Bus", settings)
+
+
+def test_a_setting_may_name_the_connection() -> None:
+    assert connection("%Which%", {"Which": "Bus", "Bus": KEY}) == ConnectionString(KEY)
+
+
+CREDENTIALS: dict[str, tuple[dict[str, str], type[object]]] = {
+    "nothing": ({}, DefaultAzureCredential),
+    "a client": ({"clientid": "c-1"}, DefaultAzureCredential),
+    "a managed identity": ({"credential": "managedidentity"}, ManagedIdentityCredential),
+    "one of the user's": ({"credential": "ManagedIdentity", "clientid": "c-1"}, ManagedIdentityCredential),
+    "one by resource": (
+        {"credential": "managedidentity", "managedidentityresourceid": "/subscriptions/1"},
+        ManagedIdentityCredential,
+    ),
+    "a secret": ({"tenantid": "t-1", "clientid": "c-1", "clientsecret": "s"}, ClientSecretCredential),
+    "a secret of nobody": ({"clientsecret": "s"}, DefaultAzureCredential),
+}
+
+
+@pytest.mark.parametrize(("settings", "kind"), CREDENTIALS.values(), ids=CREDENTIALS)
+def test_an_identity_has_the_credential_that_the_host_would_take(
+    settings: dict[str, str], kind: type[object]
+) -> None:
+    assert type(credential_for(settings)) is kind
 
 
 def test_no_secret_is_shown() -> None:

@@ -127,6 +127,20 @@ def tell_unknown(fields: frozenset[str], queue: str) -> None:
     log.warning(text, ", ".join(sorted(fields)), queue, extra={"queue": queue})
 
 
+_MAKING = Lock()
+
+
+def broker(client: ServiceBusClient | None, connect: Callable[[], ConnectionString | Identity]) -> Broker:
+    """The broker of a client, or of the process's own; two threads that fail first at once get the same.
+
+    Args:
+        client: the user's or a test world's, if any.
+        connect: gives the connection for the own one.
+    """
+    with _MAKING:
+        return broker_of(client or client_for(connect()))
+
+
 @lru_cache(maxsize=16)
 def broker_of(client: ServiceBusClient) -> Broker:
     """The broker that keeps a client's senders."""
@@ -160,11 +174,8 @@ def credential_for(settings: Any) -> TokenCredential:
         return ManagedIdentityCredential(client_id=client)
     if client and tenant and secret:
         return ClientSecretCredential(tenant, client, secret)
-    return DefaultAzureCredential(
-        managed_identity_client_id=client,
-        workload_identity_client_id=client,
-        additionally_allowed_tenants=[tenant] if tenant else [],
-    )
+    named = {"managed_identity_client_id": client, "workload_identity_client_id": client} if client else {}
+    return DefaultAzureCredential(**named, additionally_allowed_tenants=[tenant] if tenant else [])
 
 
 def blueprint(function: Callable[..., Any], name: str, **trigger: Any) -> Blueprint:

@@ -174,16 +174,16 @@ class ServiceBusEndpoint(Generic[R]):
         unknown: frozenset[str],
     ) -> None:
         """Send the copies: the failure side of this platform, imported when there are some."""
-        from .client import broker_of, client_for, tell_unknown  # noqa: PLC0415
+        from .client import broker, tell_unknown  # noqa: PLC0415
         from .copies import copy_of  # noqa: PLC0415
         from .settings import connection  # noqa: PLC0415
 
         if unknown:
             tell_unknown(unknown, self.queue)
-        broker = broker_of(client or client_for(connection(self._connection, os.environ)))
-        broker.send(
+        bus = broker(client, lambda: connection(self._connection, os.environ))
+        bus.send(
             [
-                copy_of(delivery, forward, namespace=broker.namespace, now=time, unknown=unknown)
+                copy_of(delivery, forward, namespace=bus.namespace, now=time, unknown=unknown)
                 for delivery, forward in forwards
             ]
         )

@@ -60,7 +60,7 @@ def resolved(text: str, settings: Mapping[str, str]) -> str:
         name = found[1]
         if (setting := read(name, settings)) is None:
             raise ValueError(
-                f"%{name}% in {text!r} is no app setting; add {name} to the app settings, or write the name of the queue"
+                f"%{name}% in {text!r} is no app setting; add {name} to the app settings, or write the name itself"
             )
         return setting
 
@@ -81,10 +81,10 @@ def connection(name: str, settings: Mapping[str, str]) -> ConnectionString | Ide
         settings: the app settings.
 
     Raises:
-        ValueError: neither a connection string nor a namespace is there under that name.
+        ValueError: neither a connection string nor a namespace is there under that name, or it names a setting that is none.
     """
     for prefix in PREFIXES:
-        path = prefix.format(name)
+        path = prefix.format(resolved(name, settings))
         if text := read(path, settings):
             return ConnectionString(text)
         if namespace := read(f"{path}__fullyQualifiedNamespace", settings):
@@ -109,7 +109,7 @@ def with_error_queue(
             f"ServiceBusEndpoint(recoverability) is {recoverability!r}; write Recoverability(...)"
         )
     failed = recoverability.failed
-    name = resolved(failed.error_queue or settings.get("RECOVERABLE_ERROR_QUEUE") or "error", settings)
+    name = resolved(failed.error_queue or read("RECOVERABLE_ERROR_QUEUE", settings) or "error", settings)
     if name.lower() == queue.lower():
         raise ValueError(f"the error queue is {name!r}, the queue itself; write the name of another queue")
     return recoverability.__replace__(failed=Failed(name, failed.unrecoverable))
