@@ -24,7 +24,7 @@ def decode(data: bytes, start: int = 0) -> tuple[Any, int]:
     """
     try:
         return _value(data, start)
-    except (IndexError, struct.error, UnicodeDecodeError, RecursionError) as error:
+    except (IndexError, TypeError, ValueError, struct.error, RecursionError) as error:
         raise MalformedError(f"no AMQP value at byte {start} of {len(data)}: {error}") from error
 
 

@@ -107,7 +107,8 @@ def read(body: bytes) -> Performative:
         MalformedError: It holds no performative of AMQP 1.0.
     """
     described, end = decode(body)
-    if not isinstance(described, Described) or described.code not in _READERS:
+    known = isinstance(described, Described) and isinstance(described.value, list)
+    if not known or not isinstance(described.code, int) or described.code not in _READERS:
         raise MalformedError(f"{described!r} is no performative of AMQP 1.0")
     return _READERS[described.code](_Fields(described.value), body[end:])
 

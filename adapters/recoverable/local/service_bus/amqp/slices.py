@@ -20,7 +20,7 @@ def end_of(data: bytes, start: int) -> int:
     """
     try:
         end = _end(data, start)
-    except (IndexError, struct.error) as error:
+    except (IndexError, RecursionError, struct.error) as error:
         raise MalformedError(f"no AMQP value at byte {start} of {len(data)}") from error
     if end > len(data):
         raise MalformedError(f"the AMQP value at byte {start} ends behind byte {len(data)}")

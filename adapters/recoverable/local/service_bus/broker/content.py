@@ -10,6 +10,7 @@ from typing import Any
 from recoverable.local.service_bus.amqp import encoding as e
 from recoverable.local.service_bus.amqp.decoding import decode
 from recoverable.local.service_bus.amqp.slices import elements, values
+from recoverable.local.service_bus.amqp.types import MalformedError
 
 _HEADER, _ANNOTATIONS, _PROPERTIES, _APPLICATION, _DATA, _FOOTER = 0x70, 0x72, 0x73, 0x74, 0x75, 0x78
 _FIELDS = (
@@ -110,6 +111,10 @@ def parse(data: bytes) -> Content:
     body = b""
     for section in values(data):
         code, start = decode(section, 1)
+        if section[0] != 0 or not isinstance(code, int):
+            raise MalformedError(
+                f"a message's section begins with {section[:4].hex(' ')}, which is no descriptor"
+            )
         if _DATA <= code < _FOOTER:
             body += section
         sections.setdefault(code, []).append(section if code == _FOOTER else section[start:])
