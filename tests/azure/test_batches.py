@@ -14,7 +14,7 @@ from azure.triggers import trigger_message, trigger_messages
 from builders import ERROR_QUEUE, QUEUE, Boom, recoverability, seconds
 from recoverable import Message
 from recoverable.azure.client import CopyNotSent
-from recoverable.faults import STACK_TRACE
+from recoverable.faults import EXCEPTION_MESSAGE
 from recoverable.headers import CARRIED, DELAYED_RETRIES, MESSAGE_ID
 
 
@@ -103,8 +103,11 @@ def test_one_that_is_too_large_for_any_call_goes_with_fewer_fault_headers() -> N
     last: dict[str, Any] = {"properties": {CARRIED: "2", DELAYED_RETRIES: "2"}}
     rows = [{"body": b"small", **last}, {"body": b"b" * 9_000, **last}, {"body": b"small", **last}]
 
-    assert ended(endpoint(client=client, batch=True), trigger_messages(*rows)) is None
-    sent = {properties(copy)[MESSAGE_ID]: STACK_TRACE in properties(copy) for _, copy in client.sent}
+    assert (
+        ended(endpoint(Handler(Boom("x" * 2_000)), client=client, batch=True), trigger_messages(*rows))
+        is None
+    )
+    sent = {properties(copy)[MESSAGE_ID]: EXCEPTION_MESSAGE in properties(copy) for _, copy in client.sent}
     assert sent == {"m-1": True, "m-2": False, "m-3": True}
 
 
