@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import sys
+from collections.abc import Callable
 from datetime import timedelta
 from types import TracebackType
-from typing import assert_never
+from typing import Any, assert_never
 
 from .actions import DelayedRetry, Discard, ImmediateRetry, MoveToError
 from .delivery import Deferral
@@ -24,7 +26,7 @@ policy = logging.getLogger("recoverable.policy")
 def report(decision: Decision) -> None:
     """Log a decision: warnings first, then what becomes of the message."""
     for warning in decision.warnings:
-        policy.warning("%s", warning, extra=facts(decision))
+        written(policy.warning, "%s", warning, extra=facts(decision))
     if isinstance(decision.event, Deferral):
         report_deferral(decision, decision.event)
     else:
@@ -37,19 +39,21 @@ def report_action(decision: Decision, exception: BaseException) -> None:
     match decision.action:
         case ImmediateRetry():
             text = "Immediate Retry is going to retry message '%s' because of an exception:"
-            immediate_retry.info(text, message_id, exc_info=told(exception), extra=extra)
+            written(immediate_retry.info, text, message_id, exc_info=told(exception), extra=extra)
         case DelayedRetry(delay):
             text = "Delayed Retry will reschedule message '%s' after a delay of %s because of an exception:"
             extra["delay_seconds"] = delay.total_seconds()
-            delayed_retry.warning(text, message_id, time_span(delay), exc_info=told(exception), extra=extra)
+            span = time_span(delay)
+            written(delayed_retry.warning, text, message_id, span, exc_info=told(exception), extra=extra)
         case MoveToError():
             text = (
                 "Moving message '%s' to the error queue '%s' because processing failed due to an exception:"
             )
-            extra["error_queue"] = decision.error_queue
-            move_to_error.error(text, message_id, decision.error_queue, exc_info=told(exception), extra=extra)
+            queue = extra["error_queue"] = decision.error_queue
+            written(move_to_error.error, text, message_id, queue, exc_info=told(exception), extra=extra)
         case Discard(reason):
-            discard.info("Discarding message with id '%s'. Reason: %s", message_id, reason, extra=extra)
+            text = "Discarding message with id '%s'. Reason: %s"
+            written(discard.info, text, message_id, reason, extra=extra)
         case None:
             pass  # a deferral decides no action
         case _:
@@ -60,7 +64,26 @@ def report_deferral(decision: Decision, event: Deferral) -> None:
     """Log that a message waits, and that this is no attempt."""
     text = "Deferring message '%s' for %s: %s. This counts as no attempt."
     extra = facts(decision) | {"delay_seconds": event.delay.total_seconds()}
-    deferral.info(text, decision.delivery.message.id, time_span(event.delay), event.reason, extra=extra)
+    span = time_span(event.delay)
+    written(deferral.info, text, decision.delivery.message.id, span, event.reason, extra=extra)
+
+
+def written(say: Callable[..., None], text: str, *facts: object, **details: Any) -> None:
+    """Log a line; one that the log's own handler cannot write goes to stderr, for it must cost no message its settlement.
+
+    Lambda's handlers let their errors escape: a message that quotes half a surrogate pair, which any JSON can spell, is one.
+
+    Args:
+        say: the logger's method.
+        text: the line, with `%s` for each fact.
+        facts: what it tells.
+        details: `exc_info` and `extra`, as the logger has them.
+    """
+    try:
+        say(text, *facts, **details, stacklevel=2)
+    except Exception as error:  # noqa: BLE001  # whatever a log handler raises; in ASCII, each stderr takes the line
+        line = f"{text % facts} (The log did not take this line: {type(error).__name__}.)"
+        sys.stderr.write(f"{line.encode('ascii', 'backslashreplace').decode()}\n")
 
 
 def told(exception: BaseException) -> tuple[type[BaseException], BaseException, TracebackType | None]:

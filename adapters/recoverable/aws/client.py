@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..delivery import Delivery
+from ..observe import written
 from .copies import MAX_ENTRIES, Copy, Entry
 from .queues import Queue
 
@@ -132,9 +133,8 @@ def tell(verb: Verb, queue: Queue, items: list[Item], why: str) -> None:
     """Log what did not happen, and what becomes of the messages."""
     ids = [delivery.message.id for delivery, _ in items]
     text = "SQS could not be told about %d messages ('%s'): %s. As a result, %s."
-    log.warning(
-        text, len(ids), queue.name, why, verb.otherwise, extra={"message_ids": ids, "queue": queue.name}
-    )
+    extra = {"message_ids": ids, "queue": queue.name}
+    written(log.warning, text, len(ids), queue.name, why, verb.otherwise, extra=extra)
 
 
 def told(error: Exception) -> str:

@@ -9,6 +9,7 @@ from math import ceil
 from typing import NamedTuple, assert_never
 
 from ..delivery import Delivery
+from ..observe import written
 from ..settlements import Complete, Forward, Redeliver, Settlement
 from .client import Broker
 from .copies import Copy, batches, copy_of
@@ -122,10 +123,5 @@ def timed(
 def tell(delivery: Delivery, what: str) -> None:
     """Log what becomes of a message that could not be settled as decided."""
     message = delivery.message
-    log.warning(
-        "Message '%s' of '%s': %s.",
-        message.id,
-        message.queue,
-        what,
-        extra={"message_id": message.id, "queue": message.queue},
-    )
+    extra = {"message_id": message.id, "queue": message.queue}
+    written(log.warning, "Message '%s' of '%s': %s.", message.id, message.queue, what, extra=extra)

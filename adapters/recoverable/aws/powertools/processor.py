@@ -9,6 +9,7 @@ from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType
 
 from ...attempt import run
 from ...config import Recoverability
+from ...observe import written
 from ..ladder import LONGEST_DELAY, SETTLE_WITHIN, Ladder, response
 from ..records import records_of
 from .record_handler import Call, RecordHandler
@@ -163,9 +164,9 @@ class RecoverableBatchProcessor(BatchProcessor):
         told = (type(failure), failure, failure.__traceback__)
         try:
             answers.append(self.failure_handler(record=record, exception=told))
-        except Exception:
+        except Exception:  # noqa: BLE001  # told below, with its traceback
             text = "The failure_handler of %s raised. The message goes on as its own failure says."
-            log.exception(text, type(self).__name__)
+            written(log.exception, text, type(self).__name__)
 
 
 def refuse_fifo(event: dict[str, Any]) -> None:
