@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from azure.servicebus import ServiceBusMessage, ServiceBusReceiveMode
+from azure.servicebus.amqp import AmqpMessageHeader
 from azure.servicebus.exceptions import MessagingEntityNotFoundError
 
 from local.service_bus.bus import PATIENCE, Bus, bodies, properties, text
@@ -67,6 +68,38 @@ def test_a_message_without_an_id_gets_one(bus: Bus) -> None:
     bus.sender().send_messages(ServiceBusMessage("hello", message_id=None))
 
     assert bus.namespace.queue("orders").messages()[0].message_id
+
+
+def test_all_sections_of_an_amqp_message_arrive(bus: Bus) -> None:
+    sent = ServiceBusMessage("hello")
+    sent.raw_amqp_message.annotations = {"annotation": 2}
+    sent.raw_amqp_message.delivery_annotations = {"delivery": 3}
+    sent.raw_amqp_message.header = AmqpMessageHeader(priority=5)
+    sent.raw_amqp_message.footer = {"footer": 6}
+    bus.sender().send_messages(sent)
+
+    message = bus.receive()
+
+    raw = message.raw_amqp_message
+    assert raw.header is not None
+    assert raw.delivery_annotations == {b"delivery": 3, b"x-opt-lock-token": message.lock_token}
+    assert (raw.header.priority, raw.footer, (raw.annotations or {})[b"annotation"]) == (5, {b"footer": 6}, 2)
+
+
+def test_a_received_message_can_be_sent_on(bus: Bus) -> None:
+    bus.send("hello", message_id="42")
+    message = bus.receive()
+
+    bus.sender().send_messages(message)
+    bus.receiver().complete_message(message)
+
+    (seen,) = bus.receiver().peek_messages(5)
+    assert (text(seen), seen.message_id, seen.sequence_number, seen.locked_until_utc) == (
+        "hello",
+        "42",
+        2,
+        None,
+    )
 
 
 def test_a_locked_message_is_hidden_from_other_receivers(bus: Bus) -> None:

@@ -12,7 +12,12 @@ from recoverable.local.service_bus.amqp.decoding import decode
 from recoverable.local.service_bus.amqp.slices import elements, values
 from recoverable.local.service_bus.amqp.types import MalformedError
 
-_HEADER, _ANNOTATIONS, _PROPERTIES, _APPLICATION, _DATA, _FOOTER = 0x70, 0x72, 0x73, 0x74, 0x75, 0x78
+_HEADER, _DELIVERY, _ANNOTATIONS, _PROPERTIES = 0x70, 0x71, 0x72, 0x73
+_APPLICATION, _DATA, _FOOTER = 0x74, 0x75, 0x78
+_BROKERS = (
+    "x-opt-enqueued-time", "x-opt-sequence-number", "x-opt-locked-until", "x-opt-message-state",
+    "x-opt-enqueue-sequence-number", "x-opt-deadletter-source",
+)  # fmt: skip
 _FIELDS = (
     "message_id", "user_id", "to", "subject", "reply_to", "correlation_id", "content_type", "content_encoding",
     "absolute_expiry_time", "creation_time", "session_id", "group_sequence", "reply_to_session_id",
@@ -26,7 +31,8 @@ class Content:
 
     Args:
         header: Encoded fields: durable, priority, time to live, ...
-        annotations: Names of message annotations with their encoded values.
+        delivery: Names of delivery annotations with their encoded values.
+        annotations: Names of message annotations with their encoded values, without those that the broker writes.
         properties: Encoded fields in the order of AMQP: message id, user id, to, ...
         application: Names of application properties with their encoded values.
         body: The encoded sections of the body.
@@ -34,6 +40,7 @@ class Content:
     """
 
     header: tuple[bytes, ...] = ()
+    delivery: Mapping[str, bytes] = field(default_factory=dict)
     annotations: Mapping[str, bytes] = field(default_factory=dict)
     properties: tuple[bytes, ...] = ()
     application: Mapping[str, bytes] = field(default_factory=dict)
@@ -77,8 +84,14 @@ class Content:
         kept = {name: value for name, value in self.annotations.items() if name not in without}
         return replace(self, annotations={**kept, **added})
 
-    def encode(self, *, delivery_count: int, annotations: Mapping[str, bytes]) -> bytes:
-        """The message as a receiver gets it, with what the broker knows of it."""
+    def encode(
+        self,
+        *,
+        delivery_count: int,
+        annotations: Mapping[str, bytes],
+        delivery: Mapping[str, bytes] | None = None,
+    ) -> bytes:
+        """The message as a receiver gets it, with what the broker knows of it and of its delivery."""
         durable, priority, ttl = (*self.header, *[e.NULL] * 3)[:3]
         default = e.ubyte(_DEFAULT_PRIORITY)
         head = [
@@ -88,10 +101,10 @@ class Content:
             e.NULL,
         ]
         header = e.described(_HEADER, e.sequence([*head, e.uint(delivery_count)]))
-        notes = {**self.annotations, **annotations}
-        noted = e.described(_ANNOTATIONS, e.mapping((e.symbol(name), value) for name, value in notes.items()))
+        delivered = _symbols(_DELIVERY, {**self.delivery, **(delivery or {})})
+        noted = _symbols(_ANNOTATIONS, {**self.annotations, **annotations})
         properties = e.described(_PROPERTIES, e.sequence(self.properties))
-        return header + noted + properties + self._application_section() + self.body + self.footer
+        return header + delivered + noted + properties + self._application_section() + self.body + self.footer
 
     def _application_section(self) -> bytes:
         if not self.application:
@@ -123,12 +136,22 @@ def parse(data: bytes) -> Content:
         properties[0] = e.string(uuid.uuid4().hex)
     return Content(
         header=tuple(elements(_first(sections, _HEADER))),
-        annotations=_named(_first(sections, _ANNOTATIONS)),
+        delivery=_named(_first(sections, _DELIVERY)),
+        annotations={
+            name: value
+            for name, value in _named(_first(sections, _ANNOTATIONS)).items()
+            if name not in _BROKERS  # what comes with a message that was received and is sent on
+        },
         properties=tuple(properties),
         application=_named(_first(sections, _APPLICATION)),
         body=body,
         footer=_first(sections, _FOOTER),
     )
+
+
+def _symbols(code: int, named: Mapping[str, bytes]) -> bytes:
+    pairs = [(e.symbol(name), value) for name, value in named.items()]
+    return e.described(code, e.mapping(pairs)) if pairs else b""
 
 
 def _first(sections: Mapping[int, list[bytes]], code: int) -> bytes:

@@ -99,8 +99,9 @@ class Message:
             "x-opt-sequence-number": e.int64(self.sequence_number),
             "x-opt-message-state": e.int32(self.state.value),
         }
+        token = {} if self.lock is None else {"x-opt-lock-token": e.uuid(self.lock.token)}
         if self.lock is not None:
             notes["x-opt-locked-until"] = e.timestamp(int(self.lock.until * 1000))
         if self.first_number is not None:
             notes["x-opt-enqueue-sequence-number"] = e.int64(self.first_number)
-        return self.content.encode(delivery_count=self.delivery_count, annotations=notes)
+        return self.content.encode(delivery_count=self.delivery_count, annotations=notes, delivery=token)
