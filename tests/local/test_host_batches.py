@@ -37,6 +37,7 @@ def test_a_full_batch_does_not_wait_for_its_window(start: Start) -> None:
     world.ended(2)
 
     assert sizes(world.all(Invoked)) == [2, 2]
+    assert world.host.queue("orders").depth().total == 0
 
 
 def test_a_batch_closes_and_is_divided_at_the_size_that_lambda_accepts(start: Start) -> None:

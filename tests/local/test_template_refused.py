@@ -23,6 +23,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"event": {"BatchSize": 11}, "fifo": True}, "from 1 to 10"),
     ({"event": {"MaximumBatchingWindowInSeconds": 1}, "fifo": True}, "no batching window on FIFO queues"),
     ({"event": {"ScalingConfig": {"MaximumConcurrency": 1}}}, "MaximumConcurrency is '1'; .* from 2 to 1000"),
+    ({"event": {"BatchSise": 1}}, "Shop.Orders.BatchSise is no property of an SQS event; there are BatchSize"),
     ({"event": {"FunctionResponseTypes": ["ReportBatchItemFailure"]}}, r"AWS takes \[ReportBatchItemFailures\] or nothing"),
     ({"event": {"FilterCriteria": {"Filters": []}}}, "the local host does not filter"),
     ({"event": {"Queue": "arn:aws:sqs:eu:1:other"}}, "'arn:aws:sqs:eu:1:other', which is no queue of this template; it has shop-errors, shop-orders"),

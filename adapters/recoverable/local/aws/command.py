@@ -46,9 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
         host = LocalAws(arguments.template, _settings(arguments), observe=lambda entry: _say(narrate(entry)))
         with _signals() as received, host:
             _say(_welcome(host))
-            while (
-                not received
-            ):  # no lock is waited for: a signal that another thread takes would not end that
+            while not received:
                 time.sleep(_TICK)
             _say("Stopping.")
     except (TemplateError, ValueError, OSError, BotoCoreError, ClientError) as error:
@@ -59,7 +57,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 @contextmanager
 def _signals() -> Iterator[list[int]]:
-    """Note the first signal; the second ends the process, for a handler that sits at a breakpoint."""
+    """Note the first signal; the second ends the process, for a handler that sits at a breakpoint.
+
+    A list and no `Event`: a signal that the system hands to another thread would not wake one that waits for a lock.
+    """
     received: list[int] = []
 
     def handle(number: int, _: FrameType | None) -> None:

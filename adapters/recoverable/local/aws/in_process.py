@@ -20,9 +20,8 @@ from recoverable.local.aws.outcomes import Died, InitFailed, Outcome, Raised, Re
 from recoverable.local.aws.runtime_api import Invocation
 from recoverable.local.aws.sam.stack import Function
 
-_PATIENCE = timedelta(
-    hours=1
-)  # what the context says is left: nobody's time-out runs while a breakpoint is looked at
+# What the context says is left: nobody's time-out runs while a breakpoint is looked at.
+_PATIENCE = timedelta(hours=1)
 _ONE_AT_A_TIME = threading.Lock()  # the environment is the process's, so functions take turns
 
 
@@ -62,10 +61,9 @@ class InProcessInstance:
 
     def invoke(self, invocation: Invocation) -> Outcome:
         """Call the handler; its answer takes the same way through JSON as in Lambda."""
+        variables = {**self._variables, "_X_AMZN_TRACE_ID": invocation.trace_id}
         try:
-            with _dressed(
-                {**self._variables, "_X_AMZN_TRACE_ID": invocation.trace_id}, import_folders(self._function)
-            ):
+            with _dressed(variables, import_folders(self._function)):
                 return Returned(self._call(invocation))
         except SystemExit as error:
             self.stop()
@@ -98,5 +96,6 @@ def _dressed(variables: Mapping[str, str], folders: list[str]) -> Iterator[None]
             yield
         finally:
             sys.path[:] = path
-            os.environ.clear()
+            for name in set(os.environ) - set(environment):
+                del os.environ[name]
             os.environ.update(environment)

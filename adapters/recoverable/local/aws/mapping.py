@@ -95,23 +95,23 @@ class Poller:
     def _gather(self) -> list[Record]:
         """Up to a batch of records: what one receive brings, or what comes until the window closes."""
         batch = self._receive(self._mapping.batch_size, wait=_LONG_POLL)
-        closes = time.monotonic() + self._mapping.window.total_seconds()
-        while batch and self._wants_more(batch) and (left := closes - time.monotonic()) > 0:
+        size, closes = size_of(batch), time.monotonic() + self._mapping.window.total_seconds()
+        while batch and self._wants_more(len(batch), size) and (left := closes - time.monotonic()) > 0:
             more = self._receive(self._mapping.batch_size - len(batch), wait=min(_LONG_POLL, int(left)))
             batch.extend(more)
+            size += size_of(more)
             if not more and left < _LONG_POLL:
                 self._stopping.wait(min(left, _BREATH))
         return batch
 
-    def _wants_more(self, batch: Sequence[Record]) -> bool:
-        full = len(batch) >= self._mapping.batch_size or size_of(batch) >= PAYLOAD_LIMIT
+    def _wants_more(self, count: int, size: int) -> bool:
+        full = count >= self._mapping.batch_size or size >= PAYLOAD_LIMIT
         return not full and not self._stopping.is_set()
 
     def _receive(self, most: int, *, wait: int) -> list[Record]:
-        messages = self._call(
-            "ReceiveMessage", lambda: self._sqs.receive(self._queue.url, most=most, wait=wait)
-        )
-        return [to_record(message, queue_arn=self._queue.arn) for message in messages or []]
+        url, arn = self._queue.url, self._queue.arn
+        messages = self._call("ReceiveMessage", lambda: self._sqs.receive(url, most=most, wait=wait))
+        return [to_record(message, queue_arn=arn) for message in messages or []]
 
     def _serve(self, batch: list[Record], received: float) -> None:
         try:
@@ -129,14 +129,9 @@ class Poller:
         run = self._invoker.run(records, patience=hidden)
         if run is None or (self._stopping.is_set() and not isinstance(run.outcome, Returned)):
             return False
-        verdict = judge(
-            run.outcome,
-            [record["messageId"] for record in records],
-            partial_responses=self._mapping.partial_responses,
-        )
-        self._delete(
-            [record["receiptHandle"] for record in records if record["messageId"] in verdict.completed]
-        )
+        handles = {record["messageId"]: record["receiptHandle"] for record in records}
+        verdict = judge(run.outcome, tuple(handles), partial_responses=self._mapping.partial_responses)
+        self._delete([handles[message_id] for message_id in verdict.completed])
         self._journal(self._ended(run, verdict))
         return not verdict.failed
 
@@ -153,13 +148,10 @@ class Poller:
         )
 
     def _delete(self, handles: Sequence[str]) -> None:
-        refused = self._call("DeleteMessageBatch", lambda: self._sqs.delete(self._queue.url, handles))
+        name = "DeleteMessageBatch"
+        refused = self._call(name, lambda: self._sqs.delete(self._queue.url, handles))
         for reason in refused or []:
-            self._journal(
-                BrokerTrouble(
-                    "DeleteMessageBatch", reason, "the message comes back after its visibility timeout"
-                )
-            )
+            self._journal(BrokerTrouble(name, reason, "the message comes back after its visibility timeout"))
 
     def _call(self, name: str, call: Callable[[], Any]) -> Any:
         """Make a call to the broker; None, after a pause, when it fails."""

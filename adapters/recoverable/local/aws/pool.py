@@ -91,11 +91,8 @@ class Pool:
             instance.stop()
 
     def _pick(self) -> tuple[Instance, bool]:
-        self._idle, dead = (
-            [one for one in self._idle if one.alive],
-            [one for one in self._idle if not one.alive],
-        )
-        for instance in dead:
+        for instance in [one for one in self._idle if not one.alive]:
+            self._idle.remove(instance)
             instance.stop()
         fresh = not self._idle
         instance = self._start() if fresh else self._idle.pop()
@@ -103,6 +100,6 @@ class Pool:
         return instance, fresh
 
     def _full(self) -> bool:
-        return (
-            not self._closed and self._limit is not None and not self._idle and len(self._busy) >= self._limit
-        )
+        if self._closed or self._idle or self._limit is None:
+            return False
+        return len(self._busy) >= self._limit

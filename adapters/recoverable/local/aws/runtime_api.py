@@ -86,9 +86,8 @@ class _Handler(BaseHTTPRequestHandler):
     invocations: ClassVar[SimpleQueue[Invocation | None]]
 
     protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = (
-        True  # else the body waits 40 ms for the client's delayed acknowledgement of the head
-    )
+    # Nagle would hold the body back until the client acknowledges the head, which it delays by 40 ms.
+    disable_nagle_algorithm = True
 
     def do_GET(self) -> None:
         """`/runtime/invocation/next`: wait for an invocation."""

@@ -52,15 +52,11 @@ def serving(stack: Stack, place: Place) -> Iterator[None]:
 
 def _invoker(function: Function, place: Place) -> Invoker:
     account = next((queue.arn.split(":")[4] for queue in place.created.values()), "")
-    limits = [
-        limit
-        for limit in (function.reserved_concurrency, 1 if place.settings.in_process else None)
-        if limit is not None
-    ]
+    limit = 1 if place.settings.in_process else function.reserved_concurrency
     return Invoker(
         function=function,
         arn=f"arn:aws:lambda:{place.settings.region}:{account}:function:{function.name}",
-        pool=Pool(lambda: _instance(function, place), limit=min(limits, default=None)),
+        pool=Pool(lambda: _instance(function, place), limit=limit),
         journal=place.journal,
     )
 

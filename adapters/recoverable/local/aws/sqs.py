@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 
 _CONNECTIONS = 50  # every mapping keeps one busy with its long poll
 _BATCH = 10  # entries; SQS API
-_NO_PROFILE = {
-    "profile": (None, None, None, None)
-}  # AWS_PROFILE is for an account; one that does not exist would be an error
+# AWS_PROFILE is for an account, and one that does not exist would be an error.
+_NO_PROFILE = {"profile": (None, None, None, None)}
 
 
 class Sqs:

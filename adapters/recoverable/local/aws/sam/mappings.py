@@ -11,6 +11,19 @@ from recoverable.local.aws.sam.stack import EventSourceMapping, Function, Queue
 _LARGEST_BATCH = 10_000  # Lambda, "Creating and configuring an Amazon SQS event source mapping"
 _LARGEST_FIFO_BATCH = 10
 _BATCH_WITHOUT_WINDOW = 10
+_KNOWN = {
+    "BatchSize",
+    "Enabled",
+    "FilterCriteria",
+    "FunctionResponseTypes",
+    "KmsKeyArn",  # without effect here, like the next three
+    "LoggingConfig",
+    "MetricsConfig",
+    "ProvisionedPollerConfig",
+    "MaximumBatchingWindowInSeconds",
+    "Queue",
+    "ScalingConfig",
+}
 _REPORT = "ReportBatchItemFailures"
 
 
@@ -44,6 +57,7 @@ def read_mapping(
     Raises:
         TemplateError: AWS would refuse it, or it needs what the local host has not.
     """
+    _refuse_unknown(properties)
     queue = _queue(properties, queues)
     _refuse_filters(properties)
     _check_visibility(properties, queue, function)
@@ -102,6 +116,13 @@ def _partial_responses(properties: Properties) -> bool:
             f"{properties.where}.FunctionResponseTypes is {types!r}; AWS takes [{_REPORT}] or nothing."
         )
     return bool(types)
+
+
+def _refuse_unknown(properties: Properties) -> None:
+    for name in sorted(set(properties.values) - _KNOWN):
+        raise TemplateError(
+            f"{properties.where}.{name} is no property of an SQS event; there are {', '.join(sorted(_KNOWN))}."
+        )
 
 
 def _refuse_filters(properties: Properties) -> None:
