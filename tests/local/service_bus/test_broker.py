@@ -106,6 +106,13 @@ def test_nothing_remains_to_be_done_when_all_is_done() -> None:
     assert (world.namespace.agenda.next_due(), world.count("orders")) == (None, 0)
 
 
+def test_a_message_id_of_more_than_128_characters_is_refused() -> None:
+    entity = World(orders()).namespace.find("orders")
+
+    with pytest.raises(RefusedError, match="has 129 characters; 128 are allowed"):
+        entity.put(Content(properties=(e.string("x" * 129),)))
+
+
 class NoMessageIsLost(RuleBasedStateMachine):
     """Whatever receivers do and whenever locks end, each message is completed, or it is in the queue or a dead letter."""
 

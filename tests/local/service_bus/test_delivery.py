@@ -46,6 +46,15 @@ def test_messages_come_in_the_order_of_their_sequence_numbers(bus: Bus) -> None:
     assert [(message.sequence_number, text(message)) for message in came] == [(1, "a"), (2, "b"), (3, "c")]
 
 
+def test_a_receiver_can_be_iterated_until_nothing_comes(bus: Bus) -> None:
+    bus.send("a", "b", "c")
+
+    with bus.receiver(max_wait_time=1) as receiver:
+        came = [text(message) for message in receiver]
+
+    assert came == ["a", "b", "c"]
+
+
 def test_a_batch_is_taken_message_by_message(bus: Bus) -> None:
     batch = bus.sender().create_message_batch()
     for number in range(50):

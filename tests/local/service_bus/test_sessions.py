@@ -33,6 +33,14 @@ def test_a_receiver_gets_the_messages_of_its_session_alone(bus: Bus) -> None:
     assert [(text(message), message.session_id) for message in came] == [("a1", "a"), ("a2", "a")]
 
 
+def test_the_holder_of_a_session_looks_into_it_alone(bus: Bus) -> None:
+    bus.send("b1", session_id="b")
+    bus.send("a1", session_id="a")
+
+    with bus.receiver(session_id="a") as receiver:
+        assert [text(message) for message in receiver.peek_messages(5)] == ["a1"]
+
+
 def test_who_asks_for_any_session_gets_the_longest_waiting_free_one(bus: Bus) -> None:
     bus.send("a1", session_id="a")
     bus.send("b1", session_id="b")
