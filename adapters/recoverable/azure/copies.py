@@ -71,7 +71,7 @@ def copy_of(
         raise ValueError(f"the error queue {forward.to!r} is the queue that the message came from")
     texts = {name: getattr(native, name) for name in ARRAYS if name not in unknown}
     fields = {
-        **{name: text for name, text in texts.items() if text},
+        **{name: sendable(text) for name, text in texts.items() if text},
         "body": native.get_body(),
         "message_id": identity(delivery, namespace, forward.to),
         "application_properties": changed(native.application_properties or {}, forward.changes),
@@ -86,8 +86,8 @@ def copy_of(
 
 def changed(properties: Mapping[str, Any], changes: Mapping[str, str | None]) -> dict[str, Any]:
     """The properties with the headers changed; those of the user keep value and type."""
-    kept = {name: typed(value) for name, value in properties.items() if name not in changes}
-    return kept | {name: sendable(text) for name, text in changes.items() if text is not None}
+    kept = {sendable(name): typed(value) for name, value in properties.items() if name not in changes}
+    return kept | {sendable(name): sendable(text) for name, text in changes.items() if text is not None}
 
 
 def typed(value: Any) -> Any:
