@@ -12,7 +12,7 @@ from time import monotonic
 from proof.promises import broken
 from proof.replaying import Replay, Schedule, replay
 from proof.scenarios import Scenario
-from proof.wrongs import WRONGS, fits
+from proof.wrongs import possible_wrongs
 
 MOST_OPEN = 3_000
 """Schedules that a search remembers to make longer ones of."""
@@ -51,32 +51,41 @@ class Search:
     def __init__(
         self, scenario: Scenario, *, deepest: int = 2, seed: int = 0, until: str | None = None
     ) -> None:
-        self._until, self._ended = until, False
+        self._until, self._ended, self._deadline = until, False, inf
         self._deepest, self._chance = deepest, Random(f"{scenario.name} {seed}")
         self._known: set[tuple[tuple[str, str], ...]] = set()
         self._open: list[tuple[Schedule, list[tuple[str, str]]]] = []
         self.found = Found(scenario)
 
-    def run(self, most: int, seconds: float = inf) -> Found:
-        """Replay so many schedules, or for so long: that of no fault, those of one, and then any longer ones."""
-        deadline = monotonic() + seconds
+    def run(self, longer: int, *, share: float = 1.0, seconds: float = inf) -> Found:
+        """Replay the schedule of no fault, those of one, and then so many of more.
+
+        Args:
+            longer: how many of two and more faults.
+            share: which part of all these is enough.
+            seconds: when to end at the latest.
+        """
+        self._deadline = monotonic() + seconds
         self._try({})
         singles = self._open.pop()[1]
-        for schedule in [{where: wrong} for where, wrong in singles[: most - 1]]:
-            if not self._ended and monotonic() < deadline:
-                self._try(schedule)
-        while self._open and self.found.schedules < most and not self._ended and monotonic() < deadline:
+        for where, wrong in self._chance.sample(singles, round(len(singles) * share)):
+            self._try({where: wrong})
+        most = self.found.schedules + round(longer * share)
+        while self._open and self.found.schedules < most and not self._ended:
             self._try_longer()
         return self.found
 
     def _try(self, schedule: Schedule) -> None:
         """Replay a schedule, judge it, and keep what could go wrong after its last fault."""
+        if self._ended:
+            return
         self._known.add(tuple(schedule.items()))
         outcome = replay(self.found.scenario, schedule)
         self.found.sizes[len(schedule)] += 1
         if problems := broken(outcome):
             self.found.broken.append((schedule, problems))
             self._ended = any(problem.partition(":")[0] == self._until for problem in problems)
+        self._ended = self._ended or monotonic() > self._deadline
         if len(schedule) < self._deepest and (later := list(possible(outcome))):
             self._open.append((schedule, later))
         if len(self._open) > MOST_OPEN:  # a search that runs for hours must not fill the memory
@@ -99,4 +108,5 @@ def possible(outcome: Replay) -> Iterator[tuple[str, str]]:
     start = max((places.index(place) + 1 for place in outcome.schedule if place in places), default=0)
     for visit in outcome.visits[start:]:
         if visit.point.message_ids:
-            yield from ((visit.place, wrong) for wrong in WRONGS if fits(wrong, visit.point))
+            wrongs = possible_wrongs(visit.point.when, visit.point.what)
+            yield from ((visit.place, wrong) for wrong in wrongs)

@@ -33,7 +33,7 @@ def search(job: tuple[str, float, int]) -> Result:
     """Search one scenario for so many seconds."""
     name, seconds, seed = job
     logging.disable(logging.CRITICAL)
-    found = Search(ALL[name], deepest=DEEPEST, seed=seed).run(MOST, seconds)
+    found = Search(ALL[name], deepest=DEEPEST, seed=seed).run(MOST, seconds=seconds)
     first = min((schedule for schedule, _ in found.broken), key=len, default=None)
     told = "" if first is None else story(ALL[name], smallest(ALL[name], first))
     return Result(name, found.sizes, len(found.broken), told)

@@ -8,7 +8,7 @@ from proof.catalogue import NAMED
 from proof.exploring import Search
 from proof.mutations import MUTATIONS, Mutation
 
-SCHEDULES = 500
+PAIRS = 100
 
 
 @pytest.mark.slow
@@ -16,7 +16,7 @@ SCHEDULES = 500
 def test_a_mistake_is_found(mutation: Mutation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"recoverable.{mutation.target}", mutation.by)
 
-    found = Search(NAMED[mutation.scenario], until=mutation.breaks).run(SCHEDULES)
+    found = Search(NAMED[mutation.scenario], until=mutation.breaks).run(PAIRS)
 
     broken = {problem.partition(":")[0] for _, problems in found.broken for problem in problems}
     assert mutation.breaks in broken, f"{found.schedules} schedules, broken: {broken}"

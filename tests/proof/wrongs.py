@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
+from functools import cache
 
 from recoverable.testing import (
     AnswerLost,
@@ -20,7 +21,7 @@ from recoverable.testing import (
     Unreachable,
     VisibilityExpired,
 )
-from recoverable.testing.points import Point, fitting
+from recoverable.testing.points import Point, When, fitting
 
 WRONGS: Mapping[str, Fault] = {
     "exception": Raises(RuntimeError("injected")),
@@ -47,9 +48,10 @@ FREE_AT = {("attempt", "exception"), ("invoke", "throttled")}
 """Nor do these: the first is an attempt that fails, the second waits before it calls the function."""
 
 
-def fits(wrong: str, point: Point) -> bool:
-    """Whether it can go wrong at this point."""
-    return isinstance(WRONGS[wrong], fitting(point.when, point.what))
+@cache
+def possible_wrongs(when: When, what: str) -> tuple[str, ...]:
+    """What can go wrong at such a point."""
+    return tuple(wrong for wrong, fault in WRONGS.items() if isinstance(fault, fitting(when, what)))
 
 
 def costs(wrong: str, point: Point) -> bool:
