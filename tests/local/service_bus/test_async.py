@@ -6,11 +6,14 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from azure.servicebus import ServiceBusMessage
 from azure.servicebus.aio import ServiceBusClient, ServiceBusReceiver, ServiceBusSender
 
 from local.service_bus.bus import PATIENCE, orders
 from recoverable.local.service_bus import Depth, ServiceBusNamespace
+
+pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links
 
 Story = Callable[[ServiceBusSender, ServiceBusReceiver], Awaitable[None]]
 

@@ -13,6 +13,8 @@ from azure.servicebus import ServiceBusClient, ServiceBusMessage
 from local.service_bus.bus import PATIENCE
 from recoverable.cli import main
 
+pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links
+
 
 def test_it_serves_its_queues_until_it_is_stopped() -> None:
     words = [sys.executable, "-m", "recoverable", "local", "service-bus", "--port", "0", "--queue", "jobs"]

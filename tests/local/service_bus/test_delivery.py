@@ -12,6 +12,8 @@ from azure.servicebus.exceptions import MessagingEntityNotFoundError
 from local.service_bus.bus import PATIENCE, Bus, bodies, properties, text
 from recoverable.local.service_bus import Depth
 
+pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links
+
 
 def test_what_is_sent_is_received(bus: Bus) -> None:
     given: dict[str, Any] = {

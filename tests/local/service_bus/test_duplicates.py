@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from azure.servicebus import ServiceBusMessage
 
 from local.service_bus.bus import bodies, orders
 from local.service_bus.conftest import Serve
+
+pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links
 
 WINDOW = timedelta(minutes=10)
 

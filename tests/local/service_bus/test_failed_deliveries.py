@@ -10,6 +10,8 @@ from local.service_bus.bus import Bus, bodies, orders, properties, text
 from local.service_bus.conftest import Serve
 from recoverable.local.service_bus import Depth
 
+pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links
+
 
 def dead_letters(bus: Bus) -> ServiceBusReceiver:
     return bus.receiver(sub_queue=ServiceBusSubQueue.DEAD_LETTER)

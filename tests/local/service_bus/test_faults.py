@@ -18,6 +18,8 @@ from azure.servicebus.exceptions import (
 from local.service_bus.bus import Bus, bodies, client_of, leaves_sockets_open
 from recoverable.local.service_bus import Depth, DropConnection, LoseAnswer, Operation, Refuse
 
+pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links
+
 
 def test_a_refused_send_is_not_done_and_the_next_one_is(bus: Bus) -> None:
     bus.namespace.fail(Operation.SEND)

@@ -8,6 +8,8 @@ from local.service_bus.bus import Bus, bodies, orders, properties, text
 from local.service_bus.conftest import Serve
 from recoverable.local.service_bus import Queue, ServiceBusNamespace, Topic
 
+pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links
+
 
 def forwarding(serve: Serve) -> Bus:
     return serve(orders(max_delivery_count=1, forward_dead_lettered_messages_to="error"), Queue("error"))

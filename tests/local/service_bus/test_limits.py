@@ -11,6 +11,8 @@ from azure.servicebus.exceptions import MessageSizeExceededError, ServiceBusErro
 from local.service_bus.bus import Bus, orders
 from local.service_bus.conftest import Serve
 
+pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links
+
 KIB = 1024
 
 

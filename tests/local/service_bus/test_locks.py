@@ -11,6 +11,8 @@ from azure.servicebus.exceptions import MessageLockLostError
 from local.service_bus.bus import PATIENCE, Bus, client_of, eventually, leaves_sockets_open, orders, text
 from local.service_bus.conftest import Serve
 
+pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links
+
 HALF = timedelta(seconds=40)  # of a lock of 60 s, and some more
 
 

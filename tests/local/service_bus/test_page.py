@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from docs.pages import blocks
+
+pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links
 
 
 def test_the_example_runs() -> None:

@@ -12,6 +12,8 @@ from local.service_bus.bus import Bus, bodies, orders, properties, text
 from local.service_bus.conftest import Serve
 from recoverable.local.service_bus import Depth
 
+pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links
+
 HOUR = timedelta(hours=1)
 
 

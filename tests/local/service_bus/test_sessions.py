@@ -16,6 +16,8 @@ from azure.servicebus.exceptions import (
 from local.service_bus.bus import PATIENCE, Bus, bodies, orders, text
 from local.service_bus.conftest import Serve
 
+pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links
+
 
 @pytest.fixture
 def bus(serve: Serve) -> Bus:

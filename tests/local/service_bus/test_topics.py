@@ -12,6 +12,8 @@ from local.service_bus.bus import PATIENCE, Bus, bodies, text
 from local.service_bus.conftest import Serve
 from recoverable.local.service_bus import CorrelationFilter, Queue, Subscription, Topic, TrueFilter
 
+pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links
+
 
 def publish(bus: Bus, body: str, **fields: object) -> None:
     with bus.client.get_topic_sender("events") as sender:
