@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import recoverable.azure
+
 PROGRAM = """
 import sys
 
@@ -50,6 +52,10 @@ def printed(*missing: str) -> list[str]:
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
     )
     return ended.stdout.splitlines()
+
+
+def test_the_platform_offers_its_endpoint() -> None:
+    assert recoverable.azure.__all__ == ["ServiceBusEndpoint"]
 
 
 def test_before_the_first_failure_no_sdk_is_imported_and_nothing_of_the_failure_side() -> None:

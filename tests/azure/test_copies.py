@@ -87,6 +87,10 @@ def test_the_users_properties_keep_their_values_and_types(value: Any, sent: Any)
     assert copied(properties={"mine": value}).properties == {"mine": sent}
 
 
+def test_half_a_character_in_a_name_stops_no_copy() -> None:
+    assert copied(properties={"\ud800": 1}).properties == {"?": 1}
+
+
 def test_headers_are_set_replaced_and_taken_away() -> None:
     forward = Forward(QUEUE, NO_DELAY, {"set": "new", "replaced": "new", "gone": None, "never": None})
 

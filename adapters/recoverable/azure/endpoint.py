@@ -37,7 +37,8 @@ class ServiceBusEndpoint(Generic[R]):
         queue: the queue's name; `%SETTING%` stands for an app setting.
         connection: the name under which the app settings hold the connection, as the trigger has it.
         sessions: whether the queue has sessions.
-        batch: whether the trigger gives many messages at once; immediate retries are then copies that carry the count.
+        batch: whether the trigger gives many messages at once. Immediate retries are then copies that carry the count, and the host
+            can only abandon all together: after a death, or when a copy cannot be sent, the whole batch runs again.
         name: the function's name; the handler's when not given.
         client: an azure-servicebus client, instead of the one made at the first failure.
         clock: gives the time, aware of its zone.
