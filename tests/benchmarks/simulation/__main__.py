@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from argparse import ArgumentParser
+from collections.abc import Sequence
 from multiprocessing import Pool
 from time import perf_counter
 
@@ -19,12 +20,12 @@ FEWEST_BY_INSTANCE = 10
 """Messages that each instance must find when all fail: a full batch."""
 
 
-def cells(fails_every: int, messages: int) -> list[Cell]:
-    """The cells of one table; no fewer messages than fill a batch for each instance."""
+def cells(fails_every: int, messages: int, numbers: Sequence[int]) -> list[Cell]:
+    """The cells of one table, for these numbers of instances; no fewer messages than fill a batch for each instance."""
     return [
         Cell(subject, max(messages, FEWEST_BY_INSTANCE * instances), fails_every, instances)
         for subject in SUBJECTS
-        for instances in INSTANCES
+        for instances in numbers
     ]
 
 
@@ -45,11 +46,12 @@ def main() -> None:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--few-fail", type=int, default=100_000, help="messages where one in a hundred fails")
     parser.add_argument("--all-fail", type=int, default=2_000, help="messages where all fail, at least")
+    parser.add_argument("--instances", type=int, nargs="+", default=INSTANCES, help="each makes a row")
     arguments = parser.parse_args()
     began = perf_counter()
     tables = {
-        "1 % fails": cells(100, arguments.few_fail),
-        "all fail": cells(1, arguments.all_fail),
+        "1 % fails": cells(100, arguments.few_fail, arguments.instances),
+        "all fail": cells(1, arguments.all_fail, arguments.instances),
     }
     work = sorted((cell for each in tables.values() for cell in each), key=duration, reverse=True)
     with Pool(PROCESSES, maxtasksperchild=1) as pool:
