@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Literal
 
 import pytest
 
@@ -98,11 +99,12 @@ def short_failure(message: Message) -> None:
 def test_a_message_of_which_no_copy_can_be_made_is_redelivered_until_the_redrive_policy_takes_it(
     new_queue: NewQueue, error: Queue, caplog: pytest.LogCaptureFixture, immediate: int, delayed: int
 ) -> None:
-    redrive = {"deadLetterTargetArn": error.arn, "maxReceiveCount": str(immediate + 6)}
+    redrive = {"deadLetterTargetArn": error.arn, "maxReceiveCount": str(immediate + 2)}
     orders = new_queue("orders", RedrivePolicy=json.dumps(redrive))
     orders.send("x" * LIMIT)
 
-    mapping = Mapping(orders, SqsEndpoint(short_failure, ladder(error, immediate=immediate, delayed=delayed)))
+    endpoint = SqsEndpoint(short_failure, ladder(error, immediate=immediate, delayed=delayed))
+    mapping = Mapping(orders, endpoint, visibility=1)
     mapping.run(lambda: orders.count() == 0)
 
     assert [len(copy.body) for copy in error.arrived()] == [LIMIT]
@@ -111,3 +113,16 @@ def test_a_message_of_which_no_copy_can_be_made_is_redelivered_until_the_redrive
         "a copy would be larger than SQS takes; it is redelivered until the redrive policy takes it"
         in caplog.text
     )
+
+
+@pytest.mark.parametrize("counter", ["native", "header"])
+def test_a_message_of_which_no_copy_can_be_made_never_comes_back_at_once(
+    orders: Queue, error: Queue, proxy: FaultyProxy, counter: Literal["native", "header"]
+) -> None:
+    """Without a redrive policy it would else go on without a pause, for as long as the queue keeps messages."""
+    orders.send("x" * LIMIT)
+    settings = ladder(error) if counter == "native" else ladder(error, immediate=1)
+
+    reported = Mapping(orders, SqsEndpoint(short_failure, settings, counter=counter)).poll()
+
+    assert (reported, proxy.calls) == (["x" * LIMIT], {})

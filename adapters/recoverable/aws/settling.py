@@ -9,6 +9,7 @@ from math import ceil
 from typing import NamedTuple, assert_never
 
 from ..delivery import Delivery
+from ..faults import FAILED_QUEUE
 from ..observe import written
 from ..settlements import Complete, Forward, Redeliver, Settlement
 from .client import Broker
@@ -16,6 +17,10 @@ from .copies import Copy, batches, copy_of
 from .queues import Queue, destination
 
 log = logging.getLogger("recoverable.settlement")
+
+UNTIL_TAKEN = "it is redelivered until the redrive policy takes it"
+OWN_ERROR_QUEUE = f"its error queue '{{}}' is the queue it came from; {UNTIL_TAKEN}"
+TOO_LARGE = f"a copy would be larger than SQS takes; {UNTIL_TAKEN}"
 
 Settled = Iterable[tuple[Delivery, Settlement]]
 
@@ -84,23 +89,17 @@ def try_to_forward(delivery: Delivery, settlement: Forward, broker: Broker, work
 
 
 def forward(delivery: Delivery, settlement: Forward, broker: Broker, work: Work) -> None:
-    """A copy for the work; or, where none can be made, a redelivery, so that the broker's redrive policy takes the message in the end."""
+    """A copy for the work; or, where none can be made, a redelivery, so that the broker's redrive policy takes the message in the end.
+
+    Such a redelivery is never at once: without a redrive policy it would go on without a pause.
+    """
     to = destination(settlement.to, broker.queue)
-    leaves_for_good = "NServiceBus.FailedQ" in settlement.changes
-    if leaves_for_good and is_same(to, broker.queue):
-        tell(
-            delivery,
-            f"its error queue '{to.name}' is the queue it came from; it is redelivered until the redrive policy takes it",
-        )
-        work.again.append(
-            (delivery, None)
-        )  # not at once: without a redrive policy that would go on without a pause
+    if FAILED_QUEUE in settlement.changes and is_same(to, broker.queue):
+        tell(delivery, OWN_ERROR_QUEUE.format(to.name))
+        work.again.append((delivery, None))
     elif (copy := copy_of(delivery, settlement, source=broker.queue, to=to)) is None:
-        tell(
-            delivery,
-            "a copy would be larger than SQS takes; it is redelivered until the redrive policy takes it",
-        )
-        work.again.append((delivery, settlement.delay))
+        tell(delivery, TOO_LARGE)
+        work.again.append((delivery, settlement.delay or None))
     else:
         work.copies.append(copy)
 
