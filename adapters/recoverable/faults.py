@@ -66,9 +66,7 @@ def fault_headers(
     return {
         PROCESSING_MACHINE: platform.machine,
         PROCESSING_ENDPOINT: queue,
-        HOST_ID: hashlib.md5(
-            platform.host.encode(), usedforsecurity=False
-        ).hexdigest(),  # a GUID, else ServiceControl refuses it
+        HOST_ID: host_id(platform.host),
         HOST_NAME: platform.host,
         FAILED_QUEUE: queue,
         EXCEPTION_TYPE: type_name(exception),
@@ -78,6 +76,11 @@ def fault_headers(
         **{name: text for name, text in optional.items() if text is not None},
         **dict(data_of(exception)),
     }
+
+
+def host_id(host: str) -> str:
+    """The host's name as a GUID, for ServiceControl refuses anything else."""
+    return hashlib.md5(host.encode(), usedforsecurity=False).hexdigest()
 
 
 def chain(exception: BaseException) -> list[BaseException]:
@@ -180,6 +183,6 @@ def attribute(exception: BaseException, name: str) -> object:
 def items_of(data: object) -> list[tuple[object, object]]:
     """The mapping's keys and values; none when it is no mapping, or when reading it raises."""
     try:
-        return list(data.items()) if isinstance(data, Mapping) else []
+        return [(key, value) for key, value in data.items()] if isinstance(data, Mapping) else []
     except Exception:  # noqa: BLE001  # as in `text_of`
         return []

@@ -185,6 +185,13 @@ class BrokenMapping(dict[str, str]):
         raise RuntimeError("no items")
 
 
+class NoPairs(dict[str, str]):
+    """Data whose items are no pairs."""
+
+    def items(self) -> Any:
+        return ["Order", "42"]
+
+
 DATA: dict[str, tuple[Any, dict[str, str]]] = {
     "texts": ({"Order": "42"}, {"Data.Order": "42"}),
     "other keys and values": ({1: 2.5, (3, 4): True}, {"Data.1": "2.5", "Data.(3, 4)": "True"}),
@@ -193,6 +200,7 @@ DATA: dict[str, tuple[Any, dict[str, str]]] = {
     "a key that cannot be shown": ({WithoutText(): "42", "Place": "Oslo"}, {"Data.Place": "Oslo"}),
     "a mapping of another kind": (MappingProxyType({"Order": "42"}), {"Data.Order": "42"}),
     "a mapping that cannot be read": (BrokenMapping(Order="42"), {}),
+    "a mapping whose items are no pairs": (NoPairs(Order="42"), {}),
     "no mapping": ("Order 42", {}),
 }
 
