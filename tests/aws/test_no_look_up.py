@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from aws.faulty_proxy import FaultyProxy
 from aws.harness import Mapping, ladder
 from aws.queues import Queue
+from aws.records import event, record
 from recoverable import Message
 from recoverable.aws import SqsEndpoint
 
@@ -41,3 +44,15 @@ def test_a_url_is_called_as_it_is_given(orders: Queue, error: Queue, proxy: Faul
     (copy,) = error.arrived()
     assert (copy.body, copy.headers["NServiceBus.FailedQ"]) == ("hello", orders.name)
     assert proxy.calls == {"SendMessageBatch": 1, "DeleteMessageBatch": 1}
+
+
+def test_where_boto3_is_missing_the_log_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setitem(sys.modules, "boto3", None)
+    elsewhere = record(arn="arn:aws:sqs:sa-east-1:123456789012:orders")
+
+    answer = SqsEndpoint(fail, ladder("error"))(event(elsewhere))
+
+    assert answer == {"batchItemFailures": [{"itemIdentifier": "native-1"}]}
+    assert "Lambda's runtimes bring boto3, elsewhere: pip install 'recoverable[aws]'" in caplog.text

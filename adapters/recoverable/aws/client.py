@@ -139,6 +139,8 @@ def tell(verb: Verb, queue: Queue, items: list[Item], why: str) -> None:
 
 def told(error: Exception) -> str:
     """What a log may say: the broker's own answer, but of other errors only the type, for some quote what was to be sent."""
+    if isinstance(error, ModuleNotFoundError):
+        return f"{error}; Lambda's runtimes bring boto3, elsewhere: pip install 'recoverable[aws]'"
     return str(error) if is_answer(error) else type(error).__name__
 
 
