@@ -7,6 +7,7 @@ time is real. The exit status is 0 when each order ended where it must, and 1 wh
 from __future__ import annotations
 
 import argparse
+import sys
 import threading
 from collections.abc import Sequence
 from datetime import timedelta
@@ -15,6 +16,7 @@ from rich.console import Console
 from rich.live import Live
 
 from recoverable.local.aws import Entry, LocalAws, QueuedMessage
+from recoverable.local.aws.sam.document import TemplateError
 from recoverable.local.demo.orders import ORDERS, Order
 from recoverable.local.demo.picture import error_queue, exception_type, ladder
 from recoverable.local.demo.story import Story, beginning, told
@@ -67,15 +69,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the demo; 1 when an order did not end where it must."""
-    console, watcher = Console(), Watcher()
-    host = LocalAws.from_template(
-        arguments.template,
-        parameters=LADDER,
-        visibility_timeout=VISIBILITY,
-        endpoint_url=arguments.endpoint_url,
-        observe=watcher,
-    )
+    """Run the demo; 1 when an order did not end where it must, 2 when there is no shop to run."""
+    watcher = Watcher()
+    try:
+        host = LocalAws.from_template(
+            arguments.template,
+            parameters=LADDER,
+            visibility_timeout=VISIBILITY,
+            endpoint_url=arguments.endpoint_url,
+            observe=watcher,
+        )
+    except TemplateError as error:
+        sys.stderr.write(f"recoverable demo aws: {error} The example shop is in the project's repository.\n")
+        return 2
+    return show(host, watcher, Console())
+
+
+def show(host: LocalAws, watcher: Watcher, console: Console) -> int:
+    """Send the orders, show what becomes of them, and judge."""
     console.print(
         "Two immediate and two delayed retries, so at most 9 attempts an order. The deadly one takes half a minute."
     )
