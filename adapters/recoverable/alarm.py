@@ -72,9 +72,8 @@ class Alarm:
         self._rings = NEVER
         if not self._inside:
             return
-        if (
-            early := self._ends - monotonic()
-        ) > 0:  # the timer of the handler before, or somebody else's signal
+        early = self._ends - monotonic()
+        if early > 0:  # the timer of the handler before, or somebody else's signal
             self._set(early)
             return
         self._inside = False

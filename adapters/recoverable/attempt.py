@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from .messages import Message
     from .settlements import Settlement
 
+AT_ONCE = Redeliver(NO_DELAY)
+
 
 class Invocation:
     """What one invocation gives to each of its attempts: the settings, the platform and the time.
@@ -58,9 +60,7 @@ class Invocation:
         self._seconds_left, self._handler_timeout = seconds_left, handler_timeout
         self.alarm = alarm
         self.finished = 0
-        self.interruption: BaseException | None = (
-            None  # KeyboardInterrupt or SystemExit, to be raised again after settling
-        )
+        self.interruption: KeyboardInterrupt | SystemExit | None = None  # to be raised again after settling
 
     def received(self, delivery: Delivery, *, may_defer: bool = True) -> Settlement | None:
         """What becomes of a delivery before any handler; None when its handler is to run.
@@ -73,13 +73,9 @@ class Invocation:
         if due_at is not None and NO_DELAY < (wait := due_at - self._clock()) <= MAX_DELAY:
             return self._decided(delivery, Deferral(wait, "it is not yet due", hop=True))
         if delivery.wordless:
-            unreported = UnreportedFailure(
-                "its deliveries ended without a word: time-out, crash or lack of memory"
-            )
-            settlement = self._decided(delivery, unreported)
-            if settlement != Redeliver(
-                NO_DELAY
-            ):  # which is to deliver at once what was just delivered: the handler runs
+            why = "its deliveries ended without a word: time-out, crash or lack of memory"
+            settlement = self._decided(delivery, UnreportedFailure(why))
+            if settlement != AT_ONCE:  # what was just delivered need not be delivered again: its handler runs
                 return settlement
         return None if self._has_time() else self.handed_back(delivery)
 

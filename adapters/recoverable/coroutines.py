@@ -31,9 +31,8 @@ def in_loop(coroutine: Coroutine[Any, Any, T]) -> T:
     """Run the coroutine to its end in the thread's event loop, or in that of a test world."""
     world = current_world.get()
     chosen = runner(get_ident()) if world is None or world.runner is None else world.runner()
-    return chosen.run(
-        coroutine, context=copy_context()
-    )  # else what was set since the first run would not be seen
+    # a copy of today's context: without one, what was set since the runner's first run would not be seen
+    return chosen.run(coroutine, context=copy_context())
 
 
 def finish(awaitable: Awaitable[Any], seconds: float | None) -> None:

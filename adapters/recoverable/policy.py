@@ -99,31 +99,29 @@ def available(recoverability: Recoverability, platform: Platform) -> Recoverabil
 
 def adjusted(action: Action, context: ErrorContext, platform: Platform) -> tuple[Action, str | None]:
     """The action that is possible, and the warning when it is not the one asked for; this cannot be switched off."""
+    warning = impossible(action, context, platform)
+    return (
+        (MoveToError(), f"Recoverability policy requested {warning}. {MOVING}") if warning else (action, None)
+    )
+
+
+def impossible(action: Action, context: ErrorContext, platform: Platform) -> str | None:
+    """What was requested, and why it cannot be; None when it can."""
+    beyond_its_ladder = platform.in_place and isinstance(context.exception, UnreportedFailure)
     match action:
         case ImmediateRetry() if not platform.immediate_retries:
-            return MoveToError(), NOT_AVAILABLE.format("ImmediateRetry", "immediate retries are")
+            return f"ImmediateRetry however immediate retries are {NOT_AVAILABLE}"
         case DelayedRetry() if not platform.delayed_retries:
-            return MoveToError(), NOT_AVAILABLE.format("DelayedRetry", "delayed delivery capability is")
+            return f"DelayedRetry however delayed delivery capability is {NOT_AVAILABLE}"
         case ImmediateRetry() if context.immediate_processing_failures > MAX_IMMEDIATE:
-            return (
-                MoveToError(),
-                f"Recoverability policy requested more than {MAX_IMMEDIATE} immediate retries. {MOVING}",
-            )
+            return f"more than {MAX_IMMEDIATE} immediate retries"
         case DelayedRetry() if context.delayed_deliveries_performed >= MAX_DELAYED:
-            return (
-                MoveToError(),
-                f"Recoverability policy requested more than {MAX_DELAYED:,} delayed retries. {MOVING}",
-            )
-        case ImmediateRetry() | DelayedRetry() if platform.in_place and isinstance(
-            context.exception, UnreportedFailure
-        ):
-            return (
-                MoveToError(),
-                f"Recoverability policy requested a retry of a message delivered beyond its ladder. {MOVING}",
-            )
+            return f"more than {MAX_DELAYED:,} delayed retries"
+        case ImmediateRetry() | DelayedRetry() if beyond_its_ladder:
+            return "a retry of a message delivered beyond its ladder"
         case _:
-            return action, None
+            return None
 
 
 MOVING = "Moving message to error queue instead."
-NOT_AVAILABLE = f"Recoverability policy requested {{}} however {{}} not available with the current endpoint configuration. {MOVING}"
+NOT_AVAILABLE = "not available with the current endpoint configuration"

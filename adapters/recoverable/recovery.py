@@ -80,10 +80,9 @@ def error_context(
     delivery: Delivery, exception: BaseException, platform: Platform, now: datetime
 ) -> ErrorContext:
     """The failure in a policy's words."""
-    unreported = (
-        delivery.wordless and isinstance(exception, UnreportedFailure) and not platform.in_place
-    )  # in place, the broker's count tells all
-    count = counting.wordless_failures if unreported else counting.failures
+    unreported = delivery.wordless and isinstance(exception, UnreportedFailure)
+    counted_here = unreported and not platform.in_place  # in place, the broker's count tells all
+    count = counting.wordless_failures if counted_here else counting.failures
     return ErrorContext(
         exception=exception,
         message=delivery.message,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..attempt import Invocation
     from ..delivery import Delivery
     from ..settlements import Settlement
+    from .client import Broker
     from .queues import Queue
 
     Settled: TypeAlias = list[tuple[Delivery, Settlement]]
@@ -122,19 +123,16 @@ class Batch:
         complete_now = fails or not last  # an invocation that fails has nothing deleted by the mapping
         if good and not complete_now:
             return []
-        from .client import Broker, sqs_client  # noqa: PLC0415  # the failure side of this platform
-        from .settling import settle  # noqa: PLC0415
+        from .settling import settle  # noqa: PLC0415  # the failure side of this platform
 
-        own = self._client
-        broker = Broker(
-            self._queue, lambda region: own or sqs_client(region, self._time.patience), self._time.for_call
-        )
-        return settle(
-            settled,
-            broker,
-            longest_visibility=LONGEST_VISIBILITY - self._time.total,
-            complete_now=complete_now,
-        )
+        longest = LONGEST_VISIBILITY - self._time.total
+        return settle(settled, self._broker(), longest_visibility=longest, complete_now=complete_now)
+
+    def _broker(self) -> Broker:
+        from .client import Broker, sqs_client  # noqa: PLC0415
+
+        own, patience = self._client, self._time.patience
+        return Broker(self._queue, lambda region: own or sqs_client(region, patience), self._time.for_call)
 
     def _forgive_held_back(self, deliveries: list[Delivery]) -> None:
         text = "A batch of %d records from the FIFO queue '%s': what is held back uses up deliveries. Set the event source mapping's BatchSize to 1."

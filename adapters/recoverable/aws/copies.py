@@ -100,10 +100,8 @@ def addressed(delivery: Delivery, forward: Forward, source: Queue, to: Queue) ->
             "MessageGroupId": group or delivery.message.native["messageId"],
             "MessageDeduplicationId": identity(delivery, source, to),
         }
-    delay = {
-        "DelaySeconds": ceil(forward.delay.total_seconds())
-    }  # upwards: never early; said even when 0, for queues have defaults
-    return delay | ({"MessageGroupId": group} if group else {})
+    seconds = ceil(forward.delay.total_seconds())  # never early; 0 is told too, for queues have defaults
+    return {"DelaySeconds": seconds} | ({"MessageGroupId": group} if group else {})
 
 
 def identity(delivery: Delivery, source: Queue, to: Queue) -> str:

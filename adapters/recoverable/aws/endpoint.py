@@ -73,14 +73,11 @@ class SqsEndpoint:
             settle_within=settle_within,
             longest_delay=longest_delay,
         )
-        self.recoverability = (
-            self._ladder.recoverability
-        )  # the error queue resolved, for those who set up queues
-        self.__name__, self.__qualname__ = name_of(handler), name_of(handler)
-        self.__doc__, self.__module__ = (
-            getattr(handler, "__doc__", None),
-            getattr(handler, "__module__", __name__),
-        )
+        # with the error queue resolved, for those who set up queues
+        self.recoverability = self._ladder.recoverability
+        self.__name__ = self.__qualname__ = name_of(handler)
+        self.__doc__ = getattr(handler, "__doc__", None)
+        self.__module__ = getattr(handler, "__module__", __name__)
 
     def __call__(self, event: dict[str, Any], context: Any = None) -> Response:
         """Handle one batch.

@@ -44,7 +44,6 @@ def rotated(deliveries: list[Delivery]) -> list[Delivery]:
     with this one each message runs before the others once in a while.
     """
     row = sorted(deliveries, key=lambda delivery: (delivery.message.id, delivery.message.native["messageId"]))
-    place = max(delivery.deliveries + delivery.carried + delivery.message.round for delivery in row) % len(
-        row
-    )
+    furthest = max(delivery.deliveries + delivery.carried + delivery.message.round for delivery in row)
+    place = furthest % len(row)
     return row[place:] + row[:place]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType
 
@@ -120,10 +120,8 @@ class RecoverableBatchProcessor(BatchProcessor):
         def drive(row: list[Delivery], invocation: Invocation) -> list[tuple[Delivery, Settlement]]:
             return [(delivery, self._attempt(delivery, invocation, answers)) for delivery in row]
 
-        told: Any = response(
-            self._ladder.climb(event, self._context, drive)
-        )  # Powertools has a type of its own for it
-        self.batch_response = told
+        left = self._ladder.climb(event, self._context, drive)
+        self.batch_response = cast("Any", response(left))  # Powertools has a type of its own for it
         return answers
 
     def async_process(self) -> Answers:
