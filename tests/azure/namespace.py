@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import timedelta
 from typing import Any
 
 from azure.servicebus import (
@@ -128,7 +129,7 @@ def emulated() -> Iterator[Bus]:
         Queue(QUEUE, max_delivery_count=100, forward_dead_lettered_messages_to=ERROR_QUEUE),
         Queue(SESSIONS, max_delivery_count=100, requires_session=True),
         Queue(BRIEF, max_delivery_count=2, forward_dead_lettered_messages_to=ERROR_QUEUE),
-        Queue(ERROR_QUEUE),
+        Queue(ERROR_QUEUE, duplicate_detection_window=timedelta(minutes=10)),
     ]
     with ExitStack() as running:
         namespace = running.enter_context(ServiceBusNamespace(queues))

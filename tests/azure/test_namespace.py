@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from azure.namespace import BRIEF, NEXT_SESSION, SESSIONS, SETTING, Bus, properties_of
+from azure.namespace import BRIEF, NEXT_SESSION, SESSIONS, SETTING, Bus, called, properties_of
 from builders import ERROR_QUEUE, QUEUE, Boom, recoverability, seconds
 from recoverable import Message, Recoverability
 from recoverable.azure import ServiceBusEndpoint
@@ -82,8 +82,7 @@ def test_each_message_of_a_batch_climbs_by_itself(bus: Bus) -> None:
             raise Boom(message.text)
 
     bus.send("good 1", "bad 1", "good 2", "bad 2")
-    called = endpoint(handle, batch=True)
-    why = bus.serve(called, lambda: len(bus.seen(ERROR_QUEUE)) == 2, batch=True)
+    why = bus.serve(endpoint(handle, batch=True), lambda: len(bus.seen(ERROR_QUEUE)) == 2, batch=True)
 
     assert (attempts, why) == ({"good 1": 1, "bad 1": 4, "good 2": 1, "bad 2": 4}, [])
     assert bus.seen(QUEUE) == []
@@ -112,25 +111,43 @@ def test_a_delayed_retry_waits_in_the_queue(bus: Bus) -> None:
 
 @pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 def test_a_dropped_connection_costs_a_message_nothing(bus: Bus) -> None:
-    bus.send("order 1", "order 2")
-    called = endpoint(Orders(), recoverability(0, 0))
-    bus.serve(called, lambda: bus.seen(ERROR_QUEUE))
+    bus.send("order 1", "order 2", "order 3")
+    failing = endpoint(Orders(), recoverability(0, 0))
+    why = bus.serve(failing, lambda: bus.seen(ERROR_QUEUE))
 
-    bus.namespace.fail(Operation.SEND, DropConnection(), path=ERROR_QUEUE)
-    why = bus.serve(called, lambda: len(bus.seen(ERROR_QUEUE)) == 2)
+    for number, done in ((2, False), (3, True)):
+        bus.namespace.fail(Operation.SEND, DropConnection(done=done), path=ERROR_QUEUE)
+        why += bus.serve(failing, lambda number=number: len(bus.seen(ERROR_QUEUE)) >= number)  # type: ignore[misc]  # bound now
 
     gc.collect()  # to which the SDK leaves the socket of a connection that was dropped
-    assert why == []  # it opens the link anew, and sends once more
+    bodies = [each.body for each in bus.seen(ERROR_QUEUE)]
+    assert (why, bodies) == (
+        [],
+        [b"order 1", b"order 2", b"order 3"],
+    )  # it sends once more, under the same id
+
+
+def test_a_message_that_fails_again_although_its_copy_was_sent_has_one_copy_where_duplicates_are_detected(
+    bus: Bus,
+) -> None:
+    bus.send("order 42")
+    failing = endpoint(Orders(), recoverability(0, 0))
+    with bus.client.get_queue_receiver(QUEUE) as receiver:
+        messages = receiver.receive_messages(1, max_wait_time=10)
+
+        ends = [called(failing, messages, batch=False) for _ in range(2)]
+
+    assert (ends, [each.body for each in bus.seen(ERROR_QUEUE)]) == ([None, None], [b"order 42"])
 
 
 def test_while_the_error_queue_refuses_the_message_stays(bus: Bus) -> None:
     bus.send("order 42")
     bus.namespace.fail(Operation.SEND, Refuse("amqp:unauthorized-access"), path=ERROR_QUEUE, times=None)
-    called = endpoint(Orders(), recoverability(0, 0))
+    failing = endpoint(Orders(), recoverability(0, 0))
 
-    refused = bus.serve(called, lambda: bus.seen(QUEUE)[0].delivery_count == 2)
+    refused = bus.serve(failing, lambda: bus.seen(QUEUE)[0].delivery_count == 2)
     bus.namespace.heal()
-    bus.serve(called, lambda: bus.seen(ERROR_QUEUE))
+    bus.serve(failing, lambda: bus.seen(ERROR_QUEUE))
 
     assert [type(error) for error in refused] == [CopyNotSent, CopyNotSent]
     assert bus.seen(ERROR_QUEUE)[0].application_properties[EXCEPTION_TYPE] == "builders.Boom"
