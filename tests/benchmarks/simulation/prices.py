@@ -1,4 +1,4 @@
-"""What AWS charges, and what a simulated run would have cost: list prices of us-east-1, free tiers and volume discounts left out."""
+"""What AWS charges, and what a simulated run would have cost: list prices of us-east-1 in 2026, without free tiers and volume discounts."""
 
 from __future__ import annotations
 
