@@ -43,15 +43,16 @@ def nothing_is_lost(case: Case) -> Iterator[str]:
 
 
 def innocents_are_processed(case: Case) -> Iterator[str]:
-    """What would succeed is not given up for two lost deliveries, or for its neighbours."""
+    """What would succeed is not given up for two lost deliveries, nor for killers beside it, nor for one killer and a fault."""
     rounds = case.replay.scenario.recoverability.delayed.max_retries + 1
+    killers = sum("kills" in script(body) for body in case.replay.sent.values())
     injected = len(case.replay.struck)
     for message_id, body, lives in messages(case):
         if not {"ok", "works"} >= set(script(body)) or message_id not in given_up(case):
             continue
         failed = sum(is_failure(attempt.how) for life in lives for attempt in life.attempts)
         hits = sum(case.hits[life.broker_id] for life in lives)
-        spared = injected == 0 or hits <= GRACE
+        spared = injected == 0 or injected + killers <= GRACE or hits <= GRACE
         if spared and failed < rounds:
             yield f"CONVICTED: {message_id} never failed ({failed} failures, {hits} hits), and is in the error queue"
 
