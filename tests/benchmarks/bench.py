@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import tempfile
+from statistics import median
 
 from measuring import HERE, Row, pairs, printed
 from rich.console import Console
 from rich.table import Table
+from stub_sqs import stub_sqs
 
 RUNS = 7
+
+FAILURES = {"late": "client made then", "init": "client made at init", "warm": "second failure"}
+CLIENTS = {
+    "boto3": "boto3, as we do",
+    "botocore": "botocore",
+    "bare": "botocore without built-in handlers",
+    "located": "botocore with the endpoint told",
+}
 
 
 def overhead(size: int) -> Row:
@@ -46,6 +56,26 @@ def cold_start() -> Row:
     )
 
 
+def first_failures() -> Table:
+    """What the first failure of a process pays, and how it could pay less."""
+    table = Table("measured", "ms", title="ten messages that move to the error queue", title_justify="left")
+    program = str(HERE / "first_failure.py")
+    with stub_sqs() as (url, calls):
+        for when, what in FAILURES.items():
+            table.add_row(
+                f"event to response, {what}",
+                f"{median(printed([program, url, when]) for _ in range(RUNS)):.1f}",
+            )
+        counted = {name: count / (RUNS * (len(FAILURES) + 1)) for name, count in sorted(calls.items())}
+    for way, what in CLIENTS.items():
+        cost = median(printed([str(HERE / "clients.py"), way]) for _ in range(RUNS))
+        table.add_row(f"a client by {what}", f"{cost:.1f}")
+    table.caption = "broker calls for ten failed records: " + ", ".join(
+        f"{count:g} {name}" for name, count in counted.items()
+    )
+    return table
+
+
 def main() -> None:
     """Measure all and print the table."""
     table = Table(
@@ -67,7 +97,9 @@ def main() -> None:
         table.add_row(
             row.what, f"{row.ours:.2f}", "–" if row.theirs is None else f"{row.theirs:.2f}", row.ratio
         )
-    Console().print(table)
+    console = Console()
+    console.print(table)
+    console.print(first_failures())
 
 
 if __name__ == "__main__":

@@ -1,0 +1,50 @@
+"""Prints the milliseconds that a way to make an SQS client takes, import included: `clients.py boto3`."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+
+import awslambdaric.bootstrap  # noqa: F401  # what is there before any handler
+
+os.environ |= {"AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x"}
+REGION = "eu-central-1"
+
+
+def boto3() -> None:
+    """The well-kept front door, which Lambda's runtimes carry."""
+    import boto3
+
+    boto3.client("sqs", region_name=REGION)
+
+
+def botocore() -> None:
+    """The library below it, without boto3's session and resources."""
+    import botocore.session
+
+    botocore.session.get_session().create_client("sqs", region_name=REGION)
+
+
+def bare() -> None:
+    """The same without its built-in event handlers."""
+    import botocore.session
+
+    botocore.session.Session(include_builtin_handlers=False).create_client("sqs", region_name=REGION)
+
+
+def located() -> None:
+    """The same with the endpoint told, so that none is searched for."""
+    import botocore.session
+
+    url = f"https://sqs.{REGION}.amazonaws.com"
+    botocore.session.get_session().create_client("sqs", region_name=REGION, endpoint_url=url)
+
+
+WAYS: dict[str, Callable[[], None]] = {"boto3": boto3, "botocore": botocore, "bare": bare, "located": located}
+
+if __name__ == "__main__":
+    start = time.perf_counter()
+    WAYS[sys.argv[1]]()
+    print((time.perf_counter() - start) * 1e3)  # noqa: T201  # read by bench.py
