@@ -41,8 +41,8 @@ def test_a_header_that_passes_itself_off_as_attributes_stops_no_copy(folded: obj
     ]
 
 
-def test_a_message_that_no_copy_can_be_made_of_is_dead_lettered_once() -> None:
-    outcome = replay(NAMED["too large to copy"], {})
+def test_a_message_that_was_visible_twice_is_dead_lettered_once() -> None:
+    outcome = replay(NAMED["too large to copy"], {"before invoke 5": "expired"})
 
     assert broken(outcome) == []
     assert [seen.queue for seen in outcome.errors] == ["errors"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from docs.pages import blocks
 from proof.catalogue import NAMED
 from proof.mutations import delete_first
 from proof.story import smallest, story
@@ -41,3 +42,11 @@ def test_the_last_line_of_a_story_tells_it_again() -> None:
 
     assert again == "print(story(NAMED['one message'], {'before send_message_batch 2': 'died'}))"
     assert eval(again.removeprefix("print"), {"story": story, "NAMED": NAMED}) == told
+
+
+def test_the_page_shows_how_to_see_a_schedule_again(capsys: pytest.CaptureFixture[str]) -> None:
+    [example] = blocks("proof.md", "python")
+
+    exec(example, {})
+
+    assert "send_message_batch: AnswerLost()" in capsys.readouterr().out
