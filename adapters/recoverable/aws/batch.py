@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from datetime import timedelta
 
 from ..limits import NO_DELAY
 from ..settlements import COMPLETE, Redeliver
@@ -11,7 +12,6 @@ from .order import groups
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from datetime import timedelta
     from typing import Any, TypeAlias
 
     from mypy_boto3_sqs import SQSClient
@@ -30,8 +30,8 @@ log = logging.getLogger("recoverable")
 LONGEST_VISIBILITY = 43_200
 """Seconds for which SQS keeps a message out of sight, counted from its receive (Amazon SQS visibility timeout)."""
 
-LONGEST_INVOCATION = 900
-"""Seconds for which a Lambda function can run (Lambda quotas)."""
+LONGEST_INVOCATION = timedelta(seconds=900)
+"""A Lambda function runs for 15 minutes at most (Lambda quotas)."""
 
 SHORTEST_PATIENCE = 0.2
 """Seconds that a call to SQS gets at least: some ten times what it takes when all is well."""
@@ -51,7 +51,7 @@ class TimeBudget:
         reserve = settle_within.total_seconds()
         remaining: Callable[[], float] | None = getattr(context, "get_remaining_time_in_millis", None)
         self._remaining = remaining
-        self.total = remaining() / 1000 if remaining else LONGEST_INVOCATION
+        self.total = remaining() / 1000 if remaining else LONGEST_INVOCATION.total_seconds()
         self._reserve = min(reserve, self.total / 2)
         half = int(self._reserve / 2 * 10) / 10  # in tenths, for each patience has a client of its own
         self.patience = max(half, SHORTEST_PATIENCE)

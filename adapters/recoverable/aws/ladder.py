@@ -11,7 +11,7 @@ from ..config import Failed, Recoverability
 from ..delivery import Platform
 from ..limits import checked_delay
 from ..world import World, current_world
-from .batch import Batch, TimeBudget
+from .batch import LONGEST_INVOCATION, Batch, TimeBudget
 from .queues import queue_from_arn
 from .records import delivery_of, records_of
 
@@ -39,9 +39,6 @@ if TYPE_CHECKING:
 
 LONGEST_DELAY = timedelta(seconds=900)
 """SQS delays a message by 15 minutes at most (Amazon SQS delay queues)."""
-
-LONGEST_INVOCATION = timedelta(seconds=900)
-"""A Lambda function runs for 15 minutes at most (Lambda quotas)."""
 
 SETTLE_WITHIN = timedelta(seconds=3)
 """What is kept of an invocation's time for settling, unless said otherwise."""
