@@ -31,6 +31,16 @@ def test_a_missing_count_of_deliveries_reads_as_one(system: dict[str, str] | Non
     assert read({**record(), "attributes": system}).deliveries == 1
 
 
+@pytest.mark.parametrize(
+    "count", ["10001", "2000000000", "9" * 5000], ids=["one more", "two billion", "endless"]
+)
+def test_a_count_of_deliveries_beyond_all_counting_is_no_first_delivery(count: str) -> None:
+    """As one it would be retried at once, come back with the next such count, and go on so without a pause."""
+    delivery = read({**record(), "attributes": {"ApproximateReceiveCount": count}})
+
+    assert (delivery.deliveries, delivery.wordless) == (10_000, True)
+
+
 COUNTS = [  # written, read
     ("0", 0),
     ("3", 3),

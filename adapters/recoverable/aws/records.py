@@ -16,6 +16,7 @@ from ..headers import (
     read_count,
     read_date,
 )
+from ..limits import MAX_COUNT
 from ..messages import NO_HEADERS, Message
 from .queues import queue_from_arn
 
@@ -32,10 +33,10 @@ if TYPE_CHECKING:
 
 
 def records_of(event: object) -> tuple[Queue, list[Record]]:
-    """The queue and the records of an event; an empty one is a queue's too.
+    """The queue and the records of an event.
 
     Raises:
-        ValueError: it is no event of one SQS queue; the invocation fails, and nothing is deleted.
+        ValueError: it is no event of one SQS queue, or has no records; the invocation fails, and nothing is deleted.
     """
     records = event.get("Records") if isinstance(event, dict) else None
     if not isinstance(records, list) or not records:
@@ -76,7 +77,7 @@ def delivery_of(record: Record, queue: Queue, recoverability: Recoverability, pl
     else:
         body, headers = record["body"], NO_HEADERS
     counted = system.get("ApproximateReceiveCount", "1")
-    deliveries = 1 if counted == "1" else max(read_count(system, "ApproximateReceiveCount"), 1)
+    deliveries = 1 if counted == "1" else broker_count(counted)
     message = Message(
         body,
         id=(headers and headers.get(MESSAGE_ID)) or record["messageId"],
@@ -92,6 +93,13 @@ def delivery_of(record: Record, queue: Queue, recoverability: Recoverability, pl
     elif headers or deliveries > 1:
         place_by_headers(delivery, recoverability, platform)
     return delivery  # else the first attempt, as a message is made
+
+
+def broker_count(text: str) -> int:
+    """The broker's count of deliveries; 1 when it says none, and never less for being more than we count to."""
+    if not (text.isascii() and text.isdigit()):
+        return 1
+    return max(int(text), 1) if len(text) < len(str(MAX_COUNT)) else MAX_COUNT
 
 
 def place_by_count(delivery: Delivery, recoverability: Recoverability) -> None:
