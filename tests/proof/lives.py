@@ -117,6 +117,7 @@ def born(
 ) -> None:
     """Note a message that was sent."""
     origin = origin_from(stored[entry.broker_id].trace)
+    assert (origin is None) == (entry.invocation == 0), "a function has sent something that carries no origin"
     life = Life(entry.broker_id, identities[entry.broker_id], entry.queue, entry.at, origin)
     lives[entry.broker_id] = life
     if origin is not None:
