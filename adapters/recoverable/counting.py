@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from .headers import CARRIED, DELAYED_RETRIES, DUE_AT, HELD_SINCE, read_count, read_date
+
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from .delivery import Counter, Delivery
 
 WORDLESS_GRACE = 2
 """Deliveries that may end without a word before the policy is asked about them: an innocent neighbour is not convicted for two."""
+
+
+def find_place(delivery: Delivery, counter: Counter, max_immediate: int) -> None:
+    """Find the delivery's place on the ladder by what the message carries and the broker counts."""
+    message, carried = delivery.message, delivery.message.headers
+    message.round, delivery.carried = read_count(carried, DELAYED_RETRIES), read_count(carried, CARRIED)
+    delivery.due_at, delivery.held_since = read_date(carried, DUE_AT), read_date(carried, HELD_SINCE)
+    delivery.wordless = is_wordless(delivery, counter, max_immediate)
+    message.attempt = failures(delivery, counter)
 
 
 def failures(delivery: Delivery, counter: Counter) -> int:

@@ -7,13 +7,8 @@ from datetime import UTC, datetime
 from .. import counting
 from ..delivery import Delivery
 from ..headers import (
-    CARRIED,
-    DELAYED_RETRIES,
-    DUE_AT,
-    HELD_SINCE,
     MESSAGE_ID,
     TIME_SENT,
-    read_count,
     read_date,
 )
 from ..limits import MAX_COUNT
@@ -91,7 +86,7 @@ def delivery_of(record: Record, queue: Queue, recoverability: Recoverability, pl
     if platform.in_place:
         place_by_count(delivery, recoverability)
     elif headers or deliveries > 1:
-        place_by_headers(delivery, recoverability, platform)
+        counting.find_place(delivery, platform.counter, recoverability.immediate.max_retries)
     return delivery  # else the first attempt, as a message is made
 
 
@@ -111,15 +106,6 @@ def place_by_count(delivery: Delivery, recoverability: Recoverability) -> None:
         counted, max_immediate=immediate, max_delayed=delayed
     )
     delivery.deliveries = message.attempt
-
-
-def place_by_headers(delivery: Delivery, recoverability: Recoverability, platform: Platform) -> None:
-    """Find the delivery's place on the ladder by what the message carries and the broker counts."""
-    message, headers = delivery.message, delivery.message.headers
-    message.round, delivery.carried = read_count(headers, DELAYED_RETRIES), read_count(headers, CARRIED)
-    delivery.due_at, delivery.held_since = read_date(headers, DUE_AT), read_date(headers, HELD_SINCE)
-    delivery.wordless = counting.is_wordless(delivery, platform.counter, recoverability.immediate.max_retries)
-    message.attempt = counting.failures(delivery, platform.counter)
 
 
 def first_sent(system: Mapping[str, str]) -> datetime | None:

@@ -9,13 +9,8 @@ from typing import TYPE_CHECKING, Any
 from .. import counting
 from ..delivery import Delivery
 from ..headers import (
-    CARRIED,
-    DELAYED_RETRIES,
-    DUE_AT,
-    HELD_SINCE,
     MESSAGE_ID,
     TIME_SENT,
-    read_count,
     read_date,
 )
 from ..limits import MAX_COUNT
@@ -82,17 +77,8 @@ def delivery_of(
     )
     delivery = Delivery(message, delivered(native.delivery_count))
     if headers or delivery.deliveries > 1:
-        place(delivery, recoverability, platform)
+        counting.find_place(delivery, platform.counter, recoverability.immediate.max_retries)
     return delivery
-
-
-def place(delivery: Delivery, recoverability: Recoverability, platform: Platform) -> None:
-    """Find the delivery's place on the ladder by what the message carries and the broker counts."""
-    message, headers = delivery.message, delivery.message.headers
-    message.round, delivery.carried = read_count(headers, DELAYED_RETRIES), read_count(headers, CARRIED)
-    delivery.due_at, delivery.held_since = read_date(headers, DUE_AT), read_date(headers, HELD_SINCE)
-    delivery.wordless = counting.is_wordless(delivery, platform.counter, recoverability.immediate.max_retries)
-    message.attempt = counting.failures(delivery, platform.counter)
 
 
 def texts(properties: Mapping[str, Any] | None) -> dict[str, str]:
