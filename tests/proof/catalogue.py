@@ -64,6 +64,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="batch", bodies=("fails", "ok", "fails ok"), recoverability=ladder(0, 1)),
     Scenario(name="plain records", bodies=("fails", "ok", "fails ok"), named=False),
     Scenario(name="any order", bodies=("fails", "ok", "fails ok", "ok"), seed=7, mapping={"batch_size": 2}),
+    Scenario(name="killer alone", bodies=("kills",)),
     Scenario(name="killer first", bodies=("kills", "ok", "fails")),
     Scenario(name="killer in the middle", bodies=("ok", "kills", "ok"), recoverability=ladder(0, 1)),
     Scenario(name="killer last", bodies=("fails", "ok", "kills"), recoverability=ladder(0, 1)),

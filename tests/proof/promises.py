@@ -113,11 +113,12 @@ def duplicates_are_dropped(case: Case) -> Iterator[str]:
 
 
 def reasons_are_given(case: Case) -> Iterator[str]:
-    """What is given up says why, and only what was hit again and again is left to the broker's own redrive policy."""
-    dead = {life.broker_id for life in case.lives.values() if life.end == "dead-lettered"}
+    """What is given up says why; the broker's redrive policy only takes what others than itself have hit again and again."""
     for seen in case.replay.errors:
-        if seen.broker_id in dead:
-            if len(case.replay.struck) < GRACE + 1:
+        life = case.lives[seen.broker_id]
+        if life.end == "dead-lettered":
+            itself = sum(attempt.how.startswith("ProcessEnded") for attempt in life.attempts)
+            if case.hits[life.broker_id] - itself <= GRACE:
                 yield f"UNREPORTED: {seen.id} was left to the redrive policy"
         elif not (seen.exception_type and seen.failed_queue == case.replay.scenario.queue):
             yield f"UNREPORTED: {seen.id} is in '{seen.queue}' without a reason"

@@ -46,3 +46,17 @@ def test_a_message_that_was_visible_twice_is_dead_lettered_once() -> None:
 
     assert broken(outcome) == []
     assert [seen.queue for seen in outcome.errors] == ["errors"]
+
+
+@pytest.mark.parametrize(
+    ("failed_sends", "reason"),
+    [(0, "recoverable.UnreportedFailure"), (2, "recoverable.UnreportedFailure"), (3, None)],
+)
+def test_a_killer_is_given_up_with_its_reason_unless_three_sends_fail(
+    failed_sends: int, reason: str | None
+) -> None:
+    throttled = {f"before send_message_batch {nth}": "throttled" for nth in range(1, failed_sends + 1)}
+    outcome = replay(NAMED["killer alone"], throttled)
+
+    assert broken(outcome) == []
+    assert [(seen.queue, seen.exception_type) for seen in outcome.errors] == [("errors", reason)]
