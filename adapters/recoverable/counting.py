@@ -1,4 +1,4 @@
-"""How many attempts a delivery stands for (DESIGN, "Counting"): pure arithmetic over the broker's count and what the message carries."""
+"""How many attempts a delivery stands for: pure arithmetic over the broker's count and what the message carries."""
 
 from __future__ import annotations
 

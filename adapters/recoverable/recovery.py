@@ -141,7 +141,7 @@ def candidates(recoverability: Recoverability) -> Iterable[tuple[str, Policy, Re
 def settled(
     delivery: Delivery, action: Action, context: ErrorContext, platform: Platform, error_queue: str
 ) -> Settlement:
-    """What the adapter must do for the action on this platform (DESIGN, "What each action becomes")."""
+    """What the adapter must do for the action on this platform."""
     match action:
         case ImmediateRetry() if platform.counter == "native":
             return Redeliver(NO_DELAY)

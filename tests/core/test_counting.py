@@ -1,4 +1,4 @@
-"""The arithmetic of attempts as tables (DESIGN, "Counting")."""
+"""The arithmetic of attempts as tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules of DESIGN, "The house", as far as the source itself shows whether they are kept."""
+"""The rules that keep the package small and its parts apart, as far as the source itself shows whether they are kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must hold after each replay, whatever went wrong in it (DESIGN, sections 1, 4 and 5): the promises that were broken."""
+"""What must hold after each replay, whatever went wrong in it: the promises that were broken."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from proof.replaying import Replay
 from proof.wrongs import FREE
 
 GRACE = 2
-"""Deliveries without a word that are forgiven (DESIGN, section 4)."""
+"""Deliveries without a word that are forgiven."""
 
 DEDUPLICATION = 300.0
 """Seconds for which a FIFO queue knows duplicates."""
