@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 
 from .limits import MAX_COUNT
@@ -9,6 +10,7 @@ from .limits import MAX_COUNT
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
 MESSAGE_ID = "NServiceBus.MessageId"
 TIME_SENT = "NServiceBus.TimeSent"
@@ -24,6 +26,15 @@ DUE_AT = "Recoverable.DueAt"
 
 RETRY_HEADERS = (DELAYED_RETRIES, DELAYED_RETRY_AT, CARRIED, FIRST_DELAYED_RETRY_AT, HELD_SINCE, DUE_AT)
 """What tells how far a message has climbed: gone when it leaves the ladder."""
+
+
+def texts(values: Mapping[str, Any]) -> dict[str, str]:
+    """The headers with a text for each value: a number stays readable, a null is no header."""
+    return {
+        name: value if isinstance(value, str) else json.dumps(value)
+        for name, value in values.items()
+        if value is not None
+    }
 
 
 def read_count(headers: Mapping[str, str], name: str) -> int:

@@ -6,7 +6,7 @@ import json
 from base64 import b64decode
 
 from ..errors import MessageDeserializationError
-from ..headers import CONTROL_MESSAGE, ENCLOSED_MESSAGE_TYPES, MESSAGE_ID
+from ..headers import CONTROL_MESSAGE, ENCLOSED_MESSAGE_TYPES, MESSAGE_ID, texts
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
@@ -39,12 +39,12 @@ class Wire:
 
     def promoted(self) -> Mapping[str, str]:
         """The headers as a handler sees them: the user's text attributes too, but ours, which are newer, win."""
-        texts = {
+        promoted = {
             name: value["stringValue"]
             for name, value in self.attributes.items()
             if isinstance(value.get("stringValue"), str)
         }
-        return texts | self.headers
+        return promoted | self.headers
 
 
 def wire_of(record: Record) -> Wire:
@@ -74,15 +74,6 @@ def headers_from(text: str) -> dict[str, str]:
         return texts(headers) if isinstance(headers, dict) else {UNREADABLE_HEADERS: text}
     except (ValueError, RecursionError):
         return {UNREADABLE_HEADERS: text}
-
-
-def texts(headers: dict[str, Any]) -> dict[str, str]:
-    """The headers with a text for each value: a number stays readable, a null is no header."""
-    return {
-        name: value if isinstance(value, str) else json.dumps(value)
-        for name, value in headers.items()
-        if value is not None
-    }
 
 
 def unfolded(headers: dict[str, str]) -> Attributes:

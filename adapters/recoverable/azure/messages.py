@@ -12,12 +12,13 @@ from ..headers import (
     MESSAGE_ID,
     TIME_SENT,
     read_date,
+    texts,
 )
 from ..limits import MAX_COUNT
 from ..messages import Message
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from azure.functions import ServiceBusMessage  # noqa: TID251  # for types alone
 
@@ -65,7 +66,7 @@ def delivery_of(
         platform: what it counts.
         unknown: the fields of text that the host does not tell.
     """
-    headers = texts(native.application_properties)
+    headers = texts(native.application_properties or {})
     message = Message(
         native.get_body(),
         id=headers.get(MESSAGE_ID) or native.message_id or "",
@@ -79,15 +80,6 @@ def delivery_of(
     if headers or delivery.deliveries > 1:
         counting.find_place(delivery, platform.counter, recoverability.immediate.max_retries)
     return delivery
-
-
-def texts(properties: Mapping[str, Any] | None) -> dict[str, str]:
-    """The application properties with a text for each value: a number stays readable, a null is no header."""
-    return {
-        name: value if isinstance(value, str) else json.dumps(value)
-        for name, value in (properties or {}).items()
-        if value is not None
-    }
 
 
 def delivered(count: object) -> int:
