@@ -63,9 +63,12 @@ class Broker:
             sender = self._sender(copies[0].to)
             send_alone(sender, copies[0]) if len(copies) == 1 else send_together(sender, copies)
         except Exception as error:
+            from ..observe import written
+
             ids, to = [copy.of for copy in copies], copies[0].to
             text = "Service Bus did not take the copies of %d messages for '%s': %s. As a result, they come back."
-            log.warning(text, len(ids), to, type(error).__name__, extra={"message_ids": ids, "queue": to})
+            extra = {"message_ids": ids, "queue": to}
+            written(log.warning, text, len(ids), to, type(error).__name__, extra=extra)
             raise CopyNotSent(f"no copy could be sent to {to!r}: {type(error).__name__}: {error}") from error
 
     def _sender(self, queue: str) -> ServiceBusSender:
@@ -123,8 +126,10 @@ def sdk_message(copy: Copy) -> ServiceBusMessage:
 
 def tell_unknown(fields: frozenset[str], queue: str) -> None:
     """Log what copies do without: better no correlation id than that of another message."""
+    from ..observe import written
+
     text = "The host does not tell which messages of this batch have which %s; their copies have none. Have each message of '%s' carry it, or none."
-    log.warning(text, ", ".join(sorted(fields)), queue, extra={"queue": queue})
+    written(log.warning, text, ", ".join(sorted(fields)), queue, extra={"queue": queue})
 
 
 _MAKING = Lock()
