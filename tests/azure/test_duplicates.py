@@ -1,0 +1,195 @@
+"""What a host leaves that dies between sending a copy and completing its original: one copy where the queue detects duplicates, two elsewhere, never none."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+import pytest
+from azure.servicebus import ServiceBusClient, ServiceBusMessage, ServiceBusReceiver
+
+from azure.namespace import PATIENCE, Bus, called, received
+from builders import Boom, recoverability
+from recoverable import Message, Recoverability
+from recoverable.azure import ServiceBusEndpoint
+from recoverable.faults import FAILED_QUEUE
+from recoverable.headers import MESSAGE_ID
+from recoverable.local.service_bus import DropConnection, Operation, Queue, ServiceBusNamespace
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("duplicates")]
+
+HOUR = timedelta(hours=1)
+TO_ERROR = recoverability(0, 0)
+TO_RETRY = recoverability(0, 1, time_increase=HOUR)
+
+
+class Death(NamedTuple):
+    """A ladder, what the host does before it dies, and how many messages that leaves without duplicate detection."""
+
+    settings: Recoverability
+    calls: bool
+    left: int
+
+
+DEATHS = {
+    "before it sends": Death(TO_ERROR, calls=False, left=1),
+    "after it sent to the error queue": Death(TO_ERROR, calls=True, left=2),
+    "after it sent a delayed retry": Death(TO_RETRY, calls=True, left=2),
+}
+
+
+@pytest.fixture(scope="module")
+def bus() -> Iterator[Bus]:
+    """Queues that detect duplicates and queues that do not, for each test its own, and the endpoint's client, which sends once more when a connection is lost."""
+    kinds = {"once": 24 * HOUR, "twice": None}
+    names = [
+        f"{kind} {use}"
+        for kind in kinds
+        for use in (*DEATHS, "answer", "batch", "ladder", "orders", "invoices")
+    ]
+    queues = [
+        Queue(part, duplicate_detection_window=kinds[name.split()[0]])
+        for name in names
+        for part in (name, error_queue(name))
+    ]
+    with (
+        ServiceBusNamespace(queues) as namespace,
+        ServiceBusClient.from_connection_string(namespace.connection_string, retry_total=1) as client,
+    ):
+        yield Bus(namespace, client)
+
+
+def error_queue(queue: str) -> str:
+    return f"{queue} error"
+
+
+def endpoint(bus: Bus, queue: str, settings: Recoverability, **parts: Any) -> ServiceBusEndpoint[Any]:
+    """An endpoint whose handler fails."""
+
+    def fail(message: Message) -> None:
+        raise Boom(message.text)
+
+    failed = recoverability(error_queue=parts.pop("error", error_queue(queue))).failed
+    return ServiceBusEndpoint(
+        fail,
+        settings.__replace__(failed=failed),
+        queue=queue,
+        connection="none",
+        client=bus.client,
+        **parts,
+    )
+
+
+def die(
+    bus: Bus,
+    receiver: ServiceBusReceiver,
+    failing: ServiceBusEndpoint[Any],
+    *,
+    calls: bool = True,
+    most: int = 1,
+) -> None:
+    """Be a host that settles nothing any more: the locks run out."""
+    messages = receiver.receive_messages(most, max_wait_time=PATIENCE)
+    if calls:
+        assert called(failing, messages, batch=most > 1) is None, "it was to be completed"
+    bus.namespace.advance(timedelta(minutes=1))
+
+
+def live(bus: Bus, receiver: ServiceBusReceiver, living: ServiceBusEndpoint[Any], *, most: int = 1) -> None:
+    """Be a host until its queue is empty; while all that is there waits, time passes."""
+    end = time.monotonic() + PATIENCE
+    while (depth := bus.namespace.queue(living.queue).depth()).total:
+        assert time.monotonic() < end, f"{living.queue!r} is not empty: {depth}"
+        if depth.scheduled == depth.total:
+            bus.namespace.advance(HOUR)
+        if messages := received(receiver, most):
+            Bus._settled(receiver, messages, called(living, messages, batch=most > 1))
+
+
+def arrived(bus: Bus, queue: str) -> list[tuple[str, str]]:
+    """The messages in a queue's error queue, by their ids at their first sender's and their bodies."""
+    seen = bus.seen(error_queue(queue))
+    return sorted((each.application_properties[MESSAGE_ID], each.body.decode()) for each in seen)
+
+
+@pytest.mark.parametrize("detects", [True, False], ids=["detecting", "not detecting"])
+@pytest.mark.parametrize("death", DEATHS)
+def test_a_host_that_dies(bus: Bus, death: str, *, detects: bool) -> None:
+    """It costs a message at most one copy where duplicates are not detected, and none where they are."""
+    queue, (settings, calls, left) = f"{'once' if detects else 'twice'} {death}", DEATHS[death]
+    failing = endpoint(bus, queue, settings)
+    bus.send("order 42", to=queue, message_id="m-1")
+
+    with bus.client.get_queue_receiver(queue) as receiver:
+        die(bus, receiver, failing, calls=calls)
+        live(bus, receiver, failing)
+
+    assert arrived(bus, queue) == [("m-1", "order 42")] * (1 if detects else left)
+
+
+@pytest.mark.parametrize(("kind", "left"), [("once", 1), ("twice", 2)])
+def test_a_sending_whose_answer_is_lost_is_done_again(bus: Bus, kind: str, left: int) -> None:
+    queue = f"{kind} answer"
+    bus.send("order 42", to=queue, message_id="m-1")
+    bus.namespace.fail(Operation.SEND, DropConnection(done=True), path=error_queue(queue))
+
+    with bus.client.get_queue_receiver(queue) as receiver:
+        live(bus, receiver, endpoint(bus, queue, TO_ERROR))
+
+    assert arrived(bus, queue) == [("m-1", "order 42")] * left
+
+
+@pytest.mark.parametrize(("kind", "left"), [("once", 1), ("twice", 2)])
+def test_a_host_that_dies_with_a_batch(bus: Bus, kind: str, left: int) -> None:
+    """It costs each of its messages at most one copy."""
+    queue, ids = f"{kind} batch", ("m-1", "m-2", "m-3")
+    failing = endpoint(bus, queue, TO_ERROR, batch=True)
+    with bus.client.get_queue_sender(queue) as sender:
+        sender.send_messages([ServiceBusMessage(f"of {each}", message_id=each) for each in ids])
+
+    with bus.client.get_queue_receiver(queue) as receiver:
+        die(bus, receiver, failing, most=3)
+        live(bus, receiver, failing, most=3)
+
+    assert arrived(bus, queue) == [(each, f"of {each}") for each in ids for _ in range(left)]
+
+
+@pytest.mark.parametrize("batch", [False, True], ids=["one message", "a batch"])
+def test_the_rounds_of_one_message_are_no_duplicates(bus: Bus, *, batch: bool) -> None:
+    """A queue that detects duplicates takes every copy of the ladder."""
+    queue, rounds = "once ladder", list[tuple[int, int]]()
+
+    def fail(message: Message) -> None:
+        rounds.append((message.round, message.attempt))
+        raise Boom(message.text)
+
+    climbing = ServiceBusEndpoint(
+        fail,
+        recoverability(1, 2, time_increase=timedelta(minutes=20), error_queue="once ladder error"),
+        queue=queue,
+        connection="none",
+        client=bus.client,
+        batch=batch,
+    )
+    bus.send("order 42", to=queue)
+
+    with bus.client.get_queue_receiver(queue) as receiver:
+        live(bus, receiver, climbing, most=2 if batch else 1)
+
+    assert rounds == [(round_, attempt) for round_ in range(3) for attempt in (1, 2)]
+
+
+def test_messages_of_one_number_and_id_from_two_queues_both_reach_their_error_queue(bus: Bus) -> None:
+    for queue in ("once orders", "once invoices"):
+        bus.send(f"of {queue}", to=queue, message_id="m-1")
+    numbers = [bus.seen(queue)[0].sequence_number for queue in ("once orders", "once invoices")]
+
+    for queue in ("once orders", "once invoices"):
+        with bus.client.get_queue_receiver(queue) as receiver:
+            live(bus, receiver, endpoint(bus, queue, TO_ERROR, error="once orders error"))
+
+    found = {each.application_properties[FAILED_QUEUE]: each.body for each in bus.seen("once orders error")}
+    assert numbers == [1, 1]
+    assert found == {"once orders": b"of once orders", "once invoices": b"of once invoices"}
