@@ -1,0 +1,62 @@
+"""How one invocation of a function can end, frozen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from recoverable.local.azure.rpc import Typed
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """The function returned.
+
+    Args:
+        outputs: What it gave its output bindings, by their names.
+    """
+
+    outputs: tuple[tuple[str, Typed], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """The function raised, or was not given what it takes.
+
+    Args:
+        message: The exception's type and text.
+        stack_trace: Where, as Python prints it.
+    """
+
+    message: str
+    stack_trace: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TimedOut:
+    """`functionTimeout` was over."""
+
+    after: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Died:
+    """The worker process ended in the middle, without a word; a negative code is the signal that ended it."""
+
+    exit_code: int
+
+
+Outcome = Returned | Raised | TimedOut | Died
+
+
+def describe(outcome: Outcome) -> str:
+    """One line."""
+    match outcome:
+        case Returned():
+            return "returned"
+        case Raised(message):
+            return message
+        case TimedOut(after):
+            return f"timed out after {after.total_seconds():g} s"
+        case Died(code):
+            return f"the worker process ended with {f'signal {-code}' if code < 0 else f'exit status {code}'}"

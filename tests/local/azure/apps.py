@@ -1,0 +1,44 @@
+"""Function Apps for tests: what a message says, its function does."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+BEGINNING = """
+import json, logging, os, time
+import azure.functions as func
+
+app = func.FunctionApp()
+"""
+
+ORDERS = """
+@app.service_bus_queue_trigger(arg_name="message", queue_name="orders", connection="ServiceBus", data_type=func.DataType.BINARY)
+def orders(message: func.ServiceBusMessage) -> None:
+    print("RUN", message.get_body().decode(), message.delivery_count)
+    match message.get_body().decode().split():
+        case ["raise", text]:
+            raise ValueError(text)
+        case ["exit", code]:
+            os._exit(int(code))
+        case ["sleep", seconds]:
+            time.sleep(float(seconds))
+        case ["log", text]:
+            logging.info(text)
+        case ["environment", name]:
+            print("IS", os.environ[name])
+"""
+
+
+def app(
+    folder: Path, *functions: str, host: dict[str, Any] | None = None, settings: dict[str, str] | None = None
+) -> Path:
+    """An app with these functions, or with `orders` alone, in a folder."""
+    source = BEGINNING + "\n".join(dedent(each) for each in functions or (ORDERS,))
+    (folder / "function_app.py").write_text(source)
+    (folder / "host.json").write_text(json.dumps({"version": "2.0", **(host or {})}))
+    if settings is not None:
+        (folder / "local.settings.json").write_text(json.dumps({"IsEncrypted": False, "Values": settings}))
+    return folder
