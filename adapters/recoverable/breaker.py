@@ -1,0 +1,139 @@
+"""The circuit as one instance knows it: it asks and changes the shared one, and tells who is to hear of each switch."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from .circuit import NORMAL, Limited, Normal, Seen, after
+from .frozen import Frozen
+from .memory_store import MemoryCircuit
+from .rate_limit import StoreUnavailable
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+    from typing import Literal
+
+    from .circuit import Circuit
+    from .rate_limit import CircuitStore, RateLimit
+
+ALONE_FOR = timedelta(seconds=10)
+"""A store that could not be asked is left alone for so long, or each invocation would pay for its silence."""
+
+
+SWAPS = 3
+"""How often one success tries to end limiting while other instances change the circuit too; then one of them ends it."""
+
+
+class Notice(Frozen):
+    """What the log is to be told.
+
+    Args:
+        level: "info" or "warning".
+        text: the line.
+    """
+
+    __slots__ = ("level", "text")
+    level: Literal["info", "warning"]
+    text: str
+
+    def __init__(self, level: Literal["info", "warning"], text: str) -> None:
+        self._assign(level=level, text=text)
+
+
+class Breaker:
+    """What this instance knows of the circuit; the one thing on an endpoint that changes.
+
+    Args:
+        limit: the settings.
+        tell: takes what the log is to be told.
+    """
+
+    __slots__ = ("_alone_until", "_store", "alert", "limit", "seen", "tell")
+
+    def __init__(self, limit: RateLimit, tell: Callable[[Notice], None]) -> None:
+        self.limit, self.tell = limit, tell
+        self._store: CircuitStore = limit.store or MemoryCircuit()
+        self._alone_until: datetime | None = None
+        self.seen = Seen()
+        self.alert = False
+        """Whether anything failed since the last success: all that a message that succeeds looks at."""
+
+    def know(self, seen: Seen) -> None:
+        """Take this for the circuit from now on."""
+        self.seen = seen
+        self.alert = isinstance(seen.circuit, Limited) or seen.circuit.failures > 0
+
+    def look(self, now: datetime) -> None:
+        """Ask the store. The failures in a row are this instance's own, and start anew when limiting ended elsewhere."""
+        if self._alone_until is not None and now < self._alone_until:
+            return
+        try:
+            found = self._store.read()
+        except StoreUnavailable as error:
+            self._go_alone(error, now)
+            return
+        self._alone_until = None
+        both_normal = isinstance(found.circuit, Normal) and isinstance(self.seen.circuit, Normal)
+        self.know(Seen(self.seen.circuit, found.version) if both_normal else found)
+
+    def swap(self, seen: Seen, circuit: Circuit, now: datetime) -> Seen | None:
+        """Change the circuit for all; None when another instance was faster. Without a store, for this instance alone."""
+        if self._alone_until is not None:
+            return Seen(circuit)
+        try:
+            return self._store.compare_and_set(seen, circuit)
+        except StoreUnavailable as error:
+            self._go_alone(error, now)
+            return Seen(circuit)
+
+    def failed(self, now: datetime) -> None:
+        """An attempt failed that was no probe."""
+        seen = self.seen
+        circuit = after(seen.circuit, "failed", self.limit, now)
+        if isinstance(circuit, Normal):
+            self.know(Seen(circuit, seen.version))
+        elif isinstance(seen.circuit, Normal):
+            changed = self.swap(seen, circuit, now)
+            self.know(changed or Seen(circuit))
+            if changed is not None:
+                self._started()
+
+    def succeeded(self, now: datetime) -> None:
+        """An attempt succeeded: whatever another instance made of the circuit in between, limiting ends."""
+        for _ in range(SWAPS):
+            seen = self.seen
+            if isinstance(seen.circuit, Normal):
+                break
+            changed = self.swap(seen, NORMAL, now)
+            if changed is not None:
+                self.know(changed)
+                self._ended(now - seen.circuit.since)
+                return
+            self.look(now)
+        self.know(Seen(NORMAL, self.seen.version))
+
+    def _started(self) -> None:
+        text = f"The circuit breaker is now in the armed state: {self.limit.consecutive_failures} attempts in a row failed. One message is attempted every {self.limit.wait}, the others are deferred."
+        self.tell(Notice("warning", text))
+        self._call("on_started", self.limit.on_started)
+
+    def _ended(self, after: timedelta) -> None:
+        text = f"The circuit breaker is now disarmed, {after} after it was armed: an attempt succeeded."
+        self.tell(Notice("info", text))
+        self._call("on_ended", self.limit.on_ended)
+
+    def _call(self, name: str, callback: Callable[[], object] | None) -> None:
+        if callback is None or self._alone_until is not None:  # the callbacks are the shared circuit's
+            return
+        try:
+            callback()
+        except Exception as error:  # noqa: BLE001  # told; the messages are settled as if it had not raised
+            text = f"RateLimit({name}) raised {type(error).__name__}. As a result, what it was to do is not done; the messages do not suffer."
+            self.tell(Notice("warning", text))
+
+    def _go_alone(self, error: StoreUnavailable, now: datetime) -> None:
+        self._alone_until = now + ALONE_FOR
+        text = f"The circuit's store cannot be asked: {error}. As a result, this instance limits its rate by what it knows itself, and asks again after {ALONE_FOR}."
+        self.tell(Notice("warning", text))

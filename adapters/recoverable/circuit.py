@@ -1,0 +1,164 @@
+"""The circuit that limits the rate: pure functions over two states, `Normal` and `Limited`."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from .frozen import Frozen
+from .limits import NO_DELAY
+from .rate_limit import DEFAULT_WAIT, LONGEST_WAIT
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from datetime import datetime
+    from typing import Literal, TypeAlias
+
+    from .rate_limit import RateLimit
+
+    Outcome: TypeAlias = Literal["succeeded", "failed", "probe failed"]
+
+SHORTEST_WAIT = timedelta(seconds=5)
+"""The first deferrals: long enough not to pay for many of each message, short enough to be forgotten after a blink."""
+
+LONGEST_PROBE_WAIT = timedelta(minutes=1)
+"""How long at most after a recovery the next probe comes, though no other message does."""
+
+PROBE_SHARE = 10
+"""A probe waits for this part of the outage, so that finding the end takes a tenth of it and not a probe in each `wait` for hours."""
+
+LEASE = timedelta(seconds=30)
+"""How long a probe keeps the others waiting unless it ends sooner: one that died is not waited for any longer."""
+
+
+class Normal(Frozen):
+    """All messages are attempted.
+
+    Args:
+        failures: how many attempts in a row have failed.
+    """
+
+    __slots__ = ("failures",)
+    failures: int
+
+    def __init__(self, failures: int = 0) -> None:
+        self._assign(failures=failures)
+
+
+class Limited(Frozen):
+    """One message is attempted at a time.
+
+    Args:
+        since: when limiting started.
+        next_at: no attempt starts before.
+    """
+
+    __slots__ = ("next_at", "since")
+    since: datetime
+    next_at: datetime
+
+    def __init__(self, since: datetime, next_at: datetime) -> None:
+        self._assign(since=since, next_at=next_at)
+
+
+Circuit: TypeAlias = Normal | Limited
+NORMAL = Normal()
+
+
+class Seen(Frozen):
+    """The circuit as a store had it.
+
+    Args:
+        circuit: the circuit.
+        version: what tells this state of the store from all others; None when it is not known.
+    """
+
+    __slots__ = ("circuit", "version")
+    circuit: Circuit
+    version: int | str | None
+
+    def __init__(self, circuit: Circuit = NORMAL, version: int | str | None = None) -> None:
+        self._assign(circuit=circuit, version=version)
+
+
+class Admit(Frozen):
+    """The message is attempted."""
+
+    __slots__ = ()
+
+
+class Probe(Frozen):
+    """The message is attempted, if the circuit can be changed to this first.
+
+    Args:
+        claimed: the circuit while the attempt runs: nobody else's turn.
+    """
+
+    __slots__ = ("claimed",)
+    claimed: Limited
+
+    def __init__(self, claimed: Limited) -> None:
+        self._assign(claimed=claimed)
+
+
+class Defer(Frozen):
+    """The message is not attempted now.
+
+    Args:
+        until: no attempt starts before.
+    """
+
+    __slots__ = ("until",)
+    until: datetime
+
+    def __init__(self, until: datetime) -> None:
+        self._assign(until=until)
+
+
+ADMIT = Admit()
+
+
+def admission(circuit: Circuit, limit: RateLimit, now: datetime) -> Admit | Probe | Defer:
+    """Whether a message may be attempted now; a turn further off than any claim reaches is a broken one, and free."""
+    if isinstance(circuit, Normal):
+        return ADMIT
+    claim = max(limit.wait, LEASE)
+    if NO_DELAY < circuit.next_at - now <= claim:
+        return Defer(circuit.next_at)
+    return Probe(Limited(circuit.since, now + claim))
+
+
+def after(circuit: Circuit, outcome: Outcome, limit: RateLimit, now: datetime) -> Circuit:
+    """The circuit after an attempt: any success ends limiting, and the given number of failures in a row starts it."""
+    if outcome == "succeeded":
+        return NORMAL
+    if isinstance(circuit, Limited):
+        return Limited(circuit.since, now + limit.wait) if outcome == "probe failed" else circuit
+    failures = circuit.failures + 1
+    return Limited(now, now + limit.wait) if failures >= limit.consecutive_failures else Normal(failures)
+
+
+def may_hold(held_since: datetime | None, limit: RateLimit, now: datetime) -> bool:
+    """Whether a message may be held still; since a date that no clock of ours wrote, it may not."""
+    return (abs(now - held_since) if held_since else NO_DELAY) < limit.max_hold
+
+
+def hold_for(circuit: Limited, limit: RateLimit, message_id: str, now: datetime) -> timedelta:
+    """How long a message waits: half to all of the outage so far, so that waves thin out and come back spread."""
+    age = now - circuit.since
+    longest = min(max(age, limit.wait, SHORTEST_WAIT), LONGEST_WAIT)
+    return longest * (1 - chance_of(message_id, age) / 2)
+
+
+def probe_again_after(circuit: Limited, limit: RateLimit, message_id: str, now: datetime) -> timedelta:
+    """How long the probe itself waits after it failed: it is the message that finds the end when no other comes."""
+    age = now - circuit.since
+    shortest = max(limit.wait, DEFAULT_WAIT)
+    base = max(shortest, min(age / PROBE_SHARE, LONGEST_PROBE_WAIT))
+    return min(base * (1 + chance_of(message_id, age) / 2), LONGEST_WAIT)
+
+
+def chance_of(message_id: str, age: timedelta) -> float:
+    """A part of one that differs by message and over time, yet is the same for the same."""
+    from .backoff import chance  # noqa: PLC0415  # hashlib, which only who waits should pay for
+
+    return chance(message_id, int(age.total_seconds()))

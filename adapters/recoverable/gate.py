@@ -1,0 +1,100 @@
+"""What the messages of one invocation pass while something fails: who may be attempted, who waits, and how a failure there counts."""
+
+from __future__ import annotations
+
+from .breaker import Notice
+from .circuit import (
+    Defer,
+    Limited,
+    Normal,
+    Probe,
+    Seen,
+    admission,
+    after,
+    hold_for,
+    may_hold,
+    probe_again_after,
+)
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime, timedelta
+
+    from .breaker import Breaker
+    from .delivery import Delivery
+
+
+class Gate:
+    """What the messages of one invocation pass: it asks the store at most once, and only while something fails.
+
+    Args:
+        breaker: the instance's.
+        clock: gives the time.
+    """
+
+    __slots__ = ("_claim", "_clock", "_limit", "_looked", "_probe", "breaker")
+
+    def __init__(self, breaker: Breaker, clock: Callable[[], datetime]) -> None:
+        self.breaker, self._limit, self._clock = breaker, breaker.limit, clock
+        self._looked = False
+        self._probe: Delivery | None = None
+        self._claim = Seen()
+
+    def held(self, delivery: Delivery) -> timedelta | None:
+        """How long a message must wait before it may be attempted; None when it may be now. To be asked while the breaker is alert."""
+        now = self._clock()
+        self._look(now)
+        if not may_hold(delivery.held_since, self._limit, now):
+            return None
+        seen = self.breaker.seen
+        answer = admission(seen.circuit, self._limit, now)
+        if isinstance(answer, Probe):
+            claim = self.breaker.swap(seen, answer.claimed, now)
+            self.breaker.know(claim or Seen(answer.claimed))
+            if claim is not None:
+                self._probe, self._claim = delivery, claim
+                return None
+        if isinstance(answer, Probe | Defer) and isinstance(seen.circuit, Limited):
+            return hold_for(seen.circuit, self._limit, delivery.message.id, now)
+        return None
+
+    def succeeded(self) -> None:
+        """An attempt succeeded. To be told while the breaker is alert."""
+        self.breaker.succeeded(self._clock())
+
+    def failed(self, delivery: Delivery, error: BaseException) -> timedelta | None:
+        """How long a message waits whose attempt failed, which then counts as none; None when it goes on with its ladder."""
+        now, probe, counts = self._clock(), self._probe is delivery, self._counts(error)
+        if probe:
+            self._release(now)
+        elif counts:
+            self._look(now)
+            self.breaker.failed(now)
+        circuit = self.breaker.seen.circuit
+        if not counts or isinstance(circuit, Normal) or not may_hold(delivery.held_since, self._limit, now):
+            return None
+        wait = probe_again_after if probe else hold_for
+        return wait(circuit, self._limit, delivery.message.id, now)
+
+    def _look(self, now: datetime) -> None:
+        if not self._looked:
+            self._looked = True
+            self.breaker.look(now)
+
+    def _release(self, now: datetime) -> None:
+        """The probe failed: the next one's turn is after `wait`. Where the claim is no longer ours, its lease is over and nothing is due."""
+        self._probe = None
+        circuit = after(self._claim.circuit, "probe failed", self._limit, now)
+        if (released := self.breaker.swap(self._claim, circuit, now)) is not None:
+            self.breaker.know(released)
+
+    def _counts(self, error: BaseException) -> bool:
+        if self._limit.counts is None:
+            return True
+        try:
+            return bool(self._limit.counts(error))
+        except Exception as raised:  # noqa: BLE001  # told; a failure that cannot be judged is one
+            text = f"RateLimit(counts) raised {type(raised).__name__}. As a result, the failure counts."
+            self.breaker.tell(Notice("warning", text))
+            return True

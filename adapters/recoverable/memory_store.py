@@ -1,0 +1,32 @@
+"""The circuit that one instance keeps for itself: what a rate limit without a store has."""
+
+from __future__ import annotations
+
+from .circuit import NORMAL, Seen
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from .circuit import Circuit
+
+
+class MemoryCircuit:
+    """A circuit that only this instance knows, safe between threads: of several that change one version, one gets its key."""
+
+    def __init__(self) -> None:
+        self._seen = Seen(NORMAL, 0)
+        self._versions: dict[int, Seen] = {0: self._seen}
+
+    def read(self) -> Seen:
+        """The circuit as it is."""
+        return self._seen
+
+    def compare_and_set(self, seen: Seen, circuit: Circuit) -> Seen | None:
+        """Change the circuit, if it still is as it was seen."""
+        if not isinstance(seen.version, int) or seen.version != self._seen.version:
+            return None
+        mine = Seen(circuit, seen.version + 1)
+        if self._versions.setdefault(seen.version + 1, mine) is not mine:
+            return None
+        self._seen = mine
+        self._versions.pop(seen.version, None)
+        return mine

@@ -1,0 +1,118 @@
+"""Instances of a function that share a circuit, for the tests of rate limiting: each has a breaker, and all have one clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from builders import Boom, Clock, delivery
+from recoverable.breaker import Breaker, Notice
+from recoverable.gate import Gate
+from recoverable.memory_store import MemoryCircuit
+from recoverable.rate_limit import RateLimit, StoreUnavailable
+
+if TYPE_CHECKING:
+    from recoverable.circuit import Circuit, Seen
+    from recoverable.delivery import Delivery
+    from recoverable.rate_limit import CircuitStore
+
+
+class Store(MemoryCircuit):
+    """A shared store that notes its calls, can be away, and lets others act just before it is changed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reads = 0
+        self.away = False
+        self.meanwhile: Callable[[], object] | None = None
+
+    def read(self) -> Seen:
+        """Read, unless it is away."""
+        self.reads += 1
+        self._present()
+        return super().read()
+
+    def compare_and_set(self, seen: Seen, circuit: Circuit) -> Seen | None:
+        """Let the others act, then change."""
+        others, self.meanwhile = self.meanwhile, None
+        if others is not None:
+            others()
+        self._present()
+        return super().compare_and_set(seen, circuit)
+
+    def _present(self) -> None:
+        if self.away:
+            raise StoreUnavailable("it is away")
+
+
+class Calls(list[str]):
+    """The callbacks made, and the settings that make them."""
+
+    def limit(
+        self, consecutive_failures: int = 3, *, store: CircuitStore | None = None, **settings: Any
+    ) -> RateLimit:
+        """A limit whose callbacks are noted here."""
+
+        def started() -> None:
+            self.append("started")
+
+        def ended() -> None:
+            self.append("ended")
+
+        settings = {"on_started": started, "on_ended": ended, **settings}
+        return RateLimit(consecutive_failures, store=store, **settings)
+
+
+class Instance:
+    """One instance: invocations of one message each, unless several go through one gate.
+
+    Args:
+        limit: the settings.
+        clock: the time of all instances.
+    """
+
+    def __init__(self, limit: RateLimit, clock: Clock) -> None:
+        self.clock, self.told = clock, list[Notice]()
+        self.breaker = Breaker(limit, self.told.append)
+
+    def gate(self) -> Gate:
+        """A new invocation."""
+        return Gate(self.breaker, self.clock)
+
+    def attempt(
+        self,
+        error: BaseException | None = None,
+        *,
+        of: Delivery | None = None,
+        gate: Gate | None = None,
+        takes: timedelta = timedelta(0),
+    ) -> str | timedelta | None:
+        """One message: how long it is held, "attempted", or how long it waits when its failure counts as none.
+
+        Args:
+            error: what its handler raises; None when it succeeds.
+            of: the delivery.
+            gate: the invocation; a new one when not given.
+            takes: how long the handler runs.
+        """
+        through, message = gate or self.gate(), of or delivery()
+        if self.breaker.alert and (wait := through.held(message)) is not None:
+            return wait
+        self.clock.advance(takes)
+        if error is None:
+            if self.breaker.alert:
+                through.succeeded()
+            return "attempted"
+        return through.failed(message, error) or "attempted"
+
+    def fail(self, times: int = 1) -> list[str | timedelta | None]:
+        """So many messages whose attempts fail."""
+        return [self.attempt(Boom("down"), of=delivery(id=f"m-{number}")) for number in range(times)]
+
+
+def limited(circuit: Circuit) -> tuple[datetime, datetime]:
+    """Since when, and when the next attempt is due."""
+    since: datetime = circuit.since  # type: ignore[union-attr]  # a test that asks has a limited one
+    next_at: datetime = circuit.next_at  # type: ignore[union-attr]  # as above
+    return since, next_at

@@ -1,0 +1,130 @@
+"""The circuit as tables: what each outcome makes of it, and whom it admits."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from builders import NOW, seconds
+from recoverable.circuit import (
+    ADMIT,
+    NORMAL,
+    Admit,
+    Circuit,
+    Defer,
+    Limited,
+    Normal,
+    Probe,
+    admission,
+    after,
+    hold_for,
+    may_hold,
+    probe_again_after,
+)
+from recoverable.rate_limit import RateLimit
+
+if TYPE_CHECKING:
+    from recoverable.circuit import Outcome
+
+EARLIER = NOW - seconds(600)
+LIMIT = RateLimit(3, seconds(2))
+WAITING = Limited(EARLIER, NOW + seconds(1))
+DAYS = st.timedeltas(timedelta(days=-2000), timedelta(days=2000)).map(lambda off: NOW + off)
+
+AFTER: list[tuple[Circuit, Outcome, Circuit]] = [
+    (NORMAL, "succeeded", NORMAL),
+    (NORMAL, "failed", Normal(1)),
+    (Normal(1), "failed", Normal(2)),
+    (Normal(2), "failed", Limited(NOW, NOW + seconds(2))),
+    (Normal(2), "succeeded", NORMAL),
+    (WAITING, "failed", WAITING),
+    (WAITING, "probe failed", Limited(EARLIER, NOW + seconds(2))),
+    (WAITING, "succeeded", NORMAL),
+]
+
+
+@pytest.mark.parametrize(("circuit", "outcome", "then"), AFTER)
+def test_what_an_outcome_makes_of_the_circuit(circuit: Circuit, outcome: Outcome, then: Circuit) -> None:
+    assert after(circuit, outcome, LIMIT, NOW) == then
+
+
+ADMISSIONS: list[tuple[Circuit, Admit | Probe | Defer]] = [
+    (NORMAL, ADMIT),
+    (Normal(2), ADMIT),
+    (WAITING, Defer(NOW + seconds(1))),
+    (Limited(EARLIER, NOW), Probe(Limited(EARLIER, NOW + seconds(30)))),
+    (Limited(EARLIER, NOW - seconds(9)), Probe(Limited(EARLIER, NOW + seconds(30)))),
+    (Limited(EARLIER, NOW + seconds(30)), Defer(NOW + seconds(30))),
+    (Limited(EARLIER, NOW + seconds(31)), Probe(Limited(EARLIER, NOW + seconds(30)))),
+]
+
+
+@pytest.mark.parametrize(("circuit", "answer"), ADMISSIONS)
+def test_whom_the_circuit_admits(circuit: Circuit, answer: Admit | Probe | Defer) -> None:
+    assert admission(circuit, LIMIT, NOW) == answer
+
+
+def test_a_claim_lasts_as_long_as_a_wait_that_is_longer() -> None:
+    answer = admission(Limited(EARLIER, NOW), RateLimit(3, seconds(120)), NOW)
+
+    assert answer == Probe(Limited(EARLIER, NOW + seconds(120)))
+
+
+HOLDS = [
+    (None, True),
+    (NOW, True),
+    (NOW - timedelta(hours=23, minutes=59), True),
+    (NOW - timedelta(hours=24), False),
+    (NOW + seconds(2), True),  # the clock of another instance
+    (datetime(9999, 1, 1, tzinfo=UTC), False),
+]
+
+
+def test_a_message_is_held_for_a_day_and_no_longer() -> None:
+    assert [(since, may_hold(since, LIMIT, NOW)) for since, _ in HOLDS] == HOLDS
+
+
+def test_with_no_time_to_hold_nothing_is_held() -> None:
+    assert may_hold(None, RateLimit(3, max_hold=seconds(0)), NOW) is False
+
+
+@given(DAYS, DAYS, st.text(), st.timedeltas(timedelta(0), timedelta(minutes=15)))
+def test_no_message_waits_longer_than_a_broker_can_or_shorter_than_a_second(
+    since: datetime, now: datetime, message_id: str, wait: timedelta
+) -> None:
+    circuit, limit = Limited(since, now), RateLimit(3, wait)
+    waits = [hold_for(circuit, limit, message_id, now), probe_again_after(circuit, limit, message_id, now)]
+
+    assert all(timedelta(seconds=1) <= each <= timedelta(minutes=15) for each in waits)
+
+
+@pytest.mark.parametrize(
+    ("age", "least", "most"), [(0, 2.5, 5), (10, 5, 10), (600, 300, 600), (90_000, 450, 900)]
+)
+def test_the_waits_grow_with_the_outage_and_are_spread(age: int, least: float, most: float) -> None:
+    circuit = Limited(NOW - seconds(age), NOW)
+    waits = sorted(hold_for(circuit, LIMIT, f"m-{number}", NOW).total_seconds() for number in range(500))
+
+    assert least <= waits[0] < least * 1.02
+    assert most * 0.98 < waits[-1] <= most
+
+
+@pytest.mark.parametrize(("age", "least", "most"), [(0, 2, 3), (300, 30, 45), (90_000, 60, 90)])
+def test_the_probe_comes_back_after_a_tenth_of_the_outage_and_about_a_minute_at_most(
+    age: int, least: float, most: float
+) -> None:
+    circuit = Limited(NOW - seconds(age), NOW)
+    waits = [probe_again_after(circuit, LIMIT, f"m-{number}", NOW).total_seconds() for number in range(500)]
+
+    assert least <= min(waits) < least * 1.02
+    assert most * 0.98 < max(waits) <= most
+
+
+def test_the_same_message_waits_as_long_wherever_it_is_asked() -> None:
+    circuit = Limited(EARLIER, NOW)
+
+    assert hold_for(circuit, LIMIT, "m-1", NOW) == hold_for(circuit, LIMIT, "m-1", NOW)
