@@ -1,0 +1,133 @@
+"""Any interleaving of instances that share a circuit, with deaths and a store that comes and goes: what must hold in all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from builders import Boom, Clock, delivery, seconds
+from core.rate_limited import Calls, Instance, Store
+from recoverable.breaker import ALONE_FOR
+from recoverable.circuit import LEASE, Limited, Normal
+
+if TYPE_CHECKING:
+    from recoverable.delivery import Delivery
+    from recoverable.gate import Gate
+
+WAIT = seconds(3)
+INSTANCES = st.integers(0, 3)
+
+
+@dataclass(frozen=True)
+class Running:
+    """An attempt that has started: on which instance, in which invocation, of which message."""
+
+    instance: Instance
+    gate: Gate
+    delivery: Delivery
+
+
+class SharedCircuit(RuleBasedStateMachine):
+    """Four instances, each with any number of invocations at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.clock, self.store, self.calls = Clock(), Store(), Calls()
+        limit = self.calls.limit(2, wait=WAIT, store=self.store)
+        self.instances = [Instance(limit, self.clock) for _ in range(4)]
+        self.running = list[Running]()
+        self.probes = list[tuple[datetime, datetime]]()
+        self.number = 0
+        self.was_away = False
+
+    def receive(self, of: int) -> None:
+        """A message comes to an instance, and is attempted unless it is held."""
+        instance, self.number = self.instances[of], self.number + 1
+        gate, message = instance.gate(), delivery(id=f"m-{self.number}")
+        wait = gate.held(message) if instance.breaker.alert else None
+        if wait is not None:
+            assert timedelta(0) < wait <= timedelta(minutes=15)
+            return
+        self.running.append(Running(instance, gate, message))
+        circuit = instance.breaker.seen.circuit
+        if isinstance(circuit, Limited) and not self.was_away:
+            self.probes.append((circuit.since, self.clock.now))
+
+    @rule(of=INSTANCES)
+    def received(self, of: int) -> None:
+        self.receive(of)
+
+    @rule(of=INSTANCES, other=INSTANCES)
+    def received_while_another_receives(self, of: int, other: int) -> None:
+        self.store.meanwhile = lambda: self.receive(other)
+        self.receive(of)
+        self.store.meanwhile = None
+
+    @precondition(lambda self: self.running)
+    @rule(data=st.data())
+    def succeeded(self, data: st.DataObject) -> None:
+        ended = self.end(data)
+        if ended.instance.breaker.alert:
+            ended.gate.succeeded()
+        assert not ended.instance.breaker.alert
+
+    @precondition(lambda self: self.running)
+    @rule(data=st.data(), other=INSTANCES)
+    def failed(self, data: st.DataObject, other: int) -> None:
+        ended = self.end(data)
+        self.store.meanwhile = lambda: self.receive(other)
+        wait = ended.gate.failed(ended.delivery, Boom("down"))
+        self.store.meanwhile = None
+        assert wait is None or timedelta(0) < wait <= timedelta(minutes=15)
+
+    @precondition(lambda self: self.running)
+    @rule(data=st.data())
+    def died(self, data: st.DataObject) -> None:
+        self.end(data)
+
+    def end(self, data: st.DataObject) -> Running:
+        """An attempt that runs no longer."""
+        return self.running.pop(data.draw(st.integers(0, len(self.running) - 1)))
+
+    @rule(by=st.sampled_from([0.5, 1, 2.5, 3, 10, 31]))
+    def time_passed(self, by: float) -> None:
+        self.clock.advance(seconds(by))
+
+    @rule()
+    def store_went_or_came(self) -> None:
+        self.store.away = not self.store.away
+        self.was_away = True
+
+    @invariant()
+    def probes_are_a_wait_apart(self) -> None:
+        for since in {since for since, _ in self.probes}:
+            starts = sorted(start for limited, start in self.probes if limited == since)
+            assert all(late - early >= WAIT for early, late in pairwise(starts))
+
+    @invariant()
+    def callbacks_take_turns(self) -> None:
+        assert self.calls == (["started", "ended"] * len(self.calls))[: len(self.calls)]
+
+    @invariant()
+    def callbacks_tell_what_the_store_holds(self) -> None:
+        if not self.was_away:
+            limited = isinstance(self.store._seen.circuit, Limited)
+            assert limited == (self.calls[-1:] == ["started"])
+
+    def teardown(self) -> None:
+        """Nothing is limited for ever: once all is well, each instance attempts, and the first success frees all of them."""
+        self.store.away = False
+        self.clock.advance(max(LEASE, WAIT, ALONE_FOR))
+        for instance in self.instances:
+            assert instance.attempt() == "attempted"
+            assert instance.breaker.seen.circuit == Normal()
+
+
+SharedCircuit.TestCase.settings = settings(max_examples=300, stateful_step_count=40, deadline=None)
+TestSharedCircuit = SharedCircuit.TestCase
