@@ -1,0 +1,16 @@
+"""The function app as `func` and the Functions host look for it: the example shop's orders."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import azure.functions as func
+
+FUNCTIONS = Path(__file__).parent / "functions"
+sys.path += [str(FUNCTIONS / cloud) for cloud in ("azure", "aws")]  # the shop's own code is one for both
+
+from orders_endpoint import orders  # noqa: E402  # found there
+
+app = func.FunctionApp()
+app.register_functions(orders.blueprint())

@@ -1,0 +1,376 @@
+// The example shop on Azure: a queue of orders, the function that reads it, and the error queue for the orders it gives up.
+// Deploy with `az deployment group create`, see docs/deploying-on-azure.md; `tests/infra/azure` holds each rule that a comment here states.
+targetScope = 'resourceGroup'
+
+// ---- The ladder. A message gets (immediate + 1) × (delayed + 1) attempts: 24 as it stands. ----
+@description('Retries without delay in each round.')
+@minValue(0)
+@maxValue(20) // the queue's maxDeliveryCount must stay at least 6 above it
+param immediateRetries int = 5
+
+@description('Rounds that start after a delay.')
+@minValue(0)
+@maxValue(20)
+param delayedRetries int = 3
+
+@description('The n-th delay is n times this many seconds.')
+@minValue(1)
+@maxValue(3600)
+param timeIncreaseSeconds int = 10
+
+// ---- The function and how it is fed. ----
+@description('Where everything is.')
+param location string = resourceGroup().location
+
+@description('What the names begin with; those that must be unique in the world end with a hash of the resource group.')
+@minLength(2)
+@maxLength(8)
+param name string = 'shop'
+
+@description('The Python that the function runs on. What `az functionapp list-flexconsumption-runtimes --runtime python` lists is there.')
+@allowed(['3.11', '3.12', '3.13'])
+param pythonVersion string = '3.13'
+
+@description('Memory of an instance in MB; processors come with it.')
+@allowed([512, 2048, 4096])
+param instanceMemory int = 2048
+
+@description('The most instances. Each runs as many messages at a time as host.json says.')
+@minValue(40)
+@maxValue(1000)
+param maximumInstances int = 40
+
+@description('The resource id of the action group that hears the alerts; empty for alerts that nobody hears.')
+param actionGroupId string = ''
+
+var unique = '${name}-${uniqueString(resourceGroup().id)}'
+var heardBy = empty(actionGroupId) ? [] : [{ actionGroupId: actionGroupId }]
+
+// Azure built-in roles, by their ids.
+var serviceBusDataReceiver = subscriptionResourceId('Microsoft.Authorization/roleDefinitions', '4f6d3b9b-027b-4f4c-9142-0e5a2a2247e0')
+var serviceBusDataSender = subscriptionResourceId('Microsoft.Authorization/roleDefinitions', '69a216fc-b8fb-44d8-bc22-1f3c2cd27a39')
+var storageBlobDataOwner = subscriptionResourceId('Microsoft.Authorization/roleDefinitions', 'b7e6dc6d-f1e8-4753-8033-0f276bb0955b')
+var monitoringMetricsPublisher = subscriptionResourceId('Microsoft.Authorization/roleDefinitions', '3913510d-42f4-4e42-8a64-420c390055eb')
+
+// ---- Queues. ----
+resource serviceBus 'Microsoft.ServiceBus/namespaces@2024-01-01' = {
+  name: unique
+  location: location
+  sku: { name: 'Standard', tier: 'Standard' } // Basic has neither scheduled messages nor forwarding
+  properties: {
+    disableLocalAuth: true // identities only: there is no key to leak
+    minimumTlsVersion: '1.2'
+  }
+}
+
+resource errorQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
+  parent: serviceBus
+  name: 'orders-error'
+  properties: {
+    lockDuration: 'PT5M' // an operator looks longer than a function does
+    maxDeliveryCount: 2000 // the most there is: nothing leaves this queue for having been looked at
+    defaultMessageTimeToLive: 'P10675199DT2H48M5.4775807S' // for ever
+    // What Service Bus itself moves here keeps its message id. Sent back, and dead again within the window, it would pass for a duplicate and be lost.
+    requiresDuplicateDetection: false
+  }
+}
+
+resource ordersQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
+  parent: serviceBus
+  name: 'orders'
+  properties: {
+    lockDuration: 'PT1M' // an order whose function died is free again after it; the host renews the locks of those that run
+    // The ladder moves a message long before this. It is for what never reaches our code, such as a function that cannot be loaded.
+    maxDeliveryCount: 100
+    forwardDeadLetteredMessagesTo: errorQueue.name
+    defaultMessageTimeToLive: 'P10675199DT2H48M5.4775807S' // for ever: a function that is broken for a long weekend loses nothing
+    deadLetteringOnMessageExpiration: true // an order with a time to live of its own that nobody read in time is one to hear of
+    // A copy made anew, because the answer to its sending was lost, is taken once. The window spans functionTimeout and a lock, after which it is made anew.
+    requiresDuplicateDetection: true
+    duplicateDetectionHistoryTimeWindow: 'PT10M'
+  }
+}
+
+// An example of events: who publishes knows the topic alone, and the function reads its one queue, so that a retry reaches nobody else.
+resource eventsTopic 'Microsoft.ServiceBus/namespaces/topics@2024-01-01' = {
+  parent: serviceBus
+  name: 'shop-events'
+  properties: {
+    defaultMessageTimeToLive: 'P10675199DT2H48M5.4775807S'
+  }
+}
+
+resource ordersSubscription 'Microsoft.ServiceBus/namespaces/topics/subscriptions@2024-01-01' = {
+  parent: eventsTopic
+  name: 'orders'
+  properties: {
+    forwardTo: ordersQueue.name
+    forwardDeadLetteredMessagesTo: errorQueue.name
+    maxDeliveryCount: 100
+    deadLetteringOnFilterEvaluationExceptions: true
+    deadLetteringOnMessageExpiration: true
+  }
+}
+
+// ---- The function. ----
+resource identity 'Microsoft.ManagedIdentity/userAssignedIdentities@2024-11-30' = {
+  name: unique
+  location: location
+}
+
+resource storage 'Microsoft.Storage/storageAccounts@2024-01-01' = {
+  name: '${name}${uniqueString(resourceGroup().id)}'
+  location: location
+  kind: 'StorageV2'
+  sku: { name: 'Standard_LRS' }
+  properties: {
+    allowSharedKeyAccess: false // identities only
+    allowBlobPublicAccess: false
+    minimumTlsVersion: 'TLS1_2'
+    supportsHttpsTrafficOnly: true
+  }
+}
+
+resource blobs 'Microsoft.Storage/storageAccounts/blobServices@2024-01-01' = {
+  parent: storage
+  name: 'default'
+}
+
+resource packages 'Microsoft.Storage/storageAccounts/blobServices/containers@2024-01-01' = {
+  parent: blobs
+  name: 'packages' // what `func` publishes
+}
+
+resource plan 'Microsoft.Web/serverfarms@2024-04-01' = {
+  name: unique
+  location: location
+  kind: 'functionapp'
+  sku: { name: 'FC1', tier: 'FlexConsumption' }
+  properties: { reserved: true } // Linux
+}
+
+resource functionApp 'Microsoft.Web/sites@2024-04-01' = {
+  name: unique
+  location: location
+  kind: 'functionapp,linux'
+  identity: {
+    type: 'UserAssigned'
+    userAssignedIdentities: { '${identity.id}': {} }
+  }
+  properties: {
+    serverFarmId: plan.id
+    httpsOnly: true
+    functionAppConfig: {
+      deployment: {
+        storage: {
+          type: 'blobContainer'
+          value: '${storage.properties.primaryEndpoints.blob}${packages.name}'
+          authentication: {
+            type: 'UserAssignedIdentity'
+            userAssignedIdentityResourceId: identity.id
+          }
+        }
+      }
+      runtime: { name: 'python', version: pythonVersion }
+      scaleAndConcurrency: {
+        instanceMemoryMB: instanceMemory
+        maximumInstanceCount: maximumInstances
+      }
+    }
+  }
+  dependsOn: [mayOwnBlobs] // without which the first deployment finds its container closed
+}
+
+resource settings 'Microsoft.Web/sites/config@2024-04-01' = {
+  parent: functionApp
+  name: 'appsettings'
+  properties: {
+    // The connection `ServiceBus`, which the host and the endpoint read alike.
+    ServiceBus__fullyQualifiedNamespace: '${serviceBus.name}.servicebus.windows.net'
+    ServiceBus__credential: 'managedidentity'
+    ServiceBus__clientId: identity.properties.clientId
+    RECOVERABLE_ERROR_QUEUE: errorQueue.name
+    IMMEDIATE_RETRIES: string(immediateRetries)
+    DELAYED_RETRIES: string(delayedRetries)
+    TIME_INCREASE_SECONDS: string(timeIncreaseSeconds)
+    // As many threads as host.json lets messages run at a time; one that waits for a thread uses up its functionTimeout.
+    PYTHON_THREADPOOL_THREAD_COUNT: '16'
+    AzureWebJobsStorage__accountName: storage.name
+    AzureWebJobsStorage__credential: 'managedidentity'
+    AzureWebJobsStorage__clientId: identity.properties.clientId
+    APPLICATIONINSIGHTS_CONNECTION_STRING: insights.properties.ConnectionString
+    APPLICATIONINSIGHTS_AUTHENTICATION_STRING: 'ClientId=${identity.properties.clientId};Authorization=AAD'
+  }
+  dependsOn: [mayReceiveOrders, maySendOrders, maySendErrors, mayPublishMetrics] // the app starts anew with these settings, and then needs them
+}
+
+// ---- What the function may do, and no more: each role on the one entity that it is for. ----
+resource mayReceiveOrders 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
+  name: guid(ordersQueue.id, identity.id, serviceBusDataReceiver)
+  scope: ordersQueue
+  properties: {
+    description: 'The host receives orders, completes and abandons them, renews their locks.'
+    principalId: identity.properties.principalId
+    principalType: 'ServicePrincipal'
+    roleDefinitionId: serviceBusDataReceiver
+  }
+}
+
+resource maySendOrders 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
+  name: guid(ordersQueue.id, identity.id, serviceBusDataSender)
+  scope: ordersQueue
+  properties: {
+    description: 'The function sends the copy of a delayed retry.'
+    principalId: identity.properties.principalId
+    principalType: 'ServicePrincipal'
+    roleDefinitionId: serviceBusDataSender
+  }
+}
+
+resource maySendErrors 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
+  name: guid(errorQueue.id, identity.id, serviceBusDataSender)
+  scope: errorQueue
+  properties: {
+    description: 'The function sends the copy of an order that is given up.'
+    principalId: identity.properties.principalId
+    principalType: 'ServicePrincipal'
+    roleDefinitionId: serviceBusDataSender
+  }
+}
+
+resource mayOwnBlobs 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
+  name: guid(storage.id, identity.id, storageBlobDataOwner)
+  scope: storage // the host makes containers of its own, for its locks and keys, and reads the published package
+  properties: {
+    description: 'The host keeps its locks and keys, and reads what was published.'
+    principalId: identity.properties.principalId
+    principalType: 'ServicePrincipal'
+    roleDefinitionId: storageBlobDataOwner
+  }
+}
+
+resource mayPublishMetrics 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
+  name: guid(insights.id, identity.id, monitoringMetricsPublisher)
+  scope: insights
+  properties: {
+    description: 'The host writes the log.'
+    principalId: identity.properties.principalId
+    principalType: 'ServicePrincipal'
+    roleDefinitionId: monitoringMetricsPublisher
+  }
+}
+
+// ---- The log, and what somebody should hear of. ----
+resource workspace 'Microsoft.OperationalInsights/workspaces@2023-09-01' = {
+  name: unique
+  location: location
+  properties: {
+    sku: { name: 'PerGB2018' }
+    retentionInDays: 90
+  }
+}
+
+resource insights 'Microsoft.Insights/components@2020-02-02' = {
+  name: unique
+  location: location
+  kind: 'web'
+  properties: {
+    Application_Type: 'web'
+    WorkspaceResourceId: workspace.id
+    DisableLocalAuth: true // identities only
+  }
+}
+
+resource errorQueueDepthAlert 'Microsoft.Insights/metricAlerts@2018-03-01' = {
+  name: '${unique}-error-queue-depth'
+  location: 'global'
+  properties: {
+    description: 'An order was given up. The message in the error queue says why.'
+    severity: 2
+    enabled: true
+    scopes: [serviceBus.id]
+    evaluationFrequency: 'PT1M'
+    windowSize: 'PT5M'
+    criteria: {
+      'odata.type': 'Microsoft.Azure.Monitor.SingleResourceMultipleMetricCriteria'
+      allOf: [
+        {
+          name: 'depth'
+          criterionType: 'StaticThresholdCriterion'
+          metricNamespace: 'Microsoft.ServiceBus/namespaces'
+          metricName: 'ActiveMessages'
+          dimensions: [{ name: 'EntityName', operator: 'Include', values: [errorQueue.name] }]
+          timeAggregation: 'Maximum'
+          operator: 'GreaterThan'
+          threshold: 0
+        }
+      ]
+    }
+    actions: heardBy
+  }
+}
+
+resource deadLettersAlert 'Microsoft.Insights/metricAlerts@2018-03-01' = {
+  name: '${unique}-dead-letters'
+  location: 'global'
+  properties: {
+    description: 'A dead letter could not be forwarded to the error queue, or died in it.'
+    severity: 1
+    enabled: true
+    scopes: [serviceBus.id]
+    evaluationFrequency: 'PT1M'
+    windowSize: 'PT5M'
+    criteria: {
+      'odata.type': 'Microsoft.Azure.Monitor.SingleResourceMultipleMetricCriteria'
+      allOf: [
+        {
+          name: 'deadLetters'
+          criterionType: 'StaticThresholdCriterion'
+          metricNamespace: 'Microsoft.ServiceBus/namespaces'
+          metricName: 'DeadletteredMessages'
+          dimensions: [
+            { name: 'EntityName', operator: 'Include', values: [ordersQueue.name, errorQueue.name, eventsTopic.name] }
+          ]
+          timeAggregation: 'Maximum'
+          operator: 'GreaterThan'
+          threshold: 0
+        }
+      ]
+    }
+    actions: heardBy
+  }
+}
+
+resource ordersWaitAlert 'Microsoft.Insights/metricAlerts@2018-03-01' = {
+  name: '${unique}-orders-wait'
+  location: 'global'
+  properties: {
+    description: 'For half an hour the queue was never empty. The function is down, or too slow for what comes.'
+    severity: 2
+    enabled: true
+    scopes: [serviceBus.id]
+    evaluationFrequency: 'PT5M'
+    windowSize: 'PT30M'
+    criteria: {
+      'odata.type': 'Microsoft.Azure.Monitor.SingleResourceMultipleMetricCriteria'
+      allOf: [
+        {
+          name: 'waiting'
+          criterionType: 'StaticThresholdCriterion'
+          metricNamespace: 'Microsoft.ServiceBus/namespaces'
+          metricName: 'ActiveMessages' // those that are scheduled for a delayed retry are none
+          dimensions: [{ name: 'EntityName', operator: 'Include', values: [ordersQueue.name] }]
+          timeAggregation: 'Minimum'
+          operator: 'GreaterThan'
+          threshold: 0
+        }
+      ]
+    }
+    actions: heardBy
+  }
+}
+
+output functionAppName string = functionApp.name
+output serviceBusNamespace string = '${serviceBus.name}.servicebus.windows.net'
+output ordersQueueId string = ordersQueue.id
+output errorQueueId string = errorQueue.id

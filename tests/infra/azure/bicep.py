@@ -1,0 +1,156 @@
+"""infra/azure/main.bicep as data: what it would deploy under given parameters, and the names it uses. No compiler runs here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pycep import BicepParser
+
+ROOT = Path(__file__).parents[3]
+SOURCE = (ROOT / "infra" / "azure" / "main.bicep").read_text()
+
+STRING = re.compile(r"'(?:[^'\\]|\\.)*'")
+INSIDE = re.compile(r"\$\{([^}]*)\}")
+DECLARED = re.compile(
+    r"^(?:param|var|resource|output) (\w+)(?: (?:int|string|bool|object|array)\b)?", re.MULTILINE
+)
+NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*\b(?!\s*[:(])")
+KEYWORDS = {"true", "false", "null", "targetScope"}
+
+
+class Deployment:
+    """What the template deploys.
+
+    Args:
+        parameters: their values; the others have their defaults.
+        source: the template.
+    """
+
+    def __init__(self, parameters: Mapping[str, Any] | None = None, source: str = SOURCE) -> None:
+        self._parsed = parsed(source)
+        self.parameters: dict[str, Any] = self._parsed["parameters"]
+        self._given = dict(parameters or {})
+        self.resources: dict[str, dict[str, Any]] = {
+            name: {**found, "config": self._value(found["config"])}
+            for name, found in self._parsed["resources"].items()
+        }
+        self.outputs = {name: self._value(found["value"]) for name, found in self._parsed["outputs"].items()}
+
+    def of_type(self, kind: str) -> dict[str, dict[str, Any]]:
+        """The resources of a type, by their symbolic names, as they are configured."""
+        return {name: found["config"] for name, found in self.resources.items() if found["type"] == kind}
+
+    def config(self, name: str) -> dict[str, Any]:
+        """A resource as it is configured."""
+        found: dict[str, Any] = self.resources[name]["config"]
+        return found
+
+    def properties(self, name: str) -> dict[str, Any]:
+        """A resource's properties."""
+        found: dict[str, Any] = self.config(name)["properties"]
+        return found
+
+    def bounds(self, name: str) -> list[Any]:
+        """What a parameter allows: each value of a choice, both ends of a range."""
+        decorators = {each["type"]: each["argument"] for each in self.parameters[name]["decorators"]}
+        return list(decorators.get("allowed") or (decorators["min_value"], decorators["max_value"]))
+
+    def _value(self, node: Any) -> Any:
+        match node:
+            case {"operator": {"type": operator, "operands": operands}}:
+                return self._operated(operator, operands)
+            case {"function": {"type": name, "parameters": arguments}}:
+                return self._called(
+                    name, [self._value(each) for each in arguments.values() if each is not None]
+                )
+            case dict():
+                return {self._filled(key.strip("'")): self._value(inner) for key, inner in node.items()}
+            case list():
+                return [self._value(inner) for inner in node]
+            case str():
+                return self._text(node)
+            case _:
+                return node
+
+    def _operated(self, operator: str, operands: Mapping[str, Any]) -> Any:
+        if operator == "conditional":
+            return self._value(
+                operands["true_value" if self._value(operands["condition"]) else "false_value"]
+            )
+        assert operator == "property_accessor", f"no operator that this reader knows: {operator}"
+        return self._property(path(operands))
+
+    def _text(self, text: str) -> Any:
+        """A text with what it refers to put in, or the value of what bears that name: the parser tells the two not apart."""
+        if text in self._parsed["parameters"]:
+            return self._given.get(text, self._value(self._parsed["parameters"][text].get("default", text)))
+        if text in self._parsed["variables"]:
+            return self._value(self._parsed["variables"][text]["value"])
+        return self._filled(text)
+
+    def _filled(self, text: str) -> str:
+        return INSIDE.sub(lambda found: str(self._inside(found[1])), text)
+
+    def _inside(self, expression: str) -> Any:
+        return (
+            self._property(expression.split("."))
+            if re.fullmatch(r"[\w.]+", expression)
+            else f"<{expression}>"
+        )
+
+    def _property(self, names: list[str]) -> Any:
+        """A resource's name is known; what only Azure knows stands as it is written, in angle brackets."""
+        match names:
+            case [name]:
+                return self._text(name)
+            case [resource, "name"]:
+                return self._value(self._parsed["resources"][resource]["config"]["name"])
+            case _:
+                return f"<{'.'.join(names)}>"
+
+    def _called(self, function: str, arguments: list[Any]) -> Any:
+        match function:
+            case "string":
+                return str(arguments[0])
+            case "empty":
+                return not arguments[0]
+            case "subscription_resource_id":
+                return "/".join(arguments)
+            case _:
+                return f"<{function}({', '.join(map(str, arguments))})>"
+
+
+@cache
+def parsed(source: str) -> dict[str, Any]:
+    """What the parser makes of a template."""
+    found: dict[str, Any] = BicepParser().parse(text=source)
+    return found
+
+
+def path(operands: Mapping[str, Any]) -> list[str]:
+    """The names of `a.b.c`, which the parser nests to the right; what is no name stands as it is written."""
+    match operands["operand_1"], operands["operand_2"]:
+        case str(first), {"operator": {"operands": rest}}:
+            return [first, *path(rest)]
+        case str(first), str(second):
+            return [first, second]
+        case {"function": {"type": function}}, str(second):
+            return [f"{function}()", second]
+        case other:
+            raise AssertionError(f"no form that this reader knows: {other}")
+
+
+def names_declared(source: str = SOURCE) -> set[str]:
+    """What the template declares, its outputs left out: nothing can refer to these."""
+    return {name for name in DECLARED.findall(source) if f"output {name} " not in source}
+
+
+def names_used(source: str = SOURCE) -> set[str]:
+    """What the template refers to, in expressions and inside texts."""
+    bare = DECLARED.sub("", re.sub(r"(?m)(?:^|\s)//.*$", "", source))
+    inside = " ".join(found for text in STRING.findall(bare) for found in INSIDE.findall(text))
+    return set(NAME.findall(STRING.sub("''", bare)) + NAME.findall(inside)) - KEYWORDS

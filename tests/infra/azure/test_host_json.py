@@ -1,0 +1,44 @@
+"""host.json: what must be right for the ladder, and why."""
+
+from __future__ import annotations
+
+from infra.azure.durations import clock
+from infra.azure.host_json import HOST, SERVICE_BUS
+
+
+def test_a_function_ends_before_its_lock_is_no_longer_renewed() -> None:
+    """Else a message that takes long succeeds, cannot be completed, and comes again for ever."""
+    assert clock(SERVICE_BUS["maxAutoLockRenewalDuration"]) > clock(HOST["functionTimeout"])
+
+
+def test_no_message_is_fetched_ahead() -> None:
+    """Its lock would run out while it waits, and each time it does counts as a delivery."""
+    assert SERVICE_BUS["prefetchCount"] == 0
+
+
+def test_the_host_completes_what_returns() -> None:
+    assert SERVICE_BUS["autoCompleteMessages"] is True
+
+
+def test_how_many_messages_run_at_a_time_is_said() -> None:
+    """The host's own default goes with the processors, and the platform counts on this number when it adds instances."""
+    assert SERVICE_BUS["maxConcurrentCalls"] == 16
+
+
+def test_the_extension_is_the_one_whose_settings_these_are() -> None:
+    """Bundle 4 has version 5 of the Service Bus extension; older ones have other names for the same settings."""
+    assert HOST["extensionBundle"] == {
+        "id": "Microsoft.Azure.Functions.ExtensionBundle",
+        "version": "[4.*, 5.0.0)",
+    }
+
+
+def test_the_host_retries_nothing_itself() -> None:
+    """Its retries do not apply to Service Bus, and would multiply the ladder if they did."""
+    assert ("retry" in HOST, HOST["version"]) == (False, "2.0")
+
+
+def test_each_setting_of_service_bus_has_a_test_here() -> None:
+    assert set(SERVICE_BUS) == {
+        "autoCompleteMessages", "maxAutoLockRenewalDuration", "maxConcurrentCalls", "prefetchCount",
+    }  # fmt: skip
