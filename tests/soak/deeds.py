@@ -1,0 +1,110 @@
+"""What the messages of a soak do to their handler, and how many runs of it each takes when nothing else goes wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from datetime import timedelta
+
+from recoverable import Delayed, Failed, Immediate, Message, Recoverability
+
+ALL = 9
+"""The attempts of the ladder below."""
+
+LADDER = (Immediate(2), Delayed(2, timedelta(seconds=1)))
+
+DAWDLE = 4
+"""Seconds, which is longer than a message is locked or hidden in a soak."""
+
+
+class OrderFailed(Exception):
+    """Raised by an order that may do better the next time."""
+
+
+class OrderRejected(Exception):
+    """Raised by an order that never will."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """What one kind of message does.
+
+    Args:
+        share: how many of a thousand messages are of this kind.
+        misbehave: is called in its first attempts.
+        attempts: so many of them; afterwards it succeeds.
+        runs: of the handler in all.
+    """
+
+    share: int
+    misbehave: Callable[[], None]
+    attempts: int
+    runs: int
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether it belongs into the error queue."""
+        return self.attempts == ALL
+
+
+def fail() -> None:
+    raise OrderFailed
+
+
+def reject() -> None:
+    raise OrderRejected
+
+
+def die() -> None:
+    os._exit(1)
+
+
+def dawdle() -> None:
+    time.sleep(DAWDLE)
+
+
+DEEDS = {
+    "succeeds": Deed(775, fail, 0, 1),
+    "fails once": Deed(100, fail, 1, 2),
+    "fails for a round": Deed(60, fail, 3, 4),
+    "fails always": Deed(40, fail, ALL, ALL),
+    "is rejected": Deed(20, reject, ALL, 1),
+    "dawdles once": Deed(2, dawdle, 1, 1),
+    "kills once": Deed(2, die, 1, 2),
+    "kills always": Deed(1, die, ALL, ALL),
+}
+
+
+def recoverability(error_queue: str | None = None) -> Recoverability:
+    """The ladder of all soaks: 9 attempts."""
+    return Recoverability(*LADDER, Failed(error_queue, unrecoverable=(OrderRejected,)))
+
+
+def plan(messages: int, seed: int, *, without: Collection[str] = ()) -> list[str]:
+    """The deed of each message: every one once, then as their shares have it.
+
+    Args:
+        messages: how many.
+        seed: draws them.
+        without: the deeds that are left out.
+    """
+    shares = {name: deed.share for name, deed in DEEDS.items() if name not in without}
+    drawn = random.Random(seed).choices(list(shares), list(shares.values()), k=messages - len(shares))
+    return [*shares, *drawn]
+
+
+def body(number: int, deed: str) -> str:
+    """The body of a message."""
+    return json.dumps({"number": number, "deed": deed})
+
+
+def behave(message: Message) -> None:
+    """Do what the message is there for."""
+    deed = DEEDS[message.json()["deed"]]
+    attempts_before = 3 * message.round + message.attempt - 1
+    if deed.hopeless or attempts_before < deed.attempts:
+        deed.misbehave()

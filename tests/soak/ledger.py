@@ -1,0 +1,34 @@
+"""The ledger: what handlers did, noted so that no death of their process can take it back."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+from recoverable import Message
+from soak.deeds import behave
+
+SETTING = "SOAK_LEDGER"
+"""The environment variable with the ledger's path."""
+
+
+@cache
+def ledger() -> int:
+    """The ledger's file, to which a line is added whole or not at all."""
+    return os.open(os.environ[SETTING], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+
+
+def handle(message: Message) -> None:
+    """The handler of all soaks."""
+    number = message.json()["number"]
+    os.write(ledger(), f"run {number}\n".encode())
+    behave(message)
+    os.write(ledger(), f"processed {number}\n".encode())
+
+
+def counted(path: Path, what: str) -> Counter[int]:
+    """How often each message was run, or processed."""
+    lines = (line.split() for line in path.read_text().splitlines())
+    return Counter(int(number) for verb, number in lines if verb == what)

@@ -1,0 +1,106 @@
+"""The soak on AWS: ministack's SQS, and functions in AWS's own runtime client, whose processes are killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from aws.server import REGION, client_at
+from recoverable.faults import EXCEPTION_TYPE
+from recoverable.local.aws import Ended, Entry, Invoked, LocalAws, LocalQueue, QueuedMessage
+from soak.deeds import DAWDLE
+from soak.ledger import SETTING
+from soak.ministack import ministack
+from soak.tally import SetAside
+from soak.unreliable_proxy import UnreliableProxy
+
+_BATCH = 10  # entries; SQS API
+
+
+class Busy:
+    """The processes that work on an invocation, as the journal tells of them."""
+
+    def __init__(self) -> None:
+        self._pids: dict[str, int] = {}
+
+    def __call__(self, entry: Entry) -> None:
+        """Take note of an entry."""
+        match entry:
+            case Invoked():
+                self._pids[entry.request_id] = entry.pid
+            case Ended():
+                self._pids.pop(entry.request_id, None)
+            case _:
+                pass
+
+    def kill(self, draw: random.Random) -> bool:
+        """Kill one of them."""
+        if not (pids := sorted(self._pids.copy().values())):
+            return False
+        with suppress(ProcessLookupError):
+            os.kill(draw.choice(pids), signal.SIGKILL)
+            return True
+        return False
+
+
+class Aws:
+    """The local host on a queue."""
+
+    def __init__(self, host: LocalAws, broker: str, busy: Busy, proxy: UnreliableProxy) -> None:
+        self._orders, self._errors = host.queue("soak"), host.queue("soak-error")
+        self._client: Any = client_at(broker)
+        self.pranks = {"killed hosts": busy.kill, **proxy.pranks()}
+
+    def send(self, bodies: Sequence[str]) -> None:
+        """Send messages."""
+        for start in range(0, len(bodies), _BATCH):
+            entries = [
+                {"Id": str(place), "MessageBody": body}
+                for place, body in enumerate(bodies[start : start + _BATCH])
+            ]
+            answer = self._client.send_message_batch(QueueUrl=self._orders.url, Entries=entries)
+            assert len(answer["Successful"]) == len(entries), answer
+
+    def left(self) -> int:
+        """How many messages the queue holds."""
+        return self._orders.depth().total
+
+    def set_aside(self) -> list[SetAside]:
+        """What lies in the error queue."""
+        return [_set_aside(message) for message in _all(self._errors)]
+
+
+def _all(queue: LocalQueue) -> list[QueuedMessage]:
+    messages = queue.messages()
+    assert len(messages) == queue.depth().total, "the error queue was not seen whole"
+    return messages
+
+
+def _set_aside(message: QueuedMessage) -> SetAside:
+    headers = json.loads(message.attributes.get("NServiceBus.AmazonSQS.Headers", "{}"))
+    return SetAside(message.json()["number"], headers.get(EXCEPTION_TYPE, "the redrive policy"))
+
+
+@contextmanager
+def begin(ledger: Path) -> Iterator[Aws]:
+    """Start broker, proxy and host; everything but the sending of the messages goes through the proxy."""
+    busy = Busy()
+    with ministack(ledger.parent) as broker, UnreliableProxy(broker) as proxy:
+        host = LocalAws.from_template(
+            Path(__file__).with_name("template.yaml"),
+            observe=busy,
+            endpoint_url=proxy.url,
+            region=REGION,
+            concurrency=4,
+            visibility_timeout=timedelta(seconds=DAWDLE - 1),
+            environment={SETTING: str(ledger)},
+        )
+        with host:
+            yield Aws(host, broker, busy, proxy)
