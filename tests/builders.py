@@ -52,7 +52,7 @@ def message(
     attempt: int = 1,
     round: int = 0,  # noqa: A002  # as the message calls it
     queue: str = QUEUE,
-    sent_at: datetime | Callable[[], datetime | None] | None = None,
+    sent_at: datetime | Callable[[Message], datetime | None] | None = None,
     group_id: str | None = None,
     native: Any = None,
 ) -> Message:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from _signal import signal as set_handler  # type: ignore[import-not-found]  # signal.signal, without its search among enums
 from time import monotonic
 
 TYPE_CHECKING = False  # see frozen.py
@@ -41,13 +42,13 @@ class Alarm:
 
     def __enter__(self) -> Self:
         if self._works:
-            self._before: Any = signal.signal(signal.SIGALRM, self._ring)
+            self._before: Any = set_handler(signal.SIGALRM, self._ring)
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._works:
             signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, self._before)
+            set_handler(signal.SIGALRM, self._before)
 
     def call(self, seconds: float, handler: Callable[[T], R], argument: T) -> R:
         """Call the handler; raise `TimeUp` inside it when the time is up.

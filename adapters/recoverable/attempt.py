@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 AT_ONCE = Redeliver(NO_DELAY)
 
+FOREVER = float("inf")
+"""Seconds where nothing sets a limit."""
+
 
 class Invocation:
     """What one invocation gives to each of its attempts: the settings, the platform and the time.
@@ -37,7 +40,7 @@ class Invocation:
 
     __slots__ = (
         "_clock",
-        "_handler_timeout",
+        "_own_seconds",
         "_platform",
         "_recoverability",
         "_seconds_left",
@@ -57,53 +60,74 @@ class Invocation:
         alarm: Alarm | None = None,
     ) -> None:
         self._recoverability, self._platform, self._clock = recoverability, platform, clock
-        self._seconds_left, self._handler_timeout = seconds_left, handler_timeout
+        self._seconds_left = seconds_left or without_end
+        self._own_seconds = FOREVER if handler_timeout is None else handler_timeout.total_seconds()
         self.alarm = alarm
         self.finished = 0
         self.interruption: KeyboardInterrupt | SystemExit | None = None  # to be raised again after settling
 
-    def received(self, delivery: Delivery, *, may_defer: bool = True) -> Settlement | None:
-        """What becomes of a delivery before any handler; None when its handler is to run.
+    def received(self, delivery: Delivery, *, may_defer: bool = True) -> float | Settlement:
+        """What becomes of a delivery: the seconds that its handler may run now, or what is settled without it.
 
         Args:
             delivery: the message as it came.
             may_defer: False when a deferral could not be sent, and something else must become of it.
         """
-        due_at = delivery.due_at if may_defer else None
-        if due_at is not None and NO_DELAY < (wait := due_at - self._clock()) <= MAX_DELAY:
-            return self._decided(delivery, Deferral(wait, "it is not yet due", hop=True))
-        if delivery.wordless:
-            why = "its deliveries ended without a word: time-out, crash or lack of memory"
-            settlement = self._decided(delivery, UnreportedFailure(why))
-            if settlement != AT_ONCE:  # what was just delivered need not be delivered again: its handler runs
-                return settlement
-        return None if self._has_time() else self.handed_back(delivery)
+        if delivery.due_at is not None and may_defer and (hop := self._not_due(delivery, delivery.due_at)):
+            return hop
+        if delivery.wordless and (settlement := self._without_a_word(delivery)) != AT_ONCE:
+            return settlement  # else its handler runs: what was just delivered need not be delivered again
+        seconds = self._seconds_left()
+        if seconds <= 0 or self.interruption is not None:
+            return self._handed_back(delivery)
+        return min(seconds, self._own_seconds)
 
-    def handed_back(self, delivery: Delivery) -> Settlement:
+    def _handed_back(self, delivery: Delivery) -> Settlement:
         """The settlement of a message for which there is no time now."""
         return self._decided(delivery, Deferral(NO_DELAY, "this invocation has no time left for it"))
 
-    def limit(self) -> Limit:
-        """How long the next handler may run."""
-        seconds = self._seconds_left() if self._seconds_left else None
-        own = self._handler_timeout
-        if own is not None and (seconds is None or own.total_seconds() <= seconds):
-            return Limit(own.total_seconds(), convicts=True)
-        return Limit(seconds, convicts=self.finished == 0)  # it has the invocation from its start
+    def ended(
+        self, delivery: Delivery, error: BaseException | None, seconds: float, *, after: int = 0
+    ) -> Settlement:
+        """The settlement of an attempt.
 
-    def ended(self, delivery: Delivery, error: BaseException | None, limit: Limit) -> Settlement:
-        """The settlement of an attempt that ended so."""
+        Args:
+            delivery: the message as it came.
+            error: what the handler raised, if it did.
+            seconds: how long it was allowed to run.
+            after: how many others had ended when it began.
+        """
         self.finished += 1
         if error is None:
             return COMPLETE
-        if (failure := limit.judged(error)) is None:
-            return self.handed_back(delivery)
+        if (failure := self.failure(error, seconds, after=after)) is None:
+            return self._handed_back(delivery)
         if isinstance(failure, KeyboardInterrupt | SystemExit):
             self.interruption = failure
         return self._decided(delivery, failure)
 
-    def _has_time(self) -> bool:
-        return self.interruption is None and (self._seconds_left is None or self._seconds_left() > 0)
+    def failure(self, error: BaseException, seconds: float, *, after: int) -> BaseException | None:
+        """What the attempt failed with; None when it was stopped although it had not all the time there is: that is no failure."""
+        if seconds == FOREVER:
+            return error
+        from .alarm import TimeUp  # noqa: PLC0415  # only who has a limit pays for `signal`
+
+        if not isinstance(error, TimeUp):
+            return error
+        if after and seconds != self._own_seconds:
+            return None
+        return HandlerTimeout(f"stopped after {seconds:.1f} seconds").with_traceback(error.__traceback__)
+
+    def _not_due(self, delivery: Delivery, due_at: datetime) -> Settlement | None:
+        """The next hop of a copy that must wait longer; None when it is due, or would not be for an absurdly long time."""
+        wait = due_at - self._clock()
+        if NO_DELAY < wait <= MAX_DELAY:
+            return self._decided(delivery, Deferral(wait, "it is not yet due", hop=True))
+        return None
+
+    def _without_a_word(self, delivery: Delivery) -> Settlement:
+        why = "its deliveries ended without a word: time-out, crash or lack of memory"
+        return self._decided(delivery, UnreportedFailure(why))
 
     def _decided(self, delivery: Delivery, event: BaseException | Deferral) -> Settlement:
         """The one door to the failure side, which is imported when something first fails."""
@@ -117,31 +141,6 @@ class Invocation:
         return decision.settlement
 
 
-class Limit:
-    """How long a handler may run, and whether reaching it convicts: a message that had all the time there was has failed."""
-
-    __slots__ = ("convicts", "seconds")
-
-    def __init__(self, seconds: float | None, *, convicts: bool) -> None:
-        self.seconds, self.convicts = seconds, convicts
-
-    def stopped(self, error: BaseException) -> bool:
-        """Whether this limit is what ended the handler."""
-        if self.seconds is None:
-            return False
-        from .alarm import TimeUp  # noqa: PLC0415  # only who has a limit pays for `signal`
-
-        return isinstance(error, TimeUp)
-
-    def judged(self, error: BaseException) -> BaseException | None:
-        """What the attempt failed with; None when it was none, because this limit ended it before its time."""
-        if not self.stopped(error):
-            return error
-        if not self.convicts:
-            return None
-        return HandlerTimeout(f"stopped after {self.seconds:.1f} seconds").with_traceback(error.__traceback__)
-
-
 def attempt(handler: Callable[[Message], Any], delivery: Delivery, invocation: Invocation) -> Settlement:
     """One message through receipt, handler and recovery.
 
@@ -153,18 +152,20 @@ def attempt(handler: Callable[[Message], Any], delivery: Delivery, invocation: I
     Returns:
         What the adapter must do with its broker.
     """
-    if (settlement := invocation.received(delivery)) is not None:
-        return settlement
-    limit = invocation.limit()
-    return invocation.ended(delivery, run(handler, delivery.message, limit.seconds, invocation.alarm), limit)
+    seconds = invocation.received(delivery)
+    if not isinstance(seconds, float):
+        return seconds
+    after = invocation.finished
+    error = run(handler, delivery.message, seconds, invocation.alarm)
+    return invocation.ended(delivery, error, seconds, after=after)
 
 
 def run(
-    handler: Callable[[Message], Any], message: Message, seconds: float | None, alarm: Alarm | None
+    handler: Callable[[Message], Any], message: Message, seconds: float, alarm: Alarm | None
 ) -> BaseException | None:
     """How the handler ended: None when it returned, else what it raised, whatever that is, for a lost error is a lost message."""
     try:
-        if seconds is None or alarm is None:
+        if alarm is None or seconds == FOREVER:
             result = handler(message)
         else:
             result = alarm.call(seconds, handler, message)
@@ -175,6 +176,11 @@ def run(
     except BaseException as error:  # noqa: BLE001  # recovery decides about each of them
         return error
     return None
+
+
+def without_end() -> float:
+    """The seconds left where the host sets no limit."""
+    return FOREVER
 
 
 def now() -> datetime:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextvars import copy_context
 from functools import cache
 from threading import get_ident
 from typing import Any, TypeVar
 
 from .alarm import TimeUp
-from .attempt import Invocation
+from .attempt import FOREVER, Invocation
 from .delivery import Delivery
 from .messages import Message
 from .settlements import Settlement
@@ -18,7 +18,6 @@ from .world import current_world
 
 T = TypeVar("T")
 Handler = Callable[[Message], Awaitable[Any]]
-Settled = list[tuple[Delivery, Settlement]]
 
 
 @cache
@@ -35,39 +34,42 @@ def in_loop(coroutine: Coroutine[Any, Any, T]) -> T:
     return chosen.run(coroutine, context=copy_context())
 
 
-def finish(awaitable: Awaitable[Any], seconds: float | None) -> None:
+def finish(awaitable: Awaitable[Any], seconds: float) -> None:
     """Run to its end what a plain function returned unawaited, so that no message is completed unhandled."""
     in_loop(within(seconds, awaitable))
 
 
 def attempts(
-    handler: Handler, deliveries: Iterable[Delivery], invocation: Invocation, concurrency: int
-) -> Settled:
-    """All the deliveries through receipt, handler and recovery, so many at a time."""
-    return in_loop(concurrently(handler, iter(deliveries), invocation, concurrency))
+    handler: Handler, deliveries: Sequence[Delivery], invocation: Invocation, concurrency: int
+) -> list[Settlement]:
+    """All the deliveries through receipt, handler and recovery, so many at a time; a settlement for each, in their order."""
+    settled = in_loop(concurrently(handler, enumerate(deliveries), invocation, concurrency))
+    return [settled[place] for place in range(len(deliveries))]
 
 
 async def concurrently(
-    handler: Handler, deliveries: Iterator[Delivery], invocation: Invocation, concurrency: int
-) -> Settled:
+    handler: Handler, deliveries: Iterator[tuple[int, Delivery]], invocation: Invocation, concurrency: int
+) -> dict[int, Settlement]:
     """Workers that take one delivery after the other from the same row."""
 
-    async def work() -> Settled:
-        return [(delivery, await attempt(handler, delivery, invocation)) for delivery in deliveries]
+    async def work() -> dict[int, Settlement]:
+        return {place: await attempt(handler, delivery, invocation) for place, delivery in deliveries}
 
     done = await asyncio.gather(*(work() for _ in range(concurrency)))
-    return [settled for worker in done for settled in worker]
+    return {place: settlement for worker in done for place, settlement in worker.items()}
 
 
 async def attempt(handler: Handler, delivery: Delivery, invocation: Invocation) -> Settlement:
     """One message through receipt, handler and recovery; see `recoverable.attempt.attempt`."""
-    if (settlement := invocation.received(delivery)) is not None:
-        return settlement
-    limit = invocation.limit()
-    return invocation.ended(delivery, await run(handler, delivery.message, limit.seconds), limit)
+    seconds = invocation.received(delivery)
+    if not isinstance(seconds, float):
+        return seconds
+    after = invocation.finished
+    error = await run(handler, delivery.message, seconds)
+    return invocation.ended(delivery, error, seconds, after=after)
 
 
-async def run(handler: Handler, message: Message, seconds: float | None) -> BaseException | None:
+async def run(handler: Handler, message: Message, seconds: float) -> BaseException | None:
     """How the handler ended; see `recoverable.attempt.run`."""
     try:
         await within(seconds, handler(message))
@@ -76,12 +78,12 @@ async def run(handler: Handler, message: Message, seconds: float | None) -> Base
     return None
 
 
-async def within(seconds: float | None, awaitable: Awaitable[Any]) -> None:
+async def within(seconds: float, awaitable: Awaitable[Any]) -> None:
     """Await; cancel it when the time is up, and say so by `TimeUp`, for a handler may raise TimeoutError of its own.
 
     `TimeUp` shows where the handler stood, which the cancellation knows that the time-out is made of.
     """
-    limit = asyncio.timeout(seconds)
+    limit = asyncio.timeout(None if seconds == FOREVER else seconds)
     try:
         async with limit:
             await awaitable

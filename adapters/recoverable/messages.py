@@ -33,13 +33,13 @@ class Message:
     Args:
         body: the body as it came, text or bytes; or the error to raise when it is read.
         id: the message's id.
+        native: the platform's own record of it.
+        queue: the name of the queue it came from.
+        sent_at: when it was first sent; or a function that tells it of the message when first asked.
         headers: names and texts; or a function that gives them when first asked.
         attempt: the number of this attempt in its round, from 1.
         round: the number of delayed retries made before this attempt.
-        queue: the name of the queue it came from.
-        sent_at: when it was first sent; or a function that gives it when first asked.
         group_id: the FIFO message group or the session that it belongs to.
-        native: the platform's own record of it.
     """
 
     __slots__ = ("_body", "_headers", "_sent_at", "attempt", "group_id", "id", "native", "queue", "round")
@@ -47,15 +47,15 @@ class Message:
     def __init__(
         self,
         body: str | bytes | MessageDeserializationError,
-        *,
         id: str = "",  # noqa: A002  # the field's standard name
+        native: Any = None,
+        queue: str = "",
+        sent_at: datetime | Callable[[Message], datetime | None] | None = None,
+        *,  # what an untouched message has is given by place, for each keyword costs each record
         headers: Mapping[str, str] | Callable[[], Mapping[str, str]] = NO_HEADERS,
         attempt: int = 1,
         round: int = 0,  # noqa: A002  # the field's standard name
-        queue: str = "",
-        sent_at: datetime | Callable[[], datetime | None] | None = None,
         group_id: str | None = None,
-        native: Any = None,
     ) -> None:
         self._body, self._headers, self._sent_at = body, headers, sent_at
         self.id, self.attempt, self.round = id, attempt, round
@@ -75,7 +75,7 @@ class Message:
     def sent_at(self) -> datetime | None:
         """When the message was first sent, if that is known."""
         if callable(self._sent_at):
-            self._sent_at = self._sent_at()
+            self._sent_at = self._sent_at(self)
         return self._sent_at
 
     @property

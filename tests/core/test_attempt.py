@@ -136,7 +136,7 @@ def test_what_is_not_yet_due_is_not_asked_about_its_deliveries() -> None:
 
 
 def test_what_is_not_yet_due_runs_when_it_may_not_be_deferred() -> None:
-    assert invocation().received(delivery(due_at=NOW + seconds(5)), may_defer=False) is None
+    assert invocation(left=9.0).received(delivery(due_at=NOW + seconds(5)), may_defer=False) == 9.0
 
 
 def test_what_ended_without_a_word_is_asked_about_before_the_time_is() -> None:
@@ -196,7 +196,7 @@ def test_a_handler_that_is_stopped_has_timed_out(caplog: pytest.LogCaptureFixtur
 
 def after_another(running: Invocation) -> Invocation:
     """The invocation after it has handled a message."""
-    running.ended(delivery(), None, running.limit())
+    running.ended(delivery(), None, 9.0)
     return running
 
 

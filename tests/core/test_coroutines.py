@@ -29,8 +29,8 @@ def settled(
 ) -> dict[str, Settlement]:
     """The settlements of messages with these ids."""
     deliveries = [delivery(id=id_) for id_ in ids or ("m-1",)]
-    done = attempts(handler, deliveries, within or invocation(), concurrency)
-    return {one.message.id: settlement for one, settlement in done}
+    settlements = attempts(handler, deliveries, within or invocation(), concurrency)
+    return {one.message.id: settlement for one, settlement in zip(deliveries, settlements, strict=True)}
 
 
 def raising(error: BaseException) -> Handler:
@@ -193,7 +193,7 @@ def test_a_handler_that_finishes_although_it_is_cancelled_is_complete() -> None:
 def test_what_is_not_yet_due_does_not_run() -> None:
     held = delivery(due_at=NOW + seconds(5))
 
-    ((_, settlement),) = attempts(raising(Boom()), [held], invocation(), 1)
+    (settlement,) = attempts(raising(Boom()), [held], invocation(), 1)
 
     assert isinstance(settlement, Forward)
     assert settlement.delay == seconds(5)

@@ -110,7 +110,7 @@ def test_headers_cannot_be_changed() -> None:
 
 
 class Counted:
-    """A function of nothing that counts its calls.
+    """A function that counts its calls.
 
     Args:
         gives: what it gives.
@@ -119,7 +119,7 @@ class Counted:
     def __init__(self, gives: Any) -> None:
         self.gives, self.calls = gives, 0
 
-    def __call__(self) -> Any:
+    def __call__(self, *_: object) -> Any:
         """Count and give."""
         self.calls += 1
         return self.gives

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from .client import Broker
     from .queues import Queue
 
-    Settled: TypeAlias = list[tuple[Delivery, Settlement]]
-    Drive: TypeAlias = Callable[[list[Delivery], Invocation], Settled]
+    Drive: TypeAlias = Callable[[list[Delivery], Invocation], list[Settlement]]
 
 log = logging.getLogger("recoverable")
 
@@ -45,19 +44,22 @@ class TimeBudget:
         settle_within: the part kept; at most half of what there is, for a function with less must still get on.
     """
 
-    __slots__ = ("_remaining", "_reserve", "patience", "total")
+    __slots__ = ("_remaining", "_reserve", "total")
 
     def __init__(self, context: Any, settle_within: timedelta) -> None:
-        reserve = settle_within.total_seconds()
+        self._reserve = settle_within.total_seconds()
         remaining: Callable[[], float] | None = getattr(context, "get_remaining_time_in_millis", None)
         self._remaining = remaining
         self.total = remaining() / 1000 if remaining else LONGEST_INVOCATION.total_seconds()
-        self._reserve = min(reserve, self.total / 2)
-        half = int(self._reserve / 2 * 10) / 10  # in tenths, for each patience has a client of its own
-        self.patience = max(half, SHORTEST_PATIENCE)
-        if reserve > self._reserve:
+        if self._reserve > self.total / 2:
             text = "This invocation has %.1f s, of which %.1f s should be kept for settling: raise the function's time-out, or lower settle_within."
-            log.warning(text, self.total, reserve)
+            log.warning(text, self.total, self._reserve)
+            self._reserve = self.total / 2
+
+    @property
+    def patience(self) -> float:
+        """Seconds for one call to SQS, in tenths, for each patience has a client of its own."""
+        return max(int(self._reserve / 2 * 10) / 10, SHORTEST_PATIENCE)
 
     @property
     def for_handlers(self) -> Callable[[], float] | None:
@@ -101,24 +103,31 @@ class Batch:
 
     def run(self, deliveries: list[Delivery]) -> list[Delivery]:
         """Run and settle all; what comes back is not done with."""
-        if self._queue.fifo and len(deliveries) > 1:
+        fifo = self._queue.fifo
+        if fifo and len(deliveries) > 1:
             self._forgive_held_back(deliveries)
         left: list[Delivery] = []
-        rows = groups(deliveries, fifo=self._queue.fifo)
+        rows = groups(deliveries, fifo=fifo)
         for row in rows:
-            settled = self._held_back(row, left) or self._drive(row, self._invocation)
-            left += self._settled(settled, left, last=row is rows[-1])
+            settlements = self._held_back(row, left) or self._drive(row, self._invocation)
+            left += self._settled(row, settlements, left, last=row is rows[-1])
         return left
 
-    def _held_back(self, row: list[Delivery], left: list[Delivery]) -> Settled | None:
+    def _held_back(self, row: list[Delivery], left: list[Delivery]) -> list[Settlement] | None:
         """A FIFO record behind one of its group that comes back must come back too, or the order is lost."""
-        if self._queue.fifo and row[0].message.group_id in {delivery.message.group_id for delivery in left}:
-            return [(row[0], Redeliver(NO_DELAY))]
+        if (
+            left
+            and self._queue.fifo
+            and row[0].message.group_id in {delivery.message.group_id for delivery in left}
+        ):
+            return [Redeliver(NO_DELAY)]
         return None
 
-    def _settled(self, settled: Settled, left: list[Delivery], *, last: bool) -> list[Delivery]:
+    def _settled(
+        self, row: list[Delivery], settlements: list[Settlement], left: list[Delivery], *, last: bool
+    ) -> list[Delivery]:
         """The deliveries of a group that are not done with, after the broker was told what can be told now."""
-        good = all(settlement is COMPLETE for _, settlement in settled)
+        good = settlements.count(COMPLETE) == len(row)
         fails = self._invocation.interruption is not None or not (self._partial or (good and not left))
         complete_now = fails or not last  # an invocation that fails has nothing deleted by the mapping
         if good and not complete_now:
@@ -126,7 +135,12 @@ class Batch:
         from .settling import settle  # noqa: PLC0415  # the failure side of this platform
 
         longest = LONGEST_VISIBILITY - self._time.total
-        return settle(settled, self._broker(), longest_visibility=longest, complete_now=complete_now)
+        return settle(
+            zip(row, settlements, strict=True),
+            self._broker(),
+            longest_visibility=longest,
+            complete_now=complete_now,
+        )
 
     def _broker(self) -> Broker:
         from .client import Broker, sqs_client  # noqa: PLC0415

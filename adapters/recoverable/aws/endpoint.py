@@ -118,7 +118,7 @@ def driver(handler: Callable[[Message], Any], concurrency: int) -> Drive:
         raise ValueError(
             f"SqsEndpoint(concurrency) is {concurrency}, and {name_of(handler)} is no coroutine; write async def, or leave it at 1"
         )
-    return lambda row, invocation: [(delivery, attempt(handler, delivery, invocation)) for delivery in row]
+    return lambda row, invocation: [attempt(handler, delivery, invocation) for delivery in row]
 
 
 def coroutine_driver() -> Callable[..., Any]:

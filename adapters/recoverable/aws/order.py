@@ -17,18 +17,18 @@ def groups(deliveries: list[Delivery], *, fifo: bool) -> list[list[Delivery]]:
     """
     if fifo:
         return [[delivery] for delivery in deliveries]
+    again = [delivery for delivery in deliveries if delivery.deliveries > 1]
+    if not again:
+        return [held_longest_first(deliveries)]
     fresh = [delivery for delivery in deliveries if delivery.deliveries == 1]
-    if len(fresh) == len(deliveries):
-        return [held_longest_first(fresh)]
-    again = rotated([delivery for delivery in deliveries if delivery.deliveries > 1])
-    return [*([held_longest_first(fresh)] if fresh else []), *([delivery] for delivery in again)]
+    return [*([held_longest_first(fresh)] if fresh else []), *([delivery] for delivery in rotated(again))]
 
 
 def held_longest_first(deliveries: list[Delivery]) -> list[Delivery]:
     """What is deferred for longest first, then the rest as it came."""
-    if all(delivery.held_since is None for delivery in deliveries):
-        return deliveries
-    return sorted(deliveries, key=held)
+    if any([delivery.held_since for delivery in deliveries]):  # noqa: C419  # a generator would cost each good record more
+        return sorted(deliveries, key=held)
+    return deliveries
 
 
 def held(delivery: Delivery) -> tuple[bool, datetime | None]:

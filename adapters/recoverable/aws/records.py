@@ -17,7 +17,6 @@ from .queues import queue_from_arn
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Any, TypeAlias
 
     from ..config import Recoverability
@@ -63,31 +62,33 @@ def shape(event: object) -> str:
 
 def delivery_of(record: Record, queue: Queue, recoverability: Recoverability, platform: Platform) -> Delivery:
     """The record as one delivery of a message."""
-    system = record.get("attributes") or {}
-    if record.get("messageAttributes") or '"NServiceBus.' in record["body"]:
-        from .wire import wire_of  # noqa: PLC0415  # most messages come as their sender wrote them
-
-        wire = wire_of(record)
-        body, headers = wire.body, wire.promoted()
+    touched = record.get("messageAttributes") or '"NServiceBus.' in record["body"]
+    if touched:
+        message = carrying_headers(record, queue)
     else:
-        body, headers = record["body"], NO_HEADERS
+        message = Message(record["body"], record["messageId"], record, queue.name, first_sent)
+    system = record.get("attributes") or NO_HEADERS
+    if "MessageGroupId" in system:
+        message.group_id = system["MessageGroupId"]
     counted = system.get("ApproximateReceiveCount", "1")
-    deliveries = 1 if counted == "1" else broker_count(counted)
-    message = Message(
-        body,
-        id=(headers and headers.get(MESSAGE_ID)) or record["messageId"],
-        headers=headers,
-        queue=queue.name,
-        sent_at=lambda: read_date(headers, TIME_SENT) or first_sent(system),
-        group_id=system.get("MessageGroupId"),
-        native=record,
-    )
-    delivery = Delivery(message, deliveries)
+    if counted == "1" and not touched:
+        return Delivery(message)  # the first attempt, as a message is made
+    delivery = Delivery(message, broker_count(counted))
     if platform.in_place:
         place_by_count(delivery, recoverability)
-    elif headers or deliveries > 1:
+    else:
         counting.find_place(delivery, platform.counter, recoverability.immediate.max_retries)
-    return delivery  # else the first attempt, as a message is made
+    return delivery
+
+
+def carrying_headers(record: Record, queue: Queue) -> Message:
+    """The message of a record with attributes, or in a wrapper; most messages come without."""
+    from .wire import wire_of  # noqa: PLC0415  # as said
+
+    wire = wire_of(record)
+    headers = wire.promoted()
+    message_id = headers.get(MESSAGE_ID) or record["messageId"]
+    return Message(wire.body, message_id, record, queue.name, first_sent, headers=headers)
 
 
 def broker_count(text: str) -> int:
@@ -108,9 +109,11 @@ def place_by_count(delivery: Delivery, recoverability: Recoverability) -> None:
     delivery.deliveries = message.attempt
 
 
-def first_sent(system: Mapping[str, str]) -> datetime | None:
-    """When SQS took the message, if it says so."""
+def first_sent(message: Message) -> datetime | None:
+    """When the message was first sent: as it says itself, else when SQS took it, if that is told."""
+    if said := read_date(message.headers, TIME_SENT):
+        return said
     try:
-        return datetime.fromtimestamp(int(system["SentTimestamp"]) / 1000, UTC)
+        return datetime.fromtimestamp(int(message.native["attributes"]["SentTimestamp"]) / 1000, UTC)
     except (KeyError, TypeError, ValueError, OverflowError, OSError):
         return None  # absent or absurd: unknown

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Generator
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, assert_never
 
-from ..attempt import run
+from ..attempt import FOREVER, run
 from ..delivery import Delivery
-from ..settlements import Complete, Forward, Redeliver
+from ..settlements import COMPLETE, Complete, Forward, Redeliver
 
 if TYPE_CHECKING:
     from ..attempt import Invocation
@@ -53,16 +53,17 @@ def settled(
     delivery: Delivery, invocation: Invocation
 ) -> Generator[Run | Send, BaseException | None, Settlement]:
     """One message through receipt, handler and recovery; a deferral that cannot be sent runs the handler instead."""
-    settlement = invocation.received(delivery)
-    if isinstance(settlement, Forward) and (yield Send([(delivery, settlement)])) is None:
-        return Complete()
-    if settlement is not None and (settlement := invocation.received(delivery, may_defer=False)) is not None:
-        return settlement
-    limit = invocation.limit()
+    seconds = invocation.received(delivery)
+    if isinstance(seconds, Forward) and (yield Send([(delivery, seconds)])) is None:
+        return COMPLETE
+    if not isinstance(seconds, float):
+        seconds = invocation.received(delivery, may_defer=False)
+    if not isinstance(seconds, float):
+        return seconds
     error = yield Run(delivery.message)
     if isinstance(error, KeyboardInterrupt | SystemExit):
         raise error  # undecided: a copy beside a message that is abandoned would be a second one
-    return settled_or_abandoned(invocation.ended(delivery, error, limit), error)
+    return settled_or_abandoned(invocation.ended(delivery, error, seconds), error)
 
 
 def settled_or_abandoned(settlement: Settlement, error: BaseException | None) -> Settlement:
@@ -80,7 +81,7 @@ def drive(steps: Steps, handler: Callable[[Message], Any], send: Sending) -> Non
     """Take the steps with a plain handler."""
     answer: BaseException | None = None
     while (step := following(steps, answer)) is not None:
-        answer = run(handler, step.message, None, None) if isinstance(step, Run) else sent(send, step)
+        answer = run(handler, step.message, FOREVER, None) if isinstance(step, Run) else sent(send, step)
 
 
 async def drive_coroutine(steps: Steps, handler: Callable[[Message], Awaitable[Any]], send: Sending) -> None:
@@ -92,7 +93,7 @@ async def drive_coroutine(steps: Steps, handler: Callable[[Message], Awaitable[A
     answer: BaseException | None = None
     while (step := following(steps, answer)) is not None:
         if isinstance(step, Run):
-            answer = await coroutines.run(handler, step.message, None)
+            answer = await coroutines.run(handler, step.message, FOREVER)
         else:
             answer = await to_thread(sent, send, step)
 

@@ -72,7 +72,7 @@ def delivery_of(
         id=headers.get(MESSAGE_ID) or native.message_id or "",
         headers=headers,
         queue=queue,
-        sent_at=lambda: read_date(headers, TIME_SENT) or aware(native.enqueued_time_utc),
+        sent_at=first_sent,
         group_id=None if "session_id" in unknown else native.session_id,
         native=native,
     )
@@ -80,6 +80,11 @@ def delivery_of(
     if headers or delivery.deliveries > 1:
         counting.find_place(delivery, platform.counter, recoverability.immediate.max_retries)
     return delivery
+
+
+def first_sent(message: Message) -> datetime | None:
+    """When the message was first sent: as it says itself, else when Service Bus took it."""
+    return read_date(message.headers, TIME_SENT) or aware(message.native.enqueued_time_utc)
 
 
 def delivered(count: object) -> int:

@@ -117,8 +117,8 @@ class RecoverableBatchProcessor(BatchProcessor):
         refuse_fifo(event)
         answers: Answers = []
 
-        def drive(row: list[Delivery], invocation: Invocation) -> list[tuple[Delivery, Settlement]]:
-            return [(delivery, self._attempt(delivery, invocation, answers)) for delivery in row]
+        def drive(row: list[Delivery], invocation: Invocation) -> list[Settlement]:
+            return [self._attempt(delivery, invocation, answers) for delivery in row]
 
         left = self._ladder.climb(event, self._context, drive)
         self.batch_response = cast("Any", response(left))  # Powertools has a type of its own for it
@@ -145,17 +145,18 @@ class RecoverableBatchProcessor(BatchProcessor):
 
     def _attempt(self, delivery: Delivery, invocation: Invocation, answers: Answers) -> Settlement:
         """One message through receipt, handler, hooks and recovery; see `recoverable.attempt.attempt`."""
-        if (settlement := invocation.received(delivery)) is not None:
-            return settlement
+        seconds = invocation.received(delivery)
+        if not isinstance(seconds, float):
+            return seconds
         call = Call(
             self._record_handler,
             lambda record, result: answers.append(self.success_handler(record=record, result=result)),
         )
-        limit = invocation.limit()
-        error = run(call, delivery.message, limit.seconds, invocation.alarm)
-        if error is not None and (failure := limit.judged(error)) is not None:
+        after = invocation.finished
+        error = run(call, delivery.message, seconds, invocation.alarm)
+        if error is not None and (failure := invocation.failure(error, seconds, after=after)) is not None:
             self._tell_failure(call.record_of(delivery.message), failure, answers)
-        return invocation.ended(delivery, error, limit)
+        return invocation.ended(delivery, error, seconds, after=after)
 
     def _tell_failure(self, record: Any, failure: BaseException, answers: Answers) -> None:
         """Call the hook; what it raises is logged, for the message is judged by its own failure."""
