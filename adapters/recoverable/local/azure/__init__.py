@@ -2,16 +2,52 @@
 
 How the pieces fit, in the order in which a message meets them:
 
-    rpc             a value of the host → the form in which the worker gets it (pure)
-    worker          a process with Microsoft's own runtime and the app in it, from the host's side
-    worker_process  the same from within: the script that the process runs
-    outcomes        how an invocation can end
+    app, host_json, timespans   the folder → options and app settings (pure, but for reading it)
+    triggers, entities          what the functions read; the queues that a namespace here must have (pure)
+    listeners, link, renewal    receive from a queue with peek-lock, as the Service Bus extension does; renew locks
+    metadata, rpc               message → what the worker is told, by the host's names and types (pure)
+    invocations                 one invocation, and what becomes of its messages
+    workers                     the worker process of the moment; killed at functionTimeout, replaced when it dies
+    worker, worker_process      a process with Microsoft's own runtime and the app in it, from without and from within
+    outcomes, journal           how an invocation can end, and what was seen to happen
+    serving, running, host      the same from the outside: start, stop, send, look, wait
 
-Nothing of `recoverable` outside `recoverable.local` is imported: it hosts any Function with a Service Bus trigger.
+It hosts any Function with a Service Bus trigger; of `recoverable` outside `recoverable.local` it uses only how connections are read.
 """
 
+from recoverable.local.azure.app import AppError
+from recoverable.local.azure.journal import Delivered, Ended, Entry, FunctionLog, Invoked, Started, Trouble
 from recoverable.local.azure.outcomes import Died, Outcome, Raised, Returned, TimedOut
 from recoverable.local.azure.rpc import Typed
-from recoverable.local.azure.worker import AppError, Function, Worker
+from recoverable.local.azure.worker import Function, Worker
 
-__all__ = ["AppError", "Died", "Function", "Outcome", "Raised", "Returned", "TimedOut", "Typed", "Worker"]
+try:
+    from recoverable.local.azure.host import LocalFunctions
+    from recoverable.local.azure.settings import Settings
+except ModuleNotFoundError as error:
+    if error.name is None or not error.name.startswith("azure"):
+        raise
+    raise ModuleNotFoundError(
+        f"recoverable.local.azure needs {error.name}: pip install 'recoverable[local-azure]'", name=error.name
+    ) from error
+
+__all__ = [
+    "AppError",
+    "Delivered",
+    "Died",
+    "Ended",
+    "Entry",
+    "Function",
+    "FunctionLog",
+    "Invoked",
+    "LocalFunctions",
+    "Outcome",
+    "Raised",
+    "Returned",
+    "Settings",
+    "Started",
+    "TimedOut",
+    "Trouble",
+    "Typed",
+    "Worker",
+]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -24,6 +25,13 @@ class Typed(NamedTuple):
 
     kind: str
     value: str | bytes | Sequence[str] | Sequence[bytes] | Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Json:
+    """A value that goes as JSON, even if it is a text."""
+
+    value: Any
 
 
 def to_rpc(value: Any) -> Typed:
@@ -53,9 +61,11 @@ def longs(values: Sequence[int | None]) -> Typed:
     return Typed("collection_sint64", [value or 0 for value in values])
 
 
-def as_json(value: Any) -> str:
+def as_json(value: Any) -> Any:
     """What JSON has no form for, as Json.NET writes it: bytes in base64, and the rest as text."""
     match value:
+        case Json(inner):
+            return inner
         case datetime():
             return written(value) + "Z"
         case bytes():

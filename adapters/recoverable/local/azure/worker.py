@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import Any, Self
 from uuid import uuid4
 
+from recoverable.local.azure.app import AppError
 from recoverable.local.azure.outcomes import Died, Outcome, Raised, Returned, TimedOut
 from recoverable.local.azure.rpc import Typed, to_metadata, to_rpc
 
@@ -29,10 +30,6 @@ PACKAGES = Path(".python_packages", "lib", "site-packages")
 """Where a published app has what it requires."""
 
 _SCRIPT = Path(__file__).with_name("worker_process.py")
-
-
-class AppError(Exception):
-    """The app could not be loaded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +116,9 @@ class Worker:
         return self._process.pid
 
     @property
-    def alive(self) -> bool:
-        """Whether it runs."""
-        return self._ended is None
+    def exit_code(self) -> int | None:
+        """How the process ended; None while it runs."""
+        return self._ended
 
     def invoke(
         self,

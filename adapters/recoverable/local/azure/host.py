@@ -1,0 +1,147 @@
+"""The local Functions host: an app on a namespace, started and stopped as one, with the queues at hand."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from recoverable.azure.settings import connection
+from recoverable.local.azure.app import App, read_app
+from recoverable.local.azure.entities import queues_of, topics_of
+from recoverable.local.azure.journal import FunctionLog, Journal, Observer
+from recoverable.local.azure.running import Running
+from recoverable.local.azure.sending import Outbox
+from recoverable.local.azure.serving import Place, Served, served
+from recoverable.local.azure.settings import Settings
+from recoverable.local.azure.triggers import Trigger
+from recoverable.local.service_bus import QueueView, ServiceBusNamespace
+
+
+class LocalFunctions:
+    """Runs a Function App on Service Bus queues, from entering it as a context to leaving it.
+
+    A namespace that is served here goes with it; what is in flight on another one comes back when its locks end.
+
+    Args:
+        folder: The app's folder, with `function_app.py` and `host.json`.
+        settings: How it is run.
+        observe: Called with each journal entry, in order, from one thread at a time. What it raises is logged.
+
+    Raises:
+        AppError: The app's files are not what the host takes; some of it is only looked at on entering.
+    """
+
+    app: App
+    """What is run, with the app settings that it sees; known once entered."""
+
+    served: Served
+    """Which of its functions are run; known once entered."""
+
+    namespace: ServiceBusNamespace | None
+    """The namespace that is served here, if there is one; known once entered."""
+
+    def __init__(
+        self, folder: str | Path, settings: Settings | None = None, *, observe: Observer | None = None
+    ) -> None:
+        self.settings = settings or Settings()
+        self.app = read_app(folder, given=self.settings.app_settings, environment=os.environ)
+        self.namespace = None
+        self._journal = Journal(observe)
+        self._cleanup = ExitStack()
+
+    @classmethod
+    def from_folder(cls, folder: str | Path, *, observe: Observer | None = None, **settings: Any) -> Self:
+        """The same, with the settings as keywords."""
+        return cls(folder, Settings(**settings), observe=observe)
+
+    def __enter__(self) -> Self:
+        """Load the app and start to read its queues.
+
+        Raises:
+            AppError: The app cannot be loaded, or a connection is neither a connection string nor an identity's.
+        """
+        with ExitStack() as cleanup:
+            self._start(cleanup)
+            self._cleanup = cleanup.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Kill the worker, end every thread and close every link."""
+        self._cleanup.close()
+
+    def _start(self, cleanup: ExitStack) -> None:
+        with Place(self.app, self._journal, self.settings).worker() as worker:
+            triggers = served(
+                worker.functions, self.app
+            ).triggers  # what the app reads is known by its own word alone
+        connections = self._connections(triggers, cleanup)
+        self.app = replace(self.app, settings={**self.app.settings, **connections})
+        first = triggers[0].connection if triggers else ""
+        self._outbox = cleanup.enter_context(Outbox(lambda: connection(first, self.app.settings)))
+        running = Running(Place(self.app, self._journal, self.settings))
+        cleanup.callback(running.stop)
+        self.served = running.start()
+
+    def _connections(self, triggers: tuple[Trigger, ...], cleanup: ExitStack) -> dict[str, str]:
+        """The connections that the app's own settings do not have."""
+        names = {each.connection for each in triggers}
+        if (given := self.settings.connection_string) is not None:
+            return dict.fromkeys(names, given)
+        missing = {name for name in names if not _is_known(name, self.app.settings)}
+        if not missing:
+            return {}
+        queues, topics = queues_of(triggers, self.settings), topics_of(triggers, self.settings)
+        serving = ServiceBusNamespace(queues, topics, port=self.settings.port)
+        self.namespace = cleanup.enter_context(serving)
+        return dict.fromkeys(missing, self.namespace.connection_string)
+
+    @property
+    def function_log(self) -> tuple[FunctionLog, ...]:
+        """The latest 10,000 lines that the app's processes wrote."""
+        return self._journal.lines
+
+    def queue(self, name: str) -> QueueView:
+        """Look into a queue of the namespace that is served here.
+
+        Raises:
+            KeyError: There is no such queue.
+        """
+        if self.namespace is None:
+            raise KeyError(f"The queue {name!r} is on a namespace that is not served here; look there.")
+        return self.namespace.queue(name)
+
+    def send(self, queue: str, *bodies: object, **fields: Any) -> None:
+        """Send messages to the namespace of the app's first trigger; what the arguments mean stands at `Outbox.send`."""
+        self._outbox.send(queue, *bodies, **fields)
+
+    def run_until(self, condition: Callable[[], bool], *, deadline: timedelta) -> None:
+        """Wait while the functions run, until a condition holds.
+
+        Args:
+            condition: Looked at after each journal entry and at least every 50 ms.
+            deadline: The longest wait.
+
+        Raises:
+            TimeoutError: The condition does not hold at the deadline; the message has the latest log lines.
+        """
+        if not self._journal.wait_until(condition, deadline=deadline):
+            lines = "\n".join(f"  {line.line}" for line in self.function_log[-10:])
+            raise TimeoutError(
+                f"After {deadline.total_seconds():g} s the condition does not hold.\nLog:\n{lines}"
+            )
+
+
+def _is_known(name: str, settings: Mapping[str, str]) -> bool:
+    try:
+        connection(name, settings)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,67 @@
+"""A receiver of azure-servicebus that many coroutines share: it is used by one at a time, and who settles interrupts who waits for messages."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from azure.servicebus import ServiceBusReceivedMessage
+from azure.servicebus.aio import ServiceBusReceiver
+
+T = TypeVar("T")
+
+_AGAIN = 0.05  # seconds after which an interruption that was swallowed is repeated
+
+
+class Link:
+    """A receiver, shared.
+
+    The SDK promises no safety between coroutines. A wait for messages can be cancelled at any moment: what has come by then is kept
+    for the next.
+
+    Args:
+        receiver: Opened already.
+    """
+
+    def __init__(self, receiver: ServiceBusReceiver) -> None:
+        self.receiver = receiver
+        self._turn, self._free = asyncio.Lock(), asyncio.Event()
+        self._free.set()
+        self._asking = 0
+        self._waiting: asyncio.Task[list[ServiceBusReceivedMessage]] | None = None
+
+    async def receive(self, most: int, *, wait: float) -> list[ServiceBusReceivedMessage]:
+        """Wait for messages; none when they did not come in time, or somebody settled meanwhile.
+
+        Args:
+            most: How many at most.
+            wait: Seconds to wait for the first.
+        """
+        await self._free.wait()
+        async with self._turn:
+            receiving = self.receiver.receive_messages(most, max_wait_time=wait)
+            self._waiting = asyncio.ensure_future(receiving)
+            try:
+                await asyncio.wait({self._waiting})
+            finally:
+                await self._interrupt()
+        return [] if self._waiting.cancelled() else self._waiting.result()
+
+    async def run(self, operation: Callable[[ServiceBusReceiver], Awaitable[T]]) -> T:
+        """Do something else with the receiver, soon."""
+        self._asking += 1
+        self._free.clear()
+        try:
+            await self._interrupt()
+            async with self._turn:
+                return await operation(self.receiver)
+        finally:
+            self._asking -= 1
+            if not self._asking:
+                self._free.set()
+
+    async def _interrupt(self) -> None:
+        while self._waiting is not None and not self._waiting.done():
+            self._waiting.cancel()
+            await asyncio.wait({self._waiting}, timeout=_AGAIN)

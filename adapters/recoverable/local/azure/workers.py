@@ -1,0 +1,128 @@
+"""The app's one worker process: asked, killed when a function takes too long, and replaced when it is dead.
+
+What becomes of invocations is taken from azure-functions-host. A worker that dies fails all that run in it, and is replaced
+(`RpcFunctionInvocationDispatcher.WorkerError`, `GrpcWorkerChannel.TryFailExecutions`). One that ends with status 0 is not missed
+(`WorkerProcess.OnProcessExited`), and one that is killed for a time-out takes the others along without a word
+(`RestartWorkerWithInvocationIdAsync`): what runs in these ends at its own time-out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Any
+
+from recoverable.local.azure.app import AppError
+from recoverable.local.azure.journal import Journal, Started, Trouble
+from recoverable.local.azure.outcomes import Died, Outcome, TimedOut
+from recoverable.local.azure.worker import Function, Worker
+
+_PAUSE = 1.0  # seconds between attempts to start a worker that cannot be started
+
+
+class Workers:
+    """Runs functions in the worker process of the moment.
+
+    Args:
+        make: Makes a worker that is not yet started.
+        timeout: After which a function's process is killed; never when None.
+        journal: Told of each start.
+    """
+
+    def __init__(self, make: Callable[[], Worker], *, timeout: timedelta | None, journal: Journal) -> None:
+        self._make, self._timeout, self._journal = make, timeout, journal
+        self._silent = set[Worker]()
+        self._current: asyncio.Task[Worker] | None = None
+
+    async def start(self) -> tuple[Function, ...]:
+        """Start the first process; gives the app's functions.
+
+        Raises:
+            AppError: The app cannot be loaded.
+        """
+        worker = await self._started()
+        self._current = asyncio.create_task(_already(worker))
+        return worker.functions
+
+    async def stop(self) -> None:
+        """Kill the process."""
+        if self._current is not None:
+            self._current.cancel()
+            for worker in await asyncio.gather(self._current, return_exceptions=True):
+                if isinstance(worker, Worker):
+                    await asyncio.to_thread(worker.stop)
+
+    async def invoke(self, name: str, data: object, metadata: Mapping[str, Any], *, id: str) -> Outcome:  # noqa: A002
+        """Run a function to its end or its time-out, in which the wait for a worker counts.
+
+        Args:
+            name: The function's name.
+            data: What its trigger gives.
+            metadata: What its trigger tells.
+            id: The invocation's.
+        """
+        used: list[Worker] = []
+        seconds = None if self._timeout is None else self._timeout.total_seconds()
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._outcome(name, data, metadata, id, used)
+        except TimeoutError:
+            for worker in used:
+                await self._silence(worker)
+            assert self._timeout is not None
+            return TimedOut(self._timeout)
+
+    async def _outcome(
+        self, name: str, data: object, metadata: Mapping[str, Any], id_: str, used: list[Worker]
+    ) -> Outcome:
+        worker = await self._worker()
+        used.append(worker)
+        outcome = await asyncio.wrap_future(worker.submit(name, data, metadata, invocation_id=id_))
+        if isinstance(outcome, Died):
+            if worker in self._silent or outcome.exit_code == 0:
+                await asyncio.Event().wait()  # until the time-out
+            self._replace(worker)
+        return outcome
+
+    async def _worker(self) -> Worker:
+        """The process of the moment; one that is dead already is replaced first."""
+        assert self._current is not None, "start() comes first"
+        worker = await asyncio.shield(self._current)
+        if worker.exit_code in (None, 0) and worker not in self._silent:
+            return worker
+        self._replace(worker)
+        return await asyncio.shield(self._current)
+
+    def _replace(self, dead: Worker) -> None:
+        current = self._current
+        if current is not None and current.done() and not current.cancelled() and current.result() is dead:
+            self._current = asyncio.create_task(self._again())
+
+    async def _silence(self, worker: Worker) -> None:
+        """Kill a worker; what else runs in it hears nothing."""
+        self._silent.add(worker)
+        await asyncio.to_thread(worker.stop)
+        self._replace(worker)
+
+    async def _again(self) -> Worker:
+        while True:
+            try:
+                return await self._started()
+            except AppError as error:
+                self._journal(Trouble("the worker", str(error), "it is started again; messages wait"))
+                await asyncio.sleep(_PAUSE)
+
+    async def _started(self) -> Worker:
+        worker = self._make()
+        try:
+            await asyncio.to_thread(worker.__enter__)
+        except asyncio.CancelledError:
+            await asyncio.to_thread(worker.stop)
+            raise
+        self._journal(Started(worker.pid, tuple(each.name for each in worker.functions)))
+        return worker
+
+
+async def _already(worker: Worker) -> Worker:
+    return worker
