@@ -104,8 +104,11 @@ class Message:
         Raises:
             MessageDeserializationError: the body is not JSON.
         """
+        body = self._body
+        if isinstance(body, MessageDeserializationError):
+            raise body
         try:
-            return json.loads(self._raw())
+            return json.loads(body)
         except ValueError as error:
             raise unreadable(self.id, error) from error
 
