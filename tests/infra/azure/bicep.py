@@ -127,8 +127,7 @@ class Deployment:
 @cache
 def parsed(source: str) -> dict[str, Any]:
     """What the parser makes of a template."""
-    found: dict[str, Any] = BicepParser().parse(text=source)
-    return found
+    return dict(BicepParser().parse(text=source))
 
 
 def path(operands: Mapping[str, Any]) -> list[str]:

@@ -1,0 +1,87 @@
+"""What `func azure functionapp publish` would send, and what the remote build makes of it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from infra.azure.bicep import ROOT
+from infra.azure.wheels import wheels_for
+
+PACKAGES = Path(".python_packages", "lib", "site-packages")
+NEVER = {".git", ".vscode", ".funcignore", ".gitignore", "local.settings.json", "project.lock.json"}
+"""What `func` leaves out in any case (azure-functions-core-tools, `FileSystemHelpers.GetLocalFiles`)."""
+
+
+def denied(patterns: list[str]) -> Callable[[str], bool]:
+    """Whether `func` leaves a path out, as it reads `.funcignore` (azure-functions-core-tools, `GitIgnoreParser`).
+
+    Each pattern is one for the beginning of the path, up to the end of a word: `*` is something without a slash, `**` something.
+    """
+    parts = [
+        re.escape(each.removeprefix("/")).replace(r"\*\*", ".+").replace(r"\*", "[^/]+") for each in patterns
+    ]
+    beginning = re.compile(rf"(?:{'|'.join(parts)})\b", re.ASCII)
+    return lambda path: beginning.match(path) is not None
+
+
+def patterns() -> list[str]:
+    """The lines of `.funcignore`."""
+    lines = (ROOT / ".funcignore").read_text().splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def published(root: Path = ROOT) -> set[str]:
+    """The files that are published, as paths from the root."""
+    out = denied(patterns())
+    assert not any(line.startswith("!") for line in patterns()), "no form that this reader knows"
+    return set(kept(root, "", out))
+
+
+def kept(root: Path, folder: str, out: Callable[[str], bool]) -> Iterator[str]:
+    """The files below a folder that are not left out."""
+    for entry in os.scandir(root / folder):
+        path = f"{folder}{entry.name}"
+        if entry.name in NEVER or out(path):
+            continue
+        if entry.is_dir():
+            yield from kept(root, f"{path}/", out)
+        else:
+            yield path
+
+
+def publish(folder: Path) -> None:
+    """Copy what is published to a folder."""
+    for path in published():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / path, folder / path)
+
+
+def build(folder: Path, wheels: Path) -> None:
+    """Install requirements.txt as the remote build does (Oryx, `PythonBashBuildSnippet`), from wheels instead of an index.
+
+    Raises:
+        AssertionError: pip failed; the message is all that it printed.
+    """
+    wheels.mkdir()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    wheels_for(
+        [*project["project"]["optional-dependencies"]["azure"], *project["build-system"]["requires"]], wheels
+    )
+    install = ["install", "--prefer-binary", "-r", "requirements.txt", f"--target={PACKAGES}", "--upgrade"]
+    offline = ["--no-index", f"--find-links={wheels}", "--no-cache-dir", "--disable-pip-version-check"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", *install, *offline],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
