@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .alarm import Alarm
+    from .messages import Message
 
 
 class World(Frozen):
@@ -25,13 +26,15 @@ class World(Frozen):
         clock: gives the world's time.
         alarm: gives what stops a handler in the world's time.
         runner: gives what runs coroutines in the world's time; None for the thread's own.
+        watched: gives a handler that the world watches, plain or coroutine as it was; None where the alarm does.
     """
 
-    __slots__ = ("alarm", "client", "clock", "runner")
+    __slots__ = ("alarm", "client", "clock", "runner", "watched")
     client: Any
     clock: Callable[[], datetime]
     alarm: Callable[[], AbstractContextManager[Alarm]]
     runner: Callable[[], Runner] | None
+    watched: Callable[[Callable[[Message], Any]], Callable[[Message], Any]] | None
 
     def __init__(
         self,
@@ -39,8 +42,9 @@ class World(Frozen):
         clock: Callable[[], datetime],
         alarm: Callable[[], AbstractContextManager[Alarm]],
         runner: Callable[[], Runner] | None = None,
+        watched: Callable[[Callable[[Message], Any]], Callable[[Message], Any]] | None = None,
     ) -> None:
-        self._assign(client=client, clock=clock, alarm=alarm, runner=runner)
+        self._assign(client=client, clock=clock, alarm=alarm, runner=runner, watched=watched)
 
 
 current_world: ContextVar[World | None] = ContextVar("recoverable.world", default=None)

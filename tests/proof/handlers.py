@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from recoverable import Message, RetryAfter
 from recoverable.testing import SqsWorld
-from recoverable.testing.aws.invocation import current_invocation
+from recoverable.testing.invocation import current_invocation
 from recoverable.testing.points import When
 
 SECONDS_OF_WORK = 12.0

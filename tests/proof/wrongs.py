@@ -21,7 +21,8 @@ from recoverable.testing import (
     Unreachable,
     VisibilityExpired,
 )
-from recoverable.testing.points import Point, When, fitting
+from recoverable.testing.aws.places import fitting
+from recoverable.testing.points import Point, When
 
 WRONGS: Mapping[str, Fault] = {
     "exception": Raises(RuntimeError("injected")),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from docs.pages import blocks, page
-from recoverable.testing.points import ANYWHERE, PLACES, fitting
+from recoverable.testing.aws.places import ANYWHERE, PLACES, fitting
 from testing.contract.deviations import table
 
 PAGE = "testing.md"

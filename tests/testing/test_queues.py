@@ -23,7 +23,7 @@ def test_a_message_is_seen_as_it_is(sqs_world: SqsWorld) -> None:
             id=message,
             broker_id=message,
             queue="orders",
-            body='{"id": 1}',
+            data=b'{"id": 1}',
             attributes={"tenant": "a", "weight": "1.5", "seal": b"\x00"},
             headers={},
             receive_count=0,

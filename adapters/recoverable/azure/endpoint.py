@@ -148,6 +148,9 @@ class ServiceBusEndpoint(Generic[R]):
         function.__name__ = function.__qualname__ = self.__name__
         function.__doc__, function.__module__ = self.__doc__, self.__module__
         function.__annotations__ = {}
+        function.__dict__["recoverability"] = (
+            self.recoverability
+        )  # for a test world, which makes the error queue
         return function
 
     def _handle(self, natives: list[ServiceBusMessage]) -> R:
@@ -159,12 +162,13 @@ class ServiceBusEndpoint(Generic[R]):
         ]
         row = steps(deliveries, Invocation(self.recoverability, self._platform, clock))
         client = world.client if world else self._client
+        handler = world.watched(self._handler) if world and world.watched else self._handler
 
         def send(forwards: list[tuple[Delivery, Forward]]) -> None:
             self._send(forwards, client, clock(), unknown)
 
         driver: Any = drive_coroutine if self._is_coroutine else drive
-        result: R = driver(row, self._handler, send)
+        result: R = driver(row, handler, send)
         return result
 
     def _send(

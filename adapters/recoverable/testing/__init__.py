@@ -1,17 +1,19 @@
-"""A test kit that runs your real Lambda handler on a world of SQS and Lambda in virtual time; see docs/testing.md."""
+"""A test kit that runs your real function on a world of SQS and Lambda, or of Service Bus and Functions, in virtual time; see docs/testing.md."""
 
 from __future__ import annotations
 
 TYPE_CHECKING = False  # as everywhere in the package: `typing` need not be imported
 if TYPE_CHECKING:
-    from .aws.seen import SeenMessage
     from .aws.world import SqsWorld
+    from .azure.world import ServiceBusWorld
     from .faults import (
         AnswerLost,
         ClockSkewed,
         DeliveredTwice,
         Died,
         Fault,
+        InstanceLost,
+        LockLost,
         PartlyFailed,
         Raises,
         Refused,
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
         Unreachable,
         VisibilityExpired,
     )
+    from .seen import SeenMessage
     from .timeline import Event, Timeline
     from .virtual import EndlessRun
 
@@ -32,10 +35,13 @@ __all__ = [
     "EndlessRun",
     "Event",
     "Fault",
+    "InstanceLost",
+    "LockLost",
     "PartlyFailed",
     "Raises",
     "Refused",
     "SeenMessage",
+    "ServiceBusWorld",
     "Slow",
     "SqsWorld",
     "Throttled",
@@ -47,7 +53,8 @@ __all__ = [
 
 _WHERE = {
     "SqsWorld": "aws.world",
-    "SeenMessage": "aws.seen",
+    "ServiceBusWorld": "azure.world",
+    "SeenMessage": "seen",
     "EndlessRun": "virtual",
     "Event": "timeline",
     "Timeline": "timeline",

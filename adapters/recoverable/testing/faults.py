@@ -22,9 +22,9 @@ class Refused:
     """The broker answers with an error and does nothing.
 
     Args:
-        code: the error's code, such as "AccessDenied".
+        code: the error's code, such as "AccessDenied"; on Service Bus AMQP's condition, such as "amqp:unauthorized-access".
         message: its text.
-        status: the HTTP status.
+        status: the HTTP status, which AMQP has none of.
     """
 
     code: str
@@ -34,7 +34,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Throttled:
-    """Too much was asked: a call to the broker is refused with RequestThrottled; an invocation does not start."""
+    """Too much was asked: a call to the broker is refused as by one that is busy; a Lambda invocation does not start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,16 @@ class VisibilityExpired:
 
 
 @dataclass(frozen=True, slots=True)
+class LockLost:
+    """Service Bus takes back the locks on the messages of the invocation here, while it goes on; others get them."""
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceLost:
+    """The machine is gone, and the Functions host with it: nothing is abandoned, and the locks run out."""
+
+
+@dataclass(frozen=True, slots=True)
 class DeliveredTwice:
     """What is received stays visible, so that it is delivered to another as well."""
 
@@ -113,6 +123,8 @@ Fault = (
     | Died
     | TimedOut
     | VisibilityExpired
+    | LockLost
+    | InstanceLost
     | DeliveredTwice
     | ClockSkewed
 )

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from datetime import timedelta
 
-from ..loop import VirtualLoop
+from .loop import VirtualLoop
 
 
 class Instance:

@@ -1,4 +1,4 @@
-"""One run of a Lambda function: the time it has, how it can end, and what Lambda tells it about itself."""
+"""One run of a function: the time it has, and how it can end."""
 
 from __future__ import annotations
 
@@ -6,11 +6,23 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from math import inf
 
-from ...alarm import TimeUp
-from ..faults import ClockSkewed, Died, Fault, Raises, Slow, TimedOut, VisibilityExpired
-from ..scheduler import Scheduler
+from ..alarm import TimeUp
+from .faults import (
+    ClockSkewed,
+    Died,
+    Fault,
+    InstanceLost,
+    LockLost,
+    Raises,
+    Slow,
+    TimedOut,
+    VisibilityExpired,
+)
 from .instance import Instance
-from .stored import Stored
+from .scheduler import Scheduler
+
+LOST = "its machine was lost"
+"""How a process ends of which not even its host is left."""
 
 
 class ProcessEnded(BaseException):
@@ -23,31 +35,33 @@ class Invocation:
     Args:
         number: which one it is in this world, from 1.
         queue: the name of the queue that the batch came from.
-        messages: the batch.
+        message_ids: the broker's ids of the batch.
         instance: where it runs.
         timeout: seconds after which the function is killed.
         scheduler: the world's time.
-        expire: makes messages visible to others.
+        expire: gives the messages to others.
+        hops: through how many invocations the lineage of the batch has come.
+        ending: told how the process ends.
     """
 
     def __init__(
         self,
         number: int,
         queue: str,
-        messages: Sequence[Stored],
+        message_ids: Sequence[str],
         instance: Instance,
         *,
         timeout: float,
         scheduler: Scheduler,
-        expire: Callable[[str, Sequence[Stored]], None],
+        expire: Callable[[], None],
+        hops: int = 0,
+        ending: Callable[[str], None] = lambda _how: None,
     ) -> None:
-        self.number, self.queue, self.messages, self.instance = number, queue, messages, instance
-        self.message_ids = tuple(message.id for message in messages)
-        self.receipts = tuple(message.receipt or "" for message in messages)
-        self.hops = max(message.hops for message in messages)
+        self.number, self.queue, self.instance = number, queue, instance
+        self.message_ids, self.hops = tuple(message_ids), hops
         self.ended = ""  # how its process ended, when it did
         self.rings_at = inf  # when the handler that runs now has used up its time
-        self._scheduler, self._expire = scheduler, expire
+        self._scheduler, self._expire, self._ending = scheduler, expire, ending
         self._timeout, self._deadline = timeout, scheduler.now + timeout
 
     def remaining(self) -> float:
@@ -63,6 +77,7 @@ class Invocation:
         """
         self.check_alive()
         self._scheduler.wait_until(min(self._scheduler.now + seconds, self.rings_at, self._deadline))
+        self.check_alive()  # another invocation in the same process may have ended it
         if self._scheduler.now >= self._deadline:
             self.die(f"timed out after {self._timeout:g} s")
         if self._scheduler.now >= self.rings_at:
@@ -75,7 +90,9 @@ class Invocation:
         Raises:
             ProcessEnded: always.
         """
-        self.ended = self.ended or how
+        if not self.ended:
+            self.ended = how
+            self._ending(how)
         raise ProcessEnded(how)
 
     def check_alive(self) -> None:
@@ -92,13 +109,13 @@ class Invocation:
         match fault:
             case None:
                 pass
-            case Died():
-                self.die("died")
+            case Died() | InstanceLost():
+                self.die("died" if isinstance(fault, Died) else LOST)
             case TimedOut():
                 self.rings_at = inf  # it hangs where no alarm is heard
                 self.spend(self.remaining())
-            case VisibilityExpired():
-                self._expire(self.queue, self.messages)
+            case VisibilityExpired() | LockLost():
+                self._expire()
                 self.spend(0)
             case ClockSkewed(by):
                 self.instance.skew = by
@@ -111,12 +128,6 @@ class Invocation:
 
 
 current_invocation: ContextVar[Invocation | None] = ContextVar("recoverable.testing.invocation", default=None)
-
-
-def next_hop() -> int:
-    """Through how many invocations a message that is sent now has come."""
-    invocation = current_invocation.get()
-    return invocation.hops + 1 if invocation else 0
 
 
 def current_number() -> int:

@@ -1,4 +1,4 @@
-"""What pytest learns from `recoverable`: the fixture `sqs_world`."""
+"""What pytest learns from `recoverable`: the fixtures `sqs_world` and `service_bus_world`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 if TYPE_CHECKING:
     from .aws.world import SqsWorld
+    from .azure.world import ServiceBusWorld
 
 
 @pytest.fixture
@@ -16,3 +17,11 @@ def sqs_world() -> SqsWorld:
     from .aws.world import SqsWorld  # noqa: PLC0415  # every pytest run imports this file, few need the world
 
     return SqsWorld()
+
+
+@pytest.fixture
+def service_bus_world() -> ServiceBusWorld:
+    """Service Bus and Functions in virtual time, empty; see `recoverable.testing.ServiceBusWorld`."""
+    from .azure.world import ServiceBusWorld  # noqa: PLC0415  # as above
+
+    return ServiceBusWorld()

@@ -7,46 +7,14 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Literal
 
-from .faults import (
-    AnswerLost,
-    ClockSkewed,
-    DeliveredTwice,
-    Died,
-    Fault,
-    PartlyFailed,
-    Raises,
-    Refused,
-    Slow,
-    Throttled,
-    TimedOut,
-    Unreachable,
-    VisibilityExpired,
-)
+from .faults import ClockSkewed, Died, Fault, Raises, Slow, TimedOut
 
 When = Literal["before", "after"]
+Fitting = Callable[[When, str], tuple[type[Fault], ...]]
+"""What can go wrong at a point of a world, given when and what."""
 
-PLACES = ("attempt", "invoke", "receive", "settle")
-"""Where something can go wrong beside the calls that functions make."""
-
-ANYWHERE: tuple[type[Fault], ...] = (Raises, Slow, Died, TimedOut, VisibilityExpired, ClockSkewed)
-CALLS: tuple[type[Fault], ...] = (*ANYWHERE, Refused, Throttled, Unreachable, AnswerLost)
-
-
-def fitting(when: When, what: str) -> tuple[type[Fault], ...]:
-    """What can go wrong at a point."""
-    match when, what:
-        case "before", "receive":
-            return (DeliveredTwice,)
-        case "before", "settle":
-            return (Unreachable,)
-        case "before", "invoke":
-            return (*ANYWHERE, Throttled)
-        case _, "invoke" | "attempt":
-            return ANYWHERE
-        case "before", _:
-            return (*CALLS, PartlyFailed) if what.endswith("_batch") else CALLS
-        case _:
-            return (*ANYWHERE, AnswerLost)
+ANYWHERE: tuple[type[Fault], ...] = (Raises, Slow, Died, TimedOut, ClockSkewed)
+"""What can go wrong anywhere in an invocation, on any cloud."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +23,7 @@ class Point:
 
     Args:
         when: before or after what is named.
-        what: an operation of the broker, such as "send_message_batch", or one of "receive", "invoke", "attempt", "settle".
+        what: a call that functions make to the broker, such as "send_message_batch", or a step of the host, such as "settle".
         queue: the queue that it concerns.
         message_ids: the broker's ids of the messages that it concerns.
         invocation: the number of the invocation, from 1; 0 outside.
@@ -71,7 +39,7 @@ class Point:
 class Misfit(BaseException):
     """A fault that cannot happen at its point; raised by `run`, whatever a handler or an endpoint makes of it."""
 
-    def __init__(self, when: When, what: str, fault: Fault) -> None:
+    def __init__(self, when: When, what: str, fault: Fault, fitting: Fitting) -> None:
         can = ", ".join(kind.__name__ for kind in fitting(when, what))
         super().__init__(f"{fault} cannot happen {when} {what!r}; what can is {can}")
 
@@ -123,13 +91,14 @@ class Misfortune:
 
     Args:
         clock: the world's time in seconds.
+        fitting: what can go wrong where.
     """
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    def __init__(self, clock: Callable[[], float], fitting: Fitting) -> None:
         self.rules: list[Rule] = []
         self.hook: Hook | None = None
         self.misfit: Misfit | None = None
-        self._clock = clock
+        self._clock, self.fitting = clock, fitting
 
     def at(
         self, when: When, what: str, queue: str, message_ids: tuple[str, ...], invocation: int = 0
@@ -140,7 +109,7 @@ class Misfortune:
         point = Point(when, what, queue, message_ids, invocation)
         struck = [rule.fault for rule in self.rules if rule.strikes(point, self._clock())]
         fault = struck[0] if struck else self.hook(point) if self.hook else None
-        if fault is not None and not isinstance(fault, fitting(when, what)):
-            self.misfit = Misfit(point.when, point.what, fault)
+        if fault is not None and not isinstance(fault, self.fitting(when, what)):
+            self.misfit = Misfit(point.when, point.what, fault, self.fitting)
             raise self.misfit
         return fault

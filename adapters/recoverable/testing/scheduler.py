@@ -38,6 +38,7 @@ class Scheduler:
     def __init__(self) -> None:
         self.now = 0.0
         self._agenda: list[Item] = []
+        self._aside: list[Item] = []
         self._numbers = count()
         self._until = inf
         self._error: BaseException | None = None
@@ -47,6 +48,12 @@ class Scheduler:
     def at(self, moment: float, do: Callable[[], object]) -> Item:
         """Put something on the agenda; what is due at the same moment happens in the order in which it was put there."""
         return self._put(moment, do, waits=False)
+
+    def aside(self, moment: float, do: Callable[[], object]) -> Item:
+        """Put something beside the agenda: it happens in its turn while time passes, and no time passes for it alone."""
+        item = self._item(moment, do, waits=False)
+        heappush(self._aside, item)
+        return item
 
     def run(self, until: float = inf) -> None:
         """Do what is due, up to a moment or until nothing is left.
@@ -71,7 +78,7 @@ class Scheduler:
 
     def wait_until(self, moment: float) -> None:
         """Let time pass, and in it others do what is due; called by something on the agenda."""
-        following = self._peek()
+        following = min(filter(None, (first(self._agenda), first(self._aside))), default=None)
         if following is None or following.moment > moment:
             self.now = moment
             return
@@ -101,7 +108,7 @@ class Scheduler:
     def _next(self) -> Item | None:
         item = self._peek()
         if item is None or (self._error is None and item.moment <= self._until):
-            return heappop(self._agenda) if item else None
+            return self._take(item)
         waiting = [item for item in self._agenda if item.waits]
         if waiting:
             self._agenda.remove(min(waiting))
@@ -109,11 +116,29 @@ class Scheduler:
         return min(waiting, default=None)
 
     def _peek(self) -> Item | None:
-        while self._agenda and self._agenda[0].cancelled:
-            heappop(self._agenda)
-        return self._agenda[0] if self._agenda else None
+        """What is next; what stands aside only if its moment comes anyway."""
+        following, aside = first(self._agenda), first(self._aside)
+        if aside is None or (following is not None and following < aside):
+            return following
+        comes_anyway = following is not None or aside.moment <= self.now or self._until < inf
+        return aside if comes_anyway else None
+
+    def _take(self, item: Item | None) -> Item | None:
+        if item is not None:
+            heappop(self._agenda if item is first(self._agenda) else self._aside)
+        return item
 
     def _put(self, moment: float, do: Callable[[], object], *, waits: bool) -> Item:
-        item = Item(max(moment, self.now), next(self._numbers), do, waits=waits)
+        item = self._item(moment, do, waits=waits)
         heappush(self._agenda, item)
         return item
+
+    def _item(self, moment: float, do: Callable[[], object], *, waits: bool) -> Item:
+        return Item(max(moment, self.now), next(self._numbers), do, waits=waits)
+
+
+def first(agenda: list[Item]) -> Item | None:
+    """The first item that is not cancelled."""
+    while agenda and agenda[0].cancelled:
+        heappop(agenda)
+    return agenda[0] if agenda else None

@@ -16,6 +16,10 @@ What = Literal[
     "invocation failed",
     "shown again",
     "deleted",
+    "completed",
+    "abandoned",
+    "lock lost",
+    "forwarded",
     "dead-lettered",
     "expired",
 ]

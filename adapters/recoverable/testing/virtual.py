@@ -7,8 +7,10 @@ from datetime import UTC, datetime, timedelta
 from math import inf
 
 from .faults import Fault
-from .points import PLACES, Hook, Misfit, Misfortune, Rule, fitting
+from .invocation import Invocation, current_invocation, current_number
+from .points import Fitting, Hook, Misfit, Misfortune, Rule
 from .scheduler import Scheduler
+from .timeline import Journal, Timeline
 
 Duration = timedelta | float
 """How long; a number is in seconds."""
@@ -55,15 +57,19 @@ class VirtualWorld:
     Args:
         start: when its time begins.
         most_invocations: how many invocations one `run` may take before it is called endless.
-        operations: the calls that functions make to the broker.
+        places: where something can go wrong: the calls that functions make to the broker, and the steps of their host.
+        fitting: what can go wrong where.
     """
 
-    def __init__(self, *, start: datetime, most_invocations: int, operations: Iterable[str]) -> None:
+    def __init__(
+        self, *, start: datetime, most_invocations: int, places: Iterable[str], fitting: Fitting
+    ) -> None:
         self._start = start
-        self._places = {*operations, *PLACES}
+        self._places = set(places)
         self._scheduler = Scheduler()
-        self._misfortune = Misfortune(self._seconds)
+        self._misfortune = Misfortune(self._seconds, fitting)
         self._invocations = Invocations(most_invocations)
+        self._journal = Journal(self._seconds, current_number)
 
     @property
     def now(self) -> datetime:
@@ -109,7 +115,8 @@ class VirtualWorld:
         """Let something go wrong from now on: every time, only once, or for a while.
 
         Args:
-            what: a call that functions make, such as "send_message_batch"; or "invoke", "attempt", "receive", "settle".
+            what: a call that functions make, such as "send_message_batch" or "send_messages"; or "invoke", "attempt", "settle" and
+                whatever else the world's host does.
             with_: what goes wrong.
             queue: only at this queue.
             nth: only the n-th time, from 1.
@@ -125,8 +132,8 @@ class VirtualWorld:
         """
         if what not in self._places:
             raise ValueError(f"fail({what!r}); write one of {', '.join(sorted(self._places))}")
-        if not isinstance(with_, fitting("before", what)):
-            raise TypeError(str(Misfit("before", what, with_)))
+        if not isinstance(with_, self._misfortune.fitting("before", what)):
+            raise TypeError(str(Misfit("before", what, with_, self._misfortune.fitting)))
         since = self._seconds() + seconds_of(after)
         until = inf if during is None else since + seconds_of(during)
         rule = Rule(what, with_, queue=queue, nth=nth, since=since, until=until)
@@ -137,9 +144,47 @@ class VirtualWorld:
         """Have a function asked at each point what goes wrong there; what `fail` says goes before.
 
         Args:
-            hook: gets the point, and gives one of the faults that `recoverable.testing.points.fitting` names for it, or None.
+            hook: gets the point, and gives one of the faults that fit there, or None.
         """
         self._misfortune.hook = hook
+
+    def spend(self, time: Duration) -> None:
+        """Inside a handler: take so much time, in which others go on.
+
+        It ends early when the handler's time is up, as an endpoint's alarm ends it, or when the function's is, with the process.
+
+        Raises:
+            RuntimeError: no handler is running.
+        """
+        self._invocation("spend").spend(seconds_of(time))
+
+    def kill(self) -> None:
+        """Inside a handler: end the process at once, as `os._exit`, a crash or lack of memory does.
+
+        Raises:
+            RuntimeError: no handler is running.
+        """
+        self._invocation("kill").die("died")
+
+    def timeline(self, message_id: str | None = None) -> Timeline:
+        """What happened to one message and its copies, or to all.
+
+        Args:
+            message_id: the message's id, or the broker's for any of its copies.
+        """
+        return self._journal.timeline(self._identity, message_id)
+
+    def _invocation(self, verb: str) -> Invocation:
+        invocation = current_invocation.get()
+        if invocation is None:
+            raise RuntimeError(
+                f"world.{verb} is for handlers; outside, let time pass with world.run(for_=...)"
+            )
+        return invocation
+
+    def _identity(self, broker_id: str) -> str:
+        """The message's id, given the broker's for one of its copies."""
+        raise NotImplementedError
 
     def _seconds(self) -> float:
         return self._scheduler.now

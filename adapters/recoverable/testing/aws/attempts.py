@@ -7,9 +7,9 @@ from math import inf
 from typing import TypeVar
 
 from ...alarm import Alarm
+from ..invocation import Invocation
 from ..points import Misfortune, When
 from ..timeline import Journal
-from .invocation import Invocation
 
 T = TypeVar("T")
 R = TypeVar("R")

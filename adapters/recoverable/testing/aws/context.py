@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .invocation import Invocation
+from ..invocation import Invocation
 from .queues import ACCOUNT, REGION
 
 

@@ -9,14 +9,14 @@ from typing import Any, Literal
 
 from ...world import World, current_world
 from ..faults import Fault
+from ..instance import Instance
+from ..invocation import Invocation, ProcessEnded, current_invocation
 from ..points import Misfortune
 from ..scheduler import Scheduler
 from ..timeline import Journal
 from ..virtual import Invocations
 from .attempts import VirtualAlarm
 from .context import Context
-from .instance import Instance
-from .invocation import Invocation, ProcessEnded, current_invocation
 from .queues import Settings
 from .records import to_record
 from .stored import Stored
@@ -86,19 +86,23 @@ class Function:
         return Invocation(
             number,
             queue,
-            messages,
+            [message.id for message in messages],
             self._idle.pop() if self._idle else Instance(self._started, self._world.seconds),
             timeout=self._timeout,
             scheduler=self._world.scheduler,
-            expire=self._world.expire,
+            expire=lambda: self._world.expire(queue, messages),
+            hops=max(message.hops for message in messages),
         )
 
-    def run(self, invocation: Invocation, queue: Settings, fault: Fault | None) -> tuple[object, str]:
+    def run(
+        self, invocation: Invocation, batch: Sequence[Stored], queue: Settings, fault: Fault | None
+    ) -> tuple[object, str]:
         """Call the handler on the batch.
 
         Args:
             invocation: the invocation.
-            queue: where its batch came from.
+            batch: its messages.
+            queue: where they came from.
             fault: what goes wrong before the handler is called.
 
         Returns:
@@ -106,7 +110,7 @@ class Function:
         """
         tokens = current_invocation.set(invocation), current_world.set(self._endpoint_world(invocation))
         try:
-            return self._answered(invocation, queue, fault)
+            return self._answered(invocation, batch, queue, fault)
         finally:
             current_invocation.reset(tokens[0])
             current_world.reset(tokens[1])
@@ -115,8 +119,10 @@ class Function:
             else:
                 self._idle.append(invocation.instance)
 
-    def _answered(self, invocation: Invocation, queue: Settings, fault: Fault | None) -> tuple[object, str]:
-        event = {"Records": [to_record(message, queue, self._world.start) for message in invocation.messages]}
+    def _answered(
+        self, invocation: Invocation, batch: Sequence[Stored], queue: Settings, fault: Fault | None
+    ) -> tuple[object, str]:
+        event = {"Records": [to_record(message, queue, self._world.start) for message in batch]}
         try:
             invocation.suffer(fault)
             answer = self._handler(event, Context(self.name, invocation))

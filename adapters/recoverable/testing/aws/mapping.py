@@ -134,8 +134,8 @@ class EventSourceMapping:
 
     def _run(self, batch: list[Stored], fault: Fault | None) -> None:
         invocation = self._function.invocation(self._queue.settings.name, batch)
-        answer, error = self._function.run(invocation, self._queue.settings, fault)
-        receipts = dict(zip(invocation.message_ids, invocation.receipts, strict=True))
+        receipts = {message.id: message.receipt or "" for message in batch}
+        answer, error = self._function.run(invocation, batch, self._queue.settings, fault)
         judged = verdict(answer, receipts, partial_responses=self._settings.partial_responses)
         if error or judged.reason:
             self._note(batch, "invocation failed", error or judged.reason)

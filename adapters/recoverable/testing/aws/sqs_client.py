@@ -8,12 +8,12 @@ from types import SimpleNamespace
 from typing import Any
 
 from ..faults import AnswerLost, Fault, PartlyFailed, Refused, Throttled, Unreachable
+from ..invocation import Invocation, current_invocation
 from ..points import Misfortune, When
 from ..timeline import Journal
 from . import administration, api
 from .broker import Broker
 from .client import Exceptions, client_error, connection_error, metadata
-from .invocation import Invocation, current_invocation
 from .queues import ENDPOINT, REGION
 from .refusals import Refusal
 

@@ -6,15 +6,16 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, cast
 
-from ..timeline import Journal, Timeline
+from ..invocation import current_invocation
+from ..seen import SeenMessage
 from ..virtual import START, Duration, VirtualWorld, seconds_of
 from .broker import Broker
 from .function import Function, Handler, RecursiveLoop, Surroundings
-from .invocation import Invocation, current_invocation, current_number, next_hop
 from .mapping import EventSourceMapping, MappingSettings
+from .places import PLACES, fitting
 from .queue import Queue
 from .queues import DAY, Redrive, Settings
-from .seen import SeenMessage, seen
+from .seen import seen
 from .sending import Value, request
 from .serving import checked, make_queues
 from .sqs_client import OPERATIONS, Client
@@ -42,9 +43,9 @@ class SqsWorld(VirtualWorld):
         create_missing: bool = True,
         most_invocations: int = 10_000,
     ) -> None:
-        super().__init__(start=start, most_invocations=most_invocations, operations=OPERATIONS)
-        self._create_missing = create_missing
-        self._journal = journal = Journal(self._seconds, current_number)
+        places = (*OPERATIONS, *PLACES)
+        super().__init__(start=start, most_invocations=most_invocations, places=places, fitting=fitting)
+        self._create_missing, journal = create_missing, self._journal
         self._broker = Broker(
             start, self._seconds, journal.note, next_hop, seed=seed, create_missing=create_missing
         )
@@ -166,24 +167,6 @@ class SqsWorld(VirtualWorld):
         )
         return self.client.send_message(QueueUrl=queue, **message)["MessageId"]
 
-    def spend(self, time: Duration) -> None:
-        """Inside a handler: take so much time, in which others go on.
-
-        It ends early when the handler's time is up, as the endpoint's alarm ends it, or when the function's is, with the process.
-
-        Raises:
-            RuntimeError: no handler is running.
-        """
-        self._invocation("spend").spend(seconds_of(time))
-
-    def kill(self) -> None:
-        """Inside a handler: end the process at once, as `os._exit`, a crash or lack of memory does.
-
-        Raises:
-            RuntimeError: no handler is running.
-        """
-        self._invocation("kill").die("died")
-
     def queue(self, name: str) -> list[SeenMessage]:
         """The messages that are in a queue now, hidden ones too, in the order in which they were sent.
 
@@ -193,27 +176,11 @@ class SqsWorld(VirtualWorld):
         queue = self._existing(name)
         return [seen(message, queue.settings, self._start) for message in self._broker.kept(queue)]
 
-    def timeline(self, message_id: str | None = None) -> Timeline:
-        """What happened to one message and its copies, or to all.
-
-        Args:
-            message_id: the message's id, or the broker's for any of its copies.
-        """
-        return self._journal.timeline(self._identity, message_id)
-
     def _existing(self, name: str) -> Queue:
         if name not in self._broker.queues:
             known = ", ".join(sorted(self._broker.queues)) or "no queue at all"
             raise LookupError(f"there is no queue {name!r}, but {known}; make it with create_queue({name!r})")
         return self._broker.queues[name]
-
-    def _invocation(self, verb: str) -> Invocation:
-        invocation = current_invocation.get()
-        if invocation is None:
-            raise RuntimeError(
-                f"world.{verb} is for handlers; outside, let time pass with world.run(for_=...)"
-            )
-        return invocation
 
     def _expire(self, queue: str, messages: Sequence[Stored]) -> None:
         source = self._existing(queue)
@@ -226,3 +193,9 @@ class SqsWorld(VirtualWorld):
             return broker_id
         queue, message = self._broker.all[broker_id]
         return seen(message, queue.settings, self._start).id
+
+
+def next_hop() -> int:
+    """Through how many invocations a message that is sent now has come."""
+    invocation = current_invocation.get()
+    return invocation.hops + 1 if invocation else 0

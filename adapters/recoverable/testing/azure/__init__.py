@@ -1,0 +1,1 @@
+"""Service Bus and Functions in virtual time."""

@@ -1,0 +1,105 @@
+"""A call of the Service Bus client, and what can go wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from recoverable.local.service_bus.broker.refusals import RefusedError
+
+from ..faults import AnswerLost, Fault, Refused, Slow, Throttled, TimedOut, Unreachable
+from ..invocation import Invocation, current_invocation
+from ..points import Misfortune, When
+from ..timeline import Journal
+from .client import BUSY, no_answer, sdk_error, unreachable
+from .places import CALLS
+
+T = TypeVar("T")
+
+
+class Calls:
+    """The calls of one process, one at a time, for the SDK's senders allow no more.
+
+    Args:
+        misfortune: what goes wrong.
+        journal: told of calls that failed.
+        now: the world's time in seconds.
+    """
+
+    def __init__(self, misfortune: Misfortune, journal: Journal, now: Callable[[], float]) -> None:
+        self._misfortune, self._journal, self._now = misfortune, journal, now
+        self._free_at = 0.0
+
+    def wait(self) -> None:
+        """Let time pass while another invocation of this process waits for the broker: who stood at a real lock would stop the world."""
+        while (invocation := current_invocation.get()) is not None and self._free_at > self._now():
+            invocation.spend(self._free_at - self._now())
+
+    def made(self, what: str, queue: str, do: Callable[[], T]) -> T:
+        """Make a call, unless something goes wrong.
+
+        Args:
+            what: the call's name.
+            queue: which queue it is about.
+            do: does it.
+
+        Raises:
+            ServiceBusError: it was refused, or there was no answer.
+        """
+        invocation = current_invocation.get()
+        if invocation is None or what not in CALLS:
+            return performed(do)
+        invocation.check_alive()
+        try:
+            result = self._under(self._fault("before", what, queue, invocation), do, invocation)
+        except RefusedError as refused:
+            self._note(invocation, queue, f"{what}: {refused.condition}: {refused.description}")
+            raise sdk_error(refused) from None
+        fault = self._fault("after", what, queue, invocation)
+        if isinstance(fault, AnswerLost):
+            raise no_answer()
+        self._suffer(fault, invocation)
+        return result
+
+    def _under(self, fault: Fault | None, do: Callable[[], T], invocation: Invocation) -> T:
+        match fault:
+            case Refused(code, message, _):
+                raise RefusedError(code, message)
+            case Throttled():
+                raise BUSY
+            case Unreachable():
+                raise unreachable()
+            case AnswerLost():
+                do()
+                raise no_answer()
+            case _:
+                self._suffer(fault, invocation)
+                return do()
+
+    def _suffer(self, fault: Fault | None, invocation: Invocation) -> None:
+        if isinstance(fault, Slow | TimedOut):
+            takes = fault.by.total_seconds() if isinstance(fault, Slow) else invocation.remaining()
+            self._free_at = self._now() + takes
+        invocation.suffer(fault)
+
+    def _fault(self, when: When, what: str, queue: str, invocation: Invocation) -> Fault | None:
+        fault = self._misfortune.at(when, what, queue, invocation.message_ids, invocation.number)
+        if fault is not None:
+            self._note(invocation, queue, f"{what}: {fault}")
+        return fault
+
+    def _note(self, invocation: Invocation, queue: str, detail: str) -> None:
+        for message_id in invocation.message_ids:
+            self._journal.note("call failed", queue, message_id, detail)
+
+
+def performed(do: Callable[[], T]) -> T:
+    """Make a call with which nothing goes wrong but what the broker refuses.
+
+    Raises:
+        ServiceBusError: it does.
+    """
+    try:
+        return do()
+    except RefusedError as refused:
+        raise sdk_error(refused) from None

@@ -1,0 +1,143 @@
+"""A function as its worker runs it: the trigger's data decoded, the user's function called, and how that ended."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from contextlib import suppress
+from contextvars import copy_context
+from datetime import datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
+
+from recoverable.local.service_bus.broker.messages import Message
+
+from ...alarm import Alarm
+from ...handlers import is_coroutine_function
+from ...world import World, current_world
+from ..invocation import Invocation, ProcessEnded, current_invocation
+from ..points import Misfortune
+from ..scheduler import Scheduler
+from ..timeline import Journal
+from ..virtual import Invocations
+from .app import Triggered
+from .attempts import Attempts
+from .register import broker_id
+from .sending import Client
+from .trigger import decoded
+
+log = logging.getLogger("recoverable.testing")
+
+
+class Surroundings:
+    """What every function of a world shares.
+
+    Args:
+        start: when the world's time began.
+        scheduler: the time.
+        misfortune: what goes wrong.
+        journal: told what happens.
+        invocations: counts them.
+        new_client: makes what the endpoints of a process get instead of the SDK's client.
+    """
+
+    def __init__(
+        self,
+        start: datetime,
+        scheduler: Scheduler,
+        misfortune: Misfortune,
+        journal: Journal,
+        invocations: Invocations,
+        new_client: Any,
+    ) -> None:
+        self.start, self.scheduler, self.misfortune, self.journal = start, scheduler, misfortune, journal
+        self.invocations, self.new_client = invocations, new_client
+
+    def now(self) -> datetime:
+        """The world's time."""
+        return self.start + timedelta(seconds=self.scheduler.now)
+
+    def seconds(self) -> float:
+        """The world's time in seconds since its beginning."""
+        return self.scheduler.now
+
+
+def run(
+    function: Triggered,
+    messages: Sequence[Message],
+    invocation: Invocation,
+    client: Client,
+    world: Surroundings,
+) -> str:
+    """Call the function on the messages; gives how it failed, nothing when it returned.
+
+    Args:
+        function: the function.
+        messages: one, or a batch.
+        invocation: what it runs in.
+        client: of its process.
+        world: all around.
+    """
+    tokens = (
+        current_invocation.set(invocation),
+        current_world.set(endpoint_world(messages, invocation, client, world)),
+    )
+    try:
+        return answered(function, messages, invocation, world)
+    finally:
+        current_invocation.reset(tokens[0])
+        current_world.reset(tokens[1])
+
+
+def answered(
+    function: Triggered, messages: Sequence[Message], invocation: Invocation, world: Surroundings
+) -> str:
+    """How the invocation failed, in between its faults; nothing when it did not."""
+    misfortune, ids = world.misfortune, invocation.message_ids
+    try:
+        invocation.suffer(misfortune.at("before", "invoke", invocation.queue, ids, invocation.number))
+        call(function, messages, invocation)
+        invocation.suffer(misfortune.at("after", "invoke", invocation.queue, ids, invocation.number))
+    except ProcessEnded:
+        pass  # said below, as for a handler that has swallowed it
+    except KeyboardInterrupt:
+        raise  # somebody wants the test to stop
+    except SystemExit as error:
+        exit_process(invocation, error)
+    except BaseException as error:  # the worker reports it, and the host abandons
+        log.warning("Invocation %d of '%s' failed:", invocation.number, function.name, exc_info=error)
+        return f"{type(error).__name__}: {error}"
+    return invocation.ended
+
+
+def exit_process(invocation: Invocation, error: SystemExit) -> None:
+    """End the process as the function wants it."""
+    with suppress(ProcessEnded):
+        invocation.die(f"exited with {error.code}")
+
+
+def call(function: Triggered, messages: Sequence[Message], invocation: Invocation) -> None:
+    """Call the function as the worker does, which takes no result without an output binding."""
+    arguments: dict[str, Any] = {
+        function.argument: decoded(messages, binary=function.binary, many=function.many)
+    }
+    if function.context:
+        arguments["context"] = SimpleNamespace(
+            invocation_id=str(invocation.number), function_name=function.name, function_directory=""
+        )
+    result = function.call(**arguments)
+    if is_coroutine_function(function.call):
+        result = invocation.instance.runner().run(result, context=copy_context())
+    if result is not None:
+        raise RuntimeError(f"function {function.name!r} without a $return binding returned a value")
+
+
+def endpoint_world(
+    messages: Sequence[Message], invocation: Invocation, client: Client, world: Surroundings
+) -> World:
+    """What endpoints in the invocation take from their surroundings."""
+    slot = invocation.instance
+    slot.spend = invocation.spend
+    numbered = {message.sequence_number: broker_id(message.content) for message in messages}
+    attempts = Attempts(invocation, numbered, world.misfortune, world.journal)
+    return World(client, lambda: world.now() + slot.skew, Alarm, slot.runner, attempts.watched)

@@ -1,0 +1,34 @@
+"""A message in a queue of Service Bus as a test sees it."""
+
+from __future__ import annotations
+
+from recoverable.local.service_bus.broker.messages import Message
+
+from ...headers import texts
+from ..seen import SeenMessage
+from .register import broker_id, message_id
+from .trigger import FIELDS, moment, properties_of
+
+OURS = ("NServiceBus.", "Recoverable.")
+"""How the headers begin that are not the sender's own."""
+
+
+def seen(message: Message, queue: str) -> SeenMessage:
+    """The message as a test sees it."""
+    content, lock = message.content, message.lock
+    properties = properties_of(content)
+    sent_at = moment(message.enqueued_at)
+    fields = {field: content.value_of(field) for field in FIELDS.values()}
+    return SeenMessage(
+        id=message_id(content),
+        broker_id=broker_id(content),
+        queue=queue,
+        data=content.data(),
+        attributes={name: value for name, value in properties.items() if not name.startswith(OURS)},
+        headers=texts(properties),
+        receive_count=message.delivery_count + (lock is not None),
+        group_id=message.session_id,
+        sent_at=sent_at,
+        visible_at=moment(lock.until) if lock else sent_at,
+        fields={name: value for name, value in fields.items() if value is not None},
+    )

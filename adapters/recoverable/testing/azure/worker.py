@@ -1,0 +1,92 @@
+"""A worker process of a function app: its invocations run side by side, and end together when it does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from recoverable.local.service_bus.broker.messages import Message
+
+from ..instance import Instance
+from ..invocation import Invocation
+from ..scheduler import Item
+from .listener import Listener
+from .register import broker_id
+from .sending import Client
+
+
+@dataclass(eq=False)
+class Flight:
+    """One invocation on its way.
+
+    Args:
+        messages: its messages.
+        listener: which took them.
+        tokens: the locks under which it has them.
+        began: when it began, in seconds of the world.
+        renewal: the next renewal of its locks.
+        settled: whether the host has done with it.
+    """
+
+    messages: list[Message]
+    listener: Listener
+    tokens: list[UUID]
+    began: float
+    invocation: Invocation | None = None
+    renewal: Item | None = None
+    settled: bool = False
+
+    @property
+    def ids(self) -> list[str]:
+        """The broker's ids of its messages."""
+        return [broker_id(message.content) for message in self.messages]
+
+    def land(self) -> bool:
+        """End it, unless it has ended already; nothing is renewed for it any more."""
+        if self.renewal is not None:
+            self.renewal.cancel()
+        first, self.settled = not self.settled, True
+        return first
+
+
+@dataclass(eq=False)
+class Worker:
+    """A process.
+
+    Args:
+        client: what its endpoints get instead of the SDK's.
+        now: the world's time in seconds.
+        flights: the invocations in it.
+    """
+
+    client: Client
+    now: Callable[[], float]
+    flights: list[Flight] = field(default_factory=list)
+    _idle: list[Instance] = field(default_factory=list)
+    _slots: int = 0
+
+    def slot(self) -> Instance:
+        """Where an invocation runs: the place that was last in use, or a new one."""
+        if self._idle:
+            return self._idle.pop()
+        self._slots += 1
+        return Instance(self._slots, self.now)
+
+    def give_back(self, slot: Instance, flight: Flight) -> None:
+        """An invocation has ended, or the whole process has."""
+        self.flights.remove(flight)
+        if flight.invocation is not None and flight.invocation.ended:
+            slot.end()
+        else:
+            self._idle.append(slot)
+
+    def end(self, how: str) -> list[Flight]:
+        """The process ends; gives the invocations that it takes along."""
+        for slot in self._idle:
+            slot.end()
+        self._idle.clear()
+        for flight in self.flights:
+            if flight.invocation is not None:
+                flight.invocation.ended = flight.invocation.ended or how
+        return [flight for flight in self.flights if flight.land()]
