@@ -38,6 +38,12 @@ COMMANDS = (
         "local",
     ),
     Command(
+        ("local", "azure"),
+        "run a Function App on a local Service Bus",
+        "recoverable.local.azure.command",
+        "local-azure",
+    ),
+    Command(
         ("local", "service-bus"),
         "serve a Service Bus namespace on loopback",
         "recoverable.local.service_bus.command",

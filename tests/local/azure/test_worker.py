@@ -125,7 +125,7 @@ def test_a_function_that_takes_too_long_is_killed(tmp_path: Path) -> None:
     with started:
         outcome = started.invoke("orders", b"sleep 60", TOLD, timeout=timedelta(seconds=0.5))
 
-    assert (outcome, started.alive) == (TimedOut(timedelta(seconds=0.5)), False)
+    assert (outcome, started.exit_code) == (TimedOut(timedelta(seconds=0.5)), -9)
 
 
 def test_leaving_kills_the_process_and_ends_the_threads(tmp_path: Path) -> None:

@@ -46,6 +46,9 @@ class LocalFunctions:
     namespace: ServiceBusNamespace | None
     """The namespace that is served here, if there is one; known once entered."""
 
+    queues: tuple[str, ...] = ()
+    """The names of its queues."""
+
     def __init__(
         self, folder: str | Path, settings: Settings | None = None, *, observe: Observer | None = None
     ) -> None:
@@ -99,6 +102,7 @@ class LocalFunctions:
         if not missing:
             return {}
         queues, topics = queues_of(triggers, self.settings), topics_of(triggers, self.settings)
+        self.queues = tuple(queue.name for queue in queues)
         serving = ServiceBusNamespace(queues, topics, port=self.settings.port)
         self.namespace = cleanup.enter_context(serving)
         return dict.fromkeys(missing, self.namespace.connection_string)

@@ -1,0 +1,149 @@
+"""Run a Function App on Service Bus queues, without Azure, Core Tools or Docker.
+
+The app is a folder with function_app.py, host.json and, if there is one, local.settings.json. Its functions run in Microsoft's own Python
+worker, in a process that is killed at functionTimeout as in Azure. Connections that the app settings have are used; for those that they
+lack, a Service Bus namespace starts with the command, with the queues and topics that the triggers read and those of --queue.
+With Core Tools and the official emulator at hand, `func start` runs the same folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from types import FrameType
+from typing import Any
+
+from azure.servicebus.exceptions import ServiceBusError
+
+from recoverable.local.azure.app import AppError
+from recoverable.local.azure.host import LocalFunctions
+from recoverable.local.azure.narrator import narrate
+from recoverable.local.azure.settings import Settings
+
+_TICK = 0.1  # seconds
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    for name, how in _ARGUMENTS.items():
+        parser.add_argument(name, **how)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve until Ctrl-C or a request to terminate; 2 when the app, an argument or the namespace is at fault."""
+    try:
+        host = LocalFunctions(
+            arguments.folder, _settings(arguments), observe=lambda entry: _say(narrate(entry))
+        )
+        with _signals() as received, host:
+            _say(_welcome(host))
+            while not received:
+                time.sleep(_TICK)
+            _say("Stopping.")
+    except (AppError, ValueError, OSError, ServiceBusError) as error:
+        sys.stderr.write(f"recoverable local azure: {error}\n")
+        return 2
+    return 0
+
+
+@contextmanager
+def _signals() -> Iterator[list[int]]:
+    """Note the first signal; the second ends the process.
+
+    A list and no `Event`: a signal that the system hands to another thread would not wake one that waits for a lock.
+    """
+    received: list[int] = []
+
+    def handle(number: int, _: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        received.append(number)
+
+    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield received
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _settings(arguments: argparse.Namespace) -> Settings:
+    return Settings(
+        app_settings=dict(arguments.setting),
+        connection_string=arguments.connection_string,
+        queues=arguments.queue,
+        error_queue=arguments.error_queue,
+        max_delivery_count=arguments.max_delivery_count,
+        lock_duration=timedelta(seconds=arguments.lock_duration),
+        port=arguments.port,
+    )
+
+
+def _welcome(host: LocalFunctions) -> str:
+    """What runs, what does not, and how to send a first message."""
+    lines = [f"function {each.function:<32} reads {each.path}" for each in host.served.triggers]
+    lines += [f"note     {each.function} is not run: {each.reason}" for each in host.served.not_served]
+    if host.namespace is not None:
+        lines += [f"queue    {name}" for name in host.queues]
+        lines.append(f"Connect with: {host.namespace.connection_string}")
+    return "\n".join([*lines, "Ctrl-C stops."])
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise argparse.ArgumentTypeError(f"{text!r} is no NAME=VALUE")
+    return name, value
+
+
+_ARGUMENTS: dict[str, dict[str, Any]] = {
+    "folder": {"nargs": "?", "default": ".", "help": "the app's folder (default: this one)"},
+    "--connection-string": {
+        "metavar": "TEXT",
+        "help": "a namespace for all of the app's Service Bus connections (default: as the app settings say, else start one)",
+    },
+    "--setting": {
+        "type": _pair,
+        "action": "append",
+        "default": [],
+        "metavar": "NAME=VALUE",
+        "help": "an app setting, over that of local.settings.json; can be repeated",
+    },
+    "--queue": {
+        "action": "append",
+        "default": [],
+        "metavar": "NAME",
+        "help": "a further queue of the started namespace; can be repeated",
+    },
+    "--error-queue": {
+        "default": "error",
+        "metavar": "NAME",
+        "help": "gets all its dead letters (default: %(default)s)",
+    },
+    "--max-delivery-count": {
+        "type": int,
+        "default": 100,
+        "metavar": "N",
+        "help": "of its queues (default: %(default)s)",
+    },
+    "--lock-duration": {
+        "type": float,
+        "default": 60,
+        "metavar": "SECONDS",
+        "help": "of its queues (default: %(default)s)",
+    },
+    "--port": {
+        "type": int,
+        "default": 0,
+        "help": "where it listens (default: any free port)",
+    },
+}
