@@ -5,13 +5,15 @@ from __future__ import annotations
 from datetime import timedelta
 
 from .frozen import Frozen
+from .headers import read_date, write_date
 from .limits import NO_DELAY
 from .rate_limit import DEFAULT_WAIT, LONGEST_WAIT
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
-    from typing import Literal, TypeAlias
+    from typing import Any, Literal, TypeAlias
 
     from .rate_limit import RateLimit
 
@@ -78,6 +80,24 @@ class Seen(Frozen):
 
     def __init__(self, circuit: Circuit = NORMAL, version: int | str | None = None) -> None:
         self._assign(circuit=circuit, version=version)
+
+
+LIMITED_SINCE = "limited_since"
+NEXT_ATTEMPT_AT = "next_attempt_at"
+
+
+def written(circuit: Circuit) -> dict[str, str]:
+    """The circuit as stores keep it: dates while it is limited, nothing while it is not. Failures in a row are not shared."""
+    if isinstance(circuit, Normal):
+        return {}
+    return {LIMITED_SINCE: write_date(circuit.since), NEXT_ATTEMPT_AT: write_date(circuit.next_at)}
+
+
+def read(kept: Mapping[str, Any]) -> Circuit:
+    """The circuit that a store keeps; one that cannot be read limits nobody."""
+    dates = {name: value for name, value in kept.items() if isinstance(value, str)}
+    since, next_at = read_date(dates, LIMITED_SINCE), read_date(dates, NEXT_ATTEMPT_AT)
+    return Limited(since, next_at) if since and next_at else NORMAL
 
 
 class Admit(Frozen):

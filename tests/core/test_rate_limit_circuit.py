@@ -24,6 +24,8 @@ from recoverable.circuit import (
     hold_for,
     may_hold,
     probe_again_after,
+    read,
+    written,
 )
 from recoverable.rate_limit import RateLimit
 
@@ -128,3 +130,13 @@ def test_the_same_message_waits_as_long_wherever_it_is_asked() -> None:
     circuit = Limited(EARLIER, NOW)
 
     assert hold_for(circuit, LIMIT, "m-1", NOW) == hold_for(circuit, LIMIT, "m-1", NOW)
+
+
+@pytest.mark.parametrize(("circuit", "kept"), [(NORMAL, NORMAL), (Normal(2), NORMAL), (WAITING, WAITING)])
+def test_what_stores_keep_is_who_is_limited_and_not_who_counts(circuit: Circuit, kept: Circuit) -> None:
+    assert read(written(circuit)) == kept
+
+
+@given(st.dictionaries(st.sampled_from(["limited_since", "next_attempt_at"]), st.text() | st.integers()))
+def test_whatever_a_store_holds_is_a_circuit(kept: dict[str, object]) -> None:
+    assert isinstance(read(kept), Normal | Limited)

@@ -1,0 +1,65 @@
+"""The DynamoDB servers that the circuit is held to, each with a table for circuits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from aws.server import session
+from infra.cloud import running_cloud
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+SERVERS = ["moto", pytest.param("ministack", marks=[pytest.mark.slow, pytest.mark.xdist_group("ministack")])]
+
+
+@dataclass(frozen=True)
+class Account:
+    """An account of a local cloud.
+
+    Args:
+        url: where the cloud listens.
+    """
+
+    url: str
+
+    def client(self, service: str) -> Any:
+        """A client of one of its services."""
+        return client(service, self.url)
+
+    def table(self, name: str) -> str:
+        """Make a table for circuits, if there is none yet."""
+        dynamodb: DynamoDBClient = self.client("dynamodb")
+        if name not in dynamodb.list_tables()["TableNames"]:
+            dynamodb.create_table(
+                TableName=name,
+                KeySchema=[{"AttributeName": "circuit", "KeyType": "HASH"}],
+                AttributeDefinitions=[{"AttributeName": "circuit", "AttributeType": "S"}],
+                BillingMode="PAY_PER_REQUEST",
+            )
+        return name
+
+
+@cache
+def client(service: str, url: str) -> Any:
+    """One client of each service, for each reads long models."""
+    made: Any = session()
+    return made.client(service, endpoint_url=url)
+
+
+@pytest.fixture(scope="session")
+def ministack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a small cloud."""
+    with running_cloud(tmp_path_factory.mktemp("ministack") / "log") as cloud:
+        yield f"http://127.0.0.1:{cloud.port}"
+
+
+@pytest.fixture(params=SERVERS)
+def account(request: pytest.FixtureRequest) -> Account:
+    """One cloud after the other."""
+    return Account(request.getfixturevalue(request.param))

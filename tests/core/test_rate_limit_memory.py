@@ -1,0 +1,23 @@
+"""The circuit that an instance keeps for itself, held to the contract of all stores."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from core.circuit_contract import CircuitContract, NewStore
+from recoverable.memory_store import MemoryCircuit
+
+
+class TestMemoryCircuit(CircuitContract):
+    """Its threads share one object."""
+
+    @pytest.fixture
+    def new_store(self) -> Iterator[NewStore]:
+        """The one store, with threads that take turns as often as they can."""
+        store, interval = MemoryCircuit(), sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)
+        yield lambda: store
+        sys.setswitchinterval(interval)
