@@ -16,6 +16,7 @@ from builders import platform, recoverability
 from recoverable.aws.copies import Copy, Entry, batches, copy_of, size
 from recoverable.aws.queues import Queue
 from recoverable.aws.records import delivery_of
+from recoverable.aws.wire import wire_of
 from recoverable.settlements import Forward
 
 SOURCE = Queue("eu-west-1", "123456789012", "orders")
@@ -108,7 +109,7 @@ def test_a_size_counts_the_bytes_of_body_and_of_names_types_and_values_of_attrib
 def of_size(weight: int, to: Queue = ERROR) -> Copy:
     """A copy of so many bytes."""
     entry: Entry = {"MessageBody": "x" * weight, "MessageAttributes": {}}
-    return Copy(delivery_of(record(), SOURCE, recoverability(), platform()), to, entry)
+    return Copy(delivery_of(record(), SOURCE, recoverability(), platform()), to, wire_of(record()), entry)
 
 
 @pytest.mark.parametrize(

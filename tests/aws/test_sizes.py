@@ -11,8 +11,9 @@ from aws.conftest import NewQueue
 from aws.faulty_proxy import FaultyProxy
 from aws.harness import Mapping, ladder
 from aws.queues import Arrived, Queue
-from recoverable import Message
+from recoverable import Delayed, Immediate, Message, Recoverability
 from recoverable.aws import SqsEndpoint
+from recoverable.testing import SqsWorld
 
 LIMIT = 1_048_576
 INFO = "NServiceBus.ExceptionInfo."
@@ -126,3 +127,36 @@ def test_a_message_of_which_no_copy_can_be_made_never_comes_back_at_once(
     reported = Mapping(orders, SqsEndpoint(short_failure, settings, counter=counter)).poll()
 
     assert (reported, proxy.calls) == (["x" * LIMIT], {})
+
+
+@pytest.mark.parametrize("orders", [1, 3], ids=["one", "several"])
+def test_an_error_queue_that_takes_less_gets_the_copy_without_the_details(
+    sqs_world: SqsWorld, orders: int
+) -> None:
+    sqs_world.create_queue("error", max_size=1024)
+    sqs_world.serve(
+        "orders",
+        SqsEndpoint(fail_with_a_long_message, Recoverability(immediate=Immediate(0), delayed=Delayed(0))),
+    )
+    sent = [sqs_world.send("orders", "a card") for _ in range(orders)]
+
+    sqs_world.run()
+
+    arrived = sqs_world.queue("error")
+    assert sorted(copy.id for copy in arrived) == sorted(sent)
+    assert {copy.headers["NServiceBus.FailedQ"] for copy in arrived} == {"orders"}
+    assert {name for copy in arrived for name in copy.headers if name.startswith(INFO)} == set()
+
+
+def test_a_copy_that_is_refused_bare_too_leaves_its_message_where_it_is(sqs_world: SqsWorld) -> None:
+    sqs_world.create_queue("orders", dead_letter_queue="dead", max_receive_count=3)
+    sqs_world.create_queue("error", max_size=1024)
+    sqs_world.serve(
+        "orders",
+        SqsEndpoint(fail_with_a_long_message, Recoverability(immediate=Immediate(0), delayed=Delayed(0))),
+    )
+    sqs_world.send("orders", "x" * 2_000)
+
+    sqs_world.run()
+
+    assert [(copy.queue, copy.receive_count) for copy in sqs_world.queue("dead")] == [("dead", 3)]

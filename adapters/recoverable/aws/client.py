@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..delivery import Delivery
 from ..observe import written
-from .copies import MAX_ENTRIES, Copy, Entry
+from .copies import MAX_ENTRIES, Copy, Entry, bare
 from .queues import Queue
 
 if TYPE_CHECKING:
@@ -64,6 +64,14 @@ SHOW_AGAIN = Verb(
 )
 
 
+class Answer(NamedTuple):
+    """What came of a call: the deliveries for which it is confirmed, whether it was refused whole, and whose entries were too large."""
+
+    done: list[Delivery]
+    refused: bool = False
+    too_large: Sequence[int] = ()
+
+
 class Broker:
     """SQS, as far as settling needs it.
 
@@ -82,12 +90,13 @@ class Broker:
         """Send a batch of copies to their queue; the deliveries whose copy is confirmed come back.
 
         A refused batch is resent one by one, for one bad entry must not hold back nine good ones; a lost answer is no refusal.
+        A queue may take less than we reckon with (`MaximumMessageSize`): what is too large for it is resent without the details.
         """
-        items = [(copy.delivery, copy.entry) for copy in batch]
-        done, refused = self._called(SEND, batch[0].to, items)
-        if refused and len(batch) > 1:
-            return [delivery for item in items for delivery in self._called(SEND, batch[0].to, [item])[0]]
-        return done
+        answer = self._sent(batch)
+        if answer.refused and len(batch) > 1:
+            return [delivery for copy in batch for delivery in self.send([copy])]
+        smaller = [copy for n in answer.too_large if (copy := bare(batch[n]))]
+        return answer.done + (self._sent(smaller).done if smaller else [])
 
     def delete(self, deliveries: list[Delivery]) -> None:
         """Delete the messages."""
@@ -100,28 +109,36 @@ class Broker:
             [(delivery, {**receipt(delivery), "VisibilityTimeout": after}) for delivery, after in deliveries],
         )
 
+    def _sent(self, batch: list[Copy]) -> Answer:
+        return self._called(SEND, batch[0].to, [(copy.delivery, copy.entry) for copy in batch])
+
     def _in_batches(self, verb: Verb, items: list[Item]) -> None:
         for start in range(0, len(items), MAX_ENTRIES):
             self._called(verb, self.queue, items[start : start + MAX_ENTRIES])
 
-    def _called(self, verb: Verb, queue: Queue, items: list[Item]) -> tuple[list[Delivery], bool]:
-        """Make one call: the deliveries for which it is confirmed, and whether the broker refused it whole."""
+    def _called(self, verb: Verb, queue: Queue, items: list[Item]) -> Answer:
+        """Make one call, and tell what it did not do."""
         if not self._has_time():
             tell(verb, queue, items, "no time is left for the call")
-            return [], False
+            return Answer([])
         try:
             client = self._client_for(queue.region)
             url = queue.url_at(client.meta.endpoint_url)
             answer = verb.call(client, url, [{"Id": str(n), **entry} for n, (_, entry) in enumerate(items)])
         except Exception as error:  # noqa: BLE001  # whatever it is, it is told, and the caller knows what was not done
             tell(verb, queue, items, told(error))
-            return [], is_answer(error)
+            return Answer([], refused=is_answer(error), too_large=[0] if is_for_size(str(error)) else [])
+        whys = {f.get("Id"): f"{f.get('Code')} {f.get('Message', '')}" for f in answer.get("Failed", ())}
         confirmed = {done["Id"] for done in answer.get("Successful", ())}
         missed = [item for n, item in enumerate(items) if str(n) not in confirmed]
         if missed:
-            whys = {f"{f.get('Code')} {f.get('Message', '')}" for f in answer.get("Failed", ())}
-            tell(verb, queue, missed, "; ".join(sorted(whys)) or "its answer does not name them")
-        return [delivery for n, (delivery, _) in enumerate(items) if str(n) in confirmed], False
+            tell(
+                verb, queue, missed, "; ".join(sorted(set(whys.values()))) or "its answer does not name them"
+            )
+        return Answer(
+            [delivery for n, (delivery, _) in enumerate(items) if str(n) in confirmed],
+            too_large=[n for n in range(len(items)) if is_for_size(whys.get(str(n), ""))],
+        )
 
 
 def receipt(delivery: Delivery) -> Entry:
@@ -142,6 +159,11 @@ def told(error: Exception) -> str:
     if isinstance(error, ModuleNotFoundError):
         return f"{error}; Lambda's runtimes bring boto3, elsewhere: pip install 'recoverable[aws]'"
     return str(error) if is_answer(error) else type(error).__name__
+
+
+def is_for_size(why: str) -> bool:
+    """Whether a message was refused because its queue takes no such large ones; SQS has no code of its own for that."""
+    return "must be shorter than" in why
 
 
 def is_answer(error: Exception) -> bool:

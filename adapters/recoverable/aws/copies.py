@@ -30,10 +30,11 @@ Entry = dict[str, Any]
 
 
 class Copy(NamedTuple):
-    """A copy on its way: the delivery it is made of, where it goes, and the entry without its batch's Id."""
+    """A copy on its way: the delivery it is made of, where it goes, what it says, and that as an entry without its batch's Id."""
 
     delivery: Delivery
     to: Queue
+    wire: Wire
     entry: Entry
 
 
@@ -46,7 +47,16 @@ def copy_of(delivery: Delivery, forward: Forward, *, source: Queue, to: Queue) -
         if not room:
             return None
         trim(wire.headers, room.pop(0), size(entry) - MAX_SIZE)
-    return Copy(delivery, to, entry | addressed(delivery, forward, source, to))
+    return Copy(delivery, to, wire, entry | addressed(delivery, forward, source, to))
+
+
+def bare(copy: Copy) -> Copy | None:
+    """The copy without the fault headers that may give way; None when it has none of them."""
+    kept = {name: text for name, text in copy.wire.headers.items() if not name.startswith(FIRST_TO_TRIM)}
+    if len(kept) == len(copy.wire.headers):
+        return None
+    wire = Wire(copy.wire.body, kept, copy.wire.attributes, copy.wire.wrapper)
+    return copy._replace(wire=wire, entry=copy.entry | entry_of(copy.delivery.message.native, wire))
 
 
 def changed(wire: Wire, forward: Forward) -> Wire:
