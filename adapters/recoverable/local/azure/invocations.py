@@ -83,7 +83,7 @@ class Invocations:
     async def _one(self, link: Link, settling: Callable[[ServiceBusReceiver], Any], verb: str) -> bool:
         try:
             await link.run(settling)
-        except (ServiceBusError, ValueError) as error:  # the latter when the receiver is closed
+        except (ServiceBusError, ValueError) as error:
             then = "the message comes back when its lock ends"
             self.journal(Trouble(f"to {verb} a message", f"{type(error).__name__}: {error}", then))
             return False

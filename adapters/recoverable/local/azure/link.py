@@ -11,6 +11,7 @@ from azure.servicebus.aio import ServiceBusReceiver
 
 T = TypeVar("T")
 
+_ATTEMPTS, _PAUSE = 10, 1.0  # seconds
 _AGAIN = 0.05  # seconds after which an interruption that was swallowed is repeated
 
 
@@ -45,11 +46,26 @@ class Link:
             try:
                 await asyncio.wait({self._waiting})
             finally:
-                await self._interrupt()
+                await self._end()
         return [] if self._waiting.cancelled() else self._waiting.result()
 
     async def run(self, operation: Callable[[ServiceBusReceiver], Awaitable[T]]) -> T:
-        """Do something else with the receiver, soon."""
+        """Do something else with the receiver, soon; again while it is being opened anew.
+
+        Raises:
+            ServiceBusError: The broker refuses.
+            ValueError: The receiver could not be opened anew.
+        """
+        for _ in range(_ATTEMPTS - 1):
+            try:
+                return await self._run(operation)
+            except (
+                ValueError
+            ):  # what the SDK says of a receiver whose connection is gone, until a receive has it back
+                await asyncio.sleep(_PAUSE)
+        return await self._run(operation)
+
+    async def _run(self, operation: Callable[[ServiceBusReceiver], Awaitable[T]]) -> T:
         self._asking += 1
         self._free.clear()
         try:
@@ -62,6 +78,13 @@ class Link:
                 self._free.set()
 
     async def _interrupt(self) -> None:
+        """End the wait for messages, but not the opening of a connection: what is half open would be nobody's."""
+        waiting = self._waiting
+        while waiting is not None and not waiting.done() and not self.receiver._running:  # noqa: SLF001  # nothing else tells
+            await asyncio.wait({waiting}, timeout=_AGAIN)
+        await self._end()
+
+    async def _end(self) -> None:
         while self._waiting is not None and not self._waiting.done():
             self._waiting.cancel()
             await asyncio.wait({self._waiting}, timeout=_AGAIN)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
+import warnings
 from concurrent.futures import Future
 
 from recoverable.local.azure.serving import Place, Served, serving
@@ -41,6 +43,7 @@ class Running:
     def _run(self) -> None:
         with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
             runner.run(self._serve())
+            collect_leaks()
 
     async def _serve(self) -> None:
         try:
@@ -51,3 +54,10 @@ class Running:
             if self._ready.done():
                 raise
             self._ready.set_exception(error)
+
+
+def collect_leaks() -> None:
+    """Close what azure-servicebus has left of dropped connections to the garbage collector, while their loop can still do so."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
