@@ -22,6 +22,9 @@ LATER = Limited(NOW, NOW + seconds(31))
 class CircuitContract:
     """The tests; a subclass brings the fixture `new_store`, whose stores all keep the same circuit, untouched so far."""
 
+    ROUNDS = 5
+    """How often many instances race for one change."""
+
     def test_an_untouched_circuit_is_normal(self, new_store: NewStore) -> None:
         assert new_store().read().circuit == NORMAL
 
@@ -64,7 +67,7 @@ class CircuitContract:
         assert (store.compare_and_set(Seen(NORMAL), LIMITED), store.read().circuit) == (None, NORMAL)
 
     def test_of_many_at_once_one_wins_each_time(self, new_store: NewStore) -> None:
-        many, rounds = 8, 5
+        many, rounds = 8, self.ROUNDS
         start = Barrier(many)
 
         def race(store: CircuitStore) -> list[bool]:

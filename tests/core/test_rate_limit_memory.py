@@ -14,6 +14,8 @@ from recoverable.memory_store import MemoryCircuit
 class TestMemoryCircuit(CircuitContract):
     """Its threads share one object."""
 
+    ROUNDS = 1_000
+
     @pytest.fixture
     def new_store(self) -> Iterator[NewStore]:
         """The one store, with threads that take turns as often as they can."""

@@ -1,0 +1,199 @@
+"""A circuit that instances share through one entity of Azure Table storage."""
+
+from __future__ import annotations
+
+import os
+import re
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import timedelta
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..circuit import Seen, read, written
+from ..config import checked_queue
+from ..limits import checked_delay
+from ..rate_limit import StoreUnavailable
+from .settings import below
+from .settings import read as setting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from azure.data.tables import TableClient
+
+    from ..circuit import Circuit
+
+T = TypeVar("T")
+PARTITION = "circuit"
+PATIENCE = timedelta(milliseconds=200)
+"""How long a call may take: some twenty times what table storage takes when all is well."""
+
+LONGEST_PATIENCE = timedelta(seconds=5)
+ABSENT = ""
+"""The version of a circuit that was never changed, and is no entity yet."""
+
+
+class TableCircuit:
+    """A circuit in table storage: `RateLimit(..., store=TableCircuit("circuits", "orders"))`.
+
+    By identity it needs the role "Storage Table Data Contributor". It makes the table when there is none.
+
+    Args:
+        table: the table's name.
+        name: the circuit's; what shares a name is limited together.
+        connection: the app setting with the storage account's connection string; or the start of those for an identity, which
+            name the account by `__accountName` or `__tableServiceUri`. By default the account that each Function App has.
+        client: an azure-data-tables client of the table, instead of the one made when something first fails.
+        patience: how long a call may take, up to 5 s; then the instance goes on without.
+
+    Raises:
+        TypeError: a setting of another kind.
+        ValueError: a name that table storage does not take, or no patience at all.
+    """
+
+    def __init__(
+        self,
+        table: str,
+        name: str,
+        *,
+        connection: str = "AzureWebJobsStorage",
+        client: TableClient | None = None,
+        patience: timedelta = PATIENCE,
+    ) -> None:
+        self.table, self.name = checked_table(table), checked_name(name)
+        self._connection = checked_queue("TableCircuit(connection)", connection)
+        if not checked_delay("TableCircuit(patience)", patience, LONGEST_PATIENCE):
+            raise ValueError("TableCircuit(patience) is 0; write how long a call may take")
+        self._client, self._patience = client, patience.total_seconds()
+
+    def read(self) -> Seen:
+        """The circuit as it is.
+
+        Raises:
+            StoreUnavailable: it cannot be told now.
+        """
+        return self._asked(self._read)
+
+    def compare_and_set(self, seen: Seen, circuit: Circuit) -> Seen | None:
+        """Change the circuit, if it still is as it was seen; None when another instance was faster.
+
+        Raises:
+            StoreUnavailable: it is not known whether it was changed.
+        """
+        version = seen.version
+        return self._asked(self._write, version, circuit) if isinstance(version, str) else None
+
+    def _read(self, client: TableClient) -> Seen:
+        from azure.core.exceptions import ResourceNotFoundError
+
+        try:
+            entity = client.get_entity(PARTITION, self.name)
+        except ResourceNotFoundError:  # the entity, or the whole table
+            return Seen(version=ABSENT)
+        return Seen(read(entity), entity.metadata["etag"])
+
+    def _write(self, client: TableClient, version: str, circuit: Circuit) -> Seen | None:
+        from azure.core import MatchConditions
+        from azure.core.exceptions import (
+            ResourceExistsError,
+            ResourceModifiedError,
+            ResourceNotFoundError,
+        )
+        from azure.data.tables import UpdateMode
+
+        entity = {"PartitionKey": PARTITION, "RowKey": self.name, **written(circuit)}
+        unchanged = {"etag": version, "match_condition": MatchConditions.IfNotModified}
+        try:
+            if version == ABSENT:
+                answer = self._create(client, entity)
+            else:
+                answer = client.update_entity(entity, UpdateMode.REPLACE, **unchanged)  # type: ignore[arg-type]  # as documented
+        except (ResourceExistsError, ResourceModifiedError, ResourceNotFoundError):
+            return None
+        return Seen(circuit, answer["etag"])
+
+    def _create(self, client: TableClient, entity: Mapping[str, str]) -> Mapping[str, Any]:
+        from azure.core.exceptions import ResourceExistsError, ResourceNotFoundError
+
+        try:
+            return client.create_entity(entity)
+        except ResourceNotFoundError:  # no table either: the first change of the first circuit
+            with suppress(ResourceExistsError):  # another instance made it just now
+                client.create_table()
+            return client.create_entity(entity)
+
+    def _asked(self, call: Callable[..., T], *arguments: object) -> T:
+        """The answer to one call, which runs in a thread: fetching a token, for one, knows no time-out of ours."""
+        from azure.core.exceptions import AzureError
+
+        try:
+            client = self._client or table_client(self._connection, self.table, self._patience)
+            return caller(self.table).submit(call, client, *arguments).result(self._patience)
+        except TimeoutError as error:
+            raise StoreUnavailable(f"table storage gave no answer within {self._patience} s") from error
+        except AzureError as error:
+            raise StoreUnavailable(f"table storage failed ({type(error).__name__})") from error
+        except ModuleNotFoundError as error:
+            raise StoreUnavailable(f"{error}; pip install 'recoverable[azure]'") from error
+        except ValueError as error:
+            raise StoreUnavailable(f"its connection cannot be used: {error}") from error
+
+
+def checked_table(table: object) -> str:
+    """The table's name, if table storage takes it ("Understanding the Table service data model", table names)."""
+    if not re.fullmatch("[A-Za-z][A-Za-z0-9]{2,62}", name := checked_queue("TableCircuit(table)", table)):
+        raise ValueError(f"TableCircuit(table) is {name!r}; write a letter, then 2 to 62 letters or digits")
+    return name
+
+
+def checked_name(circuit: object) -> str:
+    """The circuit's name, if it can be a row key (as above, characters disallowed in key fields)."""
+    if re.search(r"[/\\#?\x00-\x1f\x7f-\x9f]", name := checked_queue("TableCircuit(name)", circuit)):
+        raise ValueError(f"TableCircuit(name) is {name!r}; write it without / \\ # ? and control characters")
+    return name
+
+
+@cache
+def caller(_table: str) -> ThreadPoolExecutor:
+    """The thread that asks; a call that hangs keeps those after it waiting, which go on without as soon."""
+    return ThreadPoolExecutor(1, "recoverable-circuit")
+
+
+@cache
+def table_client(connection: str, table: str, patience: float) -> TableClient:
+    """The process's client, made when something first fails; it tries each call once.
+
+    Args:
+        connection: the app setting, or the start of those for an identity.
+        table: the table's name.
+        patience: seconds for one call.
+
+    Raises:
+        ValueError: there is neither a connection string nor an account under that name.
+    """
+    from azure.data.tables import TableClient
+
+    once: dict[str, Any] = {
+        "connection_timeout": patience / 2,
+        "read_timeout": patience / 2,
+        "retry_total": 0,
+    }
+    for path in (connection, f"AzureWebJobs{connection}"):
+        if text := setting(path, os.environ):
+            return TableClient.from_connection_string(text.strip(" ;"), table, **once)
+        if endpoint := endpoint_of(path, os.environ):
+            from .client import credential_for
+
+            return TableClient(endpoint, table, credential=credential_for(below(path, os.environ)), **once)
+    raise ValueError(
+        f"{connection!r} is not among the app settings; add {connection} with a connection string, or {connection}__accountName"
+    )
+
+
+def endpoint_of(path: str, settings: Mapping[str, str]) -> str | None:
+    """The account's table endpoint by the settings for an identity (Functions, "Connecting to host storage with an identity")."""
+    account = setting(f"{path}__accountName", settings)
+    return setting(f"{path}__tableServiceUri", settings) or (
+        account and f"https://{account}.table.core.windows.net"
+    )
