@@ -95,6 +95,13 @@ def test_an_immediate_retry_is_the_handlers_own_exception(worker: Worker) -> Non
     assert "BankUnreachable: no answer at attempt 1" in outcome.message
 
 
+def test_the_package_that_runs_is_the_one_that_was_installed(worker: Worker, app: Path) -> None:
+    outcome = called(worker, "flaky-bank")
+
+    assert isinstance(outcome, Raised)
+    assert f'"{app / PACKAGES}/recoverable/azure/' in outcome.stack_trace
+
+
 def test_a_declined_card_goes_to_the_error_queue_with_the_reason(
     worker: Worker, bus: ServiceBusNamespace
 ) -> None:

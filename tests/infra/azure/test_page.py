@@ -1,0 +1,161 @@
+"""What the deploying page says: its names are those of the template, and its scripts do what it promises."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from azure.servicebus import ServiceBusClient, ServiceBusMessage
+
+from docs.pages import anchors, blocks, commands, page
+from infra.azure.bicep import ROOT, Deployment
+from infra.azure.host_json import HOST
+from infra.azure.namespace import namespace
+from infra.azure.test_permissions import NEEDED
+from recoverable.local.service_bus import SeenMessage, ServiceBusNamespace
+
+NAME = "deploying-on-azure.md"
+PAGE = page(NAME)
+DEPLOYED = Deployment()
+TYPED = [command for block in blocks(NAME, "console") for command in commands(block)]
+SEND, LOOK, SEND_BACK = blocks(NAME, "python")
+BY_IDENTITY = 'ServiceBusClient(os.environ["NAMESPACE"], AzureCliCredential())'
+BY_KEY = "ServiceBusClient.from_connection_string({!r})"
+
+
+@pytest.fixture
+def bus() -> Iterator[ServiceBusNamespace]:
+    """A namespace with the queues of the template."""
+    with namespace(DEPLOYED) as running:
+        yield running
+
+
+def run(script: str, bus: ServiceBusNamespace) -> None:
+    """Run a script of the page, as it stands but for the way it connects."""
+    assert BY_IDENTITY in script
+    exec(script.replace(BY_IDENTITY, BY_KEY.format(bus.connection_string)), {})
+
+
+def given_up(bus: ServiceBusNamespace) -> None:
+    """Leave two messages in the error queue: one that our code moved there, and one that Service Bus did."""
+    with ServiceBusClient.from_connection_string(bus.connection_string) as client:
+        ours: dict[str | bytes, Any] = {
+            "NServiceBus.FailedQ": "orders",
+            "NServiceBus.MessageId": "first",
+            "Recoverable.DueAt": "x",
+        }
+        climbed: dict[str | bytes, Any] = {
+            "NServiceBus.Retries": "3",
+            "NServiceBus.Retries.Timestamp": "x",
+            "NServiceBus.FLRetries": "2",
+            "tenant": 7,
+        }
+        client.get_queue_sender("orders-error").send_messages(
+            ServiceBusMessage("ours", application_properties=ours)
+        )
+        client.get_queue_sender("orders").send_messages(
+            ServiceBusMessage("theirs", message_id="second", application_properties=climbed)
+        )
+        receiver = client.get_queue_receiver("orders")
+        receiver.dead_letter_message(next(receiver), reason="killed")
+
+
+def seen(message: SeenMessage) -> tuple[object, ...]:
+    """A message's body and properties, and whether its id is one that it had before."""
+    return message.body, dict(message.application_properties), message.message_id in {"first", "second"}
+
+
+def test_the_script_sends_two_orders(bus: ServiceBusNamespace) -> None:
+    run(SEND, bus)
+
+    assert [message.body for message in bus.queue("orders").messages()] == [
+        b'{"id": "1001", "card": "good"}',
+        b'{"id": "1002", "card": "declined"}',
+    ]
+
+
+@pytest.mark.slow
+def test_what_was_given_up_is_seen_and_sent_back_to_start_anew(
+    bus: ServiceBusNamespace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given_up(bus)
+
+    run(LOOK, bus)
+    said = capsys.readouterr().out
+    run(SEND_BACK, bus)
+
+    assert ("NServiceBus.FailedQ = b'orders'" in said, "DeadLetterReason = b'killed'" in said) == (True, True)
+    assert bus.queue("orders-error").messages() == []
+    assert [seen(message) for message in bus.queue("orders").messages()] == [
+        (b"ours", {"NServiceBus.MessageId": "first", "NServiceBus.FailedQ": "orders"}, False),
+        (b"theirs", {"NServiceBus.MessageId": "second", "tenant": 7, "DeadLetterReason": "killed"}, False),
+    ]
+
+
+def test_the_outputs_it_asks_for_are_outputs() -> None:
+    asked = set(re.findall(r"properties\.outputs\.(\w+)\.value", PAGE))
+
+    assert asked == set(DEPLOYED.outputs)
+
+
+def test_the_parameters_it_gives_are_parameters() -> None:
+    given = {
+        name for line in re.findall(r"--parameters ([^`\n]+)", PAGE) for name in re.findall(r"(\w+)=", line)
+    }
+
+    assert (len(given), given <= set(DEPLOYED.parameters)) == (3, True)
+
+
+def test_the_namespace_bears_the_apps_name() -> None:
+    [asked] = [command for command in TYPED if "--namespace-name" in command]
+
+    assert '--namespace-name "$APP" --name orders ' in asked
+    assert (
+        DEPLOYED.outputs["functionAppName"]
+        == DEPLOYED.config("serviceBus")["name"]
+        == DEPLOYED.config("insights")["name"]
+    )
+
+
+def test_who_tries_it_may_send_orders_and_receive_errors() -> None:
+    given = re.findall(r'--role "([^"]+)" --scope "\$(\w+)"', PAGE)
+
+    assert given == [
+        ("Azure Service Bus Data Sender", "ORDERS"),
+        ("Azure Service Bus Data Receiver", "ERRORS"),
+    ]
+    assert {role for role, _ in given} < {role for role, _ in NEEDED}
+
+
+def test_it_names_each_alert() -> None:
+    named = set(re.findall(r"^\| `…-([\w-]+)`", PAGE, re.MULTILINE))
+    alerts = DEPLOYED.of_type("Microsoft.Insights/metricAlerts").values()
+
+    assert {f"{DEPLOYED.outputs['functionAppName']}-{name}" for name in named} == {
+        alert["name"] for alert in alerts
+    }
+
+
+def test_it_names_each_setting_that_must_be_right() -> None:
+    rows = re.findall(r"^\| `host\.json` \| (.+?) \|", PAGE, re.MULTILINE)
+    named = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+
+    assert named - {"PYTHON_THREADPOOL_THREAD_COUNT"} == {
+        "functionTimeout", *HOST["extensions"]["serviceBus"].keys() - {"autoCompleteMessages"},
+    }  # fmt: skip
+
+
+def test_the_files_that_commands_take_are_there() -> None:
+    taken = set(re.findall(r"(?:--template-file|cp) (\S+)", PAGE))
+
+    assert taken == {"infra/azure/main.bicep", "local.settings.example.json"}
+    assert all((ROOT / path).is_file() for path in taken)
+
+
+def test_a_link_within_the_repository_leads_somewhere() -> None:
+    for path, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]+))?\)", PAGE):
+        target = (ROOT / "docs" / path).resolve() if path else ROOT / "docs" / NAME
+        assert target.exists(), path
+        assert not anchor or anchor in anchors(target.read_text()), anchor
