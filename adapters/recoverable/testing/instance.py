@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 from .loop import VirtualLoop
 
@@ -21,6 +22,7 @@ class Instance:
         self.number = number
         self.skew = timedelta(0)
         self.spend: Callable[[float], None] = lambda _seconds: None  # of the invocation that is at work in it
+        self.kept: dict[object, Any] = {}
         self._now = now
         self._loop: VirtualLoop | None = None
         self._runner: asyncio.Runner | None = None

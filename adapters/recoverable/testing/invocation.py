@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from math import inf
 
-from ..alarm import TimeUp
+from ..errors import TimeUp
 from .faults import (
     ClockSkewed,
     Died,

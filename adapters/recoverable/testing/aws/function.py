@@ -150,4 +150,5 @@ class Function:
             lambda: world.now() + instance.skew,
             lambda: VirtualAlarm(invocation, world.misfortune, world.journal, world.seconds),
             instance.runner,
+            kept=instance.kept,
         )

@@ -28,12 +28,12 @@ class Calls:
 
     def __init__(self, misfortune: Misfortune, journal: Journal, now: Callable[[], float]) -> None:
         self._misfortune, self._journal, self._now = misfortune, journal, now
-        self._free_at = 0.0
+        self._busy_until: float | None = None
 
     def wait(self) -> None:
         """Let time pass while another invocation of this process waits for the broker: who stood at a real lock would stop the world."""
-        while (invocation := current_invocation.get()) is not None and self._free_at > self._now():
-            invocation.spend(self._free_at - self._now())
+        while (invocation := current_invocation.get()) is not None and self._busy_until is not None:
+            invocation.spend(max(self._busy_until - self._now(), 0.0))
 
     def made(self, what: str, queue: str, do: Callable[[], T]) -> T:
         """Make a call, unless something goes wrong.
@@ -77,10 +77,11 @@ class Calls:
                 return do()
 
     def _suffer(self, fault: Fault | None, invocation: Invocation) -> None:
-        if isinstance(fault, Slow | TimedOut):
-            takes = fault.by.total_seconds() if isinstance(fault, Slow) else invocation.remaining()
-            self._free_at = self._now() + takes
-        invocation.suffer(fault)
+        self._busy_until = self._now() + seconds_of(fault, invocation)
+        try:
+            invocation.suffer(fault)
+        finally:
+            self._busy_until = None
 
     def _fault(self, when: When, what: str, queue: str, invocation: Invocation) -> Fault | None:
         fault = self._misfortune.at(when, what, queue, invocation.message_ids, invocation.number)
@@ -103,3 +104,14 @@ def performed(do: Callable[[], T]) -> T:
         return do()
     except RefusedError as refused:
         raise sdk_error(refused) from None
+
+
+def seconds_of(fault: Fault | None, invocation: Invocation) -> float:
+    """How long a fault holds up the call."""
+    match fault:
+        case Slow(by):
+            return by.total_seconds()
+        case TimedOut():
+            return invocation.remaining()
+        case _:
+            return 0.0

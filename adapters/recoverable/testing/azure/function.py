@@ -140,4 +140,4 @@ def endpoint_world(
     slot.spend = invocation.spend
     numbered = {message.sequence_number: broker_id(message.content) for message in messages}
     attempts = Attempts(invocation, numbered, world.misfortune, world.journal)
-    return World(client, lambda: world.now() + slot.skew, Alarm, slot.runner, attempts.watched)
+    return World(client, lambda: world.now() + slot.skew, Alarm, slot.runner, attempts.watched, slot.kept)

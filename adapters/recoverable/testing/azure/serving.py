@@ -12,7 +12,7 @@ from recoverable.local.service_bus.broker.settings import Queue
 
 from .app import Triggered
 from .listener import HostSettings
-from .queues import Queues
+from .queues import Queues, WatchedEntity
 
 DELIVERIES = 100
 """Deliveries before Service Bus itself dead-letters a message, as in our template."""
@@ -37,6 +37,19 @@ def checked(settings: HostSettings, instances: int) -> None:
     for problem, is_right in rules.items():
         if not is_right:
             raise ValueError(problem)
+
+
+def checked_sessions(function: Triggered, queue: WatchedEntity) -> None:
+    """Refuse a function that the host could not start.
+
+    Raises:
+        ValueError: the queue has sessions and the trigger none, or the other way round.
+    """
+    if function.sessions != queue.profile.sessions:
+        written = "is_sessions_enabled=True" if queue.profile.sessions else "create_queue(..., sessions=True)"
+        raise ValueError(
+            f"the queue {function.queue!r} and the trigger of {function.name!r} differ about sessions; write {written}"
+        )
 
 
 def make_queues(queues: Queues, function: Triggered) -> None:

@@ -20,6 +20,7 @@ from recoverable.local.service_bus.broker.content import Content
 from recoverable.local.service_bus.broker.messages import Message
 
 NEVER = datetime.max.replace(tzinfo=UTC)
+"""When a message expires that has no time to live."""
 
 FIELDS = {
     "ContentType": "content_type",
@@ -142,8 +143,11 @@ def plain(value: Any) -> Any:
 
 
 def written(value: Any) -> Any:
-    """A date as .NET writes it in JSON, to the tenth of a microsecond; everything else as it is."""
-    return value.strftime("%Y-%m-%dT%H:%M:%S.%f0Z") if isinstance(value, datetime) else value
+    """A date as .NET writes it in JSON, without zeros at its end; everything else as it is."""
+    if not isinstance(value, datetime):
+        return value
+    fraction = f".{value.microsecond:06}0".rstrip("0").rstrip(".")
+    return f"{value:%Y-%m-%dT%H:%M:%S}{fraction}Z"
 
 
 def moment(seconds: float) -> datetime:

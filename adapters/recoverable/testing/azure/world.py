@@ -22,7 +22,7 @@ from .queues import Queues, WatchedEntity
 from .register import Register
 from .seen import seen
 from .sending import Client
-from .serving import checked, make_queues, message_of
+from .serving import checked, checked_sessions, make_queues, message_of
 
 if TYPE_CHECKING:
     from azure.servicebus import ServiceBusClient  # noqa: TID251  # the kit may
@@ -127,7 +127,7 @@ class ServiceBusWorld(VirtualWorld):
 
         Raises:
             LookupError: no function of the app reads the queue, or the queue is missing, and none is to be made.
-            ValueError: the host would refuse one of these.
+            ValueError: the host would refuse one of these, or the trigger and the queue differ about sessions.
         """
         renewal = seconds_of(timeout if lock_renewal is None else lock_renewal)
         settings = HostSettings(
@@ -141,6 +141,7 @@ class ServiceBusWorld(VirtualWorld):
             if self._create_missing:
                 make_queues(self._queues, function)
             entity = self._existing(queue)
+            checked_sessions(function, entity)
             for _ in range(instances):
                 Host(function, entity, settings, self._surroundings)
 
