@@ -9,13 +9,13 @@ from pathlib import Path
 from random import SystemRandom
 from tempfile import TemporaryDirectory
 
-from soak import on_aws
+from soak import on_aws, on_azure
 from soak.deeds import plan
 from soak.running import Begin, soak
 
-CLOUDS: dict[str, Begin] = {"aws": on_aws.begin}
-PAUSE = 0.5
-"""Seconds between two pranks, on average."""
+CLOUDS: dict[str, Begin] = {"aws": on_aws.begin, "azure": on_azure.begin}
+EVERY = 60
+"""Runs of the handler between two pranks, on average."""
 
 
 def main() -> int:
@@ -36,7 +36,7 @@ def main() -> int:
                 Path(folder) / "ledger",
                 deeds=plan(arguments.messages, arguments.seed),
                 seed=arguments.seed,
-                pause=PAUSE,
+                every=EVERY,
                 patience=arguments.minutes * 60,
             )
         tell(found.table())

@@ -8,25 +8,35 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import Event, Thread
 
+_LOOK = 0.02  # seconds
+
 Prank = Callable[[random.Random], bool]
 """Does one thing; False when there was nothing to do it to."""
 
 
 @contextmanager
-def played(pranks: Mapping[str, Prank], draw: random.Random, *, pause: float) -> Iterator[Counter[str]]:
+def played(
+    pranks: Mapping[str, Prank], draw: random.Random, *, progress: Callable[[], int], every: int
+) -> Iterator[Counter[str]]:
     """Play pranks from a thread of its own; gives how often each was played.
+
+    The pace is that of the work, so that a slow machine is not stopped by pranks alone.
 
     Args:
         pranks: what to choose from.
         draw: where choices come from.
-        pause: seconds between two, on average.
+        progress: how often handlers ran by now.
+        every: so many runs between two pranks, on average.
     """
     counts, over = Counter[str](dict.fromkeys(pranks, 0)), Event()
 
     def play() -> None:
-        while not over.wait(draw.expovariate(1 / pause)):
-            name = draw.choice(sorted(pranks))
-            counts[name] += pranks[name](draw)
+        due = 0.0
+        while not over.wait(_LOOK):
+            if progress() >= due:
+                name = draw.choice(sorted(pranks))
+                counts[name] += pranks[name](draw)
+                due = progress() + draw.expovariate(1 / every)
 
     thread = Thread(target=play, name="pranks")
     thread.start()

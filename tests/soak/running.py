@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from typing import Protocol
 
 from soak.deeds import body
+from soak.ledger import Progress
 from soak.pranks import Prank, played
 from soak.tally import SetAside, Tally, tally
 
@@ -39,7 +40,7 @@ Begin = Callable[[Path], AbstractContextManager[Cloud]]
 
 
 def soak(
-    begin: Begin, ledger: Path, *, deeds: Sequence[str], seed: int, pause: float, patience: float
+    begin: Begin, ledger: Path, *, deeds: Sequence[str], seed: int, every: int, patience: float
 ) -> Tally:
     """Soak a cloud.
 
@@ -48,31 +49,31 @@ def soak(
         ledger: where its handlers write.
         deeds: what each message does.
         seed: draws what goes wrong; when it does is the machine's own affair.
-        pause: seconds between two pranks, on average.
+        every: so many runs of the handler between two pranks, on average.
         patience: seconds for all.
 
     Raises:
         TimeoutError: messages are left then.
     """
     draw, started = random.Random(seed), time.monotonic()
-    with begin(ledger) as cloud:
+    with closing(Progress(ledger)) as progress, begin(ledger) as cloud:
         cloud.send([body(number, deed) for number, deed in enumerate(deeds)])
-        with played(cloud.pranks, draw, pause=pause) as pranks:
-            until(lambda: cloud.left() <= len(deeds) // _IN_PEACE, started + patience)
-        until(lambda: cloud.left() == 0, started + patience)
+        with played(cloud.pranks, draw, progress=progress, every=every) as pranks:
+            wait(cloud, len(deeds) // _IN_PEACE, started + patience)
+        wait(cloud, 0, started + patience)
         aside = cloud.set_aside()
     return tally(deeds, ledger, aside, pranks, time.monotonic() - started)
 
 
-def until(condition: Callable[[], bool], deadline: float) -> None:
-    """Wait until something is so.
+def wait(cloud: Cloud, most: int, deadline: float) -> None:
+    """Wait until no more messages than so many are left.
 
     Raises:
-        TimeoutError: it is not so in time.
+        TimeoutError: there are more at the deadline.
     """
-    while not condition():
+    while (left := cloud.left()) > most:
         if time.monotonic() > deadline:
             raise TimeoutError(
-                "messages are still left in the queue; give the soak more time, or look for one that goes round"
+                f"{left} messages are left; give the soak more time, or look for one that goes round"
             )
         time.sleep(_LOOK)

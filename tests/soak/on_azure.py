@@ -1,0 +1,133 @@
+"""The soak on Azure: the Service Bus namespace on loopback, and hosts in processes that are killed."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from datetime import timedelta
+from pathlib import Path
+
+from azure.servicebus import ServiceBusClient, ServiceBusMessage
+
+from recoverable.faults import EXCEPTION_TYPE
+from recoverable.local.service_bus import (
+    DropConnection,
+    Fault,
+    Operation,
+    Queue,
+    Refuse,
+    SeenMessage,
+    ServiceBusNamespace,
+)
+from soak.deeds import DAWDLE
+from soak.pranks import Prank
+from soak.tally import SetAside
+
+QUEUE, ERROR_QUEUE = "soak", "soak-error"
+_BATCH = 500
+
+
+class Hosts:
+    """Processes that serve the queue; one that dies is followed by another."""
+
+    def __init__(self, connection_string: str, ledger: Path) -> None:
+        self._parent = subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "soak.functions_hosts",
+                connection_string,
+                QUEUE,
+                ERROR_QUEUE,
+                str(ledger),
+            ],
+            stdin=subprocess.PIPE,
+            bufsize=0,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        )
+
+    def kill(self, draw: random.Random) -> bool:
+        """Kill one of them."""
+        assert self._parent.stdin is not None
+        self._parent.stdin.write(bytes([draw.randrange(256)]))
+        return True
+
+    def close(self) -> None:
+        """Kill all."""
+        self._parent.communicate()
+
+
+class Azure:
+    """Hosts on a namespace."""
+
+    def __init__(self, namespace: ServiceBusNamespace, hosts: Hosts) -> None:
+        self._namespace = namespace
+        self.pranks: dict[str, Prank] = {
+            "killed hosts": hosts.kill,
+            "times all connections dropped": self._drop_all,
+            **{
+                f"{operation.value} calls {words}": self._prank(operation, fault)
+                for operation in (Operation.SEND, Operation.COMPLETE)
+                for words, fault in FAULTS.items()
+            },
+        }
+
+    def send(self, bodies: Sequence[str]) -> None:
+        """Send messages."""
+        with (
+            ServiceBusClient.from_connection_string(self._namespace.connection_string) as client,
+            client.get_queue_sender(QUEUE) as sender,
+        ):
+            for start in range(0, len(bodies), _BATCH):
+                sender.send_messages([ServiceBusMessage(body) for body in bodies[start : start + _BATCH]])
+
+    def left(self) -> int:
+        """How many messages the queue holds."""
+        return self._namespace.queue(QUEUE).depth().total
+
+    def set_aside(self) -> list[SetAside]:
+        """What lies in the error queue."""
+        return [_set_aside(message) for message in self._namespace.queue(ERROR_QUEUE).messages()]
+
+    def _drop_all(self, _: random.Random) -> bool:
+        self._namespace.drop_connections()
+        return True
+
+    def _prank(self, operation: Operation, fault: Fault) -> Prank:
+        def play(_: random.Random) -> bool:
+            self._namespace.fail(operation, fault)
+            return True
+
+        return play
+
+
+FAULTS: dict[str, Fault] = {
+    "whose connection dropped before": DropConnection(),
+    "whose connection dropped after": DropConnection(done=True),
+    "refused by a busy namespace": Refuse(),
+}
+
+
+def _set_aside(message: SeenMessage) -> SetAside:
+    properties = message.application_properties
+    why = properties.get(EXCEPTION_TYPE) or properties.get("DeadLetterReason") or "nothing that is told"
+    return SetAside(message.json()["number"], why)
+
+
+@contextmanager
+def begin(ledger: Path) -> Iterator[Azure]:
+    """Start namespace and hosts; locks are shorter than the slowest handler takes."""
+    orders = Queue(
+        QUEUE,
+        lock_duration=timedelta(seconds=DAWDLE - 1),
+        max_delivery_count=100,
+        forward_dead_lettered_messages_to=ERROR_QUEUE,
+    )
+    with ServiceBusNamespace([orders, ERROR_QUEUE]) as namespace, ExitStack() as running:
+        hosts = Hosts(namespace.connection_string, ledger)
+        running.callback(hosts.close)
+        yield Azure(namespace, hosts)
