@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .actions import Action, DelayedRetry, Discard, ImmediateRetry, MoveToError
     from .backoff import Exponential
     from .policy import ErrorContext, Policy, default_policy
+    from .rate_limit import RateLimit
 
 __all__ = [
     "Action",
@@ -27,6 +28,7 @@ __all__ = [
     "MessageDeserializationError",
     "MoveToError",
     "Policy",
+    "RateLimit",
     "Recoverability",
     "RetryAfter",
     "UnreportedFailure",
@@ -35,6 +37,7 @@ __all__ = [
 
 _LATER = {
     "Exponential": "backoff",
+    "RateLimit": "rate_limit",
     **dict.fromkeys(("Action", "DelayedRetry", "Discard", "ImmediateRetry", "MoveToError"), "actions"),
     **dict.fromkeys(("ErrorContext", "Policy", "default_policy"), "policy"),
 }

@@ -7,6 +7,8 @@ import threading
 from _signal import signal as set_handler  # type: ignore[import-not-found]  # signal.signal, without its search among enums
 from time import monotonic
 
+from .errors import TimeUp
+
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,10 +23,6 @@ NEVER = float("inf")
 
 TOLERANCE = 0.01
 """Seconds that a handler may be stopped too late: those of one invocation end together, so that one timer serves them all."""
-
-
-class TimeUp(BaseException):
-    """Raised inside a handler whose time is up; no `Exception`, for a handler's own `except Exception` must not swallow it."""
 
 
 class Alarm:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from .delivery import Deferral
-from .errors import HandlerTimeout, UnreportedFailure
+from .errors import UnreportedFailure
 from .limits import MAX_DELAY, NO_DELAY
 from .settlements import COMPLETE, Redeliver
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .alarm import Alarm
     from .config import Recoverability
     from .delivery import Delivery, Platform
+    from .gate import Gate
     from .messages import Message
     from .settlements import Settlement
 
@@ -36,10 +37,12 @@ class Invocation:
         seconds_left: how long handlers may still run; None when the host sets no limit.
         handler_timeout: how long one handler may run; None for as long as the invocation allows.
         alarm: stops plain functions; None where nothing can.
+        gate: what the messages pass where the rate may be limited.
     """
 
     __slots__ = (
         "_clock",
+        "_gate",
         "_own_seconds",
         "_platform",
         "_recoverability",
@@ -58,11 +61,12 @@ class Invocation:
         seconds_left: Callable[[], float] | None = None,
         handler_timeout: timedelta | None = None,
         alarm: Alarm | None = None,
+        gate: Gate | None = None,
     ) -> None:
         self._recoverability, self._platform, self._clock = recoverability, platform, clock
         self._seconds_left = seconds_left or without_end
         self._own_seconds = FOREVER if handler_timeout is None else handler_timeout.total_seconds()
-        self.alarm = alarm
+        self.alarm, self._gate = alarm, gate
         self.finished = 0
         self.interruption: KeyboardInterrupt | SystemExit | None = None  # to be raised again after settling
 
@@ -77,6 +81,8 @@ class Invocation:
             return hop
         if delivery.wordless and (settlement := self._without_a_word(delivery)) != AT_ONCE:
             return settlement  # else its handler runs: what was just delivered need not be delivered again
+        if self._gate is not None and may_defer and (wait := self._gate.held(delivery)) is not None:
+            return self._decided(delivery, Deferral(wait, "the rate is limited"))
         seconds = self._seconds_left()
         if seconds <= 0 or self.interruption is not None:
             return self._handed_back(delivery)
@@ -99,24 +105,23 @@ class Invocation:
         """
         self.finished += 1
         if error is None:
+            if self._gate is not None:
+                self._gate.succeeded()
             return COMPLETE
         if (failure := self.failure(error, seconds, after=after)) is None:
             return self._handed_back(delivery)
         if isinstance(failure, KeyboardInterrupt | SystemExit):
             self.interruption = failure
+        if self._gate is not None and (wait := self._gate.failed(delivery, failure)) is not None:
+            why = "the rate is limited, and it failed because of an exception"
+            return self._decided(delivery, Deferral(wait, why, failure=failure))
         return self._decided(delivery, failure)
 
     def failure(self, error: BaseException, seconds: float, *, after: int) -> BaseException | None:
         """What the attempt failed with; None when it was stopped although it had not all the time there is: that is no failure."""
-        if seconds == FOREVER:
-            return error
-        from .alarm import TimeUp  # noqa: PLC0415  # only who has a limit pays for `signal`
+        from .recovery import judged  # noqa: PLC0415  # as in `_decided`
 
-        if not isinstance(error, TimeUp):
-            return error
-        if after and seconds != self._own_seconds:
-            return None
-        return HandlerTimeout(f"stopped after {seconds:.1f} seconds").with_traceback(error.__traceback__)
+        return judged(error, seconds, convicts=not after or seconds == self._own_seconds)
 
     def _not_due(self, delivery: Delivery, due_at: datetime) -> Settlement | None:
         """The next hop of a copy that must wait longer; None when it is due, or would not be for an absurdly long time."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from .policy import Policy
+    from .rate_limit import RateLimit
 
     Backoff: TypeAlias = Callable[[int], timedelta]
     Unrecoverable: TypeAlias = type[BaseException] | Callable[[BaseException], bool]
@@ -144,16 +145,18 @@ class Recoverability(Frozen):
         immediate: the attempts without delay.
         delayed: the rounds after a delay.
         failed: the error queue and what goes there at once.
+        rate_limit: what makes the endpoint attempt one message at a time while all of them fail; None for never.
         policy: decides instead of the default policy; it may call `default_policy`.
 
     Raises:
         TypeError: a part of another kind, or a policy that is no plain function.
     """
 
-    __slots__ = ("delayed", "failed", "immediate", "policy")
+    __slots__ = ("delayed", "failed", "immediate", "policy", "rate_limit")
     immediate: Immediate
     delayed: Delayed
     failed: Failed
+    rate_limit: RateLimit | None
     policy: Policy | None
 
     def __init__(
@@ -162,16 +165,29 @@ class Recoverability(Frozen):
         delayed: Delayed = Delayed(),
         failed: Failed = Failed(),
         *,
+        rate_limit: RateLimit | None = None,
         policy: Policy | None = None,
     ) -> None:
-        for name, part, kind in (
-            ("immediate", immediate, Immediate),
-            ("delayed", delayed, Delayed),
-            ("failed", failed, Failed),
-        ):
-            if not isinstance(part, kind):
-                raise TypeError(f"Recoverability({name}) is {part!r}; write {name}={kind.__name__}(...)")
+        checked_part("immediate", immediate, Immediate)
+        checked_part("delayed", delayed, Delayed)
+        checked_part("failed", failed, Failed)
+        if rate_limit is not None:
+            from .rate_limit import RateLimit  # noqa: PLC0415  # imported for those who set one
+
+            checked_part("rate_limit", rate_limit, RateLimit)
         if policy is not None:
             wanted = "a function (recoverability, error_context) -> action"
             checked_function("Recoverability(policy)", policy, wanted)
-        self._assign(immediate=immediate, delayed=delayed, failed=failed, policy=policy)
+        self._assign(
+            immediate=immediate, delayed=delayed, failed=failed, rate_limit=rate_limit, policy=policy
+        )
+
+
+def checked_part(name: str, part: object, kind: type) -> None:
+    """Let a part of `Recoverability` pass.
+
+    Raises:
+        TypeError: it is of another kind.
+    """
+    if not isinstance(part, kind):
+        raise TypeError(f"Recoverability({name}) is {part!r}; write {name}={kind.__name__}(...)")

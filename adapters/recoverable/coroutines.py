@@ -9,9 +9,9 @@ from functools import cache
 from threading import get_ident
 from typing import Any, TypeVar
 
-from .alarm import TimeUp
 from .attempt import FOREVER, Invocation
 from .delivery import Delivery
+from .errors import TimeUp
 from .messages import Message
 from .settlements import Settlement
 from .world import current_world

@@ -49,15 +49,19 @@ class Deferral(Frozen):
         delay: how long the copy waits.
         reason: why, for the log.
         hop: a copy not yet due, whose deliveries say nothing about attempts.
+        failure: what the handler raised, where it ran and that is to count as no attempt.
     """
 
-    __slots__ = ("delay", "hop", "reason")
+    __slots__ = ("delay", "failure", "hop", "reason")
     delay: timedelta
     hop: bool
     reason: str
+    failure: BaseException | None
 
-    def __init__(self, delay: timedelta, reason: str, *, hop: bool = False) -> None:
-        self._assign(delay=delay, reason=reason, hop=hop)
+    def __init__(
+        self, delay: timedelta, reason: str, *, hop: bool = False, failure: BaseException | None = None
+    ) -> None:
+        self._assign(delay=delay, reason=reason, hop=hop, failure=failure)
 
 
 class Platform(Frozen):

@@ -41,5 +41,9 @@ class UnreportedFailure(Exception):
     """The message was delivered again and again without a word of how it ended: time-out, crash, lack of memory."""
 
 
+class TimeUp(BaseException):
+    """Raised inside a handler whose time is up; no `Exception`, for a handler's own `except Exception` must not swallow it."""
+
+
 for _error in (MessageDeserializationError, RetryAfter, HandlerTimeout, UnreportedFailure):
     _error.__module__ = "recoverable"  # the name under which users import it is the one that operators read

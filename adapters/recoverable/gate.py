@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .breaker import Notice
+from .breaker import Breaker, Notice
 from .circuit import (
     Defer,
     Limited,
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime, timedelta
 
-    from .breaker import Breaker
     from .delivery import Delivery
+    from .rate_limit import RateLimit
+    from .world import World
 
 
 class Gate:
@@ -31,21 +32,24 @@ class Gate:
     Args:
         breaker: the instance's.
         clock: gives the time.
+        holds: False where messages keep an order, which a deferral would break: failures are counted, and nobody waits.
     """
 
-    __slots__ = ("_claim", "_clock", "_limit", "_looked", "_probe", "breaker")
+    __slots__ = ("_claim", "_clock", "_holds", "_limit", "_looked", "_probe", "breaker")
 
-    def __init__(self, breaker: Breaker, clock: Callable[[], datetime]) -> None:
-        self.breaker, self._limit, self._clock = breaker, breaker.limit, clock
+    def __init__(self, breaker: Breaker, clock: Callable[[], datetime], *, holds: bool = True) -> None:
+        self.breaker, self._limit, self._clock, self._holds = breaker, breaker.limit, clock, holds
         self._looked = False
         self._probe: Delivery | None = None
         self._claim = Seen()
 
     def held(self, delivery: Delivery) -> timedelta | None:
-        """How long a message must wait before it may be attempted; None when it may be now. To be asked while the breaker is alert."""
+        """How long a message must wait before it may be attempted; None when it may be now."""
+        if not self.breaker.alert or not self._holds:
+            return None
         now = self._clock()
         self._look(now)
-        if not may_hold(delivery.held_since, self._limit, now):
+        if not self._may_hold(delivery, now):
             return None
         seen = self.breaker.seen
         answer = admission(seen.circuit, self._limit, now)
@@ -60,8 +64,9 @@ class Gate:
         return None
 
     def succeeded(self) -> None:
-        """An attempt succeeded. To be told while the breaker is alert."""
-        self.breaker.succeeded(self._clock())
+        """An attempt succeeded."""
+        if self.breaker.alert:
+            self.breaker.succeeded(self._clock())
 
     def failed(self, delivery: Delivery, error: BaseException) -> timedelta | None:
         """How long a message waits whose attempt failed, which then counts as none; None when it goes on with its ladder."""
@@ -72,10 +77,13 @@ class Gate:
             self._look(now)
             self.breaker.failed(now)
         circuit = self.breaker.seen.circuit
-        if not counts or isinstance(circuit, Normal) or not may_hold(delivery.held_since, self._limit, now):
+        if not counts or isinstance(circuit, Normal) or not self._may_hold(delivery, now):
             return None
         wait = probe_again_after if probe else hold_for
         return wait(circuit, self._limit, delivery.message.id, now)
+
+    def _may_hold(self, delivery: Delivery, now: datetime) -> bool:
+        return self._holds and may_hold(delivery.held_since, self._limit, now)
 
     def _look(self, now: datetime) -> None:
         if not self._looked:
@@ -98,3 +106,16 @@ class Gate:
             text = f"RateLimit(counts) raised {type(raised).__name__}. As a result, the failure counts."
             self.breaker.tell(Notice("warning", text))
             return True
+
+
+def gate_for(endpoint: object, limit: RateLimit, world: World, *, holds: bool) -> Gate:
+    """The gate of a new invocation; the endpoint's breaker lives as long as the process that it runs in."""
+    breaker = world.kept.get(endpoint) or world.kept.setdefault(endpoint, Breaker(limit, notify))
+    return Gate(breaker, world.clock, holds=holds)
+
+
+def notify(notice: Notice) -> None:
+    """Log what happens to the circuit."""
+    from .observe import notify as log  # noqa: PLC0415  # the log is imported when something first fails
+
+    log(notice)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from datetime import timedelta
 from types import TracebackType
-from typing import Any, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 from .actions import DelayedRetry, Discard, ImmediateRetry, MoveToError
 from .delivery import Deferral
@@ -15,12 +15,16 @@ from .errors import MessageDeserializationError
 from .faults import is_ours
 from .recovery import Decision
 
+if TYPE_CHECKING:
+    from .breaker import Notice
+
 immediate_retry = logging.getLogger("recoverable.immediate_retry")
 delayed_retry = logging.getLogger("recoverable.delayed_retry")
 move_to_error = logging.getLogger("recoverable.move_to_error")
 discard = logging.getLogger("recoverable.discard")
 deferral = logging.getLogger("recoverable.deferral")
 policy = logging.getLogger("recoverable.policy")
+rate_limit = logging.getLogger("recoverable.rate_limit")
 
 
 def report(decision: Decision) -> None:
@@ -64,8 +68,20 @@ def report_deferral(decision: Decision, event: Deferral) -> None:
     """Log that a message waits, and that this is no attempt."""
     text = "Deferring message '%s' for %s: %s. This counts as no attempt."
     extra = facts(decision) | {"delay_seconds": event.delay.total_seconds()}
-    span = time_span(event.delay)
-    written(deferral.info, text, decision.delivery.message.id, span, event.reason, extra=extra)
+    message_id, span = decision.delivery.message.id, time_span(event.delay)
+    why = told(event.failure) if event.failure else None
+    written(deferral.info, text, message_id, span, event.reason, exc_info=why, extra=extra)
+
+
+def notify(notice: Notice) -> None:
+    """Log what happens to the circuit that limits the rate."""
+    match notice.level:
+        case "info":
+            written(rate_limit.info, "%s", notice.text)
+        case "warning":
+            written(rate_limit.warning, "%s", notice.text)
+        case _:
+            assert_never(notice.level)
 
 
 def written(say: Callable[..., None], text: str, *facts: object, **details: Any) -> None:

@@ -11,7 +11,7 @@ from . import changes, counting, headers
 from .actions import Action, DelayedRetry, Discard, ImmediateRetry, MoveToError
 from .config import Failed, Recoverability
 from .delivery import Deferral, Delivery, Platform
-from .errors import UnreportedFailure
+from .errors import HandlerTimeout, TimeUp, UnreportedFailure
 from .faults import message_of
 from .limits import NO_DELAY
 from .policy import ErrorContext, Policy, adjusted, available, default_policy
@@ -37,6 +37,21 @@ class Decision:
     settlement: Settlement
     error_queue: str = ""
     warnings: tuple[str, ...] = ()
+
+
+def judged(error: BaseException, seconds: float, *, convicts: bool) -> BaseException | None:
+    """What an attempt failed with; None when it was stopped although it had not all the time there is: that is no failure.
+
+    Args:
+        error: how the handler ended.
+        seconds: how long it was allowed to run.
+        convicts: whether to need longer is a failure of the message.
+    """
+    if not isinstance(error, TimeUp):
+        return error
+    if not convicts:
+        return None
+    return HandlerTimeout(f"stopped after {seconds:.1f} seconds").with_traceback(error.__traceback__)
 
 
 def decide(

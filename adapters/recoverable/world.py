@@ -24,27 +24,37 @@ class World(Frozen):
     Args:
         client: stands in for the SDK's client of that platform.
         clock: gives the world's time.
-        alarm: gives what stops a handler in the world's time.
+        alarm: gives what stops a plain handler, in the world's time; Functions has no use for one.
         runner: gives what runs coroutines in the world's time; None for the thread's own.
         watched: gives a handler that the world watches, plain or coroutine as it was; None where the alarm does.
+        kept: what the process that endpoints run in keeps for each of them from one invocation to the next.
     """
 
-    __slots__ = ("alarm", "client", "clock", "runner", "watched")
+    __slots__ = ("alarm", "client", "clock", "kept", "runner", "watched")
     client: Any
     clock: Callable[[], datetime]
-    alarm: Callable[[], AbstractContextManager[Alarm]]
+    alarm: Callable[[], AbstractContextManager[Alarm | None]]
     runner: Callable[[], Runner] | None
     watched: Callable[[Callable[[Message], Any]], Callable[[Message], Any]] | None
+    kept: dict[object, Any]
 
     def __init__(
         self,
         client: Any,
         clock: Callable[[], datetime],
-        alarm: Callable[[], AbstractContextManager[Alarm]],
+        alarm: Callable[[], AbstractContextManager[Alarm | None]],
         runner: Callable[[], Runner] | None = None,
         watched: Callable[[Callable[[Message], Any]], Callable[[Message], Any]] | None = None,
+        kept: dict[object, Any] | None = None,
     ) -> None:
-        self._assign(client=client, clock=clock, alarm=alarm, runner=runner, watched=watched)
+        self._assign(
+            client=client,
+            clock=clock,
+            alarm=alarm,
+            runner=runner,
+            watched=watched,
+            kept={} if kept is None else kept,
+        )
 
 
 current_world: ContextVar[World | None] = ContextVar("recoverable.world", default=None)

@@ -14,7 +14,8 @@ from aws.records import binary, record, text
 from aws.shapes import FOLDED, ID, wrapped
 from builders import platform, recoverability
 from recoverable.aws.copies import Copy, Entry, copy_of
-from recoverable.aws.queues import Queue, destination
+from recoverable.aws.destinations import destination
+from recoverable.aws.queues import Queue
 from recoverable.aws.records import delivery_of
 from recoverable.settlements import Forward
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from recoverable.aws.queues import Queue, destination, queue_from_arn
+from recoverable.aws.destinations import destination
+from recoverable.aws.queues import Queue, queue_from_arn
 
 SOURCE = Queue("eu-west-1", "123456789012", "orders")
 LOCAL = "http://127.0.0.1:4566"

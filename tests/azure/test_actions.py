@@ -23,8 +23,9 @@ from builders import (
     seconds,
     written,
 )
-from recoverable import Discard, MoveToError
+from recoverable import Delayed, Discard, Immediate, MoveToError, Recoverability
 from recoverable.alarm import Alarm
+from recoverable.azure import ServiceBusEndpoint
 from recoverable.azure.client import CopyNotSent
 from recoverable.azure.ladder import Abandoned
 from recoverable.faults import EXCEPTION_TYPE, FAILED_QUEUE, STACK_TRACE
@@ -119,10 +120,10 @@ def test_a_policys_error_queue_that_is_the_queue_itself_leaves_the_message_to_th
 
 def test_without_a_connection_the_message_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ServiceBus", raising=False)
-    called = endpoint()
-    called._client = None
+    settings = Recoverability(Immediate(0), Delayed(0))
+    called = ServiceBusEndpoint(Handler(Boom()), settings, queue=QUEUE, connection="ServiceBus")
 
-    assert str(ended(called, trigger_message(**LAST))).startswith("the connection 'ServiceBus' is not among")
+    assert str(ended(called, trigger_message())).startswith("the connection 'ServiceBus' is not among")
 
 
 def test_a_copy_that_is_not_yet_due_hops_on_and_no_handler_runs() -> None:

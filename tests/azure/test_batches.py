@@ -11,7 +11,7 @@ from azure.servicebus.exceptions import ServiceBusError
 from azure.endpoints import Handler, ended, endpoint
 from azure.recording import RecordingClient, properties
 from azure.triggers import trigger_message, trigger_messages
-from builders import ERROR_QUEUE, QUEUE, Boom, recoverability, seconds
+from builders import ERROR_QUEUE, NOW, QUEUE, Boom, recoverability, seconds
 from recoverable import Message
 from recoverable.azure.client import CopyNotSent
 from recoverable.faults import EXCEPTION_MESSAGE
@@ -159,4 +159,4 @@ def test_delays_are_those_of_the_ladder() -> None:
     ended(endpoint(settings=settings, client=client, batch=True), batch("a", "b"))
 
     due = {copy.scheduled_enqueue_time_utc for _, copy in client.sent}
-    assert [each - seconds(2) for each in due if each] == [endpoint()._clock()]
+    assert [each - seconds(2) for each in due if each] == [NOW]

@@ -10,9 +10,10 @@ import pytest
 
 from builders import Clock, platform, recoverability
 from recoverable import Message, Recoverability
-from recoverable.alarm import Alarm, TimeUp
+from recoverable.alarm import Alarm
 from recoverable.attempt import Invocation
 from recoverable.delivery import Platform
+from recoverable.errors import TimeUp
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -13,8 +13,9 @@ import pytest
 from builders import Boom, delivery, seconds
 from core.invocations import invocation
 from recoverable import Message
-from recoverable.alarm import Alarm, TimeUp
+from recoverable.alarm import Alarm
 from recoverable.attempt import attempt
+from recoverable.errors import TimeUp
 from recoverable.settlements import Redeliver
 
 SOON, PATIENCE = 0.01, 5.0

@@ -53,7 +53,7 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("settings", "error", "says"), REFUSED, ids=[str(case[0]) for case in REFUSED])
+@pytest.mark.parametrize(("settings", "error", "says"), REFUSED, ids=[says for *_, says in REFUSED])
 def test_what_cannot_work_is_refused_when_it_is_written(
     settings: dict[str, Any], error: type[Exception], says: str
 ) -> None:

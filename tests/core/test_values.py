@@ -97,7 +97,7 @@ def test_the_whole_ladder_prints_in_full() -> None:
         "delayed=Delayed(backoff=None, jitter=0.0, max_retries=3, max_total_time=None, time_increase=datetime.timedelta(seconds=10)), "
         "failed=Failed(error_queue='orders-error', unrecoverable=(<class 'recoverable.MessageDeserializationError'>,)), "
         "immediate=Immediate(max_retries=5), "
-        "policy=None)"
+        "policy=None, rate_limit=None)"
     )
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
     from ..delivery import Counter, Delivery
+    from ..gate import Gate
     from .batch import Drive
 
     class Failure(TypedDict):
@@ -123,11 +124,19 @@ class Ladder:
                 seconds_left=time.for_handlers,
                 handler_timeout=self._handler_timeout,
                 alarm=alarm,
+                gate=self._gate(world, holds=not queue.fifo),
             )
             left = Batch(queue, drive, invocation, time, world.client, partial=partial).run(deliveries)
         if invocation.interruption is not None:
             raise invocation.interruption
         return left
+
+    def _gate(self, world: World, *, holds: bool) -> Gate | None:
+        if self.recoverability.rate_limit is None:
+            return None
+        from ..gate import gate_for  # noqa: PLC0415  # imported for those who limit the rate
+
+        return gate_for(self, self.recoverability.rate_limit, world, holds=holds)
 
 
 def response(left: list[Delivery]) -> Response:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
-    from datetime import datetime
 
     from ..delivery import Delivery
 
@@ -27,14 +26,8 @@ def groups(deliveries: list[Delivery], *, fifo: bool) -> list[list[Delivery]]:
 def held_longest_first(deliveries: list[Delivery]) -> list[Delivery]:
     """What is deferred for longest first, then the rest as it came."""
     if any([delivery.held_since for delivery in deliveries]):  # noqa: C419  # a generator would cost each good record more
-        return sorted(deliveries, key=held)
+        return sorted(deliveries, key=lambda delivery: (delivery.held_since is None, delivery.held_since))
     return deliveries
-
-
-def held(delivery: Delivery) -> tuple[bool, datetime | None]:
-    """A key that sorts by the time of the first deferral, what was never deferred last."""
-    since = delivery.held_since
-    return (True, None) if since is None else (False, since)
 
 
 def rotated(deliveries: list[Delivery]) -> list[Delivery]:

@@ -14,7 +14,8 @@ from ..observe import written
 from ..settlements import Complete, Forward, Redeliver, Settlement
 from .client import Broker
 from .copies import Copy, batches, copy_of
-from .queues import Queue, destination
+from .destinations import destination
+from .queues import Queue
 
 log = logging.getLogger("recoverable.settlement")
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Coroutine
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from ..attempt import Invocation, now
 from ..config import Recoverability, checked_queue
 from ..delivery import Platform
 from ..handlers import is_coroutine_function, name_of
-from ..world import current_world
+from ..world import World, current_world
 from .ladder import drive, drive_coroutine, steps
 from .messages import as_list, checked_binary, delivery_of, untold
 from .settings import function_name, host, machine, queue_name, with_error_queue
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from azure.servicebus import ServiceBusClient  # noqa: TID251  # for types alone
 
     from ..delivery import Counter, Delivery
+    from ..gate import Gate
     from ..messages import Message
     from ..settlements import Forward
 
@@ -96,7 +98,7 @@ class ServiceBusEndpoint(Generic[R]):
         self.recoverability = with_error_queue(recoverability, self.queue, os.environ)
         counter: Counter = "header" if batch else "native"
         self._platform = Platform(counter, host=host(os.environ), machine=machine(os.environ))
-        self._client, self._clock = client, clock or now
+        self._world = World(client, clock or now, nullcontext)
         self.__name__ = self.__qualname__ = name or name_of(handler)
         self.__doc__ = getattr(handler, "__doc__", None)
         self.__module__ = getattr(handler, "__module__", __name__)
@@ -154,22 +156,28 @@ class ServiceBusEndpoint(Generic[R]):
         return function
 
     def _handle(self, natives: list[ServiceBusMessage]) -> R:
-        world, unknown = current_world.get(), untold(natives)
-        clock = world.clock if world else self._clock
+        world, unknown = current_world.get() or self._world, untold(natives)
         deliveries = [
             delivery_of(native, self.queue, self.recoverability, self._platform, unknown)
             for native in natives
         ]
-        row = steps(deliveries, Invocation(self.recoverability, self._platform, clock))
-        client = world.client if world else self._client
-        handler = world.watched(self._handler) if world and world.watched else self._handler
+        gate = self._gate(world)
+        row = steps(deliveries, Invocation(self.recoverability, self._platform, world.clock, gate=gate))
+        handler = world.watched(self._handler) if world.watched else self._handler
 
         def send(forwards: list[tuple[Delivery, Forward]]) -> None:
-            self._send(forwards, client, clock(), unknown)
+            self._send(forwards, world.client, world.clock(), unknown)
 
         driver: Any = drive_coroutine if self._is_coroutine else drive
         result: R = driver(row, handler, send)
         return result
+
+    def _gate(self, world: World) -> Gate | None:
+        if self.recoverability.rate_limit is None:
+            return None
+        from ..gate import gate_for  # noqa: PLC0415  # imported for those who limit the rate
+
+        return gate_for(self, self.recoverability.rate_limit, world, holds=not self._sessions)
 
     def _send(
         self,
