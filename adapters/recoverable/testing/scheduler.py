@@ -76,10 +76,14 @@ class Scheduler:
         if self._error is not None:
             raise self._error
 
+    def next_at(self) -> float:
+        """When something happens next, on the agenda or beside it; infinity when nothing does."""
+        items = first(self._agenda), first(self._aside)
+        return min((item.moment for item in items if item is not None), default=inf)
+
     def wait_until(self, moment: float) -> None:
         """Let time pass, and in it others do what is due; called by something on the agenda."""
-        following = min(filter(None, (first(self._agenda), first(self._aside))), default=None)
-        if following is None or following.moment > moment:
+        if self.next_at() > moment:
             self.now = moment
             return
         gate = Lock()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import azure.functions as func
@@ -29,6 +29,7 @@ def test_a_message_tells_what_the_host_tells(service_bus_world: ServiceBusWorld)
         correlation_id="c1", subject="s1", to="t1", reply_to="r1", reply_to_session_id="rs", content_type="x/y",
         partition_key="p1", time_to_live=timedelta(minutes=5),
     )  # fmt: skip
+    began = service_bus_world.now.replace(tzinfo=None)  # which the host leaves out
     [message] = delivered(service_bus_world)
     told = {
         name: getattr(message, name)
@@ -45,8 +46,8 @@ def test_a_message_tells_what_the_host_tells(service_bus_world: ServiceBusWorld)
             "content_type": "x/y",
             "correlation_id": "c1",
             "delivery_count": 1,
-            "enqueued_time_utc": datetime(2026, 1, 1, tzinfo=UTC),
-            "expires_at_utc": datetime(2026, 1, 1, 0, 5, tzinfo=UTC),
+            "enqueued_time_utc": began,
+            "expires_at_utc": began + timedelta(minutes=5),
             "label": "s1",
             "message_id": "m1",
             "partition_key": "p1",
@@ -66,7 +67,7 @@ def test_a_message_without_time_to_live_expires_at_the_end_of_time(
 ) -> None:
     service_bus_world.send(QUEUE, "x")
     [message] = delivered(service_bus_world)
-    assert message.expires_at_utc == datetime.max.replace(tzinfo=UTC)
+    assert str(message.expires_at_utc) == "9999-12-31 23:59:59.999999"
 
 
 def test_a_json_body_overwrites_what_a_text_trigger_is_told(service_bus_world: ServiceBusWorld) -> None:

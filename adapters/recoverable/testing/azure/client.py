@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
 
 from azure.servicebus import ServiceBusMessage, ServiceBusMessageBatch
 from azure.servicebus.exceptions import (
@@ -80,12 +79,6 @@ def in_batch(batch: ServiceBusMessageBatch) -> list[bytes]:
 
 DATA = 5
 """The place of the body among the sections that the SDK keeps of a message."""
-
-
-@cache
-def overhead() -> int:
-    """Bytes of a batch that holds nothing."""
-    return ServiceBusMessageBatch(LARGE).size_in_bytes
 
 
 def batch_of(messages: Iterable[ServiceBusMessage], largest: int) -> ServiceBusMessageBatch:

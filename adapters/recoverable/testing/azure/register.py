@@ -8,7 +8,7 @@ from recoverable.local.service_bus.broker.content import Content
 
 from ... import headers
 from ...headers import texts
-from .trigger import properties_of
+from .contents import properties_of
 
 ID = "x-opt-recoverable-world"
 """The annotation that has it; Service Bus's own sequence numbers change when a message is scheduled or forwarded."""

@@ -6,8 +6,8 @@ from recoverable.local.service_bus.broker.messages import Message
 
 from ...headers import texts
 from ..seen import SeenMessage
+from .contents import fields_of, moment, properties_of
 from .register import broker_id, message_id
-from .trigger import FIELDS, moment, properties_of
 
 OURS = ("NServiceBus.", "Recoverable.")
 """How the headers begin that are not the sender's own."""
@@ -18,7 +18,6 @@ def seen(message: Message, queue: str) -> SeenMessage:
     content, lock = message.content, message.lock
     properties = properties_of(content)
     sent_at = moment(message.enqueued_at)
-    fields = {field: content.value_of(field) for field in FIELDS.values()}
     return SeenMessage(
         id=message_id(content),
         broker_id=broker_id(content),
@@ -30,5 +29,5 @@ def seen(message: Message, queue: str) -> SeenMessage:
         group_id=message.session_id,
         sent_at=sent_at,
         visible_at=moment(lock.until) if lock else sent_at,
-        fields={name: value for name, value in fields.items() if value is not None},
+        fields=fields_of(content),
     )

@@ -13,8 +13,9 @@ from recoverable.local.service_bus.broker.content import Content, parse
 from recoverable.local.service_bus.broker.entity import Entity
 from recoverable.local.service_bus.broker.limits import check_size
 
-from .calls import Calls
-from .client import batch_of, encoded, in_batch, overhead
+from .calls import Calls, performed
+from .client import batch_of, encoded, in_batch
+from .receiving import Receiver, Wait, path_of
 
 T = TypeVar("T")
 
@@ -28,10 +29,11 @@ class Client:
     Args:
         find: gives the queue of a name.
         calls: what goes wrong.
+        wait: lets time pass for those who receive.
     """
 
-    def __init__(self, find: Callable[[str], Entity], calls: Calls) -> None:
-        self._find, self._calls = find, calls
+    def __init__(self, find: Callable[[str], Entity], calls: Calls, wait: Wait) -> None:
+        self._find, self._calls, self._wait = find, calls, wait
 
     def __enter__(self) -> Client:
         """Nothing is to be opened."""
@@ -52,6 +54,18 @@ class Client:
     def get_queue_sender(self, queue_name: str) -> Sender:
         """What sends to a queue."""
         return Sender(queue_name, self._find, self._calls)
+
+    def get_queue_receiver(
+        self,
+        queue_name: str,
+        *,
+        session_id: Any = None,
+        sub_queue: Any = None,
+        max_wait_time: float | None = None,
+    ) -> Receiver:
+        """What receives from a queue with peek-lock."""
+        entity = performed(lambda: self._find(path_of(queue_name, sub_queue)))
+        return Receiver(entity, self._wait, session_id, max_wait_time)
 
 
 class Sender:
@@ -137,7 +151,7 @@ def contents(queue: Entity, message: Any) -> list[Content]:
         check_size(len(data), most=largest)
         return [parse(data)]
     batch = message if isinstance(message, ServiceBusMessageBatch) else batch_of(message, largest)
-    check_size(batch.size_in_bytes - overhead(), most=largest)
+    check_size(batch.size_in_bytes, most=largest)
     return [parse(data) for data in in_batch(batch)]
 
 

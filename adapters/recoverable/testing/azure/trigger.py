@@ -1,155 +1,64 @@
-"""What the Functions host hands to a function's worker for messages: the trigger's data and metadata, names and types as the host has them.
-
-Read in azure-sdk-for-net (`ServiceBusTriggerBindingStrategy`) and azure-functions-host (`GrpcMessageConversionExtensions`, `Utility.ApplyBindingData`).
-"""
+"""What a function gets for messages: told by the host's names and types as the local Functions host tells it, decoded by azure-functions as in its worker."""
 
 from __future__ import annotations
 
-import json
-from base64 import b64encode
-from collections.abc import Sequence
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 
 from azure.functions.meta import Datum  # noqa: TID251  # the kit may
 from azure.functions.servicebus import ServiceBusMessageInConverter  # noqa: TID251  # the kit may
+from azure.servicebus import ServiceBusReceivedMessage  # noqa: TID251  # the kit may
 
-from recoverable.local.service_bus.amqp.decoding import decode
-from recoverable.local.service_bus.broker.content import Content
+from recoverable.local.azure.metadata import body_of, data_of, told_of, told_of_many
+from recoverable.local.azure.rpc import Typed, to_metadata, to_rpc
 from recoverable.local.service_bus.broker.messages import Message
 
-NEVER = datetime.max.replace(tzinfo=UTC)
-"""When a message expires that has no time to live."""
 
-FIELDS = {
-    "ContentType": "content_type",
-    "CorrelationId": "correlation_id",
-    "Label": "subject",
-    "MessageId": "message_id",
-    "ReplyTo": "reply_to",
-    "ReplyToSessionId": "reply_to_session_id",
-    "SessionId": "session_id",
-    "Subject": "subject",
-    "To": "to",
-}
-"""What the host calls the fields of a message."""
+class Decoder(ServiceBusMessageInConverter, binding=None):
+    """The worker's decoder; it remembers the dates that it has read, for it tries thirteen forms before the one that the host writes."""
 
-ANNOTATIONS = {"DeadLetterSource": "x-opt-deadletter-source", "PartitionKey": "x-opt-partition-key"}
-"""What it calls the annotations that it tells."""
+    @staticmethod
+    @lru_cache(maxsize=1024)
+    def _parse_datetime(datetime_str: str | None) -> datetime | None:
+        return ServiceBusMessageInConverter._parse_datetime(datetime_str)  # noqa: SLF001  # its own
 
 
 def decoded(messages: Sequence[Message], *, binary: bool, many: bool) -> Any:
-    """The trigger's argument, decoded by azure-functions as in its worker.
+    """The trigger's argument.
 
     Args:
         messages: one, or as many as there are in the batch.
         binary: whether the trigger asks for binary data; a JSON body otherwise overwrites the metadata.
         many: whether the trigger's cardinality is many.
     """
-    data, metadata = in_batch(messages, binary=binary) if many else alone(messages[0], binary=binary)
-    return ServiceBusMessageInConverter.decode(data, trigger_metadata=metadata)
+    received = [ServiceBusReceivedMessage.from_bytes(message.encode()) for message in messages]
+    data, metadata = in_batch(received, binary=binary) if many else alone(received[0], binary=binary)
+    found = {name: datum(value) for name, value in to_metadata(metadata).items()}
+    return Decoder.decode(datum(to_rpc(data)), trigger_metadata=found)
 
 
-def alone(message: Message, *, binary: bool) -> tuple[Datum, dict[str, Datum]]:
-    """Data and metadata of one message; what it has not, is not told."""
-    body = message.content.data()
-    metadata = {name: datum(value) for name, value in told(message).items() if value is not None}
-    if binary:
-        return Datum(body, "bytes"), metadata
-    text = body.decode(errors="replace")
-    overwrite(metadata, text)
-    return Datum(text, "string"), metadata
+def alone(message: ServiceBusReceivedMessage, *, binary: bool) -> tuple[Any, Mapping[str, Any]]:
+    """Data and metadata of one message."""
+    return data_of(message, text=not binary), told_of(message, text=not binary)
 
 
-def in_batch(messages: Sequence[Message], *, binary: bool) -> tuple[Datum, dict[str, Datum]]:
-    """Data and metadata of a batch: arrays, of which those of text leave out what is empty."""
-    rows = [told(message) for message in messages]
-    metadata = {f"{name}Array": array([row[name] for row in rows]) for name in rows[0]}
-    bodies = [message.content.data() for message in messages]
-    if binary:
-        return Datum(SimpleNamespace(bytes=bodies), "collection_bytes"), metadata
-    lines = [body.decode(errors="replace") for body in bodies]
-    return Datum(SimpleNamespace(string=lines), "collection_string"), metadata
+def in_batch(messages: Sequence[ServiceBusReceivedMessage], *, binary: bool) -> tuple[Any, Mapping[str, Any]]:
+    """Data and metadata of a batch; its bodies stay apart even if they are empty."""
+    bodies = [body_of(message) for message in messages]
+    data = (
+        Typed("collection_bytes", bodies)
+        if binary
+        else Typed("collection_string", [body.decode() for body in bodies])
+    )
+    return data, told_of_many(messages)
 
 
-def told(message: Message) -> dict[str, Any]:
-    """What the host tells of a message; it counts deliveries from 1, where the wire counts failed ones."""
-    content = message.content
-    properties = properties_of(content)
-    enqueued = moment(message.enqueued_at)
-    expires = NEVER if message.expires_at is None else moment(message.expires_at)
-    return {
-        **{name: content.value_of(field) for name, field in FIELDS.items()},
-        **{name: annotation(content, key) for name, key in ANNOTATIONS.items()},
-        "ApplicationProperties": properties,
-        "DeliveryCount": message.delivery_count + 1,
-        "EnqueuedTime": enqueued,
-        "EnqueuedTimeUtc": enqueued,
-        "ExpiresAt": expires,
-        "ExpiresAtUtc": expires,
-        "LockToken": str(message.lock.token) if message.lock else None,
-        "SequenceNumber": message.sequence_number,
-        "UserProperties": properties,
-    }
-
-
-def annotation(content: Content, key: str) -> Any:
-    """A message annotation; None when it has none of that name."""
-    return decode(content.annotations[key])[0] if key in content.annotations else None
-
-
-def datum(value: Any) -> Datum:
-    """A value as the host sends it: a text as text, everything else as JSON."""
-    return Datum(value, "string") if isinstance(value, str) else Datum(json.dumps(written(value)), "json")
-
-
-def array(values: list[Any]) -> Datum:
-    """The values of a batch: of texts only those that are not empty, of everything else all, as JSON."""
-    if all(isinstance(value, str | None) for value in values):
-        return Datum(SimpleNamespace(string=[value for value in values if value]), "collection_string")
-    return Datum(json.dumps([written(value) for value in values]), "json")
-
-
-def overwrite(metadata: dict[str, Datum], text: str) -> None:
-    """Let the properties of a JSON body take the places of metadata, whose case does not matter; arrays and nulls take none."""
-    try:
-        body: Any = json.loads(text)
-    except (ValueError, RecursionError):
-        return
-    properties: dict[str, Any] = body if isinstance(body, dict) else {}
-    known = {name.lower(): name for name in metadata}
-    for name, value in properties.items():
-        if value is not None and not isinstance(value, list):
-            metadata[known.get(name.lower(), name)] = datum(str(value))
-
-
-def properties_of(content: Content) -> dict[str, Any]:
-    """The application properties as JSON can hold them."""
-    return {name: plain(value) for name, value in content.application_properties().items()}
-
-
-def plain(value: Any) -> Any:
-    """A property as JSON can hold it."""
-    match value:
-        case bytes():
-            return b64encode(value).decode()
-        case datetime():
-            return written(value)
-        case str() | bool() | int() | float() | None:
-            return value
-        case _:
-            return str(value)
-
-
-def written(value: Any) -> Any:
-    """A date as .NET writes it in JSON, without zeros at its end; everything else as it is."""
-    if not isinstance(value, datetime):
-        return value
-    fraction = f".{value.microsecond:06}0".rstrip("0").rstrip(".")
-    return f"{value:%Y-%m-%dT%H:%M:%S}{fraction}Z"
-
-
-def moment(seconds: float) -> datetime:
-    """Seconds since 1970 as a date."""
-    return datetime.fromtimestamp(seconds, UTC)
+def datum(typed: Typed) -> Datum:
+    """A value as the worker passes it on to its converters."""
+    kind = typed.kind
+    is_array = kind.startswith("collection_")
+    value = SimpleNamespace(**{kind.removeprefix("collection_"): typed.value}) if is_array else typed.value
+    return Datum(value, kind)

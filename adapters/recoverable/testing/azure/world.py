@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from recoverable.local.service_bus.broker.profile import DEAD_LETTERS
 from recoverable.local.service_bus.broker.settings import Queue
 
+from ..invocation import current_invocation
 from ..seen import SeenMessage
 from ..virtual import START, Duration, VirtualWorld, seconds_of
 from .app import App, functions_of
@@ -204,7 +205,17 @@ class ServiceBusWorld(VirtualWorld):
         return self._queues.find(name)
 
     def _new_client(self) -> Client:
-        return Client(self._find, Calls(self._misfortune, self._journal, self._seconds))
+        return Client(self._find, Calls(self._misfortune, self._journal, self._seconds), self._wait)
+
+    def _wait(self, seconds: float) -> float:
+        """Let time pass until something happens, for so long at most; gives how long it was."""
+        seconds = min(seconds, max(self._scheduler.next_at() - self._seconds(), 0.0))
+        invocation = current_invocation.get()
+        if invocation is None:
+            self.run(for_=seconds)
+        else:
+            invocation.spend(seconds)
+        return seconds
 
     def _identity(self, broker_id: str) -> str:
         return self._register.message_id(broker_id)
