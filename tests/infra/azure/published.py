@@ -19,16 +19,23 @@ NEVER = {".git", ".vscode", ".funcignore", ".gitignore", "local.settings.json", 
 """What `func` leaves out in any case (azure-functions-core-tools, `FileSystemHelpers.GetLocalFiles`)."""
 
 
-def denied(patterns: list[str]) -> Callable[[str], bool]:
+def denied(lines: list[str]) -> Callable[[str], bool]:
     """Whether `func` leaves a path out, as it reads `.funcignore` (azure-functions-core-tools, `GitIgnoreParser`).
 
-    Each pattern is one for the beginning of the path, up to the end of a word: `*` is something without a slash, `**` something.
+    Each line is a pattern for the beginning of the path, up to the end of a word: `*` is something without a slash, `**` something. What
+    one of those with `!` lets in stays in, wherever in the file it stands.
     """
+    out = beginning([line for line in lines if not line.startswith("!")])
+    stays = beginning([line.removeprefix("!") for line in lines if line.startswith("!")])
+    return lambda path: not stays.match(path) and out.match(path) is not None
+
+
+def beginning(lines: list[str]) -> re.Pattern[str]:
+    """The beginnings that these patterns are for."""
     parts = [
-        re.escape(each.removeprefix("/")).replace(r"\*\*", ".+").replace(r"\*", "[^/]+") for each in patterns
+        re.escape(line.removeprefix("/")).replace(r"\*\*", ".+").replace(r"\*", "[^/]+") for line in lines
     ]
-    beginning = re.compile(rf"(?:{'|'.join(parts)})\b", re.ASCII)
-    return lambda path: beginning.match(path) is not None
+    return re.compile(rf"(?:{'|'.join(parts) or '(?!)'})\b", re.ASCII)
 
 
 def patterns() -> list[str]:
@@ -39,9 +46,7 @@ def patterns() -> list[str]:
 
 def published(root: Path = ROOT) -> set[str]:
     """The files that are published, as paths from the root."""
-    out = denied(patterns())
-    assert not any(line.startswith("!") for line in patterns()), "no form that this reader knows"
-    return set(kept(root, "", out))
+    return set(kept(root, "", denied(patterns())))
 
 
 def kept(root: Path, folder: str, out: Callable[[str], bool]) -> Iterator[str]:
