@@ -1,0 +1,93 @@
+"""The probe: while the trigger is paused it takes one message at a time through the same endpoint, and repairs what is half done."""
+
+from __future__ import annotations
+
+import logging
+
+from ..observe import written
+from .queues import queue_from_arn
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypedDict
+
+    from .pause import PauseTrigger, Trigger
+
+    class Report(TypedDict):
+        """What the probe did."""
+
+        trigger: Trigger
+        probed: bool
+
+
+log = logging.getLogger("recoverable.rate_limit")
+
+
+class Probe:
+    """A Lambda handler for a fixed schedule, such as each minute.
+
+    Args:
+        endpoint: the function's own `SqsEndpoint`, with the same rate limit.
+        pause: what pauses its trigger.
+    """
+
+    def __init__(self, endpoint: Callable[[Any, Any], Any], pause: PauseTrigger) -> None:
+        self._endpoint, self._pause = endpoint, pause
+
+    def __call__(self, _event: object, context: Any) -> Report:
+        """Repair; while paused, have one message attempted; repair again, for that may have ended it.
+
+        Args:
+            _event: the schedule's, of no interest.
+            context: Lambda's.
+
+        Raises:
+            Exception: AWS cannot be asked now, or the endpoint cannot go on: the invocation fails, and the next one tries again.
+        """
+        trigger = self._pause.repair()
+        if trigger != "paused":
+            return {"trigger": trigger, "probed": False}
+        if (message := self._pause.store.receive()) is None:
+            return {"trigger": trigger, "probed": False}
+        self._attempt(message, context)
+        return {"trigger": self._pause.repair(), "probed": True}
+
+    def _attempt(self, message: Any, context: Any) -> None:
+        """Do what the mapping does with a batch of one; the endpoint must know that the rate is limited, to end it."""
+        breaker = getattr(self._endpoint, "breaker", None)
+        if breaker is None:
+            raise TypeError(f"the endpoint is {self._endpoint!r}; write one with a RateLimit")
+        breaker.look(self._pause.clock())
+        store, message_id = self._pause.store, message["MessageId"]
+        written(log.info, "Probing with message '%s'.", message_id)
+        answer = self._endpoint({"Records": [record_of(message, store.queue_arn)]}, context)
+        if message_id not in {failure["itemIdentifier"] for failure in answer["batchItemFailures"]}:
+            store.delete(message)
+
+
+def record_of(message: Any, queue_arn: str) -> dict[str, Any]:
+    """A received message as the record of an event (Lambda, "Using Lambda with Amazon SQS")."""
+    return {
+        "messageId": message["MessageId"],
+        "receiptHandle": message["ReceiptHandle"],
+        "body": message["Body"],
+        "attributes": message.get("Attributes", {}),
+        "messageAttributes": {
+            name: attribute_of(value) for name, value in message.get("MessageAttributes", {}).items()
+        },
+        "md5OfBody": message.get("MD5OfBody", ""),
+        "eventSource": "aws:sqs",
+        "eventSourceARN": queue_arn,
+        "awsRegion": queue_from_arn(queue_arn).region,
+    }
+
+
+def attribute_of(value: Any) -> dict[str, Any]:
+    """A message attribute as a record has it: bytes as base64."""
+    kept: dict[str, Any] = {"dataType": value["DataType"], "stringListValues": [], "binaryListValues": []}
+    if "BinaryValue" not in value:
+        return {**kept, "stringValue": value.get("StringValue", "")}
+    from base64 import b64encode  # noqa: PLC0415  # few messages have bytes
+
+    return {**kept, "binaryValue": b64encode(value["BinaryValue"]).decode("ascii")}
