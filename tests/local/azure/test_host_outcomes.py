@@ -46,7 +46,7 @@ def test_what_a_function_raises_on_is_abandoned_and_comes_back_counted(start: St
         if isinstance(entry.outcome, Raised)
     ]
     assert ended == [("ValueError: broken", "abandoned")] * 3
-    assert world.said("RUN") == ["raise broken 1", "raise broken 2", "raise broken 3"]
+    assert world.lines("RUN", 3) == ["raise broken 1", "raise broken 2", "raise broken 3"]
     [dead] = world.host.queue("error").messages()
     assert dead.application_properties["DeadLetterReason"] == "MaxDeliveryCountExceeded"
 
@@ -59,7 +59,7 @@ def test_what_is_not_to_be_completed_is_left_until_its_lock_ends(start: Start) -
     world.ended(2)
 
     assert first == [(Returned(), "left")]
-    assert world.said("RUN") == ["1", "2"]
+    assert world.lines("RUN", 2) == ["1", "2"]
 
 
 def test_a_dead_worker_is_replaced_and_all_that_ran_in_it_comes_back(start: Start) -> None:
@@ -107,7 +107,7 @@ def test_a_lock_is_renewed_while_its_function_runs(start: Start) -> None:
     world.host.send("orders", "sleep 2.5")
 
     assert outcomes(world, 1) == [(Returned(), "completed")]
-    assert (world.said("RUN"), world.all(Trouble)) == (["sleep 2.5 1"], [])
+    assert (world.lines("RUN", 1), world.all(Trouble)) == (["sleep 2.5 1"], [])
 
 
 def test_a_lock_is_not_renewed_for_longer_than_host_json_says(start: Start) -> None:

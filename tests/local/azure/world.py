@@ -55,6 +55,11 @@ class World:
         lines = [line.line for line in self.host.function_log]
         return [line.removeprefix(f"{word} ") for line in lines if line.startswith(f"{word} ")]
 
+    def lines(self, word: str, count: int) -> list[str]:
+        """The first so many of these lines, waited for: the log comes by another way than the answer."""
+        self.until(lambda: len(self.said(word)) >= count)
+        return self.said(word)
+
     def most_at_a_time(self) -> int:
         """How many invocations there were at the busiest moment."""
         running, most = set[str](), 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -99,9 +98,3 @@ def _settling(verb: str, message: ServiceBusReceivedMessage) -> Callable[[Servic
 def _delivered(message: ServiceBusReceivedMessage) -> Delivered:
     count = (message.delivery_count or 0) + 1
     return Delivered(message.message_id or "", message.sequence_number or 0, count)
-
-
-async def ended(task: asyncio.Task[Any]) -> None:
-    """Cancel what goes on beside, and wait until it is over."""
-    task.cancel()
-    await asyncio.wait({task})

@@ -9,6 +9,8 @@ from typing import TypeVar
 from azure.servicebus import ServiceBusReceivedMessage
 from azure.servicebus.aio import ServiceBusReceiver
 
+from recoverable.local.azure.ending import end
+
 T = TypeVar("T")
 
 _ATTEMPTS, _PAUSE = 10, 1.0  # seconds
@@ -85,6 +87,5 @@ class Link:
         await self._end()
 
     async def _end(self) -> None:
-        while self._waiting is not None and not self._waiting.done():
-            self._waiting.cancel()
-            await asyncio.wait({self._waiting}, timeout=_AGAIN)
+        if self._waiting is not None:
+            await end([self._waiting], again=_AGAIN)

@@ -13,8 +13,9 @@ from azure.servicebus import NEXT_AVAILABLE_SESSION
 from azure.servicebus.aio import ServiceBusClient, ServiceBusReceiver
 from azure.servicebus.exceptions import OperationTimeoutError, ServiceBusError
 
+from recoverable.local.azure.ending import end
 from recoverable.local.azure.host_json import HostOptions
-from recoverable.local.azure.invocations import Invocations, Messages, ended
+from recoverable.local.azure.invocations import Invocations, Messages
 from recoverable.local.azure.journal import Journal, Trouble
 from recoverable.local.azure.link import Link
 from recoverable.local.azure.renewal import keep_locked
@@ -30,6 +31,7 @@ ACCEPTORS_PER_CORE = 2
 """How many sessions are asked for beside each other (azure-sdk-for-net, `ServiceBusProcessor`)."""
 
 _WAIT = 60.0  # seconds for a message or a session; azure-sdk-for-net, `ServiceBusRetryOptions.TryTimeout`
+_AGAIN = 1.0  # seconds until a cancellation is repeated
 _PAUSE = 1.0  # seconds between calls to a broker that does not answer
 
 
@@ -89,7 +91,7 @@ class Listener:
         try:
             await self.invocations.run(link, messages)
         finally:
-            await ended(renewing)
+            await end([renewing], again=_AGAIN)
 
     async def _batches(self) -> None:
         async with self._receiver() as receiver:
@@ -107,7 +109,11 @@ class Listener:
         most = 1 if self.trigger.many else self.options.max_concurrent_sessions
         async with asyncio.TaskGroup() as running:
             for _ in range(most):
-                running.create_task(self._persist(lambda: self._session(asking)))
+                running.create_task(self._one_after_the_other(asking))
+
+    async def _one_after_the_other(self, asking: asyncio.Semaphore) -> None:
+        while True:
+            await self._persist(lambda: self._session(asking))
 
     async def _session(self, asking: asyncio.Semaphore) -> None:
         """One session, until it has had no messages for a while."""
@@ -120,7 +126,7 @@ class Listener:
         try:
             await self._drained(link)
         finally:
-            await ended(renewing)
+            await end([renewing], again=_AGAIN)
             await receiver.close()
 
     async def _drained(self, link: Link) -> None:

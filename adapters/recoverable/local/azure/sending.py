@@ -41,10 +41,13 @@ class Outbox:
 
         Args:
             queue: The queue's name, or a topic's.
-            bodies: Text and bytes as they are; anything else as JSON.
+            bodies: Text, bytes and messages as they are; anything else as JSON.
             fields: Those of `azure.servicebus.ServiceBusMessage`.
         """
-        messages = [ServiceBusMessage(_data(body), **fields) for body in bodies]
+        messages = [
+            body if isinstance(body, ServiceBusMessage) else ServiceBusMessage(_data(body), **fields)
+            for body in bodies
+        ]
         self._sender(queue).send_messages(messages)
 
     def _sender(self, queue: str) -> ServiceBusSender:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from recoverable.azure.settings import connection
 from recoverable.local.azure.app import App
 from recoverable.local.azure.client import client_for
+from recoverable.local.azure.ending import end
 from recoverable.local.azure.invocations import Invocations
 from recoverable.local.azure.journal import FunctionLog, Journal, Trouble
 from recoverable.local.azure.listeners import Listener
@@ -17,6 +18,8 @@ from recoverable.local.azure.settings import Settings
 from recoverable.local.azure.triggers import NotServed, Trigger, trigger_of
 from recoverable.local.azure.worker import Function, Worker
 from recoverable.local.azure.workers import Workers
+
+_AGAIN = 5.0  # seconds, in which links are closed
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +72,7 @@ async def serving(place: Place) -> AsyncIterator[Served]:
         try:
             yield run
         finally:
-            for task in tasks:
-                task.cancel()
-            await workers.stop()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await end(tasks, again=_AGAIN)
 
 
 async def _listening(listener: Listener, journal: Journal) -> None:

@@ -85,6 +85,7 @@ class Worker:
         self._numbers, self._lock = count(1), threading.Lock()
         self._ready: Future[Any] = Future()
         self._ended: int | None = None
+        self._threads: list[threading.Thread] = []
 
     def __enter__(self) -> Self:
         """Start the process and load the app.
@@ -206,7 +207,9 @@ class Worker:
             thread.start()
 
     def stop(self) -> None:
-        """Kill the process and all it started; what runs in it ends as `Died`. Once it is gone this does nothing."""
+        """Kill the process and all it started; what runs in it ends as `Died`. Unless there is one this does nothing."""
+        if not self._threads:
+            return
         self._kill()
         for thread in self._threads:
             thread.join()

@@ -18,6 +18,7 @@ from recoverable.local.azure.journal import Journal, Started, Trouble
 from recoverable.local.azure.outcomes import Died, Outcome, TimedOut
 from recoverable.local.azure.worker import Function, Worker
 
+_AGAIN = 0.05  # seconds
 _PAUSE = 1.0  # seconds between attempts to start a worker that cannot be started
 
 
@@ -115,10 +116,15 @@ class Workers:
 
     async def _started(self) -> Worker:
         worker = self._make()
+        entering = asyncio.ensure_future(asyncio.to_thread(worker.__enter__))
         try:
-            await asyncio.to_thread(worker.__enter__)
+            await asyncio.shield(entering)
         except asyncio.CancelledError:
-            await asyncio.to_thread(worker.stop)
+            while (
+                not entering.done()
+            ):  # the thread that starts it cannot be cancelled, but what it starts can be killed
+                await asyncio.to_thread(worker.stop)
+                await asyncio.wait({entering}, timeout=_AGAIN)
             raise
         self._journal(Started(worker.pid, tuple(each.name for each in worker.functions)))
         return worker
