@@ -1,0 +1,61 @@
+"""An outage on either cloud: who is attempted, who waits, where all end, and what the callbacks are told."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+
+from rate_limit.outage import ERROR, World, outage
+from recoverable import RateLimit
+from recoverable.testing import ServiceBusWorld, SqsWorld
+
+
+@pytest.fixture(params=["SQS", "Service Bus"])
+def world(request: pytest.FixtureRequest) -> World:
+    """A world of each cloud."""
+    return SqsWorld() if request.param == "SQS" else ServiceBusWorld()
+
+
+def test_without_a_limit_an_outage_moves_all_to_the_error_queue(world: World) -> None:
+    database, sent = outage(world, None)
+
+    assert (database.placed, len(world.queue(ERROR))) == ([], len(sent))
+
+
+def test_with_a_limit_all_wait_for_the_end_of_the_outage(world: World) -> None:
+    database, sent = outage(world, RateLimit(3))
+
+    assert (sorted(database.placed), world.queue(ERROR)) == (sorted(sent), [])
+
+
+@pytest.mark.parametrize("wait", [1, 10])
+def test_while_limited_attempts_are_apart(world: World, wait: int) -> None:
+    database, _ = outage(world, RateLimit(3, timedelta(seconds=wait)))
+
+    limited = database.failed[2:]
+    assert len(limited) > 3
+    assert min(after - before for before, after in pairwise(limited)) >= timedelta(seconds=wait)
+
+
+def test_callbacks_are_called_once_for_each_switch(world: World) -> None:
+    called: list[str] = []
+    limit = RateLimit(3, on_started=lambda: called.append("started"), on_ended=lambda: called.append("ended"))
+
+    outage(world, limit)
+
+    assert called == ["started", "ended"]
+
+
+def test_what_fails_for_another_reason_limits_nobody(world: World) -> None:
+    database, _ = outage(world, RateLimit(3, counts=lambda error: not isinstance(error, ConnectionError)))
+
+    assert (database.placed, len(world.queue(ERROR))) == ([], 50)
+
+
+def test_after_the_longest_hold_messages_go_on_with_their_ladder(world: World) -> None:
+    database, sent = outage(world, RateLimit(3, max_hold=timedelta(minutes=3)))
+
+    assert len(world.queue(ERROR)) + len(database.placed) == len(sent)
+    assert len(world.queue(ERROR)) > len(sent) / 2
