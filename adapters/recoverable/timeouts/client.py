@@ -1,0 +1,176 @@
+"""The only talk with SQS here: sends batches, and tells what was taken, what never will be, and what may be taken later."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from ..aws.client import is_answer, sqs_client, told
+from ..aws.destinations import destination
+from ..aws.queues import Queue
+from .sending import Entry, outgoing
+from .store import Row
+from .timeout import Timeout
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+PATIENCE = 4.0
+"""Seconds for one call."""
+
+LATER = {
+    "ExpiredToken",
+    "InvalidClientTokenId",
+    "KmsThrottled",
+    "OverLimit",
+    "RequestExpired",
+    "RequestThrottled",
+    "SignatureDoesNotMatch",
+    "Throttling",
+    "ThrottlingException",
+    "TooManyRequestsException",
+    "UnrecognizedClientException",
+}
+"""Answers that say nothing about the message or its queue (Amazon SQS API reference, common errors)."""
+
+SERVER_ERRORS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a batch, by the entries' places.
+
+    Args:
+        sent: those that SQS has.
+        refused: those that it will not take, and why.
+        failed: why the others are not sent, but may be later; empty when there are none.
+    """
+
+    sent: Sequence[int] = ()
+    refused: Mapping[int, str] = field(default_factory=dict)
+    failed: str = ""
+
+
+class Sender:
+    """Sends to the queues of any region.
+
+    Args:
+        client: a client for all of them; None for one a region, made when it is first needed.
+    """
+
+    def __init__(self, client: SQSClient | None = None) -> None:
+        self._client = client
+        self._urls: dict[str, str] = {}
+
+    def send(self, to: str, entries: Sequence[Entry]) -> Outcome:
+        """Send up to ten entries to a queue; a batch that is refused whole is sent one by one, for one bad entry must not hold back nine.
+
+        Args:
+            to: the queue's URL, ARN or name.
+            entries: without their Id.
+        """
+        try:
+            client, url = self._place(to)
+            numbered: Any = [{"Id": str(n), **entry} for n, entry in enumerate(entries)]
+            answer = client.send_message_batch(QueueUrl=url, Entries=numbered)
+        except Exception as error:  # noqa: BLE001  # whatever it is, it is told, and the caller knows what was not done
+            return self._refused(to, entries, error)
+        return read(answer, len(entries))
+
+    def _refused(self, to: str, entries: Sequence[Entry], error: Exception) -> Outcome:
+        if not is_refusal(error):
+            return Outcome(failed=told(error))
+        if len(entries) == 1 or is_about_the_queue(error):
+            return Outcome(refused=dict.fromkeys(range(len(entries)), told(error)))
+        singles = [self.send(to, [entry]) for entry in entries]
+        return Outcome(
+            sent=[n for n, single in enumerate(singles) if single.sent],
+            refused={n: single.refused[0] for n, single in enumerate(singles) if single.refused},
+            failed="; ".join(sorted({single.failed for single in singles if single.failed})),
+        )
+
+    def _place(self, to: str) -> tuple[SQSClient, str]:
+        queue = destination(to, Queue(region=default_region(to), account="", name=""))
+        client = self._client or sqs_client(queue.region, PATIENCE)
+        if queue.url or queue.account:
+            return client, queue.url_at(client.meta.endpoint_url)
+        if to not in self._urls:
+            self._urls[to] = client.get_queue_url(QueueName=to)["QueueUrl"]
+        return client, self._urls[to]
+
+
+def send_now(timeout: Timeout, now: datetime, client: SQSClient | None) -> None:
+    """Send one message, with the delay that SQS can do.
+
+    Raises:
+        SendFailed: SQS has not taken it, as far as is known.
+    """
+    ready = outgoing(Row(timeout.id, timeout), timeout, now)
+    assert ready is not None, timeout.id  # who calls has compared the delay with SQS's limit
+    outcome = shared_sender(client).send(timeout.to, [ready.entry])
+    if not outcome.sent:
+        why = outcome.failed or outcome.refused[0]
+        raise SendFailed(f"the message for '{timeout.to}' is not sent: {why}")
+
+
+class SendFailed(Exception):
+    """SQS has not taken a message that was to be sent at once, or within what SQS delays itself."""
+
+
+@lru_cache(maxsize=16)
+def shared_sender(client: SQSClient | None) -> Sender:
+    """The process's sender, which remembers the queues' URLs."""
+    return Sender(client)
+
+
+def default_region(to: str) -> str:
+    """The region of a queue whose name does not say it: that of the process.
+
+    Raises:
+        ValueError: there is none.
+    """
+    import os
+
+    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    if not region and not to.startswith("arn:"):
+        import boto3
+
+        region = boto3.session.Session().region_name
+    return region or ""
+
+
+def read(answer: Mapping[str, Any], count: int) -> Outcome:
+    """What an answer says about each entry; what it does not name is not known to be sent."""
+    sent = [int(done["Id"]) for done in answer.get("Successful", ())]
+    whys = {int(f["Id"]): f"{f.get('Code')} {f.get('Message', '')}".strip() for f in answer.get("Failed", ())}
+    refused = {int(f["Id"]): whys[int(f["Id"])] for f in answer.get("Failed", ()) if is_fault_of_sender(f)}
+    others = {why for n, why in whys.items() if n not in refused}
+    unnamed = len(sent) + len(whys) < count
+    failed = "; ".join(sorted(others)) or ("its answer does not name them" if unnamed else "")
+    return Outcome(sent, refused, failed)
+
+
+def is_fault_of_sender(failed: Mapping[str, Any]) -> bool:
+    """Whether the entry will not be taken later either."""
+    return bool(failed.get("SenderFault")) and failed.get("Code") not in LATER
+
+
+def is_refusal(error: Exception) -> bool:
+    """Whether SQS said that it will not take this."""
+    if not is_answer(error):
+        return False
+    answer: Any = getattr(error, "response", {})
+    status = answer.get("ResponseMetadata", {}).get("HTTPStatusCode", SERVER_ERRORS)
+    return status < SERVER_ERRORS and answer.get("Error", {}).get("Code") not in LATER
+
+
+def is_about_the_queue(error: Exception) -> bool:
+    """Whether a refusal concerns the queue, and so whatever is sent to it."""
+    answer: Any = getattr(error, "response", {})
+    code = str(answer.get("Error", {}).get("Code", ""))
+    return any(
+        word in code for word in ("NonExistentQueue", "QueueDoesNotExist", "AccessDenied", "InvalidAddress")
+    )

@@ -1,0 +1,177 @@
+"""Timeouts and shards as items of a DynamoDB table, and back: pure.
+
+| pk                    | sk      | what                                                                        |
+|-----------------------|---------|-----------------------------------------------------------------------------|
+| `due#{bucket}#{shard}` | the id  | a timeout; with `expires` it is done with, with `held` a migration has it  |
+| `kept#{shard}`        | the id  | a timeout that could not be dispatched, and the reason                      |
+| `for#{correlation}`   | the id  | points to a timeout                                                         |
+| `shard#{shard}`       | `state` | a shard's state                                                             |
+"""
+
+from __future__ import annotations
+
+from .buckets import bucket_of
+from .ids import place_of
+from .shards import Shard
+from .store import Row, TooLarge
+from .timeout import VERSION, Timeout, Unreadable, packed, unpacked
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, TypeAlias
+
+    Item: TypeAlias = dict[str, Any]
+    Key: TypeAlias = dict[str, Any]
+
+MAX_ROW = 400_000
+"""Bytes of a row's texts; DynamoDB takes 409,600 an item with the names of its attributes (DynamoDB quotas)."""
+
+MAX_REASON = 1_000
+"""Characters of the reason why a timeout is kept."""
+
+
+def text(value: str) -> dict[str, str]:
+    """A text as DynamoDB has it."""
+    return {"S": value}
+
+
+def number(value: int) -> dict[str, str]:
+    """A whole number as DynamoDB has it."""
+    return {"N": str(value)}
+
+
+def key(pk: str, sk: str) -> Key:
+    """A key of the table."""
+    return {"pk": text(pk), "sk": text(sk)}
+
+
+def key_in(item: Item) -> Key:
+    """An item's key."""
+    return {"pk": item["pk"], "sk": item["sk"]}
+
+
+def due_partition(bucket: int, shard: int) -> str:
+    """Where the timeouts of a bucket are."""
+    return f"due#{bucket}#{shard}"
+
+
+def kept_partition(shard: int) -> str:
+    """Where a shard's timeouts are that could not be dispatched."""
+    return f"kept#{shard}"
+
+
+def pointer_partition(correlation: str) -> str:
+    """Where the pointers of a correlation are."""
+    return f"for#{correlation}"
+
+
+def shard_key(shard: int) -> Key:
+    """Where a shard's state is."""
+    return key(f"shard#{shard}", "state")
+
+
+def due_key(timeout_id: str) -> Key | None:
+    """Where a timeout waits; None when it is no timeout's id."""
+    place = place_of(timeout_id)
+    return None if place is None else key(due_partition(bucket_of(place.due), place.shard), timeout_id)
+
+
+def kept_key(timeout_id: str) -> Key | None:
+    """Where a timeout is when it could not be dispatched; None when it is no timeout's id."""
+    place = place_of(timeout_id)
+    return None if place is None else key(kept_partition(place.shard), timeout_id)
+
+
+def item_of(timeout: Timeout) -> Item:
+    """The item of a timeout that waits; its message is in one text."""
+    where = due_key(timeout.id)
+    assert where is not None, timeout.id
+    fields = {"to": timeout.to, "endpoint": timeout.endpoint, "correlation": timeout.correlation}
+    return {
+        **where,
+        "version": number(VERSION),
+        "message": text(packed(timeout)),
+        **{name: text(value) for name, value in fields.items() if value},
+    }
+
+
+def in_bucket(item: Item, s3_key: str) -> Item:
+    """The item whose message is in S3."""
+    return {**{name: value for name, value in item.items() if name != "message"}, "s3": text(s3_key)}
+
+
+def size_of(item: Item) -> int:
+    """Bytes of its texts."""
+    return sum(len(value["S"].encode()) for value in item.values() if "S" in value)
+
+
+def too_large(size: int) -> TooLarge:
+    """The error for a row that has no room, and no S3 bucket."""
+    return TooLarge(
+        f"a timeout of {size:,} bytes; a row takes {MAX_ROW:,}. Give the store a bucket, DynamoDBStore(..., bucket='...'), or send less"
+    )
+
+
+def row_of(item: Item, message: str | Unreadable) -> Row:
+    """An item as a row.
+
+    Args:
+        item: the item.
+        message: its message, or why there is none.
+    """
+    timeout_id, timeout, problem = item["sk"]["S"], None, ""
+    try:
+        if isinstance(message, Unreadable):
+            raise message
+        timeout = unpacked(timeout_id, fields_of(item), message)
+    except Unreadable as error:
+        problem = str(error)
+    kept = item["pk"]["S"].startswith("kept#")
+    return Row(timeout_id, timeout, problem=problem, kept=kept, hidden="held" in item, native=item)
+
+
+def fields_of(item: Item) -> Mapping[str, Any]:
+    """The texts and the version of an item, as far as they are what they should be."""
+    found: dict[str, Any] = {name: value["S"] for name, value in item.items() if "S" in value}
+    digits = item.get("version", {}).get("N", "")
+    return found | {"version": int(digits) if digits.isdigit() else digits}
+
+
+def kept_item(item: Item, shard: int, reason: str, retry_at: int) -> Item:
+    """The item of what could not be dispatched: as it came, for what cannot be read here may be read later."""
+    place = {"pk": text(kept_partition(shard)), "reason": text(reason[:MAX_REASON])}
+    return {**item, **place, "retry_at": number(retry_at)}
+
+
+def done_item(where: Key, outcome: str, expires: int) -> Item:
+    """What stays of a timeout that is done with, until DynamoDB's time to live takes it; none that waits has `expires`.
+
+    Args:
+        where: its key.
+        outcome: what became of it.
+        expires: when it may go, in seconds since 1970.
+    """
+    return {**key_in(where), "outcome": text(outcome), "expires": number(expires)}
+
+
+def pointer(timeout_id: str, correlation: str) -> Item:
+    """The item that leads from a correlation to a timeout."""
+    return key(pointer_partition(correlation), timeout_id)
+
+
+def shard_item(shard: int, state: Shard, revision: int) -> Item:
+    """The item of a shard's state."""
+    numbers = ("horizon", "kept_at", "late", "until", "watermark")
+    return {
+        **shard_key(shard),
+        **{name: number(getattr(state, name)) for name in numbers},
+        "owner": text(state.owner),
+        "revision": number(revision),
+    }
+
+
+def shard_of(item: Item) -> Shard:
+    """The state that an item says."""
+    numbers = ("horizon", "kept_at", "late", "until", "watermark")
+    return Shard(owner=item["owner"]["S"], **{name: int(item[name]["N"]) for name in numbers})

@@ -1,0 +1,305 @@
+"""`DynamoDBStore`: timeouts in one table, laid out by the minute and in shards; messages too large for it in S3."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from functools import cache
+
+from . import shards
+from .buckets import after, buckets_until, is_over, key_after
+from .dynamodb_items import (
+    MAX_ROW,
+    done_item,
+    due_key,
+    due_partition,
+    in_bucket,
+    item_of,
+    kept_item,
+    kept_key,
+    kept_partition,
+    key_in,
+    number,
+    pointer,
+    pointer_partition,
+    row_of,
+    shard_item,
+    shard_key,
+    shard_of,
+    size_of,
+    text,
+    too_large,
+)
+from .dynamodb_table import Table
+from .ids import DIGITS, micros, place_of
+from .s3_store import Bodies, impatient, s3_client
+from .shards import Shard
+from .store import Claim, StoreUnavailable
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from datetime import datetime
+
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_s3 import S3Client
+
+    from .dynamodb_items import Item
+    from .ids import Place
+    from .store import Kept, Row, Selection
+    from .timeout import Timeout
+
+SHARDS = 8
+"""Parts in which each minute is stored: a part takes 1,000 writes a second (DynamoDB, partition limits). Writers and dispatchers agree on it."""
+
+PAGE = 100
+"""Items that are looked at for a page; DynamoDB makes one of 1 MB at most (Query)."""
+
+KEEP_DONE = timedelta(days=1)
+"""How long is known what became of a timeout that is done with."""
+
+LOOK_AGAIN = 600_000_000
+"""Microseconds after which a look is taken at what is kept, if what was tried again could neither be sent nor kept."""
+
+RACES = 20
+"""How often a shard's state is changed anew after somebody else has changed it."""
+
+NEW = "attribute_not_exists(pk)"
+WAITS = "attribute_exists(pk) AND attribute_not_exists(expires)"
+
+
+class DynamoDBStore:
+    """A store in a DynamoDB table with the text keys `pk` and `sk`, and `expires` as its time to live.
+
+    Args:
+        table: the table's name or ARN.
+        bucket: an S3 bucket for messages too large for a row; None to refuse them.
+        client: a boto3 DynamoDB client, instead of one made when it is first needed.
+        s3: a boto3 S3 client, likewise.
+        patience: seconds for one call, which is made twice at most.
+        page: how many items are looked at for a page, at most 1 MB of them.
+    """
+
+    shards = SHARDS
+
+    def __init__(
+        self,
+        table: str,
+        *,
+        bucket: str | None = None,
+        client: DynamoDBClient | None = None,
+        s3: S3Client | None = None,
+        patience: float = 1.0,
+        page: int = PAGE,
+    ) -> None:
+        self._table = Table(lambda: client or dynamodb_client(patience), table)
+        self._page = page
+        self._bodies = Bodies(bucket, lambda: s3 or s3_client(patience))
+
+    def create_table(self) -> None:
+        """Make the table, for local servers; in an account let a template do it, with point-in-time recovery."""
+        self._table.create()
+
+    def put(self, timeout: Timeout, *, now: datetime) -> None:
+        """Store a timeout; one that is there already, stays as it is.
+
+        What points to it is written before it, and its shard is looked at after it: see `shards.py`.
+        """
+        place = place_of(timeout.id)
+        assert place is not None, timeout.id
+        item = item_of(timeout)
+        if (size := size_of(item)) > MAX_ROW:
+            if not self._bodies.there:
+                raise too_large(size)
+            item = in_bucket(item, self._bodies.put(timeout.id, item["message"]["S"]))
+        if timeout.correlation:
+            self._table.put(pointer(timeout.id, timeout.correlation), NEW)
+        if not self._table.put(item, NEW) and not self._waits(item):
+            return  # it was dispatched since, or set aside
+        state = self._look(place, micros(now))
+        if place.due < state.watermark:
+            self._set_aside(item, place)
+
+    def cancel(self, timeout_id: str, *, now: datetime) -> bool:
+        """Cancel a timeout; False when it is none, or may have been taken."""
+        waiting, kept = due_key(timeout_id), kept_key(timeout_id)
+        if waiting is None or kept is None:
+            return False
+        values = {":outcome": text("cancelled"), ":expires": number(expiry(now))}
+        change = "SET outcome = :outcome, expires = :expires REMOVE message"
+        untaken = f"{WAITS} AND attribute_not_exists(held)"
+        found = self._untaken(
+            timeout_id, {"UpdateExpression": change, "ConditionExpression": untaken}, values
+        )
+        return found or self._table.update(
+            kept, change, ConditionExpression=WAITS, ExpressionAttributeValues=values
+        )
+
+    def waiting_for(self, correlation: str) -> Sequence[str]:
+        """The ids of the timeouts that wait with that correlation, or may: what points to them is taken away after them."""
+        if not correlation:
+            return []
+        pages = self._table.query(pointer_partition(correlation), page=self._page)
+        return [item["sk"]["S"] for page in pages for item in page]
+
+    def claim(
+        self, shard: int, owner: str, *, now: datetime, until: datetime, horizon: datetime
+    ) -> Claim | None:
+        """Take a shard for a while; None when another has it or nothing was ever stored in it."""
+        moments = {"now": micros(now), "until": micros(until), "horizon": micros(horizon)}
+        state = self._change(shard, lambda found: found and shards.claimed(found, owner, **moments))
+        return None if state is None else Claim(shard, owner, state, moments["horizon"])
+
+    def renew(self, claim: Claim, *, until: datetime) -> bool:
+        """Keep the shard for longer; False when another has it."""
+        change = lambda shard: shard and shards.renewed(shard, claim.owner, until=micros(until))  # noqa: E731
+        return self._change(claim.shard, change) is not None
+
+    def due(self, claim: Claim) -> Iterator[Sequence[Row]]:
+        """What is due, the oldest first, then what was kept and is to be tried again; in pages, each read when asked for."""
+        empty = True  # so far
+        for bucket in buckets_until(claim.state.watermark, claim.horizon):
+            over = is_over(bucket, claim.horizon)
+            before = None if over else key_after(claim.horizon)
+            partition = due_partition(bucket, claim.shard)
+            found = False
+            for items in self._table.query(partition, before=before, page=self._page):
+                found = True
+                yield from self._rows([item for item in items if "held" not in item])
+            empty = empty and over and (not found or self._table.is_empty(partition))
+            if empty:
+                claim.passed = after(bucket)
+        if claim.state.kept_at <= claim.horizon:
+            yield from self._kept(claim)
+
+    def mark(self, rows: Sequence[Row], *, now: datetime) -> None:
+        """Note that these are dispatched."""
+        self._done(rows, "dispatched", now)
+
+    def keep(self, claim: Claim, rows: Sequence[Kept], *, retry_at: datetime) -> None:
+        """Set aside what cannot be dispatched, until it is tried again: written there before it is taken from here."""
+        at = micros(retry_at)
+        claim.next_kept = min(claim.next_kept, at)
+        self._table.write([kept_item(kept.row.native, claim.shard, kept.reason, at) for kept in rows])
+        self._change(claim.shard, lambda shard: shard and shards.to_try_kept(shard, at))
+        self._table.delete([key_in(kept.row.native) for kept in rows if not kept.row.kept])
+
+    def release(self, claim: Claim) -> None:
+        """Give the shard back; what was read and found empty is passed, unless something came late."""
+        self._change(
+            claim.shard,
+            lambda shard: (
+                shard and shards.released(shard, claim.owner, passed=claim.passed, late=claim.state.late)
+            ),
+        )
+
+    def scan(self, selection: Selection) -> Iterator[Sequence[Row]]:
+        """All that wait and fit the selection, also those that a migration holds; in pages, in no order."""
+        condition = "begins_with(pk, :due) AND attribute_not_exists(expires) AND sk >= :cutoff"
+        cutoff = micros(selection.cutoff) if selection.cutoff else 0
+        values, names = {":due": text("due#"), ":cutoff": text(f"{cutoff:0{DIGITS}}")}, {}
+        if selection.endpoint is not None:
+            condition += " AND #endpoint = :endpoint"
+            values, names = values | {":endpoint": text(selection.endpoint)}, {"#endpoint": "endpoint"}
+        for items in self._table.scan(condition, values, names):
+            yield from self._rows(items)
+
+    def hide(self, row: Row) -> bool:
+        """Hide a timeout from dispatchers, for a migration; False when it is gone, or may have been taken."""
+        if row.hidden:
+            return True
+        change = {"UpdateExpression": "SET held = :yes", "ConditionExpression": WAITS}
+        return self._untaken(row.id, change, {":yes": number(1)})
+
+    def show(self, rows: Sequence[Row]) -> None:
+        """Let dispatchers see them again."""
+        for row in rows:
+            self._table.update(key_in(row.native), "REMOVE held", ConditionExpression=WAITS)
+
+    def mark_migrated(self, rows: Sequence[Row], *, now: datetime) -> None:
+        """Note that these are elsewhere now."""
+        self._done(rows, "migrated", now)
+
+    def _untaken(self, timeout_id: str, change: Item, values: Item) -> bool:
+        """Change a timeout that waits, if no dispatcher has announced to take it: one transaction with its shard's state."""
+        place, where = place_of(timeout_id), due_key(timeout_id)
+        if place is None:
+            return False
+        announced = {
+            "Key": shard_key(place.shard),
+            "ConditionExpression": "horizon < :due",
+            "ExpressionAttributeValues": {":due": number(place.due)},
+        }
+        update = {"Key": where, **change, "ExpressionAttributeValues": values}
+        return self._table.transact([{"ConditionCheck": announced}, {"Update": update}]) == []
+
+    def _done(self, rows: Sequence[Row], outcome: str, now: datetime) -> None:
+        """What stays of them; what points to them goes, and then their messages in S3."""
+        done = [done_item(row.native, outcome, expiry(now)) for row in rows]
+        self._table.write(done)
+        correlated = [row.timeout for row in rows if row.timeout and row.timeout.correlation]
+        self._table.delete([pointer(timeout.id, timeout.correlation) for timeout in correlated])
+        self._bodies.delete([row.native["s3"]["S"] for row in rows if "s3" in row.native])
+
+    def _kept(self, claim: Claim) -> Iterator[Sequence[Row]]:
+        for items in self._table.query(kept_partition(claim.shard), page=self._page):
+            claim.next_kept = min(
+                claim.next_kept, *(max(retry_at(item), claim.horizon + LOOK_AGAIN) for item in items)
+            )
+            yield from self._rows([item for item in items if retry_at(item) <= claim.horizon])
+        self._change(claim.shard, lambda shard: shard and shard.__replace__(kept_at=claim.next_kept))
+
+    def _rows(self, items: list[Item]) -> Iterator[Sequence[Row]]:
+        if items:
+            yield [row_of(item, self._bodies.message(item)) for item in items]
+
+    def _look(self, place: Place, now: int) -> Shard:
+        """A shard's state after a timeout was stored in it."""
+        changed = self._change(place.shard, lambda shard: shards.after_put(shard, place.due, now))
+        item = None if changed else self._table.get(shard_key(place.shard))
+        return changed or (shard_of(item) if item else Shard())
+
+    def _waits(self, item: Item) -> bool:
+        found = self._table.get(key_in(item))
+        return found is not None and "expires" not in found
+
+    def _set_aside(self, item: Item, place: Place) -> None:
+        """Keep until it is due what lies where nobody looks any more: written there before it is taken from here."""
+        self._table.write([kept_item(item, place.shard, "its minute was over", place.due)])
+        self._change(place.shard, lambda shard: shard and shards.to_try_kept(shard, place.due))
+        self._table.delete([key_in(item)])
+
+    def _change(self, shard: int, change: Callable[[Shard | None], Shard | None]) -> Shard | None:
+        """Change a shard's state as it is now; what it is then, or None when it is not changed."""
+        for _ in range(RACES):
+            item = self._table.get(shard_key(shard))
+            changed = change(shard_of(item) if item else None)
+            if changed is None:
+                return None
+            revision = int(item["revision"]["N"]) if item else 0
+            unchanged = ("revision = :seen", {":seen": number(revision)}) if item else (NEW, None)
+            if self._table.put(shard_item(shard, changed, revision + 1), *unchanged):
+                return changed
+        raise StoreUnavailable(f"DynamoDB: shard {shard} was changed by others again and again")
+
+
+@cache
+def dynamodb_client(patience: float) -> DynamoDBClient:
+    """The process's client, made when it is first needed.
+
+    Args:
+        patience: seconds for one call.
+    """
+    import boto3
+
+    client: DynamoDBClient = boto3.client("dynamodb", config=impatient(patience))
+    return client
+
+
+def retry_at(item: Item) -> int:
+    """When what was kept is to be tried again."""
+    return int(item["retry_at"]["N"])
+
+
+def expiry(now: datetime) -> int:
+    """When what is done with may go, in seconds since 1970."""
+    return int((now + KEEP_DONE).timestamp())

@@ -1,0 +1,66 @@
+"""A timeout's id, which says when it is due and in which shard it lies, so that it is found without an index: pure."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from ..frozen import Frozen
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+
+DIGITS = 16
+"""Digits of a due time in microseconds: ids then sort by it, until the year 2286."""
+
+LATEST = EPOCH + timedelta(microseconds=10**DIGITS - 1)
+"""The latest due time that an id can say."""
+
+PARTS = 3
+
+
+class Place(Frozen):
+    """Where a timeout lies.
+
+    Args:
+        due: when it is due, in microseconds since 1970.
+        shard: its shard's number.
+    """
+
+    __slots__ = ("due", "shard")
+    due: int
+    shard: int
+
+    def __init__(self, due: int, shard: int) -> None:
+        self._assign(due=due, shard=shard)
+
+
+def micros(moment: datetime) -> int:
+    """The moment in microseconds since 1970."""
+    return (moment - EPOCH) // MICROSECOND
+
+
+def moment(number: int) -> datetime:
+    """The moment that is so many microseconds after 1970."""
+    return EPOCH + number * MICROSECOND
+
+
+def new_id(due_at: datetime, token: str, shards: int) -> str:
+    """The id of a new timeout.
+
+    Args:
+        due_at: when it is due, from 1970 to 2286.
+        token: what makes it unique: hexadecimal digits, drawn at random.
+        shards: how many shards the store has.
+    """
+    return f"{micros(due_at):0{DIGITS}}-{int(token, 16) % shards}-{token}"
+
+
+def place_of(timeout_id: str) -> Place | None:
+    """The place that an id says; None when it is no id of a timeout."""
+    due, *rest = timeout_id.split("-", PARTS - 1)
+    if len(rest) != PARTS - 1 or len(due) != DIGITS:
+        return None
+    shard = rest[0]
+    if not (due + shard).isascii() or not (due.isdigit() and shard.isdigit() and len(shard) < DIGITS):
+        return None
+    return Place(int(due), int(shard))

@@ -1,0 +1,80 @@
+"""`TimeoutsQueue`: the handler of an endpoint's timeouts queue, to which NServiceBus's senders send what is to come later."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from ..aws.wire import EMPTY_BODY
+from ..errors import MessageDeserializationError
+from ..headers import MESSAGE_ID, RETRY_HEADERS, TIME_SENT, read_date
+from ..messages import Message
+from .ids import LATEST
+from .scheduling import RELATED_TO_TIMEOUT, SAGA_ID, Timeouts
+
+EXPIRE = "NServiceBus.Timeout.Expire"
+ROUTE_TO = "NServiceBus.Timeout.RouteExpiredTimeoutTo"
+CLEAR = "NServiceBus.ClearTimeouts"
+REPLY_TO = "NServiceBus.ReplyToAddress"
+
+OWN = {EXPIRE, ROUTE_TO, CLEAR, RELATED_TO_TIMEOUT, TIME_SENT, *RETRY_HEADERS}
+"""What a message says to the timeouts queue, or got there, and no more to its receiver."""
+
+
+class TimeoutsQueue:
+    """A handler for the queue `{endpoint}.Timeouts`: `SqsEndpoint(TimeoutsQueue(timeouts))`.
+
+    Args:
+        timeouts: where what comes is stored.
+    """
+
+    __name__ = "timeouts_queue"
+
+    def __init__(self, timeouts: Timeouts) -> None:
+        self._timeouts = timeouts
+
+    def __call__(self, message: Message) -> None:
+        """Store what the message says, or clear what it names.
+
+        Raises:
+            MessageDeserializationError: it says neither; it moves to the error queue at once.
+            StoreUnavailable: it is not stored; it is tried again.
+        """
+        if CLEAR in message.headers:
+            self._timeouts.cancel_for(named(message.headers, SAGA_ID))
+            return
+        kept = {name: value for name, value in message.headers.items() if name not in OWN}
+        self._timeouts.schedule(
+            named(message.headers, ROUTE_TO, REPLY_TO),
+            message.text or EMPTY_BODY,
+            at=due_at(message.headers),
+            headers={MESSAGE_ID: message.id, **kept},
+            key=message.id,
+        )
+
+
+def due_at(headers: Mapping[str, str]) -> datetime:
+    """When the message is to come.
+
+    Raises:
+        MessageDeserializationError: it does not say.
+    """
+    due = read_date(headers, EXPIRE)
+    if due is None or due > LATEST:
+        what = repr(headers[EXPIRE]) if EXPIRE in headers else "absent"
+        raise MessageDeserializationError(
+            f"no timeout: its header {EXPIRE} is {what}; wanted is a date until 2286, such as 2030-01-31 23:59:59:000000 Z"
+        )
+    return due
+
+
+def named(headers: Mapping[str, str], *names: str) -> str:
+    """The first of the headers that is there.
+
+    Raises:
+        MessageDeserializationError: none is.
+    """
+    for name in names:
+        if value := headers.get(name, "").strip():
+            return value
+    raise MessageDeserializationError(f"no timeout: it lacks the header {' or '.join(names)}")

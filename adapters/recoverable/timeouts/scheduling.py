@@ -1,0 +1,243 @@
+"""`Timeouts`: schedules messages for any time, and cancels them; what the broker can delay, it delays, and no store is touched."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import datetime, timedelta
+
+from ..attempt import now as utc_now
+from ..headers import MESSAGE_ID, TIME_SENT, write_date
+from ..limits import checked_delay
+from ..world import current_world
+from .ids import LATEST, new_id
+from .timeout import Timeout
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from mypy_boto3_sqs import SQSClient
+
+    from .port import Store
+
+LONGEST_NATIVE = timedelta(seconds=900)
+"""SQS delays a message by 15 minutes at most (Amazon SQS delay queues)."""
+
+NO_DELAY = timedelta(0)
+SAGA_ID = "NServiceBus.SagaId"
+RELATED_TO_TIMEOUT = "NServiceBus.RelatedToTimeoutId"
+TOKEN_BYTES = 16
+
+
+class Timeouts:
+    """Messages that are to come later, by a store where the broker's own delay is too short.
+
+    An SQS adapter that wants a copy held for longer than SQS can calls `hold` with the copy's entry, and completes the original when
+    that returns; when it raises, nothing is stored, and the original stays.
+
+    Args:
+        store: where they wait, such as `DynamoDBStore("timeouts")`.
+        endpoint: what the rows are known by in a migration; None for the function's name.
+        client: a boto3 SQS client for what SQS delays itself, instead of one for each region, made when it is needed.
+        clock: gives the time, aware of its zone.
+        longest_native: what is delayed no longer than this is left to SQS; lower it to have shorter ones in the store too, where
+            they can be cancelled.
+
+    Raises:
+        TypeError: a duration that is none.
+        ValueError: it is longer than 15 minutes.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        endpoint: str | None = None,
+        client: SQSClient | None = None,
+        clock: Callable[[], datetime] | None = None,
+        longest_native: timedelta = LONGEST_NATIVE,
+    ) -> None:
+        self.longest_native = checked_delay("Timeouts(longest_native)", longest_native, LONGEST_NATIVE)
+        self._endpoint = endpoint or os.environ.get("AWS_LAMBDA_FUNCTION_NAME", "local")
+        self._store, self._client, self._own_clock = store, client, clock or utc_now
+
+    def schedule(
+        self,
+        to: str,
+        body: object,
+        *,
+        at: datetime | None = None,
+        delay: timedelta | None = None,
+        headers: Mapping[str, str] | None = None,
+        correlation: str | None = None,
+        key: str | None = None,
+    ) -> str:
+        """Have a message sent later; the past means now.
+
+        Args:
+            to: the queue's URL, ARN or name.
+            body: a text as it is, anything else as JSON.
+            at: when, aware of its zone, up to the year 2286.
+            delay: or after how long.
+            headers: the message's headers; with NServiceBus.MessageId unless you give one, so that a duplicate can be told.
+            correlation: what it can be cancelled by, together with others; the header NServiceBus.SagaId unless given.
+            key: what tells it from others for that queue at the same time: what is scheduled again `at` the same time with the same key, is
+                stored once.
+
+        Returns:
+            The timeout's id, which `cancel` takes.
+
+        Raises:
+            TypeError: neither or both of `at` and `delay`, or one of another kind; a body that is no JSON.
+            ValueError: a negative delay, a time without a zone or out of range, an empty body, or one that SQS does not take.
+            TooLarge: the store cannot take it.
+            StoreUnavailable: it is not stored; ask again.
+            SendFailed: SQS was to delay it, and has not taken it; ask again.
+        """
+        now = self._now()
+        due_at = due_time(now, at, delay)
+        timeout_id = new_id(due_at, token(checked_destination(to), key), self._store.shards)
+        named = {
+            MESSAGE_ID: timeout_id,
+            TIME_SENT: write_date(due_at),
+            **(headers or {}),
+            RELATED_TO_TIMEOUT: timeout_id,
+        }
+        timeout = Timeout(
+            timeout_id,
+            to,
+            text_of(body),
+            attributes=attributes_of(named),
+            endpoint=self._endpoint,
+            correlation=correlation or named.get(SAGA_ID, ""),
+        )
+        self._send_or_store(timeout, now)
+        return timeout_id
+
+    def cancel(self, timeout_id: str) -> bool:
+        """Cancel a timeout.
+
+        Args:
+            timeout_id: what `schedule` gave.
+
+        Returns:
+            True when it will not be sent; False when it is none, was sent, or may be on its way: what is due within the dispatcher's next
+            minutes, and what SQS itself delays.
+
+        Raises:
+            StoreUnavailable: it is not cancelled; ask again.
+        """
+        return self._store.cancel(timeout_id, now=self._now())
+
+    def cancel_for(self, correlation: str) -> int:
+        """Cancel the timeouts with that correlation; gives how many.
+
+        Raises:
+            StoreUnavailable: not all are cancelled; ask again.
+        """
+        now = self._now()
+        return sum(
+            self._store.cancel(timeout_id, now=now) for timeout_id in self._store.waiting_for(correlation)
+        )
+
+    def hold(self, entry: Mapping[str, Any], *, to: str, delay: timedelta) -> str:
+        """Store a message that is made already, such as the copy of a delayed retry; gives the timeout's id.
+
+        Args:
+            entry: MessageBody, MessageAttributes and MessageGroupId of an entry of SendMessageBatch.
+            to: the queue's URL or ARN.
+            delay: how long it waits.
+
+        Raises:
+            TooLarge: the store cannot take it.
+            StoreUnavailable: it is not stored.
+        """
+        now = self._now()
+        timeout = Timeout(
+            new_id(due_time(now, None, delay), token(to, None), self._store.shards),
+            to,
+            entry["MessageBody"],
+            attributes=entry.get("MessageAttributes"),
+            group_id=entry.get("MessageGroupId"),
+            endpoint=self._endpoint,
+        )
+        self._store.put(timeout, now=now)
+        return timeout.id
+
+    def _send_or_store(self, timeout: Timeout, now: datetime) -> None:
+        from .sending import checked, is_fifo  # noqa: PLC0415  # what only those need that schedule
+
+        checked(timeout)
+        wait = timeout.due_at - now
+        if wait > (NO_DELAY if is_fifo(timeout.to) else self.longest_native):
+            self._store.put(timeout, now=now)
+            return
+        from .client import send_now  # noqa: PLC0415
+
+        world = current_world.get()
+        send_now(timeout, now, world.client if world else self._client)
+
+    def _now(self) -> datetime:
+        world = current_world.get()
+        return world.clock() if world else self._own_clock()
+
+
+def token(to: str, key: str | None) -> str:
+    """What makes an id unique: drawn at random, or the same for the same key and queue."""
+    if key is None:
+        return os.urandom(TOKEN_BYTES).hex()
+    from hashlib import sha256  # noqa: PLC0415
+
+    return sha256(f"{to}\n{key}".encode()).hexdigest()[: 2 * TOKEN_BYTES]
+
+
+def due_time(now: datetime, at: datetime | None, delay: timedelta | None) -> datetime:
+    """When a timeout is due; never in the past.
+
+    Raises:
+        TypeError: neither or both were given, or one of another kind.
+        ValueError: a negative delay, a time without a zone, or one out of range.
+    """
+    if (at is None) == (delay is None):
+        raise TypeError(
+            "schedule(at, delay): write one of the two, at=datetime(..., tzinfo=UTC) or delay=timedelta(...)"
+        )
+    if delay is not None:
+        if not isinstance(delay, timedelta):
+            raise TypeError(f"schedule(delay) is {delay!r}; write a timedelta, such as timedelta(hours=1)")
+        if not NO_DELAY <= delay <= LATEST - now:
+            raise ValueError(f"schedule(delay) is {delay}; write a timedelta from 0 until the year 2286")
+        return now + delay
+    if not isinstance(at, datetime):
+        raise TypeError(f"schedule(at) is {at!r}; write a datetime, such as datetime(2030, 1, 1, tzinfo=UTC)")
+    if at.utcoffset() is None:
+        raise ValueError(f"schedule(at) is {at}, of no zone; write datetime(..., tzinfo=UTC)")
+    if at > LATEST:
+        raise ValueError(f"schedule(at) is {at}; write a time until {LATEST:%Y-%m-%d}")
+    return max(at, now)
+
+
+def checked_destination(to: object) -> str:
+    """The queue, or an error that says what to write instead."""
+    if not isinstance(to, str) or not to.strip():
+        raise TypeError(f"schedule(to) is {to!r}; write a queue's URL, ARN or name")
+    return to
+
+
+def text_of(body: object) -> str:
+    """The body as SQS takes it."""
+    if isinstance(body, bytes):
+        raise TypeError("schedule(body) is bytes; SQS takes text: decode it, or write it in base64")
+    text = body if isinstance(body, str) else json.dumps(body)
+    if not text:
+        raise ValueError("schedule(body) is empty, which SQS does not take; write what the message says")
+    return text
+
+
+def attributes_of(headers: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """The one attribute that carries the headers."""
+    from ..aws.wire import HEADERS  # noqa: PLC0415
+
+    return {HEADERS: {"StringValue": json.dumps(headers), "DataType": "String"}}

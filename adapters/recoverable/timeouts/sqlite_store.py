@@ -1,0 +1,246 @@
+"""`SqliteStore`: timeouts in a file or in memory, for local runs and tests; one dispatcher at a time."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from functools import partial
+from os import PathLike, fspath
+from threading import Lock
+
+from . import shards
+from .ids import micros, place_of
+from .shards import NEVER, Shard
+from .store import Claim, Kept, Row, Selection, StoreUnavailable
+from .timeout import VERSION, Timeout, Unreadable, packed, unpacked
+
+PAGE = 100
+"""Rows of a page."""
+
+KEEP_DONE = timedelta(days=1)
+"""How long is known what became of a timeout that is done with."""
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS timeouts (
+    id TEXT PRIMARY KEY, due INTEGER NOT NULL, state TEXT NOT NULL, version INTEGER NOT NULL, destination TEXT NOT NULL,
+    endpoint TEXT NOT NULL, correlation TEXT NOT NULL, message TEXT NOT NULL, reason TEXT NOT NULL DEFAULT '', at INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX IF NOT EXISTS by_state ON timeouts (state, id);
+CREATE INDEX IF NOT EXISTS by_correlation ON timeouts (correlation) WHERE correlation <> '';
+CREATE TABLE IF NOT EXISTS shards (number INTEGER PRIMARY KEY, state TEXT NOT NULL);
+"""
+
+COLUMNS = "id, state, version, destination, endpoint, correlation, message"
+WAITING, HIDDEN, KEPT = "waiting", "hidden", "kept"
+
+
+class SqliteStore:
+    """A store in an SQLite database.
+
+    Args:
+        path: the file, made if it is missing; ":memory:" for one that ends with the process.
+        page: rows of a page.
+    """
+
+    shards = 1
+
+    def __init__(self, path: str | PathLike[str] = ":memory:", *, page: int = PAGE) -> None:
+        with told():
+            self._database = sqlite3.connect(fspath(path), check_same_thread=False, isolation_level=None)
+            self._database.executescript(SCHEMA)
+        self._page, self._lock = page, Lock()
+
+    def close(self) -> None:
+        """Close the database."""
+        self._database.close()
+
+    def put(self, timeout: Timeout, *, now: datetime) -> None:
+        """Store a timeout; one that is there already, stays as it is."""
+        place = place_of(timeout.id)
+        assert place is not None, timeout.id
+        fields = (timeout.to, timeout.endpoint, timeout.correlation, packed(timeout))
+        row = (timeout.id, place.due, WAITING, VERSION, *fields)
+        with self._transaction() as database:
+            database.execute(
+                f"INSERT OR IGNORE INTO timeouts (id, due, {COLUMNS.removeprefix('id, ')}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608  # our own words
+                row,
+            )
+            self._change(lambda shard: shards.after_put(shard, place.due, micros(now)))
+
+    def cancel(self, timeout_id: str, *, now: datetime) -> bool:
+        """Cancel a timeout; False when it is none, or may have been taken."""
+        with self._transaction() as database:
+            untaken = self._is_untaken(timeout_id)
+            done = database.execute(
+                "UPDATE timeouts SET state = 'cancelled', message = '', at = ? WHERE id = ? AND (state = 'kept' OR state = 'waiting' AND ?)",
+                (micros(now), timeout_id, untaken),
+            )
+            return done.rowcount == 1
+
+    def waiting_for(self, correlation: str) -> Sequence[str]:
+        """The ids of the timeouts that wait with that correlation."""
+        with self._transaction() as database:
+            found = database.execute(
+                "SELECT id FROM timeouts WHERE correlation = ? AND correlation <> '' AND state IN ('waiting', 'kept')",
+                (correlation,),
+            )
+            return [timeout_id for (timeout_id,) in found]
+
+    def claim(
+        self, shard: int, owner: str, *, now: datetime, until: datetime, horizon: datetime
+    ) -> Claim | None:
+        """Take the shard; forgets what was done with long ago."""
+        with self._transaction() as database:
+            database.execute(
+                "DELETE FROM timeouts WHERE state IN ('dispatched', 'cancelled', 'migrated') AND at < ?",
+                (micros(now - KEEP_DONE),),
+            )
+            state = self._change(
+                lambda found: (
+                    found
+                    and shards.claimed(
+                        found, owner, now=micros(now), until=micros(until), horizon=micros(horizon)
+                    )
+                )
+            )
+        return None if state is None else Claim(shard, owner, state, micros(horizon))
+
+    def renew(self, claim: Claim, *, until: datetime) -> bool:
+        """Keep the shard for longer; False when another has it."""
+        with self._transaction():
+            state = self._change(
+                lambda shard: shard and shards.renewed(shard, claim.owner, until=micros(until))
+            )
+        return state is not None
+
+    def due(self, claim: Claim) -> Iterator[Sequence[Row]]:
+        """What is due, the oldest first, then what was kept and is to be tried again."""
+        yield from self._pages("state = 'waiting' AND due <= ?", claim.horizon)
+        if claim.state.kept_at <= claim.horizon:
+            yield from self._pages("state = 'kept' AND at <= ?", claim.horizon)
+            self._locked_change(self._with_next_kept)
+
+    def mark(self, rows: Sequence[Row], *, now: datetime) -> None:
+        """Note that these are dispatched."""
+        self._done(rows, "dispatched", now)
+
+    def keep(self, _claim: Claim, rows: Sequence[Kept], *, retry_at: datetime) -> None:
+        """Set aside what cannot be dispatched, until it is tried again."""
+        with self._transaction() as database:
+            database.executemany(
+                "UPDATE timeouts SET state = 'kept', reason = ?, at = ? WHERE id = ? AND state IN ('waiting', 'kept')",
+                [(kept.reason, micros(retry_at), kept.row.id) for kept in rows],
+            )
+            self._change(lambda shard: shard and shards.to_try_kept(shard, micros(retry_at)))
+
+    def release(self, claim: Claim) -> None:
+        """Give the shard back."""
+        self._locked_change(
+            lambda shard: shard and shards.released(shard, claim.owner, passed=0, late=shard.late)
+        )
+
+    def scan(self, selection: Selection) -> Iterator[Sequence[Row]]:
+        """All that wait and fit the selection, also those that a migration holds."""
+        cutoff = micros(selection.cutoff) if selection.cutoff else 0
+        one, endpoint = selection.endpoint is not None, selection.endpoint
+        where = "state IN ('waiting', 'hidden') AND due >= ? AND (endpoint = ? OR NOT ?)"
+        yield from self._pages(where, cutoff, endpoint or "", one)
+
+    def hide(self, row: Row) -> bool:
+        """Hide a timeout from dispatchers, for a migration."""
+        with self._transaction() as database:
+            done = database.execute(
+                "UPDATE timeouts SET state = 'hidden' WHERE id = ? AND (state = 'hidden' OR state = 'waiting' AND ?)",
+                (row.id, self._is_untaken(row.id)),
+            )
+            return done.rowcount == 1
+
+    def show(self, rows: Sequence[Row]) -> None:
+        """Let dispatchers see them again."""
+        with self._transaction() as database:
+            database.executemany(
+                "UPDATE timeouts SET state = 'waiting' WHERE id = ? AND state = 'hidden'",
+                [(row.id,) for row in rows],
+            )
+
+    def mark_migrated(self, rows: Sequence[Row], *, now: datetime) -> None:
+        """Note that these are elsewhere now."""
+        self._done(rows, "migrated", now)
+
+    def _done(self, rows: Sequence[Row], state: str, now: datetime) -> None:
+        with self._transaction() as database:
+            database.executemany(
+                "UPDATE timeouts SET state = ?, message = '', at = ? WHERE id = ?",
+                [(state, micros(now), row.id) for row in rows],
+            )
+
+    def _pages(self, where: str, *values: object) -> Iterator[Sequence[Row]]:
+        last = ""
+        while True:
+            with self._transaction() as database:
+                found = database.execute(
+                    f"SELECT {COLUMNS} FROM timeouts WHERE {where} AND id > ? ORDER BY id LIMIT {self._page}",  # noqa: S608  # our own words
+                    (*values, last),
+                ).fetchall()
+            if not found:
+                return
+            last = found[-1][0]
+            yield [row_of(record) for record in found]
+
+    def _is_untaken(self, timeout_id: str) -> bool:
+        place, shard = place_of(timeout_id), self._shard()
+        return place is not None and shard is not None and place.due > shard.horizon
+
+    def _with_next_kept(self, shard: Shard | None) -> Shard | None:
+        (at,) = self._database.execute("SELECT min(at) FROM timeouts WHERE state = 'kept'").fetchone()
+        return shard and shard.__replace__(kept_at=NEVER if at is None else at)
+
+    def _locked_change(self, change: Callable[[Shard | None], Shard | None]) -> None:
+        with self._transaction():
+            self._change(change)
+
+    def _change(self, change: Callable[[Shard | None], Shard | None]) -> Shard | None:
+        """Change the shard's state, within a transaction; what it is then, or None when it is not changed."""
+        changed = change(self._shard())
+        if changed is not None:
+            text = json.dumps({name: getattr(changed, name) for name in Shard.__slots__})
+            self._database.execute("INSERT OR REPLACE INTO shards VALUES (0, ?)", (text,))
+        return changed
+
+    def _shard(self) -> Shard | None:
+        found = self._database.execute("SELECT state FROM shards").fetchone()
+        return Shard(**json.loads(found[0])) if found else None
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._lock, told():
+            self._database.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._database
+            except BaseException:
+                self._database.execute("ROLLBACK")
+                raise
+            self._database.execute("COMMIT")
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """SQLite's errors as the port's."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise StoreUnavailable(f"SQLite: {error}") from error
+
+
+def row_of(record: tuple[str, str, int, str, str, str, str]) -> Row:
+    """A record of the table as a row."""
+    timeout_id, state, version, to, endpoint, correlation, message = record
+    made = partial(Row, timeout_id, kept=state == KEPT, hidden=state == HIDDEN)
+    fields = {"version": version, "to": to, "endpoint": endpoint, "correlation": correlation}
+    try:
+        return made(unpacked(timeout_id, fields, message))
+    except Unreadable as error:
+        return made(None, problem=str(error))

@@ -1,0 +1,121 @@
+"""`Timeout`: a message that waits in a store, and how it is written there."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode, b64encode
+
+from ..aws.wire import HEADERS
+from ..frozen import Frozen
+from .ids import moment, place_of
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from typing import Any
+
+VERSION = 1
+"""The form in which this package writes rows; it leaves those of a higher version to the package that wrote them."""
+
+
+class Unreadable(Exception):
+    """A row that this version cannot read; it says why, and quotes nothing."""
+
+
+class Timeout(Frozen):
+    """A message that waits until it is due.
+
+    Args:
+        id: says when it is due, see `ids.py`.
+        to: the queue's URL, ARN or name.
+        body: the body, as SQS takes it.
+        attributes: the message's attributes as a client of SQS wants them; the headers are one of them.
+        group_id: the message group, if it has one.
+        endpoint: who had it stored.
+        correlation: what it can be cancelled by, together with others.
+    """
+
+    __slots__ = ("attributes", "body", "correlation", "endpoint", "group_id", "id", "to")
+    id: str
+    to: str
+    body: str
+    attributes: Mapping[str, Mapping[str, Any]]
+    group_id: str | None
+    endpoint: str
+    correlation: str
+
+    def __init__(
+        self,
+        id: str,  # noqa: A002  # the field's standard name
+        to: str,
+        body: str,
+        *,
+        attributes: Mapping[str, Mapping[str, Any]] | None = None,
+        group_id: str | None = None,
+        endpoint: str = "",
+        correlation: str = "",
+    ) -> None:
+        self._assign(id=id, to=to, body=body, attributes=attributes or {}, group_id=group_id)
+        self._assign(endpoint=endpoint, correlation=correlation)
+
+    @property
+    def due_at(self) -> datetime:
+        """When it is due."""
+        place = place_of(self.id)
+        assert place is not None, self.id
+        return moment(place.due)
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The headers, as far as they are not within a wrapper in the body."""
+        from ..aws.wire import headers_from  # noqa: PLC0415  # for those who migrate
+
+        return headers_from(self.attributes.get(HEADERS, {}).get("StringValue") or "{}")
+
+
+def packed(timeout: Timeout) -> str:
+    """Body, attributes and group as one text."""
+    attributes = {
+        name: {key: b64encode(part).decode() if key == "BinaryValue" else part for key, part in value.items()}
+        for name, value in timeout.attributes.items()
+    }
+    content = {"body": timeout.body, "attributes": attributes, "group": timeout.group_id}
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+
+
+def unpacked(timeout_id: str, fields: Mapping[str, Any], message: str) -> Timeout:
+    """The timeout of a row.
+
+    Args:
+        timeout_id: its id.
+        fields: the row's version, to, endpoint and correlation.
+        message: what `packed` made.
+
+    Raises:
+        Unreadable: the row is of a newer version, or none that this package writes.
+    """
+    if fields.get("version") != VERSION:
+        raise Unreadable(
+            f"it is of version {fields.get('version')!r}, and this package reads {VERSION}; deploy the newer one"
+        )
+    if place_of(timeout_id) is None:
+        raise Unreadable("its id says no due time in range")
+    try:
+        content = json.loads(message)
+        return Timeout(
+            timeout_id,
+            fields["to"],
+            content["body"],
+            attributes={name: read_attribute(value) for name, value in content["attributes"].items()},
+            group_id=content["group"],
+            endpoint=fields.get("endpoint") or "",
+            correlation=fields.get("correlation") or "",
+        )
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise Unreadable(f"its content cannot be read ({type(error).__name__})") from None
+
+
+def read_attribute(value: Mapping[str, str]) -> dict[str, Any]:
+    """One attribute as a client of SQS wants it."""
+    return {key: b64decode(part) if key == "BinaryValue" else part for key, part in value.items()}

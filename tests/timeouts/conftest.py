@@ -1,0 +1,60 @@
+"""The stores and the clouds, as fixtures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from recoverable.timeouts import Store
+from waiting.stores import CLOUDS, Cloud, sqlite
+
+NewStore = Callable[[], Store]
+
+REAL = [
+    "moto",
+    pytest.param("ministack", marks=[pytest.mark.slow, pytest.mark.xdist_group("timeouts-ministack")]),
+]
+
+
+@pytest.fixture(scope="session")
+def clouds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Cloud]]:
+    """Each server, started when it is first asked for."""
+    with ExitStack() as stack:
+        running: dict[str, Cloud] = {}
+
+        def cloud(name: str) -> Cloud:
+            if name not in running:
+                running[name] = stack.enter_context(CLOUDS[name](tmp_path_factory.mktemp(name)))
+            return running[name]
+
+        yield cloud
+
+
+@pytest.fixture
+def moto(clouds: Callable[[str], Cloud]) -> Cloud:
+    return clouds("moto")
+
+
+@pytest.fixture(params=REAL)
+def cloud(request: pytest.FixtureRequest, clouds: Callable[[str], Cloud]) -> Cloud:
+    """Each server that has DynamoDB."""
+    return clouds(request.param)
+
+
+@pytest.fixture(params=["sqlite", *REAL])
+def store(request: pytest.FixtureRequest, clouds: Callable[[str], Cloud]) -> Iterator[Store]:
+    """Each store, empty."""
+    if request.param == "sqlite":
+        with sqlite() as made:
+            yield made
+    else:
+        yield clouds(request.param).store()
+
+
+@pytest.fixture
+def local_store() -> Iterator[Store]:
+    """One in memory, for what does not depend on the store."""
+    with sqlite() as made:
+        yield made

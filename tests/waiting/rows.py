@@ -1,0 +1,69 @@
+"""Builders of timeouts, and a dispatcher's way through a store without a broker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import count
+
+from builders import seconds
+from recoverable.timeouts import Store, Timeout
+from recoverable.timeouts.ids import new_id
+from recoverable.timeouts.store import Claim, Row
+
+NOW = datetime(2100, 3, 14, 15, 9, 26, 535_897, tzinfo=UTC)
+"""Far in the future, since the servers take what expired by their own clock."""
+
+LEASE = seconds(60)
+AHEAD = seconds(120)
+NUMBERS = count(1)
+
+
+def timeout(
+    due_at: datetime,
+    *,
+    token: str | None = None,
+    to: str = "orders",
+    body: str = "hello",
+    endpoint: str = "shop",
+    correlation: str = "",
+    shards: int = 1,
+) -> Timeout:
+    """One that waits; each has a token of its own unless one is given."""
+    timeout_id = new_id(due_at, token or f"{next(NUMBERS):032x}", shards)
+    return Timeout(timeout_id, to, body, endpoint=endpoint, correlation=correlation)
+
+
+def stored(store: Store, due_at: datetime, **fields: str) -> Timeout:
+    """One that the store has."""
+    made = timeout(due_at, shards=store.shards, **fields)
+    store.put(made, now=NOW)
+    return made
+
+
+def claims(store: Store, now: datetime, *, owner: str = "one", ahead: timedelta = AHEAD) -> Iterator[Claim]:
+    """The shards that can be taken, each taken when asked for."""
+    for shard in range(store.shards):
+        claim = store.claim(shard, owner, now=now, until=now + LEASE, horizon=now + ahead)
+        if claim is not None:
+            yield claim
+
+
+def poll(store: Store, now: datetime = NOW, *, ahead: timedelta = AHEAD) -> list[Row]:
+    """What is due, left as it is; the shards are given back."""
+    found = []
+    for claim in claims(store, now, ahead=ahead):
+        found += [row for page in store.due(claim) for row in page]
+        store.release(claim)
+    return sorted(found, key=lambda row: row.id)
+
+
+def take(store: Store, now: datetime = NOW, *, ahead: timedelta = AHEAD) -> list[Timeout]:
+    """What is due, marked as dispatched, in the order of due times."""
+    found = []
+    for claim in claims(store, now, ahead=ahead):
+        for page in store.due(claim):
+            store.mark(page, now=now)
+            found += [row.timeout for row in page if row.timeout]
+        store.release(claim)
+    return sorted(found, key=lambda each: each.id)

@@ -1,0 +1,90 @@
+"""The stores that the contract is held against: SQLite, and DynamoDB as two servers on loopback serve it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import boto3
+from botocore.config import Config
+
+from aws.server import moto_server
+from infra.cloud import running_cloud
+from recoverable.timeouts import DynamoDBStore, SqliteStore
+
+BUCKET = "bodies"
+PAGE = 10
+"""Rows of a page: few, so that few tests fill one."""
+
+
+@cache
+def session() -> boto3.Session:
+    """The session of all clients, since each new one reads its models again."""
+    return boto3.Session("local", "local", region_name="eu-west-1")
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """A server that has DynamoDB, S3 and SQS.
+
+    Args:
+        url: where it listens.
+    """
+
+    url: str
+
+    def client(self, service: str) -> Any:
+        """A client of one of its services, with which a test can meddle without meddling with others."""
+        once = Config(retries={"total_max_attempts": 1, "mode": "standard"}, proxies={})
+        client: Any = session().client(service, endpoint_url=self.url, config=once)  # type: ignore[call-overload]  # by a variable name
+        return client
+
+    def store(self, *, bucket: str | None = None) -> DynamoDBStore:
+        """A store in a new table."""
+        made = DynamoDBStore(
+            f"timeouts-{uuid4().hex[:12]}",
+            bucket=bucket,
+            client=self.client("dynamodb"),
+            s3=self.client("s3"),
+        )
+        made.create_table()
+        return made
+
+    def bucket(self) -> str:
+        """A new bucket."""
+        name = f"{BUCKET}-{uuid4().hex[:12]}"
+        place = {"LocationConstraint": "eu-west-1"}
+        self.client("s3").create_bucket(Bucket=name, CreateBucketConfiguration=place)
+        return name
+
+
+@contextmanager
+def moto(_: Path) -> Iterator[Cloud]:
+    """What the tests of other parts use too."""
+    with moto_server() as url:
+        yield Cloud(url)
+
+
+@contextmanager
+def ministack(folder: Path) -> Iterator[Cloud]:
+    """The small cloud that the template is deployed to."""
+    with running_cloud(folder / "ministack.log") as cloud:
+        yield Cloud(f"http://127.0.0.1:{cloud.port}")
+
+
+CLOUDS = {"moto": moto, "ministack": ministack}
+
+
+@contextmanager
+def sqlite() -> Iterator[SqliteStore]:
+    """One in memory."""
+    store = SqliteStore(page=PAGE)
+    try:
+        yield store
+    finally:
+        store.close()
