@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,12 +14,13 @@ from infra.azure.bicep import Deployment
 from infra.azure.namespace import namespace
 from infra.azure.published import PACKAGES, build, publish
 from infra.commands import bare_python
-from recoverable.local.azure import Raised, Returned, Worker
-from recoverable.local.service_bus import ServiceBusNamespace
+from recoverable.local.azure import LocalFunctions, Raised, Worker
+from recoverable.local.service_bus import SeenMessage
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("published app")]
 
 DEPLOYED = Deployment()
+PATIENCE = timedelta(minutes=2)
 BINDING = {
     "name": "message", "type": "serviceBusTrigger", "direction": "IN", "dataType": "BINARY", "cardinality": "ONE",
     "queueName": "orders", "connection": "ServiceBus", "autoCompleteMessages": True, "isSessionsEnabled": False,
@@ -34,34 +36,17 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def bus() -> Iterator[ServiceBusNamespace]:
-    """A namespace with the queues of the template."""
-    with namespace(DEPLOYED) as running:
-        yield running
+def app_settings(**changed: str) -> dict[str, str]:
+    """The template's settings without its connection."""
+    settings: dict[str, str] = DEPLOYED.properties("settings")
+    return {name: value for name, value in settings.items() if not name.startswith("ServiceBus__")} | changed
 
 
 @pytest.fixture(scope="module")
-def worker(app: Path, bus: ServiceBusNamespace) -> Iterator[Worker]:
-    """Microsoft's worker with the app in it, and the template's settings but for the connection."""
-    others = DEPLOYED.properties("settings").items()
-    settings = {name: value for name, value in others if not name.startswith("ServiceBus__")}
-    with Worker(app, settings={**settings, "ServiceBus": bus.connection_string}) as running:
+def worker(app: Path) -> Iterator[Worker]:
+    """Microsoft's worker with the app in it."""
+    with Worker(app, settings=app_settings()) as running:
         yield running
-
-
-def called(worker: Worker, card: str, **told: Any) -> Returned | Raised:
-    """One order, as the host hands it over."""
-    metadata = {
-        "MessageId": f"order-{card}",
-        "SequenceNumber": 1,
-        "DeliveryCount": 1,
-        "UserProperties": {},
-        **told,
-    }
-    outcome = worker.invoke("place_order", json.dumps({"id": 1, "card": card}).encode(), metadata)
-    assert isinstance(outcome, Returned | Raised), outcome
-    return outcome
 
 
 def test_nothing_else_is_needed_to_load_it(app: Path) -> None:
@@ -83,50 +68,40 @@ def test_the_worker_finds_the_function(worker: Worker) -> None:
     assert (function.name, dict(function.trigger)) == ("place_order", BINDING)
 
 
-def test_a_good_order_is_placed_and_leaves_nothing_behind(worker: Worker, bus: ServiceBusNamespace) -> None:
-    assert called(worker, "good") == Returned()
-    assert bus.queue("orders").messages() == []
+def test_the_package_that_runs_is_the_one_that_was_installed(worker: Worker) -> None:
+    told = {"MessageId": "m-1", "SequenceNumber": 1, "DeliveryCount": 1, "UserProperties": {}}
 
-
-def test_an_immediate_retry_is_the_handlers_own_exception(worker: Worker) -> None:
-    outcome = called(worker, "flaky-bank")
+    outcome = worker.invoke("place_order", b'{"id": 1, "card": "flaky-bank"}', told)
 
     assert isinstance(outcome, Raised)
-    assert "BankUnreachable: no answer at attempt 1" in outcome.message
+    assert f'"{worker.folder / PACKAGES}/recoverable/azure/' in outcome.stack_trace
 
 
-def test_the_package_that_runs_is_the_one_that_was_installed(worker: Worker, app: Path) -> None:
-    outcome = called(worker, "flaky-bank")
+def test_orders_are_placed_tried_again_and_given_up_on_the_queues_of_the_template(app: Path) -> None:
+    settings = app_settings(TIME_INCREASE_SECONDS="1")
+    cards = ("good", "declined", "flaky-bank", "slow-bank")
+    with (
+        namespace(DEPLOYED) as bus,
+        LocalFunctions.from_folder(
+            app, connection_string=bus.connection_string, app_settings=settings
+        ) as host,
+    ):
+        host.send("orders", *({"id": card, "card": card} for card in cards))
+        host.run_until(
+            lambda: len(placed(host)) == 3 and not bus.queue("orders").messages(), deadline=PATIENCE
+        )
+        given_up = [reason(order) for order in bus.queue("orders-error").messages()]
 
-    assert isinstance(outcome, Raised)
-    assert f'"{app / PACKAGES}/recoverable/azure/' in outcome.stack_trace
-
-
-def test_a_declined_card_goes_to_the_error_queue_with_the_reason(
-    worker: Worker, bus: ServiceBusNamespace
-) -> None:
-    outcome = called(worker, "declined")
-
-    [order] = bus.queue("orders-error").messages()
-    headers = {
-        name: order.application_properties[f"NServiceBus.{name}"]
-        for name in ("FailedQ", "ExceptionInfo.ExceptionType")
-    }
-    assert (outcome, order.body, headers) == (
-        Returned(),
-        b'{"id": 1, "card": "declined"}',
-        {"FailedQ": "orders", "ExceptionInfo.ExceptionType": "shop.CardDeclined"},
-    )
+    assert placed(host) == {"good", "flaky-bank", "slow-bank"}
+    assert given_up == [("declined", "orders", "shop.CardDeclined")]
 
 
-def test_a_delayed_retry_is_a_copy_scheduled_on_the_orders_queue(
-    worker: Worker, bus: ServiceBusNamespace
-) -> None:
-    outcome = called(worker, "no-bank", DeliveryCount=6, SequenceNumber=2)
+def placed(host: LocalFunctions) -> set[str]:
+    """The orders that the log says are placed."""
+    return {found for line in host.function_log for found in re.findall(r"order (\S+) is placed", line.line)}
 
-    [copy] = bus.queue("orders").messages()
-    assert (outcome, copy.state, copy.application_properties["NServiceBus.Retries"]) == (
-        Returned(),
-        "scheduled",
-        "1",
-    )
+
+def reason(order: SeenMessage) -> tuple[object, ...]:
+    """Of an order in the error queue: the card, where it failed, and why."""
+    names = ("NServiceBus.FailedQ", "NServiceBus.ExceptionInfo.ExceptionType")
+    return json.loads(order.body)["card"], *(order.application_properties[name] for name in names)
