@@ -10,9 +10,18 @@ from .queues import queue_from_arn
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, TypedDict
+    from typing import Any, Protocol, TypedDict
 
     from .pause import PauseTrigger, Trigger
+
+    class ProbeQueue(Protocol):
+        """The queue, as far as the probe needs it."""
+
+        def receive(self) -> Any | None:
+            """One message as SQS gives it, with all its attributes; None when there is none to be had now."""
+
+        def delete(self, message: Any) -> None:
+            """Delete a message that is done with."""
 
     class Report(TypedDict):
         """What the probe did."""
@@ -30,10 +39,11 @@ class Probe:
     Args:
         endpoint: the function's own `SqsEndpoint`, with the same rate limit.
         pause: what pauses its trigger.
+        queue: the queue of that trigger.
     """
 
-    def __init__(self, endpoint: Callable[[Any, Any], Any], pause: PauseTrigger) -> None:
-        self._endpoint, self._pause = endpoint, pause
+    def __init__(self, endpoint: Callable[[Any, Any], Any], pause: PauseTrigger, queue: ProbeQueue) -> None:
+        self._endpoint, self._pause, self._queue = endpoint, pause, queue
 
     def __call__(self, _event: object, context: Any) -> Report:
         """Repair; while paused, have one message attempted; repair again, for that may have ended it.
@@ -48,7 +58,7 @@ class Probe:
         trigger = self._pause.repair()
         if trigger != "paused":
             return {"trigger": trigger, "probed": False}
-        if (message := self._pause.store.receive()) is None:
+        if (message := self._queue.receive()) is None:
             return {"trigger": trigger, "probed": False}
         self._attempt(message, context)
         return {"trigger": self._pause.repair(), "probed": True}
@@ -59,11 +69,11 @@ class Probe:
         if breaker is None:
             raise TypeError(f"the endpoint is {self._endpoint!r}; write one with a RateLimit")
         breaker.look(self._pause.clock())
-        store, message_id = self._pause.store, message["MessageId"]
+        message_id = message["MessageId"]
         written(log.info, "Probing with message '%s'.", message_id)
-        answer = self._endpoint({"Records": [record_of(message, store.queue_arn)]}, context)
+        answer = self._endpoint({"Records": [record_of(message, self._pause.store.queue_arn)]}, context)
         if message_id not in {failure["itemIdentifier"] for failure in answer["batchItemFailures"]}:
-            store.delete(message)
+            self._queue.delete(message)
 
 
 def record_of(message: Any, queue_arn: str) -> dict[str, Any]:

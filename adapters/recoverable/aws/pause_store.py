@@ -1,4 +1,4 @@
-"""What a pause asks of AWS: the mapping's state, the mark that it was us, and for the probe one message of the queue."""
+"""What a pause asks of AWS: the event source mapping, and the mark that it was us who disabled it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_lambda import LambdaClient
-    from mypy_boto3_sqs import SQSClient
 
     from .circuit_store import DynamoDbCircuit
 
@@ -25,10 +24,7 @@ if TYPE_CHECKING:
 
 PAUSED_AT = "paused_at"
 PATIENCE = 1.0
-"""Seconds for one call: a pause makes three within the 3 s that an invocation keeps for settling."""
-
-RECEIVE_WAIT = 1
-"""Seconds that a receive waits: without any, SQS asks only some of its servers ("Amazon SQS short and long polling")."""
+"""Seconds for one call: a pause makes four, mostly within the 3 s that an invocation keeps for settling."""
 
 
 class Mapping(Frozen):
@@ -58,9 +54,8 @@ class PauseStore:
         circuit: whose table holds the mark.
         queue_arn: the ARN of the queue.
         function: the function's name.
-        dynamodb: a boto3 client, instead of one of our own, as the others are.
+        dynamodb: a boto3 client, instead of one of our own.
         lambda_: the same for Lambda.
-        sqs: the same for SQS.
     """
 
     def __init__(
@@ -71,11 +66,10 @@ class PauseStore:
         function: str,
         dynamodb: DynamoDBClient | None = None,
         lambda_: LambdaClient | None = None,
-        sqs: SQSClient | None = None,
     ) -> None:
         self._table, self._key = circuit.table, {"circuit": {"S": f"{circuit.name} (paused)"}}
         self.queue_arn, self._function = queue_arn, function
-        self._clients: dict[str, Any] = {"dynamodb": dynamodb, "lambda": lambda_, "sqs": sqs}
+        self._clients: dict[str, Any] = {"dynamodb": dynamodb, "lambda": lambda_}
 
     def mark(self) -> Mark | None:
         """The mark that we paused the trigger; None when there is none."""
@@ -123,29 +117,6 @@ class PauseStore:
         """Let the mapping deliver nothing more; what it holds already still comes."""
         self._set_enabled(mapping, enabled=False)
 
-    def receive(self) -> Any | None:
-        """One message of the queue; None when there is none to be had now."""
-        sqs: SQSClient = self._client("sqs")
-        answer = done(
-            lambda: sqs.receive_message(
-                QueueUrl=self._url(sqs),
-                MaxNumberOfMessages=1,
-                WaitTimeSeconds=RECEIVE_WAIT,
-                AttributeNames=["All"],
-                MessageAttributeNames=["All"],
-            )
-        )
-        return next(iter(answer.get("Messages", ())), None)
-
-    def delete(self, message: Any) -> None:
-        """Delete a message that is done with."""
-        sqs: SQSClient = self._client("sqs")
-        receipt: str = message["ReceiptHandle"]
-        done(lambda: sqs.delete_message(QueueUrl=self._url(sqs), ReceiptHandle=receipt))
-
-    def _url(self, sqs: SQSClient) -> str:
-        return queue_from_arn(self.queue_arn).url_at(sqs.meta.endpoint_url)
-
     def _set_enabled(self, mapping: Mapping, *, enabled: bool) -> None:
         aws: LambdaClient = self._client("lambda")
         done(lambda: aws.update_event_source_mapping(UUID=mapping.uuid, Enabled=enabled))
@@ -188,7 +159,7 @@ def client_of(service: str, region: str) -> Any:
 
     config = Config(
         connect_timeout=PATIENCE / 2,
-        read_timeout=PATIENCE / 2 + (RECEIVE_WAIT if service == "sqs" else 0),
+        read_timeout=PATIENCE / 2,
         retries={"total_max_attempts": 1, "mode": "standard"},
     )
     session: Any = boto3.session.Session(region_name=region)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from aws.rate_limit.conftest import Account
+from aws.rate_limit.probe_store import SqsProbeQueue
 from builders import Boom, Clock, delivery, seconds
 from core.rate_limited import Instance
 from recoverable.aws.circuit_store import DynamoDbCircuit
@@ -45,7 +46,6 @@ class Shop:
             function=name,
             dynamodb=account.client("dynamodb"),
             lambda_=self._lambda,
-            sqs=self._sqs,
         )
         self.pause = PauseTrigger(
             self.circuit, queue_arn=self.arn, function=name, store=self.store, clock=self.clock
@@ -133,7 +133,7 @@ def limited(shop: Shop) -> Instance:
 def probed(shop: Shop, endpoint: Endpoint, *, failing: bool = False) -> Report:
     """What the probe does now."""
     endpoint.error = Boom("still down") if failing else None
-    return Probe(endpoint, shop.pause)({}, None)
+    return Probe(endpoint, shop.pause, SqsProbeQueue(shop.arn, client=shop.account.client("sqs")))({}, None)
 
 
 @cache
