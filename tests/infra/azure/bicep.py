@@ -1,4 +1,4 @@
-"""infra/azure/main.bicep as data: what it would deploy under given parameters, and the names it uses. No compiler runs here."""
+"""infra/azure/main.bicep as data: what it would deploy under given parameters, as far as that is known before it is."""
 
 from __future__ import annotations
 
@@ -13,13 +13,7 @@ from pycep import BicepParser
 ROOT = Path(__file__).parents[3]
 SOURCE = (ROOT / "infra" / "azure" / "main.bicep").read_text()
 
-STRING = re.compile(r"'(?:[^'\\]|\\.)*'")
 INSIDE = re.compile(r"\$\{([^}]*)\}")
-DECLARED = re.compile(
-    r"^(?:param|var|resource|output) (\w+)(?: (?:int|string|bool|object|array)\b)?", re.MULTILINE
-)
-NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*\b(?!\s*[:(])")
-KEYWORDS = {"true", "false", "null", "targetScope"}
 
 
 class Deployment:
@@ -64,9 +58,7 @@ class Deployment:
             case {"operator": {"type": operator, "operands": operands}}:
                 return self._operated(operator, operands)
             case {"function": {"type": name, "parameters": arguments}}:
-                return self._called(
-                    name, [self._value(each) for each in arguments.values() if each is not None]
-                )
+                return called(name, [self._value(each) for each in arguments.values() if each is not None])
             case dict():
                 return {self._filled(key.strip("'")): self._value(inner) for key, inner in node.items()}
             case list():
@@ -78,9 +70,8 @@ class Deployment:
 
     def _operated(self, operator: str, operands: Mapping[str, Any]) -> Any:
         if operator == "conditional":
-            return self._value(
-                operands["true_value" if self._value(operands["condition"]) else "false_value"]
-            )
+            chosen = "true_value" if self._value(operands["condition"]) else "false_value"
+            return self._value(operands[chosen])
         assert operator == "property_accessor", f"no operator that this reader knows: {operator}"
         return self._property(path(operands))
 
@@ -96,11 +87,8 @@ class Deployment:
         return INSIDE.sub(lambda found: str(self._inside(found[1])), text)
 
     def _inside(self, expression: str) -> Any:
-        return (
-            self._property(expression.split("."))
-            if re.fullmatch(r"[\w.]+", expression)
-            else f"<{expression}>"
-        )
+        is_path = re.fullmatch(r"[\w.]+", expression)
+        return self._property(expression.split(".")) if is_path else f"<{expression}>"
 
     def _property(self, names: list[str]) -> Any:
         """A resource's name is known; what only Azure knows stands as it is written, in angle brackets."""
@@ -112,16 +100,18 @@ class Deployment:
             case _:
                 return f"<{'.'.join(names)}>"
 
-    def _called(self, function: str, arguments: list[Any]) -> Any:
-        match function:
-            case "string":
-                return str(arguments[0])
-            case "empty":
-                return not arguments[0]
-            case "subscription_resource_id":
-                return "/".join(arguments)
-            case _:
-                return f"<{function}({', '.join(map(str, arguments))})>"
+
+def called(function: str, arguments: list[Any]) -> Any:
+    """What a function gives; of those that only Azure can call, how they are called."""
+    match function:
+        case "string":
+            return str(arguments[0])
+        case "empty":
+            return not arguments[0]
+        case "subscription_resource_id":
+            return "/".join(arguments)
+        case _:
+            return f"<{function}({', '.join(map(str, arguments))})>"
 
 
 @cache
@@ -141,15 +131,3 @@ def path(operands: Mapping[str, Any]) -> list[str]:
             return [f"{function}()", second]
         case other:
             raise AssertionError(f"no form that this reader knows: {other}")
-
-
-def names_declared(source: str = SOURCE) -> set[str]:
-    """What the template declares, its outputs left out: nothing can refer to these."""
-    return {name for name in DECLARED.findall(source) if f"output {name} " not in source}
-
-
-def names_used(source: str = SOURCE) -> set[str]:
-    """What the template refers to, in expressions and inside texts."""
-    bare = DECLARED.sub("", re.sub(r"(?m)(?:^|\s)//.*$", "", source))
-    inside = " ".join(found for text in STRING.findall(bare) for found in INSIDE.findall(text))
-    return set(NAME.findall(STRING.sub("''", bare)) + NAME.findall(inside)) - KEYWORDS

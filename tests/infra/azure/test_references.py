@@ -7,7 +7,8 @@ import re
 import pytest
 from lark.exceptions import UnexpectedInput
 
-from infra.azure.bicep import SOURCE, Deployment, names_declared, names_used
+from infra.azure.bicep import SOURCE, Deployment
+from infra.azure.bicep_names import names_declared, names_used
 
 DEPLOYED = Deployment()
 RELEASED = re.compile(r"20\d\d-\d\d-\d\d")

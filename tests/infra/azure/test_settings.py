@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from datetime import timedelta
 from itertools import product
 from runpy import run_path
 from typing import Any
 
+import azure.functions as func
 import pytest
 
 from infra.azure.bicep import ROOT, Deployment
@@ -46,6 +48,16 @@ def test_the_connection_is_by_the_functions_identity() -> None:
             "clientid": "<identity.properties.clientId>",
         },
     )
+
+
+def test_the_examples_trigger_names_that_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = func.FunctionApp()
+    app.register_functions(example(SETTINGS, monkeypatch).blueprint())
+
+    [function] = app.get_functions()
+    [binding] = json.loads(function.get_function_json())["bindings"]
+
+    assert (binding["connection"], binding["queueName"]) == ("ServiceBus", "orders")
 
 
 def test_the_example_reads_the_queue_and_gives_up_to_the_error_queue(monkeypatch: pytest.MonkeyPatch) -> None:
