@@ -327,3 +327,19 @@ def test_an_attempt_of_an_untroubled_instance_asks_and_changes_nothing(failures:
     instance = Instance(RateLimit(failures, store=store), Clock())
 
     assert (instance.attempt(), store.reads, store.read().version) == ("attempted", 0, 0)
+
+
+def test_a_probe_that_outlived_its_lease_gives_nobody_elses_turn_away() -> None:
+    clock = Clock()
+    instance = Instance(RateLimit(1), clock)
+    instance.fail()
+    clock.advance(seconds(1))
+    slow, next_one = instance.gate(), instance.gate()
+    slow_message = delivery(id="slow")
+    slow.held(slow_message)
+    clock.advance(seconds(30))
+    next_one.held(delivery(id="next"))
+    turn = limited(instance.breaker.seen.circuit)
+    slow.failed(slow_message, DOWN)
+
+    assert limited(instance.breaker.seen.circuit) == turn
