@@ -67,7 +67,10 @@ def encoded(message: ServiceBusMessage) -> bytes:
         ServiceBusError: a value that the SDK cannot write.
     """
     batch = ServiceBusMessageBatch(LARGE)
-    batch.add_message(message)
+    try:
+        batch.add_message(message)
+    except (TypeError, ValueError) as error:
+        raise ServiceBusError(message=f"Handler failed: {error}.", error=error) from error
     return in_batch(batch)[0]
 
 
