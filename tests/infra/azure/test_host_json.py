@@ -10,7 +10,7 @@ from recoverable.local.azure.host_json import HostOptions, host_options
 
 
 def test_a_function_ends_before_its_lock_is_no_longer_renewed() -> None:
-    """Else a message that takes long succeeds, cannot be completed, and comes again for ever."""
+    """Else what takes long succeeds, cannot be completed, and runs again until it is given up."""
     assert clock(SERVICE_BUS["maxAutoLockRenewalDuration"]) > clock(HOST["functionTimeout"])
 
 
