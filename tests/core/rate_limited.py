@@ -97,12 +97,11 @@ class Instance:
             takes: how long the handler runs.
         """
         through, message = gate or self.gate(), of or delivery()
-        if self.breaker.alert and (wait := through.held(message)) is not None:
+        if (wait := through.held(message)) is not None:
             return wait
         self.clock.advance(takes)
         if error is None:
-            if self.breaker.alert:
-                through.succeeded()
+            through.succeeded()
             return "attempted"
         return through.failed(message, error) or "attempted"
 
