@@ -8,7 +8,7 @@ import pytest
 from lark.exceptions import UnexpectedInput
 
 from infra.azure.bicep import SOURCE, Deployment
-from infra.azure.bicep_names import names_declared, names_used
+from infra.azure.bicep_names import DECLARED, names_declared, names_used
 
 DEPLOYED = Deployment()
 RELEASED = re.compile(r"20\d\d-\d\d-\d\d")
@@ -22,6 +22,13 @@ def test_what_is_referred_to_is_declared() -> None:
 
 def test_what_is_declared_is_used() -> None:
     assert names_declared() - names_used() == ENDS
+
+
+def test_no_two_things_bear_one_name() -> None:
+    """The parser would keep the last."""
+    names = [name for name in DECLARED.findall(SOURCE) if name not in DEPLOYED.outputs]
+
+    assert sorted(names) == sorted(names_declared())
 
 
 def test_each_api_version_is_a_released_one() -> None:
