@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from recoverable.delivery import Delivery
     from recoverable.gate import Gate
 
+pytestmark = pytest.mark.slow
 WAIT = seconds(3)
 INSTANCES = st.integers(0, 3)
 
@@ -127,5 +129,5 @@ class SharedCircuit(RuleBasedStateMachine):
             assert instance.breaker.seen.circuit == Normal()
 
 
-SharedCircuit.TestCase.settings = settings(max_examples=300, stateful_step_count=40, deadline=None)
+SharedCircuit.TestCase.settings = settings(max_examples=200, stateful_step_count=40, deadline=None)
 TestSharedCircuit = SharedCircuit.TestCase
