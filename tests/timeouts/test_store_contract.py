@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from builders import seconds
-from recoverable.timeouts import Store, Timeout
+from recoverable.timeouts import DynamoDBStore, Store, Timeout
 from recoverable.timeouts.ids import new_id
 from recoverable.timeouts.store import Kept, Selection
 from waiting.rows import AHEAD, LEASE, NOW, claims, poll, stored, take, timeout
-from waiting.stores import PAGE
+from waiting.stores import PAGE, Cloud
 
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
@@ -338,6 +338,14 @@ def test_what_a_dispatcher_may_have_taken_is_not_hidden(store: Store) -> None:
     list(claims(store, NOW))
 
     assert not store.hide(row)
+
+
+def test_timeouts_spread_over_all_shards(cloud: Cloud) -> None:
+    store = cloud.store(DynamoDBStore)
+    made = [stored(store, NOW + seconds(n)) for n in range(16)]
+
+    assert {each.id.split("-")[1] for each in made} == set("01234567")
+    assert take(store) == made
 
 
 def test_shards_are_as_many_as_its_ids_say(store: Store) -> None:

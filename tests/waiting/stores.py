@@ -22,6 +22,12 @@ PAGE = 10
 """Rows of a page: few, so that few tests fill one."""
 
 
+class OneShard(DynamoDBStore):
+    """A store whose polls make fewer calls."""
+
+    shards = 1
+
+
 @cache
 def session() -> boto3.Session:
     """The session of all clients, since each new one reads its models again."""
@@ -44,9 +50,9 @@ class Cloud:
         client: Any = session().client(service, endpoint_url=self.url, config=once)  # type: ignore[call-overload]  # by a variable name
         return client
 
-    def store(self, *, bucket: str | None = None) -> DynamoDBStore:
+    def store(self, kind: type[DynamoDBStore] = OneShard, *, bucket: str | None = None) -> DynamoDBStore:
         """A store in a new table."""
-        made = DynamoDBStore(
+        made = kind(
             f"timeouts-{uuid4().hex[:12]}",
             bucket=bucket,
             client=self.client("dynamodb"),

@@ -15,6 +15,7 @@ from ..limits import checked_delay
 from ..observe import written
 from .circuit import TWO_MINUTES, Circuit, OnCritical
 from .client import Outcome, Sender
+from .ids import moment
 from .port import Store
 from .sending import Outgoing, batches, outgoing
 from .store import Claim, Kept, Row, StoreUnavailable
@@ -205,7 +206,7 @@ class Run:
         if sent:
             self._store.mark(sent, now=now)
         if kept:
-            self._store.keep(claim, kept, retry_at=now + retry_kept)
+            self._store.keep(claim, kept, retry_at=moment(claim.horizon) + retry_kept)
             tell(kept, now + retry_kept)
         self._count(rows, sent, kept, now)
 
