@@ -33,7 +33,7 @@ def serve(connection_string: str, queue: str, error_queue: str, ledger: Path) ->
     endpoint = ServiceBusEndpoint(handle, recoverability(error_queue), queue=queue, connection=CONNECTION)
     with (
         ThreadPoolExecutor(CONCURRENCY) as invocations,
-        ServiceBusClient.from_connection_string(connection_string) as client,
+        ServiceBusClient.from_connection_string(connection_string, retry_backoff_factor=0.1) as client,
         client.get_queue_receiver(queue) as receiver,
     ):
         while True:

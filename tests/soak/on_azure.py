@@ -98,8 +98,8 @@ class Azure:
         return True
 
     def _prank(self, operation: Operation, fault: Fault) -> Prank:
-        def play(_: random.Random) -> bool:
-            self._namespace.fail(operation, fault)
+        def play(draw: random.Random) -> bool:
+            self._namespace.fail(operation, fault, times=draw.randint(1, 4))  # the SDK tries twice or more
             return True
 
         return play
