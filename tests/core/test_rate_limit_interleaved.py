@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from builders import Boom, Clock, delivery, seconds
 from core.rate_limited import Calls, Instance, Store
@@ -47,6 +47,13 @@ class SharedCircuit(RuleBasedStateMachine):
         self.probes = list[tuple[datetime, datetime]]()
         self.number = 0
         self.was_away = False
+
+    @initialize(outage=st.booleans())
+    def began(self, *, outage: bool) -> None:
+        """Half of the runs begin in an outage that each instance knows of."""
+        if outage:
+            for instance in self.instances:
+                instance.fail(2)
 
     def receive(self, of: int) -> None:
         """A message comes to an instance, and is attempted unless it is held."""
