@@ -8,16 +8,19 @@ from textwrap import dedent
 from typing import Any
 
 BEGINNING = """
-import json, logging, os, time
+import json, logging, os, sys, time
 import azure.functions as func
 
 app = func.FunctionApp()
+
+def say(*words):
+    sys.stdout.write(" ".join(map(str, words)) + "\\n")  # at once, so that lines of functions beside each other stay whole
 """
 
 ORDERS = """
 @app.service_bus_queue_trigger(arg_name="message", queue_name="orders", connection="ServiceBus", data_type=func.DataType.BINARY)
 def orders(message: func.ServiceBusMessage) -> None:
-    print("RUN", message.get_body().decode(), message.delivery_count)
+    say("RUN", message.get_body().decode(), message.delivery_count)
     match message.get_body().decode().split():
         case ["raise", text]:
             raise ValueError(text)
@@ -28,7 +31,7 @@ def orders(message: func.ServiceBusMessage) -> None:
         case ["log", text]:
             logging.info(text)
         case ["environment", name]:
-            print("IS", os.environ[name])
+            say("IS", os.environ[name])
 """
 
 

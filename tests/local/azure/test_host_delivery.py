@@ -23,8 +23,8 @@ def showing(queue: str = "orders", more: str = 'data_type="binary"') -> str:
     return f"""
 {TRIGGER.format(queue=queue, more=more)}
 def show(message: func.ServiceBusMessage) -> None:
-    print("TOLD", json.dumps(message.metadata, sort_keys=True, default=str))
-    print("COUNT", message.delivery_count, message.message_id)
+    say("TOLD", json.dumps(message.metadata, sort_keys=True, default=str))
+    say("COUNT", message.delivery_count, message.message_id)
 """
 
 
@@ -32,7 +32,7 @@ IN_SESSION = f"""
 {TRIGGER.format(queue="orders", more='data_type="binary", is_sessions_enabled=True')}
 def step(message: func.ServiceBusMessage) -> None:
     time.sleep(0.05)
-    print("STEP", message.session_id, message.get_body().decode(), message.delivery_count)
+    say("STEP", message.session_id, message.get_body().decode(), message.delivery_count)
     if message.get_body() == b"bad" and message.delivery_count == 1:
         raise ValueError
 """
@@ -42,7 +42,7 @@ from typing import List
 
 @app.service_bus_queue_trigger(arg_name="messages", queue_name="orders", connection="ServiceBus", data_type="binary", cardinality="many")
 def many(messages: List[func.ServiceBusMessage]) -> None:
-    print("BATCH", json.dumps([[each.get_body().decode(), each.delivery_count, each.correlation_id] for each in messages]))
+    say("BATCH", json.dumps([[each.get_body().decode(), each.delivery_count, each.correlation_id] for each in messages]))
     if any(each.get_body() == b"bad" for each in messages) and messages[0].delivery_count == 1:
         raise ValueError("bad")
 """
@@ -171,7 +171,7 @@ def test_a_subscription_is_read_as_a_queue_is(start: Start) -> None:
     world = start("""
 @app.service_bus_topic_trigger(arg_name="message", topic_name="sales", subscription_name="shop", connection="ServiceBus", data_type="binary")
 def sold(message: func.ServiceBusMessage) -> None:
-    print("SOLD", message.get_body().decode())
+    say("SOLD", message.get_body().decode())
 """)  # fmt: skip
     world.host.send("sales", "order 42")
     completed(world, 1)

@@ -18,7 +18,7 @@ SECOND = {"functionTimeout": "00:00:01"}
 BY_HAND = """
 @app.service_bus_queue_trigger(arg_name="message", queue_name="orders", connection="ServiceBus", data_type="binary", auto_complete_messages=False)
 def orders(message: func.ServiceBusMessage) -> None:
-    print("RUN", message.delivery_count)
+    say("RUN", message.delivery_count)
 """
 
 

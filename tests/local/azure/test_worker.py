@@ -24,7 +24,7 @@ SHOW = """
 @app.service_bus_queue_trigger(arg_name="message", queue_name="orders", connection="ServiceBus", data_type="binary")
 def show(message: func.ServiceBusMessage) -> None:
     names = ("message_id", "delivery_count", "sequence_number", "correlation_id", "enqueued_time_utc", "application_properties")
-    print("SHOW", message.get_body(), [getattr(message, name) for name in names])
+    say("SHOW", message.get_body(), [getattr(message, name) for name in names])
 """
 
 MANY = """
@@ -32,7 +32,7 @@ from typing import List
 
 @app.service_bus_queue_trigger(arg_name="messages", queue_name="orders", connection="ServiceBus", data_type="binary", cardinality="many")
 def many(messages: List[func.ServiceBusMessage]) -> None:
-    print("MANY", [(each.get_body(), each.sequence_number, each.correlation_id) for each in messages])
+    say("MANY", [(each.get_body(), each.sequence_number, each.correlation_id) for each in messages])
 """
 
 

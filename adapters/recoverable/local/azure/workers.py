@@ -18,6 +18,7 @@ from recoverable.local.azure.journal import Journal, Started, Trouble
 from recoverable.local.azure.outcomes import Died, Outcome, TimedOut
 from recoverable.local.azure.worker import Function, Worker
 
+_POLL = 0.025  # seconds; `WorkerConstants.WorkerReadyCheckPollingIntervalMilliseconds`
 _AGAIN = 0.05  # seconds
 _PAUSE = 1.0  # seconds between attempts to start a worker that cannot be started
 
@@ -87,13 +88,15 @@ class Workers:
         return outcome
 
     async def _worker(self) -> Worker:
-        """The process of the moment; one that is dead already is replaced first."""
+        """The process of the moment, waited for as `WorkerFunctionInvoker.DelayUntilFunctionDispatcherInitializedOrShutdown` does."""
         assert self._current is not None, "start() comes first"
-        worker = await asyncio.shield(self._current)
-        if worker.exit_code in (None, 0) and worker not in self._silent:
-            return worker
-        self._replace(worker)
-        return await asyncio.shield(self._current)
+        while True:
+            if self._current.done():
+                worker = self._current.result()
+                if worker.exit_code in (None, 0) and worker not in self._silent:
+                    return worker
+                self._replace(worker)
+            await asyncio.sleep(_POLL)
 
     def _replace(self, dead: Worker) -> None:
         current = self._current
@@ -120,9 +123,7 @@ class Workers:
         try:
             await asyncio.shield(entering)
         except asyncio.CancelledError:
-            while (
-                not entering.done()
-            ):  # the thread that starts it cannot be cancelled, but what it starts can be killed
+            while not entering.done():  # its thread cannot be cancelled, but what that starts can be killed
                 await asyncio.to_thread(worker.stop)
                 await asyncio.wait({entering}, timeout=_AGAIN)
             raise

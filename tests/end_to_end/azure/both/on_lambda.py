@@ -1,0 +1,9 @@
+"""The shop on Lambda."""
+
+from __future__ import annotations
+
+from sales import place_order, recoverability  # type: ignore[import-not-found]  # beside this file, as each cloud has it
+
+from recoverable.aws import SqsEndpoint
+
+handler = SqsEndpoint(place_order, recoverability)

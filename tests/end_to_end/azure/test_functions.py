@@ -1,0 +1,109 @@
+"""The ladder in Microsoft's own worker, on a Service Bus namespace on loopback, through the real SDK."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import ExitStack
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from recoverable.local.azure import LocalFunctions
+from recoverable.local.service_bus import Queue, ServiceBusNamespace
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("end_to_end_azure")]
+
+HERE = Path(__file__).parent
+DEADLINE = timedelta(seconds=120)
+
+TABLE = [  # immediate, delayed, attempts (NServiceBus docs, "Recoverability", "Total number of possible retries")
+    (0, 0, 1),
+    (1, 0, 2),
+    (2, 0, 3),
+    (3, 0, 4),
+    (0, 1, 2),
+    (1, 1, 4),
+    (2, 1, 6),
+    (3, 1, 8),
+    (1, 2, 6),
+    (2, 2, 9),
+    (1, 3, 8),
+    (5, 3, 24),
+]
+BODIES = ("first", "second", "third")
+GOOD = [f"good-{number}" for number in range(9)]
+
+
+def runs(*hosts: LocalFunctions) -> list[str]:
+    """What the handlers were called with."""
+    lines = [line.line for host in hosts for line in host.function_log]
+    return [line.removeprefix("RUN ") for line in lines if line.startswith("RUN ")]
+
+
+def every_attempt(immediate: int, delayed: int) -> list[str]:
+    """Each body once in each attempt of each round."""
+    attempts = [f"{round_}.{attempt}" for round_ in range(delayed + 1) for attempt in range(1, immediate + 2)]
+    return [f"orders-{immediate}-{delayed} {body} {attempt}" for body in BODIES for attempt in attempts]
+
+
+def queues(names: Iterable[str]) -> list[Queue]:
+    """Queues whose dead letters go to the error queue."""
+    dead = {"forward_dead_lettered_messages_to": "error"}
+    return [*(Queue(name, max_delivery_count=100, **dead) for name in names), Queue("error")]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_the_attempts_of_the_table_are_made_by_any_number_of_hosts(count: int) -> None:
+    rows = [(immediate, delayed) for immediate, delayed, _ in TABLE]
+    settings = {"TABLE": json.dumps(rows)}
+    with ExitStack() as running:
+        names = [f"orders-{immediate}-{delayed}" for immediate, delayed in rows]
+        namespace = running.enter_context(ServiceBusNamespace(queues(names)))
+        hosts = [
+            running.enter_context(
+                LocalFunctions.from_folder(
+                    HERE / "table", app_settings=settings, connection_string=namespace.connection_string
+                )
+            )
+            for _ in range(count)
+        ]
+        for name in names:
+            hosts[0].send(name, *BODIES)
+        expected = sum(attempts for *_, attempts in TABLE) * len(BODIES)
+        arrived = namespace.queue("error")
+        hosts[0].run_until(lambda: arrived.depth().active == len(TABLE) * len(BODIES), deadline=DEADLINE)
+        hosts[0].run_until(lambda: len(runs(*hosts)) >= expected, deadline=DEADLINE)
+        hosts[0].run_until(
+            lambda: not any(namespace.queue(name).depth().total for name in names), deadline=DEADLINE
+        )
+
+    made = Counter(runs(*hosts))
+    assert made == Counter(run for row in rows for run in every_attempt(*row))
+    assert made.total() == expected
+
+
+@pytest.mark.parametrize(
+    ("tenth", "settings"),
+    [
+        ("kill", {}),
+        ("sleep", {"AzureFunctionsJobHost__functionTimeout": "00:00:02"}),
+    ],
+)
+def test_one_that_never_ends_well_climbs_and_its_neighbours_are_processed(
+    tenth: str, settings: dict[str, str]
+) -> None:
+    with LocalFunctions.from_folder(HERE / "jobs", app_settings=settings) as host:
+        host.send("jobs", *GOOD[:5], tenth, *GOOD[5:])
+        host.run_until(
+            lambda: (host.queue("jobs").depth().total, host.queue("error").depth().active) == (0, 1),
+            deadline=DEADLINE,
+        )
+        host.run_until(lambda: {run.split()[0] for run in runs(host)} == {*GOOD, tenth}, deadline=DEADLINE)
+        [dead] = host.queue("error").messages()
+
+    reason = dead.application_properties["NServiceBus.ExceptionInfo.ExceptionType"]
+    assert (dead.body.decode(), reason) == (tenth, "recoverable.UnreportedFailure")
+    assert {run.split()[1].split(".")[0] for run in runs(host) if run.startswith(tenth)} == {"0", "1"}
