@@ -138,7 +138,7 @@ def test_it_ends_when_its_time_is_over_and_the_next_run_goes_on(local_store: Sto
     for n in range(100):
         shop.timeouts.schedule("orders", f"{n}", delay=HOUR)
     shop.world.run(for_=HOUR)
-    seconds_left = iter([60, 60, 60, 5])
+    seconds_left = iter([60, 60, 60, 60, 5])
     first = shop.dispatcher.run(lambda: next(seconds_left))
     second = shop.dispatcher.run()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ..aws.client import is_answer, sqs_client, told
@@ -93,8 +93,8 @@ class Sender:
         )
 
     def _place(self, to: str) -> tuple[SQSClient, str]:
-        queue = destination(to, Queue(region=default_region(to), account="", name=""))
-        client = self._client or sqs_client(queue.region, PATIENCE)
+        queue = destination(to, Queue(region="", account="", name=""))
+        client = self._client or sqs_client(queue.region or default_region(), PATIENCE)
         if queue.url or queue.account:
             return client, queue.url_at(client.meta.endpoint_url)
         if to not in self._urls:
@@ -126,20 +126,14 @@ def shared_sender(client: SQSClient | None) -> Sender:
     return Sender(client)
 
 
-def default_region(to: str) -> str:
-    """The region of a queue whose name does not say it: that of the process.
-
-    Raises:
-        ValueError: there is none.
-    """
+@cache
+def default_region() -> str:
+    """The region of queues whose name does not say it: that of the process."""
     import os
 
-    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
-    if not region and not to.startswith("arn:"):
-        import boto3
+    import boto3
 
-        region = boto3.session.Session().region_name
-    return region or ""
+    return os.environ.get("AWS_REGION") or boto3.session.Session().region_name or ""
 
 
 def read(answer: Mapping[str, Any], count: int) -> Outcome:

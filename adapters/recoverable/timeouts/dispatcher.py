@@ -128,17 +128,16 @@ class Dispatcher:
             CriticalError: the store has been unavailable for too long.
         """
         run = Run(self._store, self._sender, self._clock, self._has_time(seconds_left))
-        while True:
+        while run.has_time():
             try:
                 finished = run.all_shards(self._ahead, self._lease, self._retry_kept)
             except StoreUnavailable as error:
                 self._circuit.failed(error, self._clock())
-                if not run.has_time():
-                    return told(run.report)
                 self._sleep(PAUSE)
             else:
                 self._circuit.succeeded()
                 return told(replace(run.report, finished=finished))
+        return told(run.report)
 
     def _has_time(self, seconds_left: Callable[[], float] | None) -> Callable[[], bool]:
         return lambda: seconds_left is None or seconds_left() > self._reserve
