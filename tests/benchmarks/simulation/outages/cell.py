@@ -1,0 +1,127 @@
+"""One cell of the table: a way, a cloud, so many instances, so many messages that wait when the outage begins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from time import perf_counter
+from typing import NamedTuple
+
+from recoverable.testing import ServiceBusWorld, SqsWorld
+
+from ..cell import PLENTY
+from .database import Database
+from .meter import Meter
+from .pausing import SCHEDULE
+from .prices import aws_dollars, azure_dollars, store_dollars
+from .serving import serve_on_aws, serve_on_azure
+from .store import SharedCircuit
+from .ways import ERROR_QUEUE, QUEUE, WAYS
+
+
+class Cell(NamedTuple):
+    """What is simulated.
+
+    Args:
+        way: a name of `WAYS`.
+        cloud: "AWS" or "Azure".
+        instances: the most invocations at a time.
+        messages: how many wait when the function is connected, which is when the outage begins.
+        minutes: how long the outage takes.
+    """
+
+    way: str
+    cloud: str
+    instances: int
+    messages: int
+    minutes: float = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What was measured.
+
+    Args:
+        cell: what was simulated.
+        set_aside: messages that are in the error queue in the end.
+        placed: messages that were processed, which is after the outage.
+        fewest_left: attempts that the worst off still had when its last one began; none when one was set aside.
+        failed: attempts during the outage.
+        normal: from the end of the outage until the second success, for the first is the probe's, and until no message is deferred any more.
+        done: from the end of the outage until the last success.
+        invocations: of functions.
+        calls: to the broker, those of the host too.
+        store_calls: to the shared circuit.
+        dollars: for all of it.
+        took: real seconds.
+    """
+
+    cell: Cell
+    set_aside: int
+    placed: int
+    fewest_left: int
+    failed: int
+    normal: timedelta | None
+    done: timedelta | None
+    invocations: int
+    calls: int
+    store_calls: int
+    dollars: float
+    took: float
+
+
+def simulate(cell: Cell) -> Result:
+    """Send the messages, connect the function when the outage begins, and let the world go on until nothing is left to do."""
+    began = perf_counter()
+    world = (
+        SqsWorld(seed=1, most_invocations=PLENTY)
+        if cell.cloud == "AWS"
+        else ServiceBusWorld(most_invocations=PLENTY)
+    )
+    database = Database(lambda: world.now, timedelta(minutes=cell.minutes), world.spend)
+    meter, store, way = Meter(world, QUEUE, schedule=SCHEDULE), SharedCircuit(world.spend), WAYS[cell.way]
+    if isinstance(world, SqsWorld):
+        watch = serve_on_aws(world, way, database, store, cell.instances)
+    else:
+        serve_on_azure(world, way, database, store, cell.instances)
+    for _ in range(cell.messages):
+        world.send(QUEUE, "an order")
+    world.run()
+    dollars = store_dollars(cell.cloud, store.calls)
+    if cell.cloud == "AWS":
+        dollars += aws_dollars(meter.calls, meter.invocations, watch.seconds)
+    else:
+        dollars += azure_dollars(meter.calls, meter.invocations)
+    return measured(
+        cell, database, meter, store, len(world.queue(ERROR_QUEUE)), dollars, perf_counter() - began
+    )
+
+
+def measured(
+    cell: Cell,
+    database: Database,
+    meter: Meter,
+    store: SharedCircuit,
+    set_aside: int,
+    dollars: float,
+    took: float,
+) -> Result:
+    """What there is to tell in the end."""
+    placed, over = database.placed, database.over
+    deferred = (
+        meter.last_sent or over
+    )  # what is sent after the outage is deferred, for nothing fails any more
+    return Result(
+        cell=cell,
+        set_aside=set_aside,
+        placed=len(placed),
+        fewest_left=0 if set_aside else database.fewest_left,
+        failed=len(database.failed),
+        normal=max(placed[:2][-1], deferred) - over if placed else None,
+        done=placed[-1] - over if placed else None,
+        invocations=meter.invocations,
+        calls=meter.calls,
+        store_calls=store.calls.total(),
+        dollars=dollars,
+        took=took,
+    )
