@@ -20,8 +20,11 @@ QUEUES_CALLED = {
     "send_message_batch": {ORDERS, ERRORS},
     "delete_message_batch": {ORDERS},
     "change_message_visibility_batch": {ORDERS},
+    "receive_message": {ORDERS},
+    "delete_message": {ORDERS},
 }
-"""For each call that the package makes, the queues it makes it to: copies go to both, what was received came from one."""
+"""For each call that the package makes, the queues it makes it to: copies go to both, what was received came from one; the probe does
+with its one message what the mapping does with a batch."""
 
 
 def statements(policies: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

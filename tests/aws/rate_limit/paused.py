@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from aws.rate_limit.conftest import Account
-from aws.rate_limit.probe_store import SqsProbeQueue
 from builders import Boom, Clock, delivery, seconds
 from core.rate_limited import Instance
 from recoverable.aws.circuit_store import DynamoDbCircuit
 from recoverable.aws.pause import PauseTrigger
 from recoverable.aws.pause_probe import Probe
+from recoverable.aws.pause_queue_store import SqsProbeQueue
 from recoverable.aws.pause_store import PauseStore
 from recoverable.rate_limit import RateLimit
 

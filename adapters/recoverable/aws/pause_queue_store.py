@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from .client import sqs_client
+from .queues import queue_from_arn
 
-from recoverable.aws.client import sqs_client
-from recoverable.aws.queues import queue_from_arn
-
+TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
+    from typing import Any
+
     from mypy_boto3_sqs import SQSClient
 
 PATIENCE = 6.0
