@@ -10,6 +10,8 @@ import pytest
 from cfnlint import api
 
 from infra.commands import sam
+from infra.decided import decided
+from infra.features import asking_for, every_pair, spoken
 from infra.sam_template import REGION, TEMPLATE, Template, bounds, filled_in, template, transformed
 
 SAM = template()
@@ -37,6 +39,12 @@ def test_sam_accepts_the_template() -> None:
 
 def test_the_transformed_template_is_clean() -> None:
     assert complaints(SAM) == []
+
+
+@pytest.mark.parametrize("features", every_pair(), ids=spoken)
+def test_it_is_clean_with_features_alone_and_together(features: tuple[str, ...]) -> None:
+    """cfn-lint itself follows the conditions of the template above; here it sees the values too."""
+    assert complaints(decided(SAM, asking_for(*features))) == []
 
 
 @pytest.mark.parametrize("end", [0, -1], ids=["least", "most"])

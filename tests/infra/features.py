@@ -1,0 +1,56 @@
+"""What template.yaml lets its user add or bring along: for each feature the parameters that ask for it, and their combinations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import product
+
+from infra.sam_template import Parameters
+
+ACCOUNT = "eu-central-1:123456789012"
+KEY = f"arn:aws:kms:{ACCOUNT}:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+YOUR_ORDERS, YOUR_ERRORS = f"arn:aws:sqs:{ACCOUNT}:mine", f"arn:aws:sqs:{ACCOUNT}:mine-error"
+SUBNETS = ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1"]
+GROUPS = ["sg-0123456789abcdef0"]
+
+FEATURES: dict[str, Parameters] = {
+    "an orders queue of yours": {"OrdersQueueArn": YOUR_ORDERS},
+    "an error queue of yours": {"ErrorQueueArn": YOUR_ERRORS},
+    "a key": {"KmsKeyArn": KEY},
+    "a VPC": {"SubnetIds": ",".join(SUBNETS), "SecurityGroupIds": ",".join(GROUPS)},
+    "an alarm topic": {"AlarmTopicArn": f"arn:aws:sns:{ACCOUNT}:alarms"},
+}
+
+
+def asking_for(*features: str) -> Parameters:
+    """The parameters that ask for these features."""
+    return {name: value for feature in features for name, value in FEATURES[feature].items()}
+
+
+def every_combination() -> Iterator[tuple[str, ...]]:
+    """Each set of features."""
+    for chosen in product([False, True], repeat=len(FEATURES)):
+        yield taken(chosen)
+
+
+def every_pair() -> Iterator[tuple[str, ...]]:
+    """A few sets of features, among which each two features are both there, both not there, and each without the other.
+
+    Two features differ in some binary digit of their places: the sets of those with that digit 1, and with 0, part them.
+    """
+    places = range(len(FEATURES))
+    yield ()
+    yield tuple(FEATURES)
+    for digit in range(max(places).bit_length()):
+        yield taken(bool(place >> digit & 1) for place in places)
+        yield taken(not place >> digit & 1 for place in places)
+
+
+def taken(chosen: Iterable[bool]) -> tuple[str, ...]:
+    """The features of which it is said that they are there."""
+    return tuple(feature for feature, there in zip(FEATURES, chosen, strict=True) if there)
+
+
+def spoken(features: tuple[str, ...]) -> str:
+    """A set of features for the name of a test."""
+    return ", ".join(features) or "none"
