@@ -64,7 +64,7 @@ class Invocation:
         gate: Gate | None = None,
     ) -> None:
         self._recoverability, self._platform, self._clock = recoverability, platform, clock
-        self._seconds_left = seconds_left or without_end
+        self._seconds_left = seconds_left or (lambda: FOREVER)
         self._own_seconds = FOREVER if handler_timeout is None else handler_timeout.total_seconds()
         self.alarm, self._gate = alarm, gate
         self.finished = 0
@@ -181,11 +181,6 @@ def run(
     except BaseException as error:  # noqa: BLE001  # recovery decides about each of them
         return error
     return None
-
-
-def without_end() -> float:
-    """The seconds left where the host sets no limit."""
-    return FOREVER
 
 
 def now() -> datetime:

@@ -36,7 +36,6 @@ def delayed_retry(delivery: Delivery, context: ErrorContext) -> Changes:
         headers.DELAYED_RETRY_AT: now,
         headers.FIRST_DELAYED_RETRY_AT: headers.write_date(first) if first else now,
         headers.CARRIED: None,
-        headers.HELD_SINCE: None,
     }
 
 

@@ -79,7 +79,6 @@ def test_a_first_delayed_retry_starts_the_next_round(on: Any) -> None:
             DELAYED_RETRY_AT: NOW_WRITTEN,
             FIRST_DELAYED_RETRY_AT: NOW_WRITTEN,
             CARRIED: None,
-            HELD_SINCE: None,
             DUE_AT: None,
         },
     )
@@ -103,7 +102,6 @@ def test_a_later_delayed_retry_counts_on() -> None:
             DELAYED_RETRY_AT: NOW_WRITTEN,
             FIRST_DELAYED_RETRY_AT: written(AN_HOUR_AGO),
             CARRIED: None,
-            HELD_SINCE: None,
             DUE_AT: None,
         },
     )

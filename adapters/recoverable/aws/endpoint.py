@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 
     from mypy_boto3_sqs import SQSClient
 
-    from ..delivery import Counter
+    from ..attempt import Invocation
+    from ..breaker import Breaker
+    from ..delivery import Counter, Delivery
     from ..messages import Message
+    from ..settlements import Settlement
     from .batch import Drive
     from .ladder import Response
 
@@ -79,6 +82,11 @@ class SqsEndpoint:
         self.__doc__ = getattr(handler, "__doc__", None)
         self.__module__ = getattr(handler, "__module__", __name__)
 
+    @property
+    def breaker(self) -> Breaker | None:
+        """What this instance knows of the circuit that limits the rate, for a probe; None without a `RateLimit`."""
+        return self._ladder.breaker
+
     def __call__(self, event: dict[str, Any], context: Any = None) -> Response:
         """Handle one batch.
 
@@ -113,16 +121,15 @@ def driver(handler: Callable[[Message], Any], concurrency: int) -> Drive:
         ValueError: a plain function cannot work on several messages at once.
     """
     if is_coroutine_function(handler):
-        return lambda row, invocation: coroutine_driver()(handler, row, invocation, concurrency)
+
+        def drive(row: list[Delivery], invocation: Invocation) -> list[Settlement]:
+            from ..coroutines import attempts  # noqa: PLC0415  # imported when there is one to drive
+
+            return attempts(handler, row, invocation, concurrency)
+
+        return drive
     if concurrency != 1:
         raise ValueError(
             f"SqsEndpoint(concurrency) is {concurrency}, and {name_of(handler)} is no coroutine; write async def, or leave it at 1"
         )
     return lambda row, invocation: [attempt(handler, delivery, invocation) for delivery in row]
-
-
-def coroutine_driver() -> Callable[..., Any]:
-    """The driver for coroutines, imported when there is one to drive."""
-    from ..coroutines import attempts  # noqa: PLC0415
-
-    return attempts

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_sqs import SQSClient
 
+    from ..breaker import Breaker
     from ..delivery import Counter, Delivery
     from ..gate import Gate
     from .batch import Drive
@@ -130,6 +131,12 @@ class Ladder:
         if invocation.interruption is not None:
             raise invocation.interruption
         return left
+
+    @property
+    def breaker(self) -> Breaker | None:
+        """What this instance knows of the circuit that limits the rate; None where nothing does."""
+        gate = self._gate(current_world.get() or self._world, holds=True)
+        return gate.breaker if gate else None
 
     def _gate(self, world: World, *, holds: bool) -> Gate | None:
         if self.recoverability.rate_limit is None:

@@ -43,12 +43,8 @@ def records_of(event: object) -> tuple[Queue, list[Record]]:
             "no SQS event: its records name no queue, or several, in eventSourceARN; wanted is one and the same"
         )
     for number, record in enumerate(records):
-        try:
-            told = isinstance(record["messageId"], str) and isinstance(record["receiptHandle"], str)
-            told = told and isinstance(record["body"], str)
-        except KeyError:
-            told = False
-        if not told:
+        named = isinstance(record.get("messageId"), str) and isinstance(record.get("receiptHandle"), str)
+        if not named or not isinstance(record.get("body"), str):
             raise ValueError(
                 f"no SQS event: record {number} lacks a messageId, receiptHandle or body that is text"
             )
