@@ -50,6 +50,12 @@ COMMANDS = (
         "azure",
     ),
     Command(
+        ("timeouts",),
+        "preview stored timeouts, and move them to native delivery",
+        "recoverable.timeouts.command",
+        "aws",
+    ),
+    Command(
         ("demo", "aws"),
         "watch the example shop's orders climb the ladder",
         "recoverable.local.demo.command",

@@ -1,0 +1,131 @@
+"""The command `recoverable timeouts`: a dry run unless one really wants it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from recoverable.cli import main
+from recoverable.local.service_bus import Queue, ServiceBusNamespace
+from recoverable.timeouts import SqliteStore
+from recoverable.timeouts.store import Selection
+from waiting.rows import NOW, stored
+from waiting.world import HOUR
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> str:
+    """A store with three timeouts, one of another endpoint."""
+    path = tmp_path / "timeouts.sqlite"
+    store = SqliteStore(path)
+    for n, endpoint in enumerate(("shop", "shop", "bank")):
+        stored(store, NOW + n * HOUR, endpoint=endpoint)
+    store.close()
+    return f"sqlite:{path}"
+
+
+def waiting(address: str) -> int:
+    """How many wait in the store of that address, hidden or not."""
+    store = SqliteStore(address.removeprefix("sqlite:"))
+    found = sum(len(page) for page in store.scan(Selection()))
+    store.close()
+    return found
+
+
+def test_a_preview_lists_what_waits(source: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["timeouts", "preview", source]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "        1  bank → orders",
+        "        2  shop → orders",
+        "due from 2100-03-14 15:09:26 to 2100-03-14 17:09:26; 0 held by a migration",
+        "3 wait",
+    ]
+
+
+def test_without_really_nothing_is_changed(
+    source: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = f"sqlite:{tmp_path / 'other.sqlite'}"
+
+    assert main(["timeouts", "migrate", source, target]) == 0
+    assert capsys.readouterr().out.splitlines()[-2:] == [
+        f"3 would be moved to {target}",
+        "Nothing was changed; add --really.",
+    ]
+    assert (waiting(source), waiting(target)) == (3, 0)
+
+
+def test_with_really_it_is_moved_and_its_progress_shown(
+    source: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = f"sqlite:{tmp_path / 'other.sqlite'}"
+    status = main(["timeouts", "migrate", source, target, "--endpoint", "shop", "--really"])
+    told = capsys.readouterr()
+
+    assert (status, told.out.splitlines()[-1]) == (0, f"2 moved to {target}")
+    assert told.err == "2 seen, 2 moved, 0 left\n"
+    assert (waiting(source), waiting(target)) == (1, 2)
+
+
+def test_it_moves_to_the_namespace_that_a_setting_names(
+    source: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ServiceBusNamespace([Queue("orders")]) as namespace:
+        monkeypatch.setenv("ServiceBus", namespace.connection_string)
+        status = main(
+            [
+                "timeouts",
+                "migrate",
+                source,
+                "service-bus:ServiceBus",
+                "--cutoff",
+                "2100-03-14 16:00:00",
+                "--really",
+            ]
+        )
+        moved = namespace.queue("orders").depth().scheduled
+
+    assert (status, moved, waiting(source)) == (0, 2, 1)
+    assert capsys.readouterr().out.splitlines()[-1] == "2 moved to Service Bus"
+
+
+def test_what_is_held_is_shown_again_by_an_abort(source: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = source.removeprefix("sqlite:")
+    store = SqliteStore(path)
+    [rows] = list(store.scan(Selection()))
+    assert [store.hide(row) for row in rows] == [True] * 3
+    store.close()
+
+    assert main(["timeouts", "abort", source, "--really"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "3 shown again"
+
+
+WRONG = [
+    (["preview", "redis:x"], "'redis:x' is no store; write dynamodb:TABLE or sqlite:FILE"),
+    (["preview", "sqlite:/nowhere/x"], "unable to open database file"),
+    (["migrate", "{source}"], "`migrate` takes a source and a target"),
+    (["preview", "{source}", "sqs"], "the other verbs a source alone"),
+    (
+        ["migrate", "{source}", "service-bus:NOWHERE"],
+        "the environment has no NOWHERE, and it is no host name",
+    ),
+    (
+        ["preview", "{source}", "--cutoff", "tomorrow"],
+        "'tomorrow' is no time; write '2030-01-31 23:59:59', in UTC",
+    ),
+    (["move", "{source}"], "invalid choice: 'move'"),
+]
+
+
+@pytest.mark.parametrize(("written", "why"), WRONG, ids=[why for _, why in WRONG])
+def test_what_is_written_wrongly_is_refused(
+    source: str, capsys: pytest.CaptureFixture[str], written: list[str], why: str
+) -> None:
+    try:
+        status: object = main(["timeouts", *(word.format(source=source) for word in written)])
+    except SystemExit as end:
+        status = end.code
+
+    assert (status, why in capsys.readouterr().err) == (2, True)
+    assert waiting(source) == 3

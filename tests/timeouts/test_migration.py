@@ -1,0 +1,237 @@
+"""Moving what waits: to Service Bus, to SQS, to another store; interrupted anywhere, nothing is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import datetime
+from itertools import count
+from typing import Any
+
+import pytest
+
+from builders import seconds
+from recoverable.local.service_bus import Queue, ServiceBusNamespace
+from recoverable.timeouts import SqliteStore, Store, Timeout, Timeouts
+from recoverable.timeouts.client import Sender
+from recoverable.timeouts.migration import CHUNK, Sent, Summary, abort, migrate, preview
+from recoverable.timeouts.service_bus_store import ServiceBusTarget
+from recoverable.timeouts.store import Selection
+from recoverable.timeouts.targets import SqsTarget, StoreTarget
+from waiting.rows import NOW, poll, stored, take
+from waiting.stores import PAGE, Cloud, sqlite
+from waiting.world import HOUR, MINUTE, Meddled, Shop
+
+ALL = Selection()
+
+
+class Killed(BaseException):
+    """The process is gone."""
+
+
+@pytest.fixture
+def other() -> Iterator[Store]:
+    """Where timeouts are moved to."""
+    with sqlite() as made:
+        yield made
+
+
+def moved(source: Store, target: Any, selection: Selection = ALL, *, dry_run: bool = False) -> Summary:
+    """Migrate."""
+    return migrate(source, target, selection, lambda: NOW, dry_run=dry_run, say=str)
+
+
+def test_a_preview_says_what_waits_and_changes_nothing(local_store: Store) -> None:
+    stored(local_store, NOW + HOUR)
+    last = stored(local_store, NOW + 2 * HOUR, endpoint="bank")
+    summary = preview(local_store, ALL)
+
+    assert summary.waiting == {("shop", "orders"): 1, ("bank", "orders"): 1}
+    assert (summary.earliest, summary.latest) == (NOW + HOUR, last.due_at)
+    assert len(take(local_store, NOW + 2 * HOUR)) == 2
+
+
+def test_what_is_moved_to_another_store_is_there_and_no_more_here(store: Store, other: Store) -> None:
+    made = [stored(store, NOW + HOUR + seconds(n)) for n in range(2 * PAGE)]
+    assert moved(store, StoreTarget(other, "other")).done == len(made)
+
+    assert take(store, NOW + 2 * HOUR) == []
+    assert take(other, NOW + 2 * HOUR) == made
+
+
+def test_a_dry_run_changes_nothing(local_store: Store, other: Store) -> None:
+    made = stored(local_store, NOW + HOUR)
+
+    assert moved(local_store, StoreTarget(other, "other"), dry_run=True).done == 1
+    assert (take(local_store, NOW + HOUR), take(other, NOW + HOUR)) == ([made], [])
+
+
+def test_only_what_is_selected_is_moved(local_store: Store, other: Store) -> None:
+    early, late = stored(local_store, NOW + HOUR), stored(local_store, NOW + 2 * HOUR)
+    bank = stored(local_store, NOW + 2 * HOUR, endpoint="bank")
+    moved(local_store, StoreTarget(other, "other"), Selection(NOW + 1.5 * HOUR, "shop"))
+
+    assert take(other, NOW + 3 * HOUR) == [late]
+    assert take(local_store, NOW + 3 * HOUR) == sorted([early, bank], key=lambda each: each.id)
+
+
+def test_what_a_dispatcher_may_have_taken_is_left_to_it(local_store: Store, other: Store) -> None:
+    made = stored(local_store, NOW + MINUTE)
+    poll(local_store)
+    summary = moved(local_store, StoreTarget(other, "other"))
+
+    assert summary.left == {"a dispatcher may have taken it, or it is cancelled": 1}
+    assert take(local_store) == [made]
+
+
+def test_what_the_target_refuses_stays_hidden_until_it_is_migrated_again(
+    local_store: Store, other: Store
+) -> None:
+    made = stored(local_store, NOW + HOUR)
+    summary = moved(local_store, Refusing())
+
+    assert dict(summary.left) == {"the test did not take it: no; it stays hidden until migrate or abort": 1}
+    assert take(local_store, NOW + HOUR) == []
+    moved(local_store, StoreTarget(other, "other"))
+    assert take(other, NOW + HOUR) == [made]
+
+
+class Refusing:
+    """A target that takes nothing."""
+
+    name = "the test"
+
+    def objection(self, timeout: Timeout, now: datetime) -> None:
+        return None
+
+    def send(self, timeouts: Sequence[Timeout], now: datetime) -> Sent:
+        return Sent(frozenset(), "no")
+
+
+def test_what_an_aborted_migration_held_is_dispatched(local_store: Store) -> None:
+    made = stored(local_store, NOW + HOUR)
+    moved(local_store, Refusing())
+    assert (abort(local_store, ALL, dry_run=True).done, take(local_store, NOW + HOUR)) == (1, [])
+
+    assert abort(local_store, ALL, dry_run=False).done == 1
+    assert take(local_store, NOW + 2 * HOUR) == [made]
+
+
+@pytest.mark.parametrize("side", ["before", "after"])
+@pytest.mark.parametrize("aborted", [False, True])
+def test_an_end_at_any_call_loses_nothing(side: str, *, aborted: bool) -> None:
+    """Moved on afterwards, each fires once, for a store knows what it has; aborted, those of one chunk may fire twice."""
+    for nth in count(1):
+        source, target = SqliteStore(page=15), SqliteStore()
+        wanted = {stored(source, NOW + HOUR + seconds(n)).id for n in range(2 * CHUNK)}
+        calls = iter(range(1, 10_000))
+        latest = [0]
+
+        def die(_name: str, calls: Any = calls, latest: list[int] = latest, nth: int = nth) -> None:
+            latest[0] = next(calls)
+            if latest[0] == nth:
+                raise Killed
+
+        mortal: Any = Meddled(source, **{side: die})
+        with suppress(Killed):
+            moved(mortal, StoreTarget(Meddled(target, **{side: die}), "other"))
+        if aborted:
+            abort(source, ALL, dry_run=False)
+        else:
+            moved(source, StoreTarget(target, "other"))
+        fired = [each.id for store in (source, target) for each in take(store, NOW + 2 * HOUR)]
+        source.close()
+        target.close()
+        assert set(fired) == wanted, f"end {side} call {nth}"
+        assert len(fired) - len(wanted) <= (CHUNK if aborted else 0)
+        if latest[0] < nth:
+            break
+
+
+def test_what_is_due_soon_moves_to_sqs(local_store: Store) -> None:
+    shop = Shop(local_store, receiving=False)
+    timeouts = Timeouts(local_store, client=shop.world.client, clock=shop.now, longest_native=seconds(0))
+    soon, later = shop.now() + 15 * MINUTE, shop.now() + 16 * MINUTE
+    for at in (soon, later):
+        timeouts.schedule("orders", "hello", at=at)
+    target = SqsTarget(Sender(shop.world.client))
+    summary = migrate(local_store, target, ALL, shop.now, dry_run=False, say=str)
+
+    assert [message.visible_at for message in shop.world.queue("orders")] == [soon]
+    assert dict(summary.left) == {
+        "SQS delays a message by 15 minutes at most, and one of a FIFO queue not at all": 1
+    }
+
+
+def test_what_sqs_refuses_stays(local_store: Store) -> None:
+    shop = Shop(local_store, receiving=False)
+    stored(local_store, shop.now() + MINUTE, to="gone")
+    summary = migrate(
+        local_store, SqsTarget(Sender(shop.world.client)), ALL, shop.now, dry_run=False, say=str
+    )
+
+    [why] = [why for why, number in summary.left.items() if number]
+    assert "NonExistentQueue" in why
+
+
+@pytest.fixture
+def namespace() -> Iterator[ServiceBusNamespace]:
+    """One that has the orders queue."""
+    with ServiceBusNamespace([Queue("orders")]) as running:
+        yield running
+
+
+@pytest.fixture
+def service_bus(namespace: ServiceBusNamespace) -> Iterator[ServiceBusTarget]:
+    """It as a target."""
+    target = ServiceBusTarget(namespace.connection_string)
+    yield target
+    target.close()
+
+
+def test_what_is_moved_to_service_bus_is_scheduled_there(
+    local_store: Store, namespace: ServiceBusNamespace, service_bus: ServiceBusTarget
+) -> None:
+    timeouts = Timeouts(local_store, clock=lambda: NOW)
+    arn = "arn:aws:sqs:eu-west-1:123456789012:orders"
+    timeout_id = timeouts.schedule(arn, "hello", delay=HOUR, headers={"mine": "yes"})
+    assert moved(local_store, service_bus).done == 1
+
+    [message] = namespace.queue("orders").messages()
+    properties = {str(name): value for name, value in message.application_properties.items()}
+    assert (message.body, message.message_id, message.state) == (b"hello", timeout_id, "scheduled")
+    assert abs(message.enqueued_at - (NOW + HOUR)) < seconds(0.001)  # AMQP writes milliseconds
+    assert (properties["mine"], properties["NServiceBus.MessageId"]) == ("yes", timeout_id)
+
+
+def test_a_queue_that_service_bus_does_not_have_leaves_its_messages(
+    local_store: Store, namespace: ServiceBusNamespace, service_bus: ServiceBusTarget
+) -> None:
+    stored(local_store, NOW + HOUR, to="gone")
+    stored(local_store, NOW + HOUR, to="https://sqs.eu-west-1.amazonaws.com/123456789012/orders")
+    summary = moved(local_store, service_bus)
+
+    assert (summary.done, namespace.queue("orders").depth().scheduled) == (1, 1)
+    assert [why for why, number in summary.left.items() if number] == [
+        "Service Bus did not take it: gone: MessagingEntityNotFoundError; it stays hidden until migrate or abort"
+    ]
+
+
+def test_a_row_that_cannot_be_read_is_left(other: Store) -> None:
+    source = SqliteStore()
+    stored(source, NOW + HOUR)
+    source._database.execute("UPDATE timeouts SET version = 2")
+    summary = moved(source, StoreTarget(other, "other"))
+    source.close()
+
+    assert list(summary.left) == [
+        "cannot be read: it is of version 2, and this package reads 1; deploy the newer one"
+    ]
+
+
+def test_a_table_moves_to_a_table(moto: Cloud) -> None:
+    source, target = moto.store(), moto.store()
+    made = [stored(source, NOW + HOUR + seconds(n)) for n in range(PAGE)]
+    moved(source, StoreTarget(target, "other"))
+
+    assert (take(source, NOW + 1.5 * HOUR), take(target, NOW + 1.5 * HOUR)) == ([], made)
