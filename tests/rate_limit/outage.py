@@ -14,6 +14,7 @@ from recoverable.testing import ServiceBusWorld, SqsWorld
 
 QUEUE, ERROR = "orders", "error"
 World = SqsWorld | ServiceBusWorld
+CLOUDS: dict[str, Callable[[], World]] = {"SQS": SqsWorld, "Service Bus": ServiceBusWorld}
 Handler = Callable[[Message], None]
 
 SHORT = Recoverability(Immediate(3), Delayed(0), Failed(ERROR))
@@ -32,6 +33,10 @@ class Database:
         self._world, self._over = world, world.now + away
         self.failed: list[datetime] = []
         self.placed: list[str] = []
+
+    def begin(self, away: timedelta) -> None:
+        """An outage begins now."""
+        self._over = self._world.now + away
 
     def __call__(self, message: Message) -> None:
         """Fail, or place the order."""

@@ -9,13 +9,6 @@ import pytest
 
 from rate_limit.outage import ERROR, World, outage
 from recoverable import RateLimit
-from recoverable.testing import ServiceBusWorld, SqsWorld
-
-
-@pytest.fixture(params=["SQS", "Service Bus"])
-def world(request: pytest.FixtureRequest) -> World:
-    """A world of each cloud."""
-    return SqsWorld() if request.param == "SQS" else ServiceBusWorld()
 
 
 def test_without_a_limit_an_outage_moves_all_to_the_error_queue(world: World) -> None:
