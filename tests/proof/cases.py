@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from math import inf
 
 from proof.lives import Life, lives_of
-from proof.replaying import Replay
+from proof.replaying import Replay, Struck
 from proof.wrongs import costs
-from recoverable.aws.wire import wire_of
-from recoverable.testing.aws.records import to_record
-from recoverable.testing.aws.stored import Stored
+
+EXPIRES = ("expired", "delivered twice", "lock lost", "machine lost")
+"""What shows a message to others while it is worked on."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Case:
 def case_of(replay: Replay) -> Case:
     """The replay, read."""
     costly = [s.batch for s in replay.struck if costs(s.wrong, s.point)] + deaths(replay)
-    expired = [s.batch for s in replay.struck if s.wrong in ("expired", "delivered twice")]
+    expired = [s.batch for s in replay.struck if s.wrong in EXPIRES or not_settled(s)]
     return Case(
         replay,
         lives_of(replay),
@@ -42,14 +42,27 @@ def case_of(replay: Replay) -> Case:
     )
 
 
+DEADLY = ("died", "timed out", "slow", "machine lost", "exit")
+"""What may end the process of the invocation that it strikes."""
+
+PROCESS_ENDS = ("died", "timed out", "exited", "its machine")
+"""How it is told that a process has ended, and all invocations in it."""
+
+
+def not_settled(struck: Struck) -> bool:
+    """Whether the host's word did not get through: Service Bus then hands the message back, and in a session does not even count that."""
+    return struck.point.what == "settle" and struck.wrong == "unreachable"
+
+
 def deaths(replay: Replay) -> list[tuple[str, ...]]:
-    """The batches of the invocations whose handler killed the process, as no schedule asked for."""
+    """The batches of the invocations that ended with their process, as no schedule asked for them."""
     killed = {
         entry.invocation
         for entry in replay.entries
-        if entry.what == "attempted" and entry.detail.startswith("ProcessEnded")
+        if (entry.what == "attempted" and entry.detail.startswith("ProcessEnded"))
+        or (entry.invocation and entry.what == "invocation failed" and entry.detail.startswith(PROCESS_ENDS))
     }
-    asked = {s.point.invocation for s in replay.struck if s.wrong in ("died", "timed out", "slow")}
+    asked = {s.point.invocation for s in replay.struck if s.wrong in DEADLY}
     return [tuple(replay.batches[number]) for number in sorted(killed - asked)]
 
 
@@ -78,15 +91,6 @@ def done_by(life: Life) -> float:
     events = [attempt.number for attempt in life.attempts if attempt.how == "succeeded"]
     events += [kid.made_by for kid in life.kids]
     return min(events, default=life.ended_by if life.end == "dead-lettered" else inf)
-
-
-def content(message: Stored, case: Case) -> tuple[str, dict[str, object]]:
-    """The body of a broker message, and the sender's attributes, folded or not."""
-    queue, start = (
-        case.replay.world._broker.queues[case.replay.scenario.queue].settings,
-        case.replay.world._start,
-    )
-    return message.body, {**wire_of(to_record(message, queue, start)).attributes}
 
 
 def is_failure(how: str) -> bool:

@@ -10,8 +10,7 @@ from random import Random
 from time import monotonic
 
 from proof.promises import broken
-from proof.replaying import Replay, Schedule, replay
-from proof.scenarios import Scenario
+from proof.replaying import Replay, Scenario, Schedule, replay
 from proof.wrongs import possible_wrongs
 
 MOST_OPEN = 3_000
@@ -108,5 +107,5 @@ def possible(outcome: Replay) -> Iterator[tuple[str, str]]:
     start = max((places.index(place) + 1 for place in outcome.schedule if place in places), default=0)
     for visit in outcome.visits[start:]:
         if visit.point.message_ids:
-            wrongs = possible_wrongs(visit.point.when, visit.point.what)
+            wrongs = possible_wrongs(outcome.world._misfortune.fitting, visit.point.when, visit.point.what)
             yield from ((visit.place, wrong) for wrong in wrongs)

@@ -10,6 +10,7 @@ from recoverable import Message, RetryAfter
 from recoverable.testing import SqsWorld
 from recoverable.testing.invocation import current_invocation
 from recoverable.testing.points import When
+from recoverable.testing.virtual import VirtualWorld
 
 SECONDS_OF_WORK = 12.0
 """What "works" and "toils" take of a time-out of 30 s: of three in a batch, the last is stopped."""
@@ -26,7 +27,7 @@ class Behaving:
         world: where it runs.
     """
 
-    def __init__(self, world: SqsWorld) -> None:
+    def __init__(self, world: VirtualWorld) -> None:
         self._world, self._runs = world, Counter[str]()
 
     def __call__(self, message: Message) -> None:

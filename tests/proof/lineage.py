@@ -1,17 +1,10 @@
-"""Which copy was made of which delivery, and why: written where tracers write theirs, into the copy's trace header."""
+"""Which copy was made of which delivery, and why, whatever a cloud writes it into."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Literal, NamedTuple, cast
-from unittest.mock import patch
 
 from recoverable import headers
-from recoverable.aws import settling
-from recoverable.aws.copies import Copy, copy_of
-from recoverable.aws.queues import Queue
-from recoverable.delivery import Delivery
 from recoverable.faults import FAILED_QUEUE
 from recoverable.settlements import Forward
 
@@ -26,33 +19,17 @@ class Origin(NamedTuple):
     why: Why
 
 
-def origin_from(trace: str | None) -> Origin | None:
-    """The origin that a trace header tells; None for what a sender has sent."""
-    if trace is None:
-        return None
-    parent, delivery, why = trace.split("|")
-    return Origin(parent, int(delivery), cast("Why", why))
-
-
-@contextmanager
-def traced() -> Iterator[None]:
-    """Have each copy carry its origin: nothing else that a copy has tells two copies of one message apart."""
-
-    def traced_copy_of(delivery: Delivery, forward: Forward, *, source: Queue, to: Queue) -> Copy | None:
-        copy = copy_of(delivery, forward, source=source, to=to)
-        if copy is None:
-            return None
-        trace = {"DataType": "String", "StringValue": trace_of(delivery, forward)}
-        return copy._replace(entry={**copy.entry, "MessageSystemAttributes": {"AWSTraceHeader": trace}})
-
-    with patch.object(settling, "copy_of", traced_copy_of):
-        yield
-
-
-def trace_of(delivery: Delivery, forward: Forward) -> str:
+def written(origin: Origin) -> str:
     """The origin as a text."""
-    record = delivery.message.native
-    return f"{record['messageId']}|{record['attributes']['ApproximateReceiveCount']}|{why(forward)}"
+    return "|".join(map(str, origin))
+
+
+def origin_from(text: str | None) -> Origin | None:
+    """The origin that a text tells; None for what a sender has sent."""
+    if text is None:
+        return None
+    parent, delivery, why = text.split("|")
+    return Origin(parent, int(delivery), cast("Why", why))
 
 
 def why(forward: Forward) -> Why:

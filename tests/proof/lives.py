@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from proof.lineage import Origin, origin_from
+from proof.lineage import Origin
 from proof.replaying import Replay
-from recoverable.testing.aws.stored import Stored
 from recoverable.testing.timeline import Entry
 
 LEAVING = ("error", "delayed retry")
@@ -64,7 +63,7 @@ class Life:
         attempts: the runs of the handler on it.
         kids: the copies that were made of it.
         receives: how often it was received.
-        end: "deleted", "dead-lettered" or "", which is still there.
+        end: "deleted", "completed", "dead-lettered" or "", which is still there.
         made_by: as the how manyth event of the replay it was sent.
         ended_by: as the how manyth event it ended.
     """
@@ -97,7 +96,7 @@ def lives_of(replay: Replay) -> dict[str, Life]:
     for number, entry in enumerate(replay.entries):
         match entry.what:
             case "sent":
-                born(entry, replay.stored, replay.identities, lives)
+                born(entry, replay, lives)
                 lives[entry.broker_id].made_by = number
             case "received":
                 lives[entry.broker_id].receives += 1
@@ -105,25 +104,31 @@ def lives_of(replay: Replay) -> dict[str, Life]:
                 delivery = replay.batches[entry.invocation][entry.broker_id]
                 attempt = Attempt(entry.detail, entry.invocation, delivery, entry.at, number)
                 lives[entry.broker_id].attempts.append(attempt)
-            case "deleted" | "dead-lettered" | "expired":
+            case "dropped as a duplicate" if lives[entry.broker_id].made_by == number - 1:
+                dropped(lives.pop(entry.broker_id), lives)
+            case "deleted" | "completed" | "dead-lettered" | "expired":
                 lives[entry.broker_id].end, lives[entry.broker_id].ended_by = entry.what, number
             case _:
                 pass
     return lives
 
 
-def born(
-    entry: Entry, stored: Mapping[str, Stored], identities: Mapping[str, str], lives: dict[str, Life]
-) -> None:
+def born(entry: Entry, replay: Replay, lives: dict[str, Life]) -> None:
     """Note a message that was sent."""
-    origin = origin_from(stored[entry.broker_id].trace)
+    origin = replay.origins[entry.broker_id]
     assert (origin is None) == (entry.invocation == 0), "a function has sent something that carries no origin"
-    life = Life(entry.broker_id, identities[entry.broker_id], entry.queue, entry.at, origin)
+    life = Life(entry.broker_id, replay.identities[entry.broker_id], entry.queue, entry.at, origin)
     lives[entry.broker_id] = life
     if origin is not None:
         parent = lives[origin.parent]
         parent.kids.append(life)
         inherit(life, parent, origin, entry.invocation)
+
+
+def dropped(life: Life, lives: dict[str, Life]) -> None:
+    """Forget a copy that the queue has not taken, for it had one already."""
+    if life.origin is not None:
+        lives[life.origin.parent].kids.remove(life)
 
 
 def inherit(life: Life, parent: Life, origin: Origin, invocation: int) -> None:

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from proof.cases import Case, case_of, content, done_by, given_up, is_failure, messages, with_hops
+from proof.cases import Case, case_of, done_by, given_up, is_failure, messages, with_hops
 from proof.handlers import script
 from proof.replaying import Replay
 from proof.wrongs import FREE
 
 GRACE = 2
 """Deliveries without a word that are forgiven."""
-
-DEDUPLICATION = 300.0
-"""Seconds for which a FIFO queue knows duplicates."""
 
 
 def broken(replay: Replay) -> list[str]:
@@ -52,7 +49,9 @@ def innocents_are_processed(case: Case) -> Iterator[str]:
             continue
         failed = sum(is_failure(attempt.how) for life in lives for attempt in life.attempts)
         hits = sum(case.hits[life.broker_id] for life in lives)
-        spared = injected == 0 or injected + killers <= GRACE or hits <= GRACE
+        spared = hits <= GRACE or (
+            case.replay.scenario.apart and (injected == 0 or injected + killers <= GRACE)
+        )
         if spared and failed < rounds:
             yield f"CONVICTED: {message_id} never failed ({failed} failures, {hits} hits), and is in the error queue"
 
@@ -106,9 +105,9 @@ def copies_are_few(case: Case) -> Iterator[str]:
 def duplicates_are_dropped(case: Case) -> Iterator[str]:
     """A queue that knows duplicates gets one copy of each original."""
     for life in case.lives.values():
-        kids = [kid for kid in life.kids if kid.queue.endswith(".fifo")]
-        for kid, other in pairwise(kids):
-            if kid.queue == other.queue and other.sent_at - kid.sent_at < DEDUPLICATION:
+        for kid, other in pairwise(life.kids):
+            window = case.replay.scenario.window(kid.queue)
+            if kid.queue == other.queue and other.sent_at - kid.sent_at < window:
                 yield f"COPIES: {kid.queue} has two copies of {life.message_id} made of one original"
 
 
@@ -126,9 +125,10 @@ def reasons_are_given(case: Case) -> Iterator[str]:
 
 def contents_are_kept(case: Case) -> Iterator[str]:
     """What is given up has the body and the attributes that it was sent with."""
-    sent = {case.replay.identities[one]: case.replay.stored[one] for one in case.replay.sent}
+    content = case.replay.content
+    sent = {case.replay.identities[one]: content(one) for one in case.replay.sent}
     for seen in case.replay.errors:
-        before, after = content(sent[seen.id], case), content(case.replay.stored[seen.broker_id], case)
+        before, after = sent[seen.id], content(seen.broker_id)
         if before != after:
             yield f"CHANGED: {seen.id} was {before!r:.200}, and is {after!r:.200}"
 

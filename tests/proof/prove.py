@@ -10,8 +10,8 @@ from multiprocessing import Pool
 from typing import NamedTuple
 
 from proof.catalogue import SCENARIOS
-from proof.deep import DEEP
 from proof.exploring import Search
+from proof.sqs.deep import DEEP
 from proof.story import smallest, story
 
 ALL = {scenario.name: scenario for scenario in (*SCENARIOS, *DEEP)}

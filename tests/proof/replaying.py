@@ -1,26 +1,84 @@
-"""Runs a scenario with what a schedule says goes wrong, and gives what there is to judge."""
+"""A scenario run with what a schedule says goes wrong, and what there is to judge afterwards: what both clouds share."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import singledispatch
+from typing import Any, NamedTuple, Protocol
 
-from proof.lineage import traced
-from proof.scenarios import Scenario, world_of
+from proof.lineage import Origin
 from proof.wrongs import WRONGS
-from recoverable.testing import EndlessRun, Fault, SeenMessage, SqsWorld, Timeline
-from recoverable.testing.aws.stored import Stored
+from recoverable import Recoverability
+from recoverable.testing import Fault, SeenMessage, Timeline
 from recoverable.testing.points import Point
 from recoverable.testing.timeline import Entry
+from recoverable.testing.virtual import VirtualWorld
 
 Schedule = Mapping[str, str]
 """Places and what goes wrong there, such as `{"before send_message_batch 2": "died"}`: at the second such point of the run."""
 
-
 Batch = Mapping[str, int]
 """The broker's ids of an invocation's messages, and which of its deliveries each of them was."""
+
+
+class Scenario(Protocol):
+    """What a search and its judges ask of a scenario, on either cloud."""
+
+    @property
+    def name(self) -> str:
+        """What is special about it."""
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """What each message does."""
+
+    @property
+    def queue(self) -> str:
+        """The queue's name."""
+
+    @property
+    def recoverability(self) -> Recoverability:
+        """The ladder."""
+
+    @property
+    def attempts_per_round(self) -> int:
+        """The attempts of a round."""
+
+    @property
+    def attempts(self) -> int:
+        """All attempts of the ladder."""
+
+    @property
+    def fifo(self) -> bool:
+        """Whether the queue keeps the order."""
+
+    @property
+    def header_counter(self) -> bool:
+        """Whether an immediate retry is a copy."""
+
+    @property
+    def counted(self) -> bool:
+        """Whether each round has the attempts that the default policy gives it."""
+
+    @property
+    def copied(self) -> bool:
+        """Whether copies can be made."""
+
+    @property
+    def apart(self) -> bool:
+        """Whether a killer is kept apart from what comes with it."""
+
+    @property
+    def share(self) -> float:
+        """Which part of the schedules is enough."""
+
+    def window(self, queue: str) -> float:
+        """For how many seconds a queue knows duplicates."""
+
+    def outage(self, point: Point, now: float) -> Fault | None:
+        """What goes wrong anyway."""
 
 
 class Struck(NamedTuple):
@@ -47,7 +105,7 @@ class Injector:
         world: whose time it is.
     """
 
-    def __init__(self, scenario: Scenario, schedule: Schedule, world: SqsWorld) -> None:
+    def __init__(self, scenario: Scenario, schedule: Schedule, world: VirtualWorld) -> None:
         self._scenario, self._schedule, self._world = scenario, schedule, world
         self._counts = Counter[str]()
         self.batches: dict[int, Batch] = {}
@@ -59,24 +117,16 @@ class Injector:
         self._counts[kind] += 1
         place = f"{kind} {self._counts[kind]}"
         self.visits.append(Visit(place, point))
-        batch = self._batch(point)
+        batch = self.batch(point)
         wrong = self._schedule.get(place, "")
         fault = WRONGS[wrong] if wrong else self._scenario.outage(point, self._world._seconds())
         if fault is not None:
             self.struck.append(Struck(point, wrong, batch))
         return fault
 
-    def _batch(self, point: Point) -> tuple[str, ...]:
-        """The messages of the invocation; those of the point where there is none.
-
-        An invocation has no number yet when it is about to begin; one that is throttled leaves its number to the next.
-        """
-        if point.invocation:
-            return tuple(self.batches[point.invocation])
-        if point.what == "invoke":
-            receives = {one: self._world._broker.all[one][1].receives for one in point.message_ids}
-            self.batches[self._world._invocations._number + 1] = receives
-        return point.message_ids
+    def batch(self, point: Point) -> tuple[str, ...]:
+        """The messages of the invocation; those of the point where there is none."""
+        return tuple(self.batches.get(point.invocation, point.message_ids))
 
 
 @dataclass(frozen=True)
@@ -91,7 +141,8 @@ class Replay:
         struck: what was injected.
         batches: each invocation's batch.
         entries: what happened, in order.
-        stored: all messages that ever were, by the broker's id.
+        origins: what each broker message was made of, by the broker's id.
+        content: what a copy must keep of a broker message, given the broker's id.
         identities: the message's id by the broker's.
         left: what is still in the queue.
         errors: what is in error queues.
@@ -106,12 +157,13 @@ class Replay:
     struck: list[Struck]
     batches: Mapping[int, Batch]
     entries: list[Entry]
-    stored: Mapping[str, Stored]
+    origins: Mapping[str, Origin | None]
+    content: Callable[[str], Any]
     identities: Mapping[str, str]
     left: list[SeenMessage]
     errors: list[SeenMessage]
     endless: bool
-    world: SqsWorld
+    world: VirtualWorld
 
     @property
     def timeline(self) -> Timeline:
@@ -119,31 +171,7 @@ class Replay:
         return self.world.timeline()
 
 
-def replay(scenario: Scenario, schedule: Schedule) -> Replay:
-    """Run the scenario until nothing is left to do, or for too long."""
-    world, sent = world_of(scenario)
-    injector = Injector(scenario, schedule, world)
-    world.ask_at_each_point(injector)
-    endless = False
-    with traced():
-        try:
-            world.run()
-        except EndlessRun:
-            endless = True
-    broker = world._broker
-    errors = [seen for name in broker.queues if name != scenario.queue for seen in world.queue(name)]
-    return Replay(
-        scenario,
-        schedule,
-        sent,
-        injector.visits,
-        injector.struck,
-        injector.batches,
-        world._journal._entries,
-        {broker_id: message for broker_id, (_, message) in broker.all.items()},
-        {broker_id: world._identity(broker_id) for broker_id in broker.all},
-        world.queue(scenario.queue),
-        errors,
-        endless,
-        world,
-    )
+@singledispatch
+def replay(scenario: Any, schedule: Schedule) -> Replay:
+    """Run the scenario until nothing is left to do, or for too long; each cloud registers how."""
+    raise TypeError(f"nobody replays a {type(scenario).__name__} with {schedule}")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from proof.promises import broken
-from proof.replaying import Schedule, replay
-from proof.scenarios import Scenario
+from proof.replaying import Scenario, Schedule, replay
 
 
 def smallest(scenario: Scenario, schedule: Schedule) -> Schedule:

@@ -10,12 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proof.hostile import ENDPOINTS, LADDERS, sent
-from proof.lineage import origin_from, traced
+from proof.lineage import origin_from
+from proof.sqs.hostile import ENDPOINTS, LADDERS, sent
+from proof.sqs.lineage import traced
 from proof.wrongs import WRONGS, possible_wrongs
 from recoverable import Message, Recoverability
 from recoverable.aws import SqsEndpoint
 from recoverable.testing import Fault, SqsWorld
+from recoverable.testing.aws.places import fitting
 from recoverable.testing.points import Point
 
 ENDS = st.lists(st.sampled_from([None, KeyError, ValueError, RecursionError]), min_size=1, max_size=6)
@@ -43,7 +45,7 @@ class Once:
         self._wrong, self._left = wrong, nth
 
     def __call__(self, point: Point) -> Fault | None:
-        if self._wrong not in possible_wrongs(point.when, point.what):
+        if self._wrong not in possible_wrongs(fitting, point.when, point.what):
             return None
         self._left -= 1
         return WRONGS[self._wrong] if self._left == 0 else None

@@ -6,7 +6,7 @@ import pytest
 
 from proof.catalogue import NAMED
 from proof.exploring import Search
-from proof.mutations import MUTATIONS, Mutation
+from proof.sqs.mutations import MUTATIONS, Mutation
 
 PAIRS = 100
 

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from proof.catalogue import NAMED
+from proof.ladders import ladder
 from proof.promises import broken
 from proof.replaying import replay
-from proof.scenarios import ladder
 from proof.test_hostile_ladders import Reader, climb
 from recoverable.aws import SqsEndpoint
 from recoverable.aws.wire import FOLDED, HEADERS

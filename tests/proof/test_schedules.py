@@ -6,7 +6,7 @@ import pytest
 
 from proof.catalogue import SCENARIOS
 from proof.exploring import Search
-from proof.scenarios import Scenario
+from proof.replaying import Scenario
 from proof.story import smallest, story
 
 PAIRS = 100

@@ -6,7 +6,7 @@ import pytest
 
 from docs.pages import blocks
 from proof.catalogue import NAMED
-from proof.mutations import delete_first
+from proof.sqs.mutations import delete_first
 from proof.story import smallest, story
 
 

@@ -12,6 +12,8 @@ from recoverable.testing import (
     DeliveredTwice,
     Died,
     Fault,
+    InstanceLost,
+    LockLost,
     PartlyFailed,
     Raises,
     Refused,
@@ -21,8 +23,7 @@ from recoverable.testing import (
     Unreachable,
     VisibilityExpired,
 )
-from recoverable.testing.aws.places import fitting
-from recoverable.testing.points import Point, When
+from recoverable.testing.points import Fitting, Point, When
 
 WRONGS: Mapping[str, Fault] = {
     "exception": Raises(RuntimeError("injected")),
@@ -31,6 +32,8 @@ WRONGS: Mapping[str, Fault] = {
     "timed out": TimedOut(),
     "slow": Slow(timedelta(seconds=28)),  # of 30: handlers are stopped, calls get through
     "expired": VisibilityExpired(),
+    "lock lost": LockLost(),
+    "machine lost": InstanceLost(),
     "clock late": ClockSkewed(timedelta(hours=1)),
     "clock early": ClockSkewed(timedelta(hours=-1)),
     "throttled": Throttled(),
@@ -50,7 +53,7 @@ FREE_AT = {("attempt", "exception"), ("invoke", "throttled")}
 
 
 @cache
-def possible_wrongs(when: When, what: str) -> tuple[str, ...]:
+def possible_wrongs(fitting: Fitting, when: When, what: str) -> tuple[str, ...]:
     """What can go wrong at such a point."""
     return tuple(wrong for wrong, fault in WRONGS.items() if isinstance(fault, fitting(when, what)))
 

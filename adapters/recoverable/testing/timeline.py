@@ -86,9 +86,12 @@ class Journal:
         self._entries: list[Entry] = []
         self._clock, self._invocation = clock, invocation
 
-    def note(self, what: What, queue: str, broker_id: str, detail: str = "") -> None:
-        """Write down that this happened now."""
-        self._entries.append(Entry(self._clock(), what, broker_id, queue, self._invocation(), detail))
+    def note(
+        self, what: What, queue: str, broker_id: str, detail: str = "", invocation: int | None = None
+    ) -> None:
+        """Write down that this happened now, by the invocation that is at work unless another is named."""
+        number = self._invocation() if invocation is None else invocation
+        self._entries.append(Entry(self._clock(), what, broker_id, queue, number, detail))
 
     def timeline(self, identity: Callable[[str], str], message_id: str | None = None) -> Timeline:
         """What happened to a message and its copies, or to all.

@@ -28,7 +28,7 @@ def test_a_lock_is_renewed_while_the_function_runs(service_bus_world: ServiceBus
     service_bus_world.send(QUEUE, "x")
     service_bus_world.run()
     assert happened(service_bus_world, "received", "completed") == [
-        (0, "received", "delivery 1"),
+        (0, "received", "delivery 1 of number 1"),
         (500, "completed", ""),
     ]
 
@@ -40,8 +40,8 @@ def test_a_lock_that_is_renewed_no_more_runs_out_and_the_message_comes_back(
     service_bus_world.send(QUEUE, "x")
     service_bus_world.run()
     assert happened(service_bus_world, "received", "completed", "call failed") == [
-        (0, "received", "delivery 1"),
-        (160, "received", "delivery 2"),
+        (0, "received", "delivery 1 of number 1"),
+        (160, "received", "delivery 2 of number 1"),
         (161, "completed", ""),
         (
             500,
@@ -79,8 +79,8 @@ def test_a_lock_that_gets_lost_gives_the_message_to_another(
     service_bus_world.run()
     assert attempts(service_bus_world) == [(0, "succeeded")] * 2
     assert [detail for _, _, detail in happened(service_bus_world, "received")] == [
-        "delivery 1",
-        "delivery 2",
+        "delivery 1 of number 1",
+        "delivery 2 of number 1",
     ]
 
 

@@ -95,8 +95,8 @@ def test_a_session_whose_renewal_ends_is_lost(service_bus_world: ServiceBusWorld
     service_bus_world.send(QUEUE, "x", group_id="a")
     service_bus_world.run()
     assert [(at, detail) for at, _, detail in happened(service_bus_world, "received")] == [
-        (0, "delivery 1"),
-        (160, "delivery 2"),
+        (0, "delivery 1 of number 1"),
+        (160, "delivery 2 of number 1"),
     ]
     assert service_bus_world.queue(QUEUE) == []
 

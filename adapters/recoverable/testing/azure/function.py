@@ -10,8 +10,6 @@ from datetime import datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
-from recoverable.local.service_bus.broker.messages import Message
-
 from ...alarm import Alarm
 from ...handlers import is_coroutine_function
 from ...world import World, current_world
@@ -22,6 +20,7 @@ from ..timeline import Journal
 from ..virtual import Invocations
 from .app import Triggered
 from .attempts import Attempts
+from .listener import Locked
 from .register import broker_id
 from .sending import Client
 from .trigger import decoded
@@ -64,39 +63,39 @@ class Surroundings:
 
 def run(
     function: Triggered,
-    messages: Sequence[Message],
+    batch: Sequence[Locked],
     invocation: Invocation,
     client: Client,
     world: Surroundings,
 ) -> str:
-    """Call the function on the messages; gives how it failed, nothing when it returned.
+    """Call the function on a batch; gives how it failed, nothing when it returned.
 
     Args:
         function: the function.
-        messages: one, or a batch.
+        batch: one message, or many.
         invocation: what it runs in.
         client: of its process.
         world: all around.
     """
     tokens = (
         current_invocation.set(invocation),
-        current_world.set(endpoint_world(messages, invocation, client, world)),
+        current_world.set(endpoint_world(batch, invocation, client, world)),
     )
     try:
-        return answered(function, messages, invocation, world)
+        return answered(function, batch, invocation, world)
     finally:
         current_invocation.reset(tokens[0])
         current_world.reset(tokens[1])
 
 
 def answered(
-    function: Triggered, messages: Sequence[Message], invocation: Invocation, world: Surroundings
+    function: Triggered, batch: Sequence[Locked], invocation: Invocation, world: Surroundings
 ) -> str:
     """How the invocation failed, in between its faults; nothing when it did not."""
     misfortune, ids = world.misfortune, invocation.message_ids
     try:
         invocation.suffer(misfortune.at("before", "invoke", invocation.queue, ids, invocation.number))
-        call(function, messages, invocation)
+        call(function, batch, invocation)
         invocation.suffer(misfortune.at("after", "invoke", invocation.queue, ids, invocation.number))
     except ProcessEnded:
         pass  # said below, as for a handler that has swallowed it
@@ -116,10 +115,12 @@ def exit_process(invocation: Invocation, error: SystemExit) -> None:
         invocation.die(f"exited with {error.code}")
 
 
-def call(function: Triggered, messages: Sequence[Message], invocation: Invocation) -> None:
+def call(function: Triggered, batch: Sequence[Locked], invocation: Invocation) -> None:
     """Call the function as the worker does, which takes no result without an output binding."""
     arguments: dict[str, Any] = {
-        function.argument: decoded(messages, binary=function.binary, many=function.many)
+        function.argument: decoded(
+            [locked.wire for locked in batch], binary=function.binary, many=function.many
+        )
     }
     if function.context:
         arguments["context"] = SimpleNamespace(
@@ -133,11 +134,11 @@ def call(function: Triggered, messages: Sequence[Message], invocation: Invocatio
 
 
 def endpoint_world(
-    messages: Sequence[Message], invocation: Invocation, client: Client, world: Surroundings
+    batch: Sequence[Locked], invocation: Invocation, client: Client, world: Surroundings
 ) -> World:
     """What endpoints in the invocation take from their surroundings."""
     slot = invocation.instance
     slot.spend = invocation.spend
-    numbered = {message.sequence_number: broker_id(message.content) for message in messages}
+    numbered = {each.message.sequence_number: broker_id(each.message.content) for each in batch}
     attempts = Attempts(invocation, numbered, world.misfortune, world.journal)
     return World(client, lambda: world.now() + slot.skew, Alarm, slot.runner, attempts.watched, slot.kept)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from recoverable.local.service_bus.broker.messages import Message, Verb, Verdict
+from recoverable.local.service_bus.broker.messages import Verb, Verdict
 from recoverable.local.service_bus.broker.refusals import RefusedError
 
 from ..faults import AnswerLost, Fault, LockLost, Unreachable
@@ -12,8 +12,9 @@ from ..invocation import LOST, Invocation
 from ..timeline import What
 from .app import Triggered
 from .function import Surroundings, run
-from .listener import HostSettings, Listener
+from .listener import HostSettings, Listener, Locked
 from .queues import WatchedEntity
+from .register import broker_id as id_of
 from .worker import Flight, Worker
 
 ABANDON, COMPLETE = Verdict(Verb.ABANDON), Verdict(Verb.COMPLETE)
@@ -60,13 +61,13 @@ class Host:
     def _new_worker(self) -> Worker:
         return Worker(self._world.new_client(), self._world.seconds)
 
-    def _run(self, messages: list[Message], listener: Listener) -> None:
+    def _run(self, batch: list[Locked], listener: Listener) -> None:
         """Messages, from their lock to their settlement."""
         worker, world = self._worker, self._world
-        tokens = [message.lock.token for message in messages if message.lock]
-        flight = Flight(messages, listener, tokens, world.seconds())
-        for message, broker_id in zip(messages, flight.ids, strict=True):
-            self._note("received", broker_id, f"delivery {message.delivery_count + 1}")
+        flight = Flight(batch, listener, world.seconds())
+        if listener.is_lost:
+            self._leave_to_their_locks(flight)
+            return
         flight.invocation = invocation = Invocation(
             world.invocations.next_number(),
             self._queue.profile.path,
@@ -78,18 +79,22 @@ class Host:
             ending=partial(self._ended, worker),
         )
         worker.flights.append(flight)
+        for locked, broker_id in zip(batch, flight.ids, strict=True):
+            told = f"delivery {locked.delivery} of number {locked.message.sequence_number}"
+            self._note("received", broker_id, told, flight)
         self._plan_renewal(flight)
-        error = run(self._function, messages, invocation, worker.client, world)
+        error = run(self._function, batch, invocation, worker.client, world)
         worker.give_back(slot, flight)
         if error:
             for broker_id in flight.ids:
-                self._note("invocation failed", broker_id, error)
+                self._note("invocation failed", broker_id, error, flight)
         if flight.land():
             self._finish(flight, ABANDON if error else COMPLETE if self._function.completes else None)
 
     def _ended(self, worker: Worker, how: str) -> None:
         """The worker's process has ended, and all invocations in it: the host abandons their messages, unless it is gone itself."""
-        flights = worker.end(how)
+        scheduler = self._world.scheduler
+        flights = worker.end(how, partial(scheduler.at, scheduler.now))
         if how != LOST:
             self._worker = self._new_worker()
             for flight in flights:
@@ -99,29 +104,29 @@ class Host:
             listener.lose()
         for flight in flights:
             self._leave_to_their_locks(flight)
-        self._world.scheduler.at(self._world.seconds(), self._start)
+        scheduler.at(scheduler.now, self._start)
 
     def _finish(self, flight: Flight, verdict: Verdict | None) -> None:
         flight.listener.free()
         if verdict is None:
             self._leave_to_their_locks(flight)
         else:
-            for place in range(len(flight.messages)):
-                self._settle(flight, place, verdict)
+            for locked in flight.batch:
+                self._settle(flight, locked, verdict)
         flight.listener.look()
 
-    def _settle(self, flight: Flight, place: int, verdict: Verdict) -> None:
+    def _settle(self, flight: Flight, locked: Locked, verdict: Verdict) -> None:
         """Settle a message; what cannot be settled comes back when its lock has run out."""
-        broker_id, misfortune = flight.ids[place], self._world.misfortune
-        number = flight.invocation.number if flight.invocation else 0
-        fault = misfortune.at("before", "settle", self._queue.profile.path, (broker_id,), number)
+        broker_id, misfortune = id_of(locked.message.content), self._world.misfortune
+        fault = misfortune.at("before", "settle", self._queue.profile.path, (broker_id,), flight.number)
         try:
             self._under(fault, flight)
-            self._queue.locks.find(flight.tokens[place])
-            self._note(SAID[verdict.verb], broker_id, "the host never heard" if fault == AnswerLost() else "")
-            self._queue.settle(flight.tokens[place], verdict)
+            self._queue.locks.find(locked.token)
+            told = "the host never heard" if fault == AnswerLost() else ""
+            self._note(SAID[verdict.verb], broker_id, told, flight)
+            self._queue.settle(locked.token, verdict)
         except RefusedError as refused:
-            self._note("call failed", broker_id, f"{verdict.verb.value}: {refused.description}")
+            self._note("call failed", broker_id, f"{verdict.verb.value}: {refused.description}", flight)
             self._leave_to_their_locks(flight)
 
     def _under(self, fault: Fault | None, flight: Flight) -> None:
@@ -132,25 +137,29 @@ class Host:
 
     def _leave_to_their_locks(self, flight: Flight) -> None:
         """Let time pass until the locks have run out."""
-        for message in flight.messages:
-            if message.lock is not None and message.lock.token in flight.tokens:
-                self._queue.agenda.wake(message.lock.until)
+        for locked in flight.batch:
+            lock = locked.message.lock
+            if lock is not None and lock.token == locked.token:
+                self._queue.agenda.wake(lock.until)
 
     def _take_back(self, flight: Flight) -> None:
         """Service Bus takes the locks away, as if they had run out."""
-        for broker_id, token in zip(flight.ids, flight.tokens, strict=True):
+        listener = flight.listener
+        if listener.session_id is not None:
+            listener.step_aside()
+        for locked, broker_id in zip(flight.batch, flight.ids, strict=True):
             try:
-                self._queue.settle(token, ABANDON)
+                self._queue.settle(locked.token, ABANDON)
             except RefusedError:
                 continue  # gone already
-            self._note("lock lost", broker_id, "")
-        if flight.listener.session_id is not None:
-            flight.listener.leave_session()
+            self._note("lock lost", broker_id, "", flight)
+        if listener.session_id is not None:
+            listener.leave_session()
 
     def _plan_renewal(self, flight: Flight) -> None:
         """Renew in time, for as long as the host does; a batch's messages are not renewed, a session is."""
         now = self._world.seconds()
-        lock = flight.messages[0].lock
+        lock = flight.batch[0].message.lock
         if lock is None or (self._function.many and flight.listener.session_id is None):
             return
         left = lock.until - self._queue.agenda.start - now
@@ -159,18 +168,18 @@ class Host:
             flight.renewal = self._world.scheduler.aside(moment, partial(self._renew, flight))
 
     def _renew(self, flight: Flight) -> None:
-        queue, number = self._queue, flight.invocation.number if flight.invocation else 0
-        fault = self._world.misfortune.at("before", "renew", queue.profile.path, tuple(flight.ids), number)
+        queue, ids = self._queue, tuple(flight.ids)
+        fault = self._world.misfortune.at("before", "renew", queue.profile.path, ids, flight.number)
         try:
             self._under(fault, flight)
             if flight.listener.session_id is not None:
                 queue.renew_session(flight.listener.session_id)
             else:
-                queue.locks.renew(flight.tokens[0])
+                queue.locks.renew(flight.batch[0].token)
         except RefusedError as refused:
             for broker_id in flight.ids:
-                self._note("call failed", broker_id, f"renew: {refused.description}")
+                self._note("call failed", broker_id, f"renew: {refused.description}", flight)
         self._plan_renewal(flight)
 
-    def _note(self, what: What, broker_id: str, detail: str) -> None:
-        self._world.journal.note(what, self._queue.profile.path, broker_id, detail)
+    def _note(self, what: What, broker_id: str, detail: str, flight: Flight) -> None:
+        self._world.journal.note(what, self._queue.profile.path, broker_id, detail, flight.number)

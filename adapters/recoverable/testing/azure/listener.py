@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import inf
+from typing import NamedTuple
+from uuid import UUID
 
 from recoverable.local.service_bus.broker.entity import Entity
 from recoverable.local.service_bus.broker.messages import Message
@@ -31,7 +33,16 @@ class HostSettings:
     lock_renewal: float
 
 
-Run = Callable[[list[Message], "Listener"], None]
+class Locked(NamedTuple):
+    """A message as it was received: under which lock, in which delivery, and what came over the wire."""
+
+    message: Message
+    token: UUID
+    delivery: int
+    wire: bytes
+
+
+Run = Callable[[list[Locked], "Listener"], None]
 """Has messages handled, from their lock to their settlement."""
 
 
@@ -55,8 +66,8 @@ class Listener:
         self._queue, self._scheduler, self._run = queue, scheduler, run
         self._concurrency, self._batch_size = concurrency, batch_size
         self._busy = 0
-        self._gathering: list[Message] | None = None
-        self._waits = self._is_lost = False
+        self._gathering: list[Locked] | None = None
+        self._waits = self.is_lost = False
 
     def listen(self) -> None:
         """Take messages from now on."""
@@ -65,12 +76,14 @@ class Listener:
         self.look()
 
     def lose(self) -> None:
-        """The machine is gone: nothing more is taken, and nothing is handed back."""
-        self._is_lost = True
+        """The machine is gone: nothing more is taken, and what it holds is not handed back."""
+        self.is_lost = True
+        if self.session_id is None:
+            self._queue.leave(self)
 
     def ready(self) -> bool:
         """Whether it can take a message now."""
-        return not self._is_lost and (self._gathering is not None or self._busy < self._concurrency)
+        return not self.is_lost and (self._gathering is not None or self._busy < self._concurrency)
 
     def deliver(self, message: Message) -> None:
         """Take a message; what comes at the same moment makes a batch."""
@@ -78,7 +91,9 @@ class Listener:
             self._busy += 1
             self._gathering = []
             self._scheduler.at(self._scheduler.now, partial(self._begin, self._gathering))
-        self._gathering.append(message)
+        assert message.lock is not None
+        locked = Locked(message, message.lock.token, message.delivery_count + 1, message.encode())
+        self._gathering.append(locked)
         if len(self._gathering) == self._batch_size:
             self._gathering = None
 
@@ -88,7 +103,7 @@ class Listener:
 
     def look(self) -> None:
         """Look for messages; a session that has none left is left for another."""
-        if self._is_lost:
+        if self.is_lost:
             return
         if self._queue.profile.sessions and not self._busy:
             self._look_for_session()
@@ -104,6 +119,10 @@ class Listener:
         self.leave_session()
         self.look()
 
+    def step_aside(self) -> None:
+        """Take nothing of the session any more, which is about to be lost."""
+        self._queue.receivers.remove(self)
+
     def leave_session(self) -> None:
         """Hand the session back."""
         self._queue.leave(self)
@@ -116,8 +135,7 @@ class Listener:
             self._waits = True
             self._queue.sessions.wait(self, inf)
 
-    def _begin(self, batch: list[Message]) -> None:
+    def _begin(self, batch: list[Locked]) -> None:
         if self._gathering is batch:
             self._gathering = None
-        if not self._is_lost:
-            self._run(batch, self)
+        self._run(batch, self)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from recoverable.local.service_bus.broker.agenda import Agenda
@@ -11,7 +10,7 @@ from recoverable.local.service_bus.broker.content import Content
 from recoverable.local.service_bus.broker.entity import Entity
 from recoverable.local.service_bus.broker.messages import Message
 from recoverable.local.service_bus.broker.namespace import Namespace
-from recoverable.local.service_bus.broker.profile import DEAD_LETTERS, Profile, of_queue
+from recoverable.local.service_bus.broker.profile import Profile, of_queue
 from recoverable.local.service_bus.broker.settings import Queue
 
 from ..scheduler import Scheduler
@@ -48,35 +47,39 @@ class WatchedEntity(Entity):
     """A queue that tells what comes into it.
 
     Args:
-        profile: what it is like.
+        agenda: where what happens later is noted.
         register: gives its messages their ids.
         note: writes down what happens to them.
-        agenda: where what happens later is noted.
-        others: as of an `Entity`.
     """
 
-    def __init__(
-        self, profile: Profile, register: Register, note: Note, agenda: VirtualAgenda, **others: Any
-    ) -> None:
-        super().__init__(profile, agenda=agenda, **others)
-        self.agenda, self._register, self._note = agenda, register, note
+    agenda: VirtualAgenda
+    register: Register
+    note: Note
+
+    @staticmethod
+    def watching(entity: Entity, agenda: VirtualAgenda, register: Register, note: Note) -> WatchedEntity:
+        """The same queue, watched from now on: a namespace makes its queues itself, and joins them to one another as it does."""
+        entity.__class__ = WatchedEntity
+        assert isinstance(entity, WatchedEntity)
+        entity.agenda, entity.register, entity.note = agenda, register, note
+        return entity
 
     def put(self, content: Content, *, hops: int = 0, first_number: int | None = None) -> int:
         """Take in a message; gives its sequence number."""
         self.check(content)
-        content = self._register.entered(content)
-        self._note(*self._arrival(content, hops))
+        content = self.register.entered(content)
+        self.note(*self._arrival(content, hops))
         self.agenda.wake((content.scheduled or 0) / 1000)
         number = super().put(content, hops=hops, first_number=first_number)
         if self.outlet is None and self.shelf.find(number) is None:
-            self._note("dropped as a duplicate", self.profile.path, broker_id(content), "")
+            self.note("dropped as a duplicate", self.profile.path, broker_id(content), "")
         return number
 
     def keep(self, message: Message) -> None:
         """Take in a dead letter."""
         if self.outlet is None:
             reason = message.content.application_properties().get("DeadLetterReason", "")
-            self._note("dead-lettered", self.profile.path, broker_id(message.content), str(reason))
+            self.note("dead-lettered", self.profile.path, broker_id(message.content), str(reason))
         super().keep(message)
 
     def _arrival(self, content: Content, hops: int) -> tuple[What, str, str, str]:
@@ -128,19 +131,10 @@ class Queues(Namespace):
         return name.lower() in self._entities
 
     def names(self) -> list[str]:
-        """The names of all queues, without those of dead letters."""
+        """The names of all queues, without those below them."""
         paths = [entity.profile.path for entity in self.entities()]
-        return sorted(path for path in paths if not path.endswith(DEAD_LETTERS))
+        return sorted(path for path in paths if "/" not in path)
 
-    def _entity(self, profile: Profile, *, forward_to: str | None, dead: Entity | None = None) -> Entity:
-        entity = WatchedEntity(
-            profile,
-            self._register,
-            self._note,
-            self.agenda,
-            clock=self._clock,
-            bury=dead.keep if dead else None,
-            outlet=partial(self._forward, profile.path, forward_to) if forward_to else None,
-        )
-        self._entities[profile.path.lower()] = entity
-        return entity
+    def _entity(self, profile: Profile, **wiring: Any) -> WatchedEntity:
+        entity = super()._entity(profile, **wiring)
+        return WatchedEntity.watching(entity, self.agenda, self._register, self._note)

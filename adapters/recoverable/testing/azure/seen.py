@@ -9,7 +9,7 @@ from ..seen import SeenMessage
 from .contents import fields_of, moment, properties_of
 from .register import broker_id, message_id
 
-OURS = ("NServiceBus.", "Recoverable.")
+OURS = ("NServiceBus.", "Recoverable.", "$.diagnostics.")
 """How the headers begin that are not the sender's own."""
 
 

@@ -14,7 +14,6 @@ from azure.servicebus import ServiceBusReceivedMessage  # noqa: TID251  # the ki
 
 from recoverable.local.azure.metadata import body_of, data_of, told_of, told_of_many
 from recoverable.local.azure.rpc import Typed, to_metadata, to_rpc
-from recoverable.local.service_bus.broker.messages import Message
 
 
 class Decoder(ServiceBusMessageInConverter, binding=None):
@@ -26,15 +25,15 @@ class Decoder(ServiceBusMessageInConverter, binding=None):
         return ServiceBusMessageInConverter._parse_datetime(datetime_str)  # noqa: SLF001  # its own
 
 
-def decoded(messages: Sequence[Message], *, binary: bool, many: bool) -> Any:
+def decoded(wires: Sequence[bytes], *, binary: bool, many: bool) -> Any:
     """The trigger's argument.
 
     Args:
-        messages: one, or as many as there are in the batch.
+        wires: one message as it came over the wire, or as many as there are in the batch.
         binary: whether the trigger asks for binary data; a JSON body otherwise overwrites the metadata.
         many: whether the trigger's cardinality is many.
     """
-    received = [ServiceBusReceivedMessage.from_bytes(message.encode()) for message in messages]
+    received = [ServiceBusReceivedMessage.from_bytes(wire) for wire in wires]
     data, metadata = in_batch(received, binary=binary) if many else alone(received[0], binary=binary)
     found = {name: datum(value) for name, value in to_metadata(metadata).items()}
     return Decoder.decode(datum(to_rpc(data)), trigger_metadata=found)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from uuid import UUID
-
-from recoverable.local.service_bus.broker.messages import Message
 
 from ..instance import Instance
 from ..invocation import Invocation
 from ..scheduler import Item
-from .listener import Listener
+from .listener import Listener, Locked
 from .register import broker_id
 from .sending import Client
 
@@ -21,17 +18,15 @@ class Flight:
     """One invocation on its way.
 
     Args:
-        messages: its messages.
+        batch: its messages.
         listener: which took them.
-        tokens: the locks under which it has them.
         began: when it began, in seconds of the world.
         renewal: the next renewal of its locks.
         settled: whether the host has done with it.
     """
 
-    messages: list[Message]
+    batch: list[Locked]
     listener: Listener
-    tokens: list[UUID]
     began: float
     invocation: Invocation | None = None
     renewal: Item | None = None
@@ -40,7 +35,12 @@ class Flight:
     @property
     def ids(self) -> list[str]:
         """The broker's ids of its messages."""
-        return [broker_id(message.content) for message in self.messages]
+        return [broker_id(locked.message.content) for locked in self.batch]
+
+    @property
+    def number(self) -> int:
+        """The invocation's number."""
+        return self.invocation.number if self.invocation else 0
 
     def land(self) -> bool:
         """End it, unless it has ended already; nothing is renewed for it any more."""
@@ -81,10 +81,15 @@ class Worker:
         else:
             self._idle.append(slot)
 
-    def end(self, how: str) -> list[Flight]:
-        """The process ends; gives the invocations that it takes along."""
+    def end(self, how: str, later: Callable[[Callable[[], None]], object]) -> list[Flight]:
+        """The process ends; gives the invocations that it takes along.
+
+        Args:
+            how: how.
+            later: does something when no event loop runs any more.
+        """
         for slot in self._idle:
-            slot.end()
+            later(slot.end)
         self._idle.clear()
         for flight in self.flights:
             if flight.invocation is not None:

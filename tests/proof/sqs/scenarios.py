@@ -1,4 +1,4 @@
-"""What a scenario is, and how its world is made."""
+"""What a scenario on SQS is, and how its world is made."""
 
 from __future__ import annotations
 
@@ -8,20 +8,15 @@ from datetime import timedelta
 from typing import Any
 
 from proof.handlers import Behaving, as_coroutine
-from recoverable import Delayed, Failed, Immediate, Recoverability
+from proof.ladders import ERRORS, ladder
+from recoverable import Recoverability
 from recoverable.aws import SqsEndpoint
 from recoverable.aws.wire import HEADERS
 from recoverable.testing import Fault, SqsWorld
 from recoverable.testing.points import Point
 
-ERRORS = "errors"
-
-
-def ladder(immediate: int = 1, delayed: int = 1, errors: str = ERRORS, **settings: Any) -> Recoverability:
-    """A short ladder."""
-    return Recoverability(
-        Immediate(immediate), Delayed(delayed, timedelta(seconds=10)), Failed(errors), **settings
-    )
+DEDUPLICATION = 300.0
+"""Seconds for which a FIFO queue knows duplicates."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +59,15 @@ class Scenario:
     def fifo(self) -> bool:
         """Whether the queue keeps the order."""
         return self.queue.endswith(".fifo")
+
+    @property
+    def apart(self) -> bool:
+        """Whether a killer is kept apart from what comes with it: the adapter sees the whole batch, and orders it."""
+        return True
+
+    def window(self, queue: str) -> float:
+        """For how many seconds a queue knows duplicates."""
+        return DEDUPLICATION if queue.endswith(".fifo") else 0.0
 
     @property
     def header_counter(self) -> bool:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from proof.catalogue import HALF_AN_HOUR, KILLED_FIVE_TIMES, TEN_ATTRIBUTES, own_policy
-from proof.scenarios import Scenario, ladder
+from proof.ladders import ladder
+from proof.policies import own_policy
+from proof.sqs.catalogue import HALF_AN_HOUR, KILLED_FIVE_TIMES, TEN_ATTRIBUTES
+from proof.sqs.scenarios import Scenario
 
 DEEP: tuple[Scenario, ...] = (
     Scenario(name="default ladder", bodies=("fails", "ok", "fails*7 ok"), recoverability=ladder(5, 3)),

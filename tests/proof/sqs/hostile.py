@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from proof.scenarios import ERRORS
+from proof.ladders import ERRORS
 from recoverable import Delayed, Exponential, Failed, Immediate, Recoverability
 from recoverable.aws.wire import FOLDED, HEADERS
 

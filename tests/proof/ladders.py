@@ -1,0 +1,17 @@
+"""The short ladders of scenarios, and where they end."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from recoverable import Delayed, Failed, Immediate, Recoverability
+
+ERRORS = "errors"
+
+
+def ladder(immediate: int = 1, delayed: int = 1, errors: str = ERRORS, **settings: Any) -> Recoverability:
+    """A short ladder."""
+    return Recoverability(
+        Immediate(immediate), Delayed(delayed, timedelta(seconds=10)), Failed(errors), **settings
+    )

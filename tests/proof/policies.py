@@ -1,0 +1,27 @@
+"""A policy of a user, for scenarios."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from proof.handlers import Unwanted
+from recoverable import (
+    Action,
+    DelayedRetry,
+    Discard,
+    ErrorContext,
+    MoveToError,
+    Recoverability,
+    default_policy,
+)
+
+
+def own_policy(recoverability: Recoverability, context: ErrorContext) -> Action:
+    """Discards, goes elsewhere, waits for no time, and else does as usual."""
+    if isinstance(context.exception, Unwanted):
+        return Discard("nobody wants it")
+    if context.delayed_deliveries_performed:
+        return MoveToError("elsewhere")
+    if context.immediate_processing_failures > 1:
+        return DelayedRetry(timedelta(0))
+    return default_policy(recoverability, context)

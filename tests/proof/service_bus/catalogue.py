@@ -1,0 +1,64 @@
+"""The scenarios that are explored on Service Bus: one for each way in which a message can climb, and for each neighbour that can hurt it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from proof.ladders import ERRORS, ladder
+from proof.policies import own_policy
+from proof.service_bus.scenarios import QUEUE, Scenario
+from recoverable.testing import Fault, Throttled
+from recoverable.testing.points import Point
+
+BATCH: Mapping[str, Any] = {"batch": True}
+SESSIONS: Mapping[str, Any] = {"sessions": True}
+PROPERTIES: Mapping[str, Any] = {
+    "attributes": {"text": "ä", "whole": 7, "broken": 0.5, "sure": False, "id": UUID(int=1)},
+    "correlation_id": "c1", "subject": "s1", "to": "t1", "reply_to": "r1", "content_type": "x/y",
+}  # fmt: skip
+KIB = 1024
+AT_THE_LIMIT: Mapping[str, Any] = {"attributes": {"a": "x" * 32_000, "b": "x" * 25_000}}
+"""Properties that leave a copy no room for a whole stack trace."""
+
+
+def error_queue_is_away(point: Point, now: float) -> Fault | None:
+    """No send to the error queue works for the first minute."""
+    is_down = point.when == "before" and point.what == "send_messages" and point.queue == ERRORS
+    return Throttled() if is_down and now < timedelta(minutes=1).total_seconds() else None
+
+
+SCENARIOS: tuple[Scenario, ...] = (
+    Scenario(name="bus: one message", bodies=("fails",)),
+    Scenario(name="bus: one message that recovers", bodies=("fails*2 ok",)),
+    Scenario(name="bus: one good message", bodies=("ok",)),
+    Scenario(name="bus: several messages", bodies=("fails", "ok", "fails ok"), recoverability=ladder(0, 1)),
+    Scenario(name="bus: several instances", bodies=("fails", "ok", "fails ok"), recoverability=ladder(0, 1), host={"instances": 2, "concurrency": 1}),
+    Scenario(name="bus: killer alone", bodies=("kills",)),
+    Scenario(name="bus: killer among others", bodies=("ok", "kills", "fails"), recoverability=ladder(0, 1)),
+    Scenario(name="bus: wordless deliveries", bodies=("kills*5 ok", "ok")),
+    Scenario(
+        name="bus: neighbours in flight", bodies=("works ok", "kills", "toils ok"), recoverability=ladder(1, 0), apart=False,
+    ),
+    Scenario(name="bus: sessions", bodies=("fails", "ok", "fails ok", "ok"), endpoint=SESSIONS, recoverability=ladder(1, 0)),
+    Scenario(name="bus: session and killer", bodies=("ok", "kills", "ok", "ok"), endpoint=SESSIONS, recoverability=ladder(0, 1)),
+    Scenario(name="bus: duplicates detected", bodies=("fails", "fails ok"), detects=(QUEUE, ERRORS)),
+    Scenario(name="bus: duplicates detected in the error queue", bodies=("fails", "fails"), detects=(ERRORS,), recoverability=ladder(1, 0)),
+    Scenario(name="bus: batch", bodies=("fails", "ok", "fails ok"), endpoint=BATCH, recoverability=ladder(0, 1)),
+    Scenario(name="bus: batch that retries at once", bodies=("fails", "ok"), endpoint=BATCH, recoverability=ladder(1, 0)),
+    Scenario(name="bus: batch in sessions", bodies=("fails", "ok", "ok"), endpoint={**BATCH, **SESSIONS}, recoverability=ladder(0, 1)),
+    Scenario(name="bus: batch detecting duplicates", bodies=("fails", "ok"), endpoint=BATCH, detects=(QUEUE, ERRORS), recoverability=ladder(0, 1)),
+    Scenario(name="bus: custom policy", bodies=("fails", "unwanted", "fails*2 ok"), recoverability=ladder(policy=own_policy), counted=False),
+    Scenario(name="bus: told to wait", bodies=("waits", "waits ok"), counted=False),
+    Scenario(name="bus: properties of all kinds", bodies=("fails",), message=PROPERTIES, recoverability=ladder(0, 1)),
+    Scenario(name="bus: properties at the limit", bodies=("fails",), message=AT_THE_LIMIT, recoverability=ladder(0, 1), share=0.5),
+    Scenario(
+        name="bus: body at the limit", bodies=(f"fails:{'x' * (255 * KIB)}",), recoverability=ladder(0, 0), share=0.3,
+    ),
+    Scenario(name="bus: trigger with text", bodies=("fails",), text=True, recoverability=ladder(1, 0)),
+    Scenario(name="bus: trigger with text that overwrites", bodies=('{"MessageId": "mine"}', "ok"), text=True, copied=False),
+    Scenario(name="bus: outage of the error queue", bodies=("fails", "ok"), recoverability=ladder(1, 0), outage=error_queue_is_away),
+    Scenario(name="bus: coroutines", bodies=("fails", "ok", "fails ok"), coroutine=True, recoverability=ladder(0, 1), share=0.5),
+)  # fmt: skip

@@ -1,0 +1,81 @@
+"""How a scenario on Service Bus is replayed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+from proof.lineage import Origin, origin_from
+from proof.replaying import Batch, Injector, Replay, Schedule, Struck, replay
+from proof.service_bus.lineage import TRACE, traced
+from proof.service_bus.scenarios import Scenario, world_of
+from recoverable.testing import EndlessRun, ServiceBusWorld
+from recoverable.testing.azure.contents import fields_of, properties_of
+from recoverable.testing.azure.seen import OURS
+from recoverable.testing.timeline import Entry
+
+OURS_IN_A_COPY = (*OURS, TRACE, "DeadLetter")
+"""How the properties begin that a copy or a dead letter gets."""
+
+
+@replay.register
+def replay_service_bus(scenario: Scenario, schedule: Schedule) -> Replay:
+    """Run the scenario until nothing is left to do, or for too long."""
+    world, sent = world_of(scenario)
+    injector = Injector(scenario, schedule, world)
+    world.ask_at_each_point(injector)
+    endless = False
+    with traced(world):
+        try:
+            world.run()
+        except EndlessRun:
+            endless = True
+    contents, entries = world._register.contents, world._journal._entries
+    batches = batches_of(entries)
+    return Replay(
+        scenario,
+        schedule,
+        sent,
+        injector.visits,
+        [with_batch(struck, batches) for struck in injector.struck],
+        batches,
+        entries,
+        {one: origin_of(content.application_properties()) for one, content in contents.items()},
+        lambda broker_id: kept(world, broker_id),
+        {one: world._identity(one) for one in contents},
+        world.queue(scenario.queue),
+        [seen for name in world._queues.names() if name != scenario.queue for seen in world.queue(name)],
+        endless,
+        world,
+    )
+
+
+def batches_of(entries: list[Entry]) -> Mapping[int, Batch]:
+    """What each invocation received, and which delivery of each it was."""
+    found: dict[int, dict[str, int]] = defaultdict(dict)
+    for entry in entries:
+        if entry.what == "received":
+            found[entry.invocation][entry.broker_id] = int(entry.detail.split()[1])
+    return found
+
+
+def with_batch(struck: Struck, batches: Mapping[int, Batch]) -> Struck:
+    """The fault with all messages of the invocation that it struck."""
+    number = struck.point.invocation
+    return struck._replace(batch=tuple(batches[number])) if number in batches else struck
+
+
+def origin_of(properties: Mapping[str, Any]) -> Origin | None:
+    """The origin that a broker message carries."""
+    return origin_from(properties.get(TRACE))
+
+
+def kept(world: ServiceBusWorld, broker_id: str) -> tuple[bytes, dict[str, Any], dict[str, Any]]:
+    """What each copy must keep: the body, the sender's properties with their types, and the fields but the message's own id."""
+    content = world._register.contents[broker_id]
+    mine = {
+        name: value for name, value in properties_of(content).items() if not name.startswith(OURS_IN_A_COPY)
+    }
+    fields = {name: value for name, value in fields_of(content).items() if name != "message_id"}
+    return content.data(), mine, fields

@@ -1,0 +1,167 @@
+"""What a scenario on Service Bus is, and how its world is made."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import azure.functions as func
+
+from proof.handlers import Behaving
+from proof.ladders import ERRORS, ladder
+from recoverable import Message, Recoverability
+from recoverable.azure import ServiceBusEndpoint
+from recoverable.testing import Fault, ServiceBusWorld
+from recoverable.testing.points import Point
+
+QUEUE = "jobs"
+SHORT = ladder()
+MESSAGE_ID = "NServiceBus.MessageId"
+
+LOCK, TIMEOUT = 30, 60
+"""Seconds; the least of each that leaves "slow" room."""
+
+WINDOW = 600.0
+"""Seconds for which duplicates are detected, where they are."""
+
+FORTNIGHT = 14 * 24 * 3600
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scenario:
+    """A world of one queue and one function, and what is sent to it.
+
+    Args:
+        name: what is special about it.
+        bodies: what each message does, see `Behaving`; the first is "m1".
+        recoverability: the ladder.
+        endpoint: what else the endpoint is set to.
+        host: what else the host is set to.
+        coroutine: whether the handler is one.
+        message: what else each message is sent with.
+        detects: the queues that detect duplicates.
+        text: whether the function has a trigger of its own, without binary data.
+        outage: what goes wrong anyway, given the point and the seconds since the world's beginning.
+        counted: whether each round has the attempts that the default policy gives it.
+        copied: whether copies can be made.
+        apart: whether killers run apart from others, because handlers take no time.
+        share: which part of the schedules `make test` tries.
+    """
+
+    name: str
+    bodies: tuple[str, ...]
+    recoverability: Recoverability = SHORT
+    endpoint: Mapping[str, Any] = field(default_factory=dict)
+    host: Mapping[str, Any] = field(default_factory=dict)
+    coroutine: bool = False
+    message: Mapping[str, Any] = field(default_factory=dict)
+    detects: tuple[str, ...] = ()
+    text: bool = False
+    outage: Callable[[Point, float], Fault | None] = lambda _point, _now: None
+    counted: bool = True
+    copied: bool = True
+    apart: bool = True
+    share: float = 1.0
+    queue: str = QUEUE
+    fifo: bool = False
+
+    @property
+    def header_counter(self) -> bool:
+        """Whether an immediate retry is a copy."""
+        return bool(self.endpoint.get("batch"))
+
+    @property
+    def sessions(self) -> bool:
+        """Whether the queue has sessions."""
+        return bool(self.endpoint.get("sessions"))
+
+    @property
+    def attempts_per_round(self) -> int:
+        """The attempts of a round."""
+        return self.recoverability.immediate.max_retries + 1
+
+    @property
+    def attempts(self) -> int:
+        """All attempts of the ladder."""
+        return self.attempts_per_round * (self.recoverability.delayed.max_retries + 1)
+
+    def window(self, queue: str) -> float:
+        """For how many seconds a queue knows duplicates."""
+        return WINDOW if queue in self.detects else 0.0
+
+
+def world_of(scenario: Scenario) -> tuple[ServiceBusWorld, dict[str, str]]:
+    """The world before anything happens, and the broker's ids of what was sent with the bodies."""
+    world = ServiceBusWorld(most_invocations=300)
+    make_queues(world, scenario)
+    sent = {send(world, scenario, number, body): body for number, body in enumerate(scenario.bodies, 1)}
+    world.serve(scenario.queue, app_of(scenario, world), timeout=TIMEOUT, **scenario.host)
+    return world, sent
+
+
+def make_queues(world: ServiceBusWorld, scenario: Scenario) -> None:
+    """The queues with the fewest deliveries that the design allows."""
+    window = dict.fromkeys(scenario.detects, WINDOW)
+    world.create_queue(ERRORS, duplicate_detection=window.get(ERRORS), time_to_live=FORTNIGHT)
+    world.create_queue(
+        scenario.queue,
+        lock=LOCK,
+        max_delivery_count=scenario.attempts_per_round + 5,
+        dead_letter_queue=ERRORS,
+        sessions=scenario.sessions,
+        duplicate_detection=window.get(scenario.queue),
+        time_to_live=FORTNIGHT,
+    )
+
+
+def app_of(scenario: Scenario, world: ServiceBusWorld) -> Any:
+    """What the host runs."""
+    behaving = Behaving(world)
+    handler = as_coroutine(behaving) if scenario.coroutine else behaving
+    endpoint = ServiceBusEndpoint(
+        handler,
+        scenario.recoverability,
+        **{"queue": scenario.queue, "connection": "ServiceBus", "name": "jobs", **scenario.endpoint},
+    )
+    return with_text_trigger(endpoint) if scenario.text else endpoint
+
+
+def as_coroutine(handler: Behaving) -> Callable[[Message], Awaitable[None]]:
+    """The same handler as a coroutine."""
+
+    async def behaving(message: Message) -> None:
+        handler(message)
+
+    return behaving
+
+
+def with_text_trigger(endpoint: ServiceBusEndpoint[Any]) -> func.FunctionApp:
+    """The endpoint behind a trigger that somebody wrote without binary data."""
+    made = func.FunctionApp()
+
+    def jobs(message: func.ServiceBusMessage) -> None:
+        endpoint(message)
+
+    trigger: Any = made.service_bus_queue_trigger(
+        arg_name="message", queue_name=QUEUE, connection="ServiceBus"
+    )
+    trigger(jobs)
+    return made
+
+
+@cache
+def session_of(number: int) -> str:
+    """Two sessions for all messages."""
+    return f"s{number % 2}"
+
+
+def send(world: ServiceBusWorld, scenario: Scenario, number: int, body: str) -> str:
+    """Send one message; the broker's id for it."""
+    message = dict(scenario.message)
+    attributes = {**message.pop("attributes", {}), MESSAGE_ID: f"m{number}"}
+    if scenario.sessions:
+        message["group_id"] = session_of(number)
+    world.send(scenario.queue, body, attributes=attributes, **message)
+    return next(reversed(world._register.contents))

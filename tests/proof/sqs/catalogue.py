@@ -1,0 +1,96 @@
+"""The scenarios that are explored: one for each way in which a message can climb, and for each neighbour that can hurt it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from proof.ladders import ERRORS, ladder
+from proof.policies import own_policy
+from proof.sqs.scenarios import Scenario
+from recoverable import Delayed, Failed, Immediate, Recoverability
+from recoverable.testing import Fault, Throttled
+from recoverable.testing.points import Point
+
+
+def error_queue_is_away(point: Point, now: float) -> Fault | None:
+    """No send to the error queue works for the first ten minutes."""
+    is_down = point.when == "before" and point.what == "send_message_batch" and point.queue == ERRORS
+    return Throttled() if is_down and now < timedelta(minutes=10).total_seconds() else None
+
+
+def sqs_is_away(point: Point, now: float) -> Fault | None:
+    """No call to SQS works for the first three minutes."""
+    is_down = point.when == "before" and point.what.endswith("_batch")
+    return Throttled() if is_down and now < timedelta(minutes=3).total_seconds() else None
+
+
+TEN_ATTRIBUTES: Mapping[str, Any] = {"attributes": {f"a{n}": f"value {n}" for n in range(9)} | {"b": b"\0"}}
+MEBIBYTE = 1_048_576
+ROOM_FOR_SOME_FAULTS, ROOM_FOR_NONE = 780, 150
+"""Bytes left beside a body: enough for a copy without its stack trace, or for no copy at all."""
+
+KILLED_FIVE_TIMES = "kills*5 ok"
+"""More than the grace forgives: its deliveries without a word climb the ladder."""
+
+HALF_AN_HOUR = Recoverability(Immediate(0), Delayed(1, timedelta(minutes=35)), Failed(ERRORS))
+
+SCENARIOS: tuple[Scenario, ...] = (
+    Scenario(name="one message", bodies=("fails",)),
+    Scenario(name="one message that recovers", bodies=("fails*2 ok",)),
+    Scenario(name="one good message", bodies=("ok",)),
+    Scenario(name="batch", bodies=("fails", "ok", "fails ok"), recoverability=ladder(0, 1)),
+    Scenario(name="plain records", bodies=("fails", "ok", "fails ok"), named=False),
+    Scenario(name="any order", bodies=("fails", "ok", "fails ok", "ok"), seed=7, mapping={"batch_size": 2}),
+    Scenario(name="killer alone", bodies=("kills",)),
+    Scenario(name="killer first", bodies=("kills", "ok", "fails")),
+    Scenario(name="killer in the middle", bodies=("ok", "kills", "ok"), recoverability=ladder(0, 1)),
+    Scenario(name="killer last", bodies=("fails", "ok", "kills"), recoverability=ladder(0, 1)),
+    Scenario(name="two killers", bodies=("kills", "ok", "kills"), recoverability=ladder(0, 1)),
+    Scenario(name="wordless deliveries", bodies=(KILLED_FIVE_TIMES, "ok")),
+    Scenario(name="several instances", bodies=("fails", "ok", "fails ok"), mapping={"batch_size": 1}),
+    Scenario(
+        name="FIFO group", bodies=("fails", "ok"), queue="jobs.fifo", recoverability=ladder(1, 1, "errors.fifo"),
+        mapping={"batch_size": 1},
+    ),
+    Scenario(
+        name="FIFO batch", bodies=("ok", "fails", "ok"), queue="jobs.fifo", recoverability=ladder(1, 0, "errors.fifo"),
+    ),
+    Scenario(name="FIFO error queue", bodies=("fails", "fails"), recoverability=ladder(1, 0, "errors.fifo")),
+    Scenario(name="ten attributes", bodies=("fails", "fails ok"), message=TEN_ATTRIBUTES, named=False),
+    Scenario(
+        name="size limit", bodies=(f"fails:{'x' * (MEBIBYTE - ROOM_FOR_SOME_FAULTS)}",), recoverability=ladder(0, 1),
+        named=False, share=0.15,
+    ),
+    Scenario(
+        name="too large to copy", bodies=(f"fails:{'x' * (MEBIBYTE - ROOM_FOR_NONE)}",), recoverability=ladder(0, 0),
+        named=False, copied=False, share=0.1,
+    ),
+    Scenario(
+        name="custom policy", bodies=("fails", "unwanted", "fails*2 ok"), recoverability=ladder(policy=own_policy),
+        counted=False,
+    ),
+    Scenario(name="told to wait", bodies=("waits", "waits ok"), counted=False),
+    Scenario(name="hopping", bodies=("fails", "fails ok"), recoverability=HALF_AN_HOUR),
+    Scenario(name="header counter", bodies=("fails", "ok"), endpoint={"counter": "header"}),
+    Scenario(
+        name="header counter and killer", bodies=("ok", "kills", "fails"), recoverability=ladder(0, 1),
+        endpoint={"counter": "header"},
+    ),
+    Scenario(name="little time", bodies=("toils", "toils", "toils ok", "fails"), recoverability=ladder(1, 0)),
+    Scenario(
+        name="little time and header counter", bodies=("works", "toils", "toils ok"),
+        endpoint={"counter": "header"}, recoverability=ladder(1, 0),
+    ),
+    Scenario(name="outage of the error queue", bodies=("fails", "ok"), recoverability=ladder(1, 0), outage=error_queue_is_away),
+    Scenario(name="outage of SQS", bodies=("fails", "fails*3 ok"), outage=sqs_is_away),
+    Scenario(
+        name="coroutines", bodies=("fails", "ok", "fails ok"), coroutine=True, endpoint={"concurrency": 2},
+        mapping={"concurrency": 1},
+    ),
+    Scenario(
+        name="no partial responses", bodies=("fails", "ok", "fails ok"), endpoint={"partial_responses": False},
+        recoverability=ladder(0, 1),
+    ),
+)  # fmt: skip

@@ -1,0 +1,64 @@
+"""How a scenario on SQS is replayed."""
+
+from __future__ import annotations
+
+from proof.lineage import origin_from
+from proof.replaying import Injector, Replay, Schedule, replay
+from proof.sqs.lineage import traced
+from proof.sqs.scenarios import Scenario, world_of
+from recoverable.aws.wire import wire_of
+from recoverable.testing import EndlessRun, SqsWorld
+from recoverable.testing.aws.records import to_record
+from recoverable.testing.points import Point
+
+
+class SqsInjector(Injector):
+    """An invocation of Lambda has no number yet when it is about to begin; one that is throttled leaves its number to the next."""
+
+    _world: SqsWorld
+
+    def batch(self, point: Point) -> tuple[str, ...]:
+        """The messages of the invocation; those of the point where there is none."""
+        if not point.invocation and point.what == "invoke":
+            receives = {one: self._world._broker.all[one][1].receives for one in point.message_ids}
+            self.batches[self._world._invocations._number + 1] = receives
+        return super().batch(point)
+
+
+@replay.register
+def replay_sqs(scenario: Scenario, schedule: Schedule) -> Replay:
+    """Run the scenario until nothing is left to do, or for too long."""
+    world, sent = world_of(scenario)
+    injector = SqsInjector(scenario, schedule, world)
+    world.ask_at_each_point(injector)
+    endless = False
+    with traced():
+        try:
+            world.run()
+        except EndlessRun:
+            endless = True
+    broker = world._broker
+    settings = broker.queues[scenario.queue].settings
+    stored = {broker_id: message for broker_id, (_, message) in broker.all.items()}
+
+    def content(broker_id: str) -> tuple[str, dict[str, object]]:
+        """The body, and the sender's attributes, folded or not."""
+        record = to_record(stored[broker_id], settings, world._start)
+        return stored[broker_id].body, {**wire_of(record).attributes}
+
+    return Replay(
+        scenario,
+        schedule,
+        sent,
+        injector.visits,
+        injector.struck,
+        injector.batches,
+        world._journal._entries,
+        {one: origin_from(message.trace) for one, message in stored.items()},
+        content,
+        {one: world._identity(one) for one in stored},
+        world.queue(scenario.queue),
+        [seen for name in broker.queues if name != scenario.queue for seen in world.queue(name)],
+        endless,
+        world,
+    )
