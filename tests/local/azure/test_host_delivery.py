@@ -10,7 +10,7 @@ from azure.servicebus import ServiceBusMessage
 
 from local.azure.conftest import Start
 from local.azure.world import World
-from recoverable.local.azure import Delivered, Ended, Invoked, Raised, Started
+from recoverable.local.azure import Delivered, Ended, Invoked, Raised, Started, Trouble
 from recoverable.local.service_bus import Depth
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("functions_host")]
@@ -224,3 +224,16 @@ def test_each_delivery_is_written_in_the_journal(start: Start) -> None:
     completed(world, 1)
 
     assert world.delivered() == [Delivered("m-1", 1, 1)]
+
+
+def test_under_load_each_message_is_handled_once(start: Start) -> None:
+    """Receiving and settling share one link, over which large messages come in many frames."""
+    world = start()
+    bodies = [f"good {number} {'x' * (200_000 if number % 20 == 0 else 10)}" for number in range(200)]
+    for first in range(0, 200, 20):
+        world.host.send("orders", bodies[first])
+        world.host.send("orders", *bodies[first + 1 : first + 20])
+    ended = completed(world, 200)
+
+    assert sorted(each.sequence_number for each in world.delivered()) == list(range(1, 201))
+    assert ({entry.settled for entry in ended}, world.all(Trouble)) == ({"completed"}, [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -125,7 +126,7 @@ def test_a_function_that_takes_too_long_is_killed(tmp_path: Path) -> None:
     with started:
         outcome = started.invoke("orders", b"sleep 60", TOLD, timeout=timedelta(seconds=0.5))
 
-    assert (outcome, started.exit_code) == (TimedOut(timedelta(seconds=0.5)), -9)
+    assert (outcome, started.process.exit_code) == (TimedOut(timedelta(seconds=0.5)), -9)
 
 
 def test_leaving_kills_the_process_and_ends_the_threads(tmp_path: Path) -> None:
@@ -137,7 +138,7 @@ def test_leaving_kills_the_process_and_ends_the_threads(tmp_path: Path) -> None:
     assert asleep.result() == Died(-9)
     assert set(threading.enumerate()) <= threads
     with pytest.raises(ProcessLookupError):
-        os.kill(started.pid, 0)
+        os.kill(started.process.pid, 0)
 
 
 def test_its_settings_are_environment_variables(tmp_path: Path) -> None:
@@ -183,7 +184,7 @@ def test_an_app_that_ends_its_process_while_it_loads_is_refused(tmp_path: Path) 
 
 
 def test_a_folder_without_an_app_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(AppError, match=r"There is no .*function_app\.py; write the folder of an app"):
+    with pytest.raises(AppError, match=r"There is no .*function_app\.py; give the folder of an app"):
         Worker(tmp_path).__enter__()
 
 
@@ -191,3 +192,15 @@ def test_a_function_that_is_not_there_is_refused(tmp_path: Path) -> None:
     started, _ = worker(tmp_path)
     with started, pytest.raises(KeyError, match="There is no function 'order'; the app has orders"):
         started.invoke("order", b"", TOLD)
+
+
+def test_a_python_without_microsoft_s_runtime_is_refused_with_what_to_install(tmp_path: Path) -> None:
+    bare = tmp_path / "python"
+    bare.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')  # without what is installed
+    bare.chmod(0o755)
+    started, _ = worker(tmp_path, python=str(bare))
+
+    with pytest.raises(
+        AppError, match="has no azure-functions-runtime; write pip install azure-functions-runtime"
+    ):
+        started.__enter__()

@@ -8,7 +8,7 @@ How the pieces fit, in the order in which a message meets them:
     metadata, rpc               message → what the worker is told, by the host's names and types (pure)
     invocations                 one invocation, and what becomes of its messages
     workers                     the worker process of the moment; killed at functionTimeout, replaced when it dies
-    worker, worker_process      a process with Microsoft's own runtime and the app in it, from without and from within
+    worker, process, worker_process   a process with Microsoft's own runtime and the app in it, from without and from within
     outcomes, journal           how an invocation can end, and what was seen to happen
     serving, running, host      the same from the outside: start, stop, send, look, wait
 

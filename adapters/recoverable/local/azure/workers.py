@@ -93,7 +93,7 @@ class Workers:
         while True:
             if self._current.done():
                 worker = self._current.result()
-                if worker.exit_code in (None, 0) and worker not in self._silent:
+                if worker.process.exit_code in (None, 0) and worker not in self._silent:
                     return worker
                 self._replace(worker)
             await asyncio.sleep(_POLL)
@@ -127,7 +127,7 @@ class Workers:
                 await asyncio.to_thread(worker.stop)
                 await asyncio.wait({entering}, timeout=_AGAIN)
             raise
-        self._journal(Started(worker.pid, tuple(each.name for each in worker.functions)))
+        self._journal(Started(worker.process.pid, tuple(each.name for each in worker.functions)))
         return worker
 
 
