@@ -50,20 +50,22 @@ class Breaker:
         tell: takes what the log is to be told.
     """
 
-    __slots__ = ("_alone_until", "_store", "alert", "limit", "seen", "tell")
+    __slots__ = ("_alone_until", "_store", "_store_may_limit", "alert", "limit", "seen", "tell")
 
     def __init__(self, limit: RateLimit, tell: Callable[[Notice], None]) -> None:
         self.limit, self.tell = limit, tell
         self._store: CircuitStore = limit.store or MemoryCircuit()
         self._alone_until: datetime | None = None
+        self._store_may_limit = False
         self.seen = Seen()
         self.alert = False
-        """Whether anything failed since the last success: all that a message that succeeds looks at."""
+        """Whether anything failed since the last success, or the store may still limit others: all that a message that succeeds looks at."""
 
     def know(self, seen: Seen) -> None:
         """Take this for the circuit from now on."""
         self.seen = seen
-        self.alert = isinstance(seen.circuit, Limited) or seen.circuit.failures > 0
+        troubled = isinstance(seen.circuit, Limited) or seen.circuit.failures > 0
+        self.alert = troubled or self._store_may_limit  # who ended it alone must still tell the store
 
     def look(self, now: datetime) -> None:
         """Ask the store. The failures in a row are this instance's own, and start anew when limiting ended elsewhere."""
@@ -75,6 +77,7 @@ class Breaker:
             self._go_alone(error, now)
             return
         self._alone_until = None
+        self._store_may_limit = isinstance(found.circuit, Limited)
         both_normal = isinstance(found.circuit, Normal) and isinstance(self.seen.circuit, Normal)
         self.know(Seen(self.seen.circuit, found.version) if both_normal else found)
 
@@ -82,11 +85,16 @@ class Breaker:
         """Change the circuit for all; None when another instance was faster. Without a store, for this instance alone."""
         if self._alone_until is not None:
             return Seen(circuit)
+        limits = isinstance(circuit, Limited)
+        self._store_may_limit = self._store_may_limit or limits  # even if no answer comes
         try:
-            return self._store.compare_and_set(seen, circuit)
+            changed = self._store.compare_and_set(seen, circuit)
         except StoreUnavailable as error:
             self._go_alone(error, now)
             return Seen(circuit)
+        if changed is not None:
+            self._store_may_limit = limits
+        return changed
 
     def failed(self, now: datetime) -> None:
         """An attempt failed that was no probe."""

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 class Store(MemoryCircuit):
-    """A shared store that notes its calls, can be away, and lets others act just before it is changed."""
+    """A shared store that notes its calls, can be away or lose one answer, and lets others act just before it is changed."""
 
     def __init__(self) -> None:
         super().__init__()
         self.reads = 0
-        self.away = False
+        self.away = self.answer_lost = False
         self.meanwhile: Callable[[], object] | None = None
 
     def read(self) -> Seen:
@@ -39,7 +39,11 @@ class Store(MemoryCircuit):
         if others is not None:
             others()
         self._present()
-        return super().compare_and_set(seen, circuit)
+        changed = super().compare_and_set(seen, circuit)
+        if self.answer_lost:
+            self.answer_lost = False
+            raise StoreUnavailable("its answer was lost")
+        return changed
 
     def _present(self) -> None:
         if self.away:

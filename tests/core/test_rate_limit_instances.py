@@ -10,7 +10,7 @@ import pytest
 from builders import NOW, Boom, Clock, delivery, seconds
 from core.rate_limited import Calls, Instance, Store, limited
 from recoverable.breaker import ALONE_FOR, Notice
-from recoverable.circuit import NORMAL
+from recoverable.circuit import NORMAL, Limited
 from recoverable.rate_limit import RateLimit
 
 DOWN = Boom("down")
@@ -302,7 +302,39 @@ def test_a_store_that_dies_while_limited_keeps_nobody_limited() -> None:
     store.away = True
     clock.advance(seconds(1))
 
-    assert (one.attempt(), one.breaker.alert, other.attempt()) == ("attempted", False, "attempted")
+    assert [one.attempt(), one.attempt(), other.attempt()] == ["attempted"] * 3
+
+
+def test_what_ended_while_the_store_was_away_ends_for_all_at_a_success_when_it_is_back() -> None:
+    calls, clock, store = Calls(), Clock(), Store()
+    one, _ = two(calls, clock, store)
+    one.fail(2)
+    store.away = True
+    clock.advance(seconds(1))
+    one.attempt()
+    store.away = False
+    too_soon = [one.attempt(), *calls]
+    clock.advance(ALONE_FOR)
+    one.attempt()
+
+    assert too_soon == ["attempted", "started"]
+    assert (store.read().circuit, calls, one.breaker.alert) == (NORMAL, ["started", "ended"], False)
+
+
+def test_a_start_whose_answer_was_lost_is_looked_up_when_the_store_is_back() -> None:
+    calls, clock, store = Calls(), Clock(), Store()
+    one, _ = two(calls, clock, store)
+    one.fail(1)
+    store.answer_lost = True
+    one.fail(1)
+    clock.advance(seconds(1))
+    one.attempt()
+    before = store.read().circuit
+    clock.advance(ALONE_FOR)
+    one.attempt()
+
+    assert isinstance(before, Limited)
+    assert (store.read().circuit, one.breaker.alert) == (NORMAL, False)
 
 
 def test_a_store_that_comes_back_limited_is_freed_by_the_next_success() -> None:

@@ -82,7 +82,8 @@ class SharedCircuit(RuleBasedStateMachine):
     def succeeded(self, data: st.DataObject) -> None:
         ended = self.end(data)
         ended.gate.succeeded()
-        assert not ended.instance.breaker.alert
+        assert ended.instance.breaker.seen.circuit == Normal()
+        assert not ended.instance.breaker.alert or self.was_away
 
     @precondition(lambda self: self.running)
     @rule(data=st.data(), other=INSTANCES)
@@ -133,7 +134,8 @@ class SharedCircuit(RuleBasedStateMachine):
         self.clock.advance(max(LEASE, WAIT, ALONE_FOR))
         for instance in self.instances:
             assert instance.attempt() == "attempted"
-            assert instance.breaker.seen.circuit == Normal()
+            assert (instance.breaker.seen.circuit, instance.breaker.alert) == (Normal(), False)
+        assert self.store.read().circuit == Normal()
 
 
 SharedCircuit.TestCase.settings = settings(max_examples=200, stateful_step_count=40, deadline=None)
