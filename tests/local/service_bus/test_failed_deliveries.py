@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from azure.servicebus import ServiceBusReceiver, ServiceBusSubQueue
+from azure.servicebus import ServiceBusReceiveMode, ServiceBusReceiver, ServiceBusSubQueue
 from azure.servicebus.exceptions import MessageNotFoundError
 
 from local.service_bus.bus import Bus, bodies, orders, properties, text
@@ -112,3 +112,28 @@ def test_a_deferred_message_that_is_abandoned_stays_deferred(bus: Bus) -> None:
     bus.receiver().abandon_message(again)
 
     assert bus.namespace.queue("orders").depth() == Depth(deferred=1)
+
+
+def test_a_deferred_message_can_be_renewed_and_dead_lettered(bus: Bus) -> None:
+    bus.send("hello")
+    bus.receiver().defer_message(bus.receive())
+    (message,) = bus.receiver().receive_deferred_messages(1)
+
+    bus.receiver().renew_message_lock(message)
+    bus.receiver().dead_letter_message(message, reason="Rejected", error_description="by hand")
+
+    (letter,) = bus.namespace.queue("orders").dead_letters()
+    assert letter.application_properties == {
+        "DeadLetterReason": "Rejected",
+        "DeadLetterErrorDescription": "by hand",
+    }
+
+
+def test_a_deferred_message_can_be_received_and_deleted(bus: Bus) -> None:
+    bus.send("hello")
+    bus.receiver().defer_message(bus.receive())
+
+    with bus.receiver(receive_mode=ServiceBusReceiveMode.RECEIVE_AND_DELETE) as receiver:
+        (message,) = receiver.receive_deferred_messages(1)
+
+    assert (text(message), bus.namespace.queue("orders").depth().total) == ("hello", 0)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from azure.servicebus import ServiceBusSubQueue
 
-from local.service_bus.bus import Bus, bodies, orders, properties, text
+from local.service_bus.bus import PATIENCE, Bus, orders, properties, text
 from local.service_bus.conftest import Serve
-from recoverable.local.service_bus import Queue, ServiceBusNamespace, Topic
+from recoverable.local.service_bus import Depth, Queue, ServiceBusNamespace, Topic
 
 pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links
 
@@ -55,16 +56,33 @@ def test_a_message_goes_through_four_queues_and_no_further(serve: Serve) -> None
 
     bus.send("hello", queue="hop0")
 
-    (letter,) = bus.namespace.queue("hop4").dead_letters()
-    assert letter.application_properties["DeadLetterReason"] == "MaxTransferHopCountExceeded"
+    (stranded,) = bus.namespace.queue("hop4").stranded()
+    assert stranded.application_properties["DeadLetterReason"] == "MaxTransferHopCountExceeded"
 
 
-def test_what_the_next_queue_does_not_take_is_dead_lettered_where_it_is(serve: Serve) -> None:
+def test_what_the_next_queue_does_not_take_is_stranded_where_it_is_and_can_be_received_there(
+    serve: Serve,
+) -> None:
     bus = serve(orders(forward_to="sessions"), Queue("sessions", requires_session=True))
 
     bus.send("without a session")
 
-    assert bodies(bus.namespace.queue("orders").dead_letters()) == ["without a session"]
+    assert bus.namespace.queue("orders").depth() == Depth(stranded=1)
+    receiver = bus.receiver(sub_queue=ServiceBusSubQueue.TRANSFER_DEAD_LETTER)
+    with receiver:
+        (message,) = receiver.receive_messages(1, max_wait_time=PATIENCE)
+        receiver.complete_message(message)
+    assert (text(message), bus.namespace.queue("orders").depth()) == ("without a session", Depth())
+
+
+def test_a_dead_letter_that_the_next_queue_does_not_take_stays_among_the_dead_letters(serve: Serve) -> None:
+    sessions = Queue("sessions", requires_session=True)
+    bus = serve(orders(forward_dead_lettered_messages_to="sessions"), sessions)
+    bus.send("without a session")
+
+    bus.receiver().dead_letter_message(bus.receive())
+
+    assert bus.namespace.queue("orders").depth() == Depth(dead_letters=1)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from azure.servicebus import ServiceBusMessage
+from azure.servicebus import ServiceBusMessage, ServiceBusMessageState
 from azure.servicebus.exceptions import MessageNotFoundError
 
 from local.service_bus.bus import Bus, bodies, orders, text
@@ -42,6 +42,32 @@ def test_a_scheduled_message_comes_without_being_asked_for(bus: Bus) -> None:
     bus.send("soon", scheduled_enqueue_time_utc=datetime.now(UTC) + timedelta(seconds=1))
 
     assert text(bus.receive()) == "soon"
+
+
+def test_a_received_message_can_be_scheduled_again(bus: Bus) -> None:
+    bus.send("hello", subject="placed")
+    message = bus.receive()
+    when = in_an_hour().replace(microsecond=0)
+    bus.sender().schedule_messages([message], when)
+    bus.receiver().complete_message(message)
+
+    bus.namespace.advance(HOUR + timedelta(seconds=1))
+
+    again = bus.receive()
+    assert (text(again), again.subject, again.scheduled_enqueue_time_utc) == ("hello", "placed", when)
+
+
+def test_who_looks_sees_scheduled_and_deferred_messages_as_such(bus: Bus) -> None:
+    bus.send("deferred")
+    bus.receiver().defer_message(bus.receive())
+    bus.sender().schedule_messages(ServiceBusMessage("scheduled"), in_an_hour())
+
+    seen = {text(message): message.state for message in bus.receiver().peek_messages(5, sequence_number=1)}
+
+    assert seen == {
+        "deferred": ServiceBusMessageState.DEFERRED,
+        "scheduled": ServiceBusMessageState.SCHEDULED,
+    }
 
 
 def test_a_cancelled_message_never_comes(bus: Bus) -> None:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from types import TracebackType
 
 from recoverable.local.service_bus.broker.namespace import Namespace
-from recoverable.local.service_bus.broker.profile import DEAD_LETTERS, SUBSCRIPTIONS
+from recoverable.local.service_bus.broker.profile import DEAD_LETTERS, STRANDED, SUBSCRIPTIONS
 from recoverable.local.service_bus.broker.refusals import RefusedError
 from recoverable.local.service_bus.broker.settings import Queue, Topic
 from recoverable.local.service_bus.clock import Clock
@@ -117,10 +117,12 @@ class ServiceBusNamespace:
 
     def _view(self, path: str) -> QueueView:
         try:
-            entity, dead = self._namespace.find(path), self._namespace.find(path + DEAD_LETTERS)
+            entity, dead, stranded = (
+                self._namespace.find(path + part) for part in ("", DEAD_LETTERS, STRANDED)
+            )
         except RefusedError as refused:
             known = sorted(each.profile.path for each in self._namespace.entities())
             raise KeyError(
                 f"{path!r} is neither a queue nor a subscription here; there are {known}"
             ) from refused
-        return QueueView(entity, dead, self._server.call)
+        return QueueView(entity, dead, stranded, self._server.call)

@@ -45,17 +45,18 @@ class SeenMessage:
 
 @dataclass(frozen=True, slots=True)
 class Depth:
-    """How many messages there are of each state, and how many dead letters."""
+    """How many messages there are of each state, how many dead letters, and how many that could not be forwarded."""
 
     active: int = 0
     locked: int = 0
     deferred: int = 0
     scheduled: int = 0
     dead_letters: int = 0
+    stranded: int = 0
 
     @property
     def total(self) -> int:
-        """All of them, without the dead letters."""
+        """All of them, without the dead letters and the stranded ones."""
         return self.active + self.locked + self.deferred + self.scheduled
 
 
@@ -66,11 +67,13 @@ class QueueView:
     Args:
         entity: The queue.
         dead: Its dead-letter queue.
+        transfer: Its transfer dead-letter queue.
         call: Runs something where the namespace lives.
     """
 
     entity: Entity
     dead: Entity
+    transfer: Entity
     call: Callable[[Callable[[], Any]], Any]
 
     def messages(self) -> list[SeenMessage]:
@@ -83,11 +86,16 @@ class QueueView:
         found: list[SeenMessage] = self.call(lambda: _seen(self.dead))
         return found
 
+    def stranded(self) -> list[SeenMessage]:
+        """All messages that could not be forwarded, which Service Bus has in the transfer dead-letter queue."""
+        found: list[SeenMessage] = self.call(lambda: _seen(self.transfer))
+        return found
+
     def depth(self) -> Depth:
         """How many messages there are."""
         states = [each.state for each in self.messages()]
         counts = {name: states.count(name) for name in ("active", "locked", "deferred", "scheduled")}
-        return Depth(**counts, dead_letters=len(self.dead_letters()))
+        return Depth(**counts, dead_letters=len(self.dead_letters()), stranded=len(self.stranded()))
 
 
 def _seen(entity: Entity) -> list[SeenMessage]:

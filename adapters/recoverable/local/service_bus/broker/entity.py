@@ -35,6 +35,7 @@ class Entity:
         agenda: Where what happens later is noted.
         bury: Gets what is dead-lettered; None for a dead-letter queue, which keeps it.
         outlet: Gets all messages, so that nobody can receive here; raises RefusedError for those that cannot be handed on.
+        strand: Gets what cannot be handed on; where None, that is dead-lettered.
     """
 
     def __init__(
@@ -45,8 +46,10 @@ class Entity:
         agenda: Agenda,
         bury: Outlet | None = None,
         outlet: Outlet | None = None,
+        strand: Outlet | None = None,
     ) -> None:
         self.profile, self.outlet, self._clock, self._agenda = profile, outlet, clock, agenda
+        self._strand = strand
         self.shelf = Shelf(by_session=profile.sessions)
         self.locks = Locks(
             profile.lock, clock, agenda, lambda message: self._endings.apply(message, _ABANDON)
@@ -183,12 +186,15 @@ class Entity:
             return
         try:
             self.outlet(message)
-        except (
-            RefusedError
-        ) as refused:  # it cannot go on: it is dead-lettered here, and stays where it is dead already
-            self._endings.dead_letter(
-                message, Verdict(Verb.DEAD_LETTER, refused.condition, refused.description)
-            )
+        except RefusedError as refused:  # a dead letter that cannot go on stays where it is
+            self._stop(message, Verdict(Verb.DEAD_LETTER, refused.condition, refused.description))
+
+    def _stop(self, message: Message, why: Verdict) -> None:
+        if self._strand is None:
+            self._endings.dead_letter(message, why)
+            return
+        message.content = message.content.with_application(why.changes())
+        self._strand(message)
 
     def _session_expired(self, session_id: str) -> None:
         self._hand_back_session(session_id, _ABANDON)

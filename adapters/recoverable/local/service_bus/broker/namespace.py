@@ -15,6 +15,7 @@ from recoverable.local.service_bus.broker.profile import (
     Profile,
     of_dead_letters,
     of_queue,
+    of_stranded,
     of_subscription,
     of_topic,
 )
@@ -67,14 +68,23 @@ class Namespace:
     def _receivable(self, profile: Profile, forward_to: str | None, dead_to: str | None) -> Entity:
         self._check_free(profile.path)
         dead = self._entity(of_dead_letters(profile), forward_to=dead_to)
-        return self._entity(profile, forward_to=forward_to, dead=dead)
+        stranded = self._entity(of_stranded(profile), forward_to=None)
+        return self._entity(profile, forward_to=forward_to, dead=dead, stranded=stranded)
 
-    def _entity(self, profile: Profile, *, forward_to: str | None, dead: Entity | None = None) -> Entity:
+    def _entity(
+        self,
+        profile: Profile,
+        *,
+        forward_to: str | None,
+        dead: Entity | None = None,
+        stranded: Entity | None = None,
+    ) -> Entity:
         entity = Entity(
             profile,
             clock=self._clock,
             agenda=self.agenda,
             bury=dead.keep if dead else None,
+            strand=stranded.keep if stranded else None,
             outlet=partial(self._forward, profile.path, forward_to) if forward_to else None,
         )
         self._entities[profile.path.lower()] = entity

@@ -8,6 +8,7 @@ from recoverable.local.service_bus.broker.limits import MAX_MESSAGE
 from recoverable.local.service_bus.broker.settings import Queue, Subscription, Topic
 
 DEAD_LETTERS = "/$DeadLetterQueue"
+STRANDED = "/$Transfer/$DeadLetterQueue"
 SUBSCRIPTIONS = "/Subscriptions/"
 
 _LOCK = 60.0  # seconds; what nobody can lock has it too
@@ -62,6 +63,11 @@ def of_topic(topic: Topic) -> Profile:
 def of_dead_letters(owner: Profile) -> Profile:
     """The traits of what holds the dead letters: no limit of deliveries, of time, and no sessions."""
     return Profile(owner.path + DEAD_LETTERS, lock=owner.lock, max_message_size=owner.max_message_size)
+
+
+def of_stranded(owner: Profile) -> Profile:
+    """The traits of what holds the messages that could not be forwarded: those of a dead-letter queue."""
+    return replace(of_dead_letters(owner), path=owner.path + STRANDED)
 
 
 def _receivable(settings: Queue | Subscription, path: str) -> Profile:

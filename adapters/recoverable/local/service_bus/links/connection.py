@@ -157,6 +157,7 @@ class Connection:
     def _detach(self, session: Session, said: Detach) -> None:
         link = session.links.pop(said.handle, None)
         if link is not None:
+            session.forget(link)
             link.close()
             session.say(replies.detach(said.handle, closed=said.closed))
 

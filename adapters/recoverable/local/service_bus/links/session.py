@@ -70,6 +70,10 @@ class Session:
             self._next_outgoing += 1
             self._window -= 1
 
+    def forget(self, link: OutgoingLink | IncomingLink) -> None:
+        """Hear no more of what a link has delivered; its locks stay, and can be settled by their tokens."""
+        self.unsettled = {number: each for number, each in self.unsettled.items() if each.link is not link}
+
     def end(self) -> None:
         """Let go of all that its links hold."""
         for link in list(self.links.values()):
