@@ -58,8 +58,14 @@ COMMANDS = (
     Command(
         ("demo", "aws"),
         "watch the example shop's orders climb the ladder",
-        "recoverable.local.demo.command",
+        "recoverable.local.demo.aws.command",
         "local",
+    ),
+    Command(
+        ("demo", "azure"),
+        "watch the same orders on a local Service Bus",
+        "recoverable.local.demo.azure.command",
+        "local-azure",
     ),
 )
 

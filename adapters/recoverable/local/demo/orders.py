@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,9 @@ def order(number: int, name: str, card: str, ends: str | None = None) -> Order:
     return Order(name, json.dumps({"id": number, "card": card}), ends)
 
 
+DEADLY = order(7, "deadly: kills its process", "crash", "recoverable.UnreportedFailure")
+NEIGHBOUR = order(8, "good, beside the deadly one", "visa")
+
 ORDERS = (
     order(1, "good", "visa"),
     order(2, "flaky: fails twice", "flaky-bank"),
@@ -33,6 +38,31 @@ ORDERS = (
     order(4, "rejected: unrecoverable", "declined", "shop.CardDeclined"),
     Order("unreadable: no JSON", "<order>5</order>", "recoverable.MessageDeserializationError"),
     order(6, "hopeless: always fails", "no-bank", "shop.BankUnreachable"),
-    order(7, "deadly: kills its process", "crash", "recoverable.UnreportedFailure"),
-    order(8, "good, beside the deadly one", "visa"),
+    DEADLY,
+    NEIGHBOUR,
 )
+
+
+def with_bodies(bodies: Iterable[str]) -> frozenset[Order]:
+    """The orders that were sent with these bodies."""
+    sent = set(bodies)
+    return frozenset(order for order in ORDERS if order.body in sent)
+
+
+def placed_by(text: str) -> Order | None:
+    """The order that the shop's own log line is about: "order 1 is placed"."""
+    return next((order for order in ORDERS if text.startswith(f"order {_number(order)} ")), None)
+
+
+def parsed(text: str) -> Mapping[str, Any]:
+    """The text as a JSON object; an empty one for whatever else it is."""
+    try:
+        content = json.loads(text)
+    except ValueError:
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def _number(order: Order) -> object:
+    """The shop's number of an order; none for one that cannot be read."""
+    return parsed(order.body).get("id")

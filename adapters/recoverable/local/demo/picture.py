@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
-from recoverable.local.aws import QueuedMessage
 from recoverable.local.demo.story import FAILED, GIVEN_UP, PLACED, WORDLESS, Story
+from recoverable.local.demo.verdict import GivenUp
 
-HEADERS = "NServiceBus.AmazonSQS.Headers"
 INFO = "NServiceBus.ExceptionInfo."
 COLOURS = {PLACED: "bold green", FAILED: "red", WORDLESS: "bold magenta", GIVEN_UP: "yellow"}
 LEGEND = f"{PLACED} placed   {FAILED} attempt failed   {WORDLESS} delivery that ended without a word   ⏱ delayed retry"
@@ -36,28 +33,19 @@ def climbed(steps: Sequence[str]) -> Text:
     return text
 
 
-def error_queue(name: str, messages: Sequence[QueuedMessage]) -> Table:
+def error_queue(name: str, messages: Sequence[GivenUp]) -> Table:
     """What lies in the error queue, and why."""
     table = Table(title=f"{name}: what lies there, and why", title_justify="left", min_width=100)
     for column in ("body", "exception", "message", "first frame"):
         table.add_column(column, overflow="fold")
     for message in messages:
-        faults = headers_of(message)
-        frames = [
-            line.strip() for line in faults[f"{INFO}StackTrace"].splitlines() if line.startswith("   at ")
-        ]
-        frame = frames[0].partition(" in ")[0] if frames else "–"
-        table.add_row(message.body, exception_type(message), faults[f"{INFO}Message"], frame)
+        told = str(message.headers.get(f"{INFO}Message", "–"))
+        table.add_row(*map(Text, (message.body, message.exception_type, told, first_frame(message))))
     return table
 
 
-def exception_type(message: QueuedMessage) -> str:
-    """Why a message lies in the error queue."""
-    return str(headers_of(message).get(f"{INFO}ExceptionType", "no reason given"))
-
-
-def headers_of(message: QueuedMessage) -> dict[str, Any]:
-    """The headers that were written when the message was given up."""
-    text = message.attributes.get(HEADERS, "{}")
-    headers: dict[str, Any] = json.loads(text)
-    return headers
+def first_frame(message: GivenUp) -> str:
+    """Where it failed; a dash for what failed nowhere."""
+    lines = str(message.headers.get(f"{INFO}StackTrace", "")).splitlines()
+    frames = [line.strip() for line in lines if line.startswith("   at ")]
+    return frames[0].partition(" in ")[0] if frames else "–"

@@ -1,19 +1,53 @@
-"""What happened to each order so far: journal entries in, trails out. Pure."""
+"""What happened to each order so far: what was seen and heard in, trails out. Pure, and the same for both clouds."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import assert_never
 
-from recoverable.local.aws import Died, Ended, Entry, FunctionLog, Invoked
-from recoverable.local.demo.orders import ORDERS, Order
+from recoverable.local.demo.orders import Order
 
 PLACED = "✔"
 FAILED = "✘"
 WORDLESS = "☠"
 GIVEN_UP = "→ error queue"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The host gave orders to the function."""
+
+    invocation: str
+    orders: frozenset[Order]
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """The function logged what became of an order.
+
+    Args:
+        order: The order.
+        logger: Whose line it is: the shop's own, when the order is placed, or one of the retry log's.
+        delay: Until the delayed retry, in seconds.
+        attempted: Whether the handler ran; it does not when deliveries that ended without a word have used up the round.
+    """
+
+    order: Order
+    logger: str
+    delay: float = 0
+    attempted: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """An invocation is over; it died when its process did."""
+
+    invocation: str
+    died: bool
+
+
+Happening = Given | Heard | Over
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,96 +73,51 @@ class Story:
     """All trails, by order.
 
     Args:
-        ids: The orders by the ids of their messages.
         trails: What happened to each.
         silent: The orders of each running invocation of which nothing was heard yet.
     """
 
-    ids: Mapping[str, Order]
     trails: Mapping[Order, Trail]
     silent: Mapping[str, frozenset[Order]]
 
-    @property
-    def ended(self) -> bool:
-        """Whether every order is placed or given up."""
-        return all(trail.ended for trail in self.trails.values())
 
-
-def beginning(ids: Mapping[str, Order]) -> Story:
+def beginning(orders: Iterable[Order]) -> Story:
     """The story before anything happened."""
-    return Story(ids, {order: Trail() for order in ids.values()}, {})
+    return Story({order: Trail() for order in orders}, {})
 
 
-def told(story: Story, entry: Entry) -> Story:
-    """The story with one more entry."""
-    match entry:
-        case Invoked(request_id=request_id, records=records):
-            orders = frozenset(
-                order for order in ORDERS if order.body in {record["body"] for record in records}
-            )
-            return replace(story, silent={**story.silent, request_id: orders})
-        case Ended(request_id=request_id, outcome=outcome):
-            silent = story.silent.get(request_id, frozenset()) if isinstance(outcome, Died) else frozenset()
-            trails = {order: story.trails[order].then(WORDLESS) for order in silent}
-            return replace(story, trails={**story.trails, **trails}, silent=without(story.silent, request_id))
-        case FunctionLog(line=line):
-            return logged(story, parsed(line))
+def told(story: Story, happening: Happening) -> Story:
+    """The story with one more happening."""
+    match happening:
+        case Given(invocation, orders):
+            return replace(story, silent={**story.silent, invocation: orders})
+        case Heard(order):
+            silent = {running: orders - {order} for running, orders in story.silent.items()}
+            return Story({**story.trails, order: stepped(story.trails[order], happening)}, silent)
+        case Over(invocation, died):
+            return over(story, invocation, dead=story.silent.get(invocation, frozenset()) if died else ())
         case _:
-            return story
+            assert_never(happening)
 
 
-def logged(story: Story, line: Mapping[str, Any]) -> Story:
-    """The story with one more line of the function's log."""
-    order, request_id = order_of(story, line), str(line.get("requestId"))
-    if order is None:
-        return story
-    silent = story.silent.get(request_id, frozenset()) - {order}
-    trails = {**story.trails, order: stepped(story.trails[order], line)}
-    return replace(story, trails=trails, silent={**story.silent, request_id: silent})
+def over(story: Story, invocation: str, *, dead: Iterable[Order]) -> Story:
+    """The story without an invocation that is over, and with the step of those that died in it unheard."""
+    trails = {order: story.trails[order].then(WORDLESS) for order in dead}
+    silent = {running: orders for running, orders in story.silent.items() if running != invocation}
+    return Story({**story.trails, **trails}, silent)
 
 
-def stepped(trail: Trail, line: Mapping[str, Any]) -> Trail:
-    """The trail with the step that a log line tells."""
-    wordless = line.get("errorType") == "UnreportedFailure"
-    failed = () if wordless else (FAILED,)
-    match line.get("logger"):
+def stepped(trail: Trail, heard: Heard) -> Trail:
+    """The trail with the step that was heard of."""
+    failed = (FAILED,) if heard.attempted else ()
+    match heard.logger:
         case "shop":
             return trail.then(PLACED, placed=True)
         case "recoverable.immediate_retry":
             return trail.then(*failed)
         case "recoverable.delayed_retry":
-            return trail.then(*failed, f"⏱ {line.get('delay_seconds', 0):g}s")
+            return trail.then(*failed, f"⏱ {heard.delay:g}s")
         case "recoverable.move_to_error":
             return trail.then(*failed, GIVEN_UP, given_up=True)
         case _:
             return trail
-
-
-def order_of(story: Story, line: Mapping[str, Any]) -> Order | None:
-    """The order that a log line is about, if it is about one."""
-    if line.get("logger") == "shop":
-        placed = [
-            order for order in ORDERS if str(line.get("message", "")).startswith(f"order {number_of(order)} ")
-        ]
-        return placed[0] if placed else None
-    return story.ids.get(str(line.get("message_id")))
-
-
-def number_of(order: Order) -> object:
-    """The shop's number of an order; none for one that cannot be read."""
-    content = parsed(order.body)
-    return content.get("id")
-
-
-def parsed(text: str) -> Mapping[str, Any]:
-    """The text as a JSON object; an empty one for whatever else it is."""
-    try:
-        content = json.loads(text)
-    except ValueError:
-        return {}
-    return content if isinstance(content, dict) else {}
-
-
-def without(silent: Mapping[str, frozenset[Order]], request_id: str) -> Mapping[str, frozenset[Order]]:
-    """The invocations that still run."""
-    return {running: orders for running, orders in silent.items() if running != request_id}

@@ -1,0 +1,1 @@
+"""The demo on a local SQS, its functions in AWS's own runtime client."""

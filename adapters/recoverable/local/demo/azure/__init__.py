@@ -1,0 +1,1 @@
+"""The demo on a local Service Bus, its function in Microsoft's own worker."""
