@@ -45,8 +45,8 @@ class Gate:
 
     def held(self, delivery: Delivery) -> timedelta | None:
         """How long a message must wait before it may be attempted; None when it may be now."""
-        if not self.breaker.alert or not self._holds:
-            return None
+        if not self.breaker.alert and delivery.held_since is None and delivery.deliveries == 1:
+            return None  # a message that has waited or come before knows what a new instance does not
         now = self._clock()
         self._look(now)
         if not self._may_hold(delivery, now):

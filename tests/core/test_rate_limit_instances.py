@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,7 +12,11 @@ from builders import NOW, Boom, Clock, delivery, seconds
 from core.rate_limited import Calls, Instance, Store, limited
 from recoverable.breaker import ALONE_FOR, Notice
 from recoverable.circuit import NORMAL, Limited
+from recoverable.gate import Gate
 from recoverable.rate_limit import RateLimit
+
+if TYPE_CHECKING:
+    from recoverable.delivery import Delivery
 
 DOWN = Boom("down")
 
@@ -186,6 +191,30 @@ def test_an_instance_that_was_unaware_has_its_first_failure_counted_as_none() ->
     [first] = other.fail(1)
 
     assert isinstance(first, timedelta)
+
+
+HELD, REDELIVERED = delivery(held_since=NOW), delivery(deliveries=2)
+
+
+@pytest.mark.parametrize("known", [HELD, REDELIVERED], ids=["held", "redelivered"])
+def test_a_new_instance_asks_before_it_attempts_what_has_waited_or_come_before(known: Delivery) -> None:
+    one, new = two(Calls(), Clock(), Store())
+    one.fail(2)
+
+    assert isinstance(new.attempt(DOWN, of=known), timedelta)
+    assert new.attempt(of=delivery()) != "attempted"
+
+
+@pytest.mark.parametrize("known", [HELD, REDELIVERED], ids=["held", "redelivered"])
+@pytest.mark.parametrize("holds", [True, False])
+def test_a_success_ends_it_on_an_instance_where_nothing_ever_failed(known: Delivery, *, holds: bool) -> None:
+    calls, clock, store = Calls(), Clock(), Store()
+    one, new = two(calls, clock, store)
+    one.fail(2)
+    clock.advance(seconds(1))
+
+    assert new.attempt(of=known, gate=Gate(new.breaker, clock, holds=holds)) == "attempted"
+    assert (store.read().circuit, calls) == (NORMAL, ["started", "ended"])
 
 
 def test_a_success_anywhere_ends_it_everywhere_and_calls_back_once() -> None:
