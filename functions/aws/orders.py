@@ -4,10 +4,25 @@ from __future__ import annotations
 
 import os
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from recoverable import Delayed, Failed, Immediate, Recoverability
 from recoverable.aws import SqsEndpoint
 from shop import CardDeclined, place_order
+
+if TYPE_CHECKING:
+    from recoverable import RateLimit
+
+
+def rate_limit() -> RateLimit | None:
+    """The rate limit that the environment asks for; without one nothing of it is imported."""
+    failures = int(os.environ.get("RATE_LIMIT_AFTER", "0"))
+    if not failures:
+        return None
+    from limiting import limited_after  # noqa: PLC0415
+
+    return limited_after(failures)
+
 
 handler = SqsEndpoint(
     place_order,
@@ -18,5 +33,6 @@ handler = SqsEndpoint(
             time_increase=timedelta(seconds=float(os.environ.get("TIME_INCREASE_SECONDS", "10"))),
         ),
         failed=Failed(unrecoverable=(CardDeclined,)),
+        rate_limit=rate_limit(),
     ),
 )

@@ -100,13 +100,14 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def deploy(cloud: Cloud, built: Path, parameters: Mapping[str, str]) -> dict[str, str]:
+def deploy(cloud: Cloud, built: Path, parameters: Mapping[str, str], *, name: str = "shop") -> dict[str, str]:
     """Do what `sam deploy` does with a built template.
 
     Args:
         cloud: where to.
         built: the folder that `sam build` filled.
         parameters: the template's parameters that differ from the default.
+        name: the stack's.
 
     Returns:
         The stack's outputs.
@@ -115,17 +116,18 @@ def deploy(cloud: Cloud, built: Path, parameters: Mapping[str, str]) -> dict[str
     stack = transformed(template(), layer=f"s3://{BUCKET}/layer", function=f"s3://{BUCKET}/function")
     formation = cloud.client("cloudformation")
     formation.create_stack(
-        StackName="shop",
+        StackName=name,
         TemplateBody=json.dumps(stack),
         Capabilities=["CAPABILITY_IAM"],
         Parameters=[{"ParameterKey": key, "ParameterValue": value} for key, value in parameters.items()],
     )
-    return outputs(formation)
+    return outputs(formation, name)
 
 
 def upload(s3: Any, folders: Mapping[str, Path]) -> None:
     """Put each folder into the bucket as a zip file of that name."""
-    s3.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": REGION})
+    if BUCKET not in {bucket["Name"] for bucket in s3.list_buckets()["Buckets"]}:
+        s3.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": REGION})
     for key, folder in folders.items():
         s3.put_object(Bucket=BUCKET, Key=key, Body=zipped(folder))
 
@@ -139,11 +141,11 @@ def zipped(folder: Path) -> bytes:
     return archive.getvalue()
 
 
-def outputs(formation: Any) -> dict[str, str]:
+def outputs(formation: Any, name: str) -> dict[str, str]:
     """The outputs of the stack, once it stands."""
 
     def standing() -> Any:
-        stack = formation.describe_stacks(StackName="shop")["Stacks"][0]
+        stack = formation.describe_stacks(StackName=name)["Stacks"][0]
         assert stack["StackStatus"] in {"CREATE_IN_PROGRESS", "CREATE_COMPLETE"}, stack
         return stack if stack["StackStatus"] == "CREATE_COMPLETE" else None
 

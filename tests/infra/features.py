@@ -14,6 +14,8 @@ SUBNETS = ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1"]
 GROUPS = ["sg-0123456789abcdef0"]
 
 FEATURES: dict[str, Parameters] = {
+    "a rate limit": {"RateLimitAfter": 20},
+    "a paused trigger": {"RateLimitAfter": 20, "PauseTrigger": "true"},
     "an orders queue of yours": {"OrdersQueueArn": YOUR_ORDERS},
     "an error queue of yours": {"ErrorQueueArn": YOUR_ERRORS},
     "a key": {"KmsKeyArn": KEY},

@@ -41,11 +41,11 @@ def transformed(
     Args:
         source: the template.
         layer: where `sam package` would have uploaded the layer.
-        function: where it would have uploaded the function's code.
+        function: where it would have uploaded the functions' code.
     """
     uploaded = deepcopy(source)
     uploaded["Resources"]["RecoverableLayer"]["Properties"]["ContentUri"] = layer
-    uploaded["Resources"]["OrdersFunction"]["Properties"]["CodeUri"] = function
+    uploaded["Globals"]["Function"]["CodeUri"] = function
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AWS_DEFAULT_REGION", REGION)
         result: Template = transform(uploaded, {}, NoManagedPolicies())

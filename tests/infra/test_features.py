@@ -148,15 +148,17 @@ def test_a_queue_is_encrypted_with_the_key_or_with_that_of_sqs(
     assert (found["SqsManagedSseEnabled"], found.get("KmsMasterKeyId")) == encrypted
 
 
-def test_the_function_runs_in_the_subnets_and_groups() -> None:
-    assert properties("OrdersFunction", "a VPC")["VpcConfig"] == {
+def test_the_functions_run_in_the_subnets_and_groups() -> None:
+    shared = decided(SAM, asking_for("a VPC"))["Globals"]["Function"]
+
+    assert shared["VpcConfig"] == {
         "SubnetIds": {"Fn::Split": [",", ",".join(SUBNETS)]},
         "SecurityGroupIds": {"Fn::Split": [",", ",".join(GROUPS)]},
     }
 
 
-def test_the_function_runs_in_no_vpc_unless_it_is_told_to() -> None:
-    assert "VpcConfig" not in properties("OrdersFunction")
+def test_the_functions_run_in_no_vpc_unless_they_are_told_to() -> None:
+    assert "VpcConfig" not in decided(SAM, {})["Globals"]["Function"]
 
 
 @pytest.mark.parametrize("given", ["SubnetIds", "SecurityGroupIds"])

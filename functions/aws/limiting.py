@@ -1,0 +1,35 @@
+"""How the orders function limits its rate while everything fails; `orders.py` imports it where the environment asks for that."""
+
+from __future__ import annotations
+
+import os
+
+from recoverable import RateLimit
+from recoverable.aws.circuit_store import DynamoDbCircuit
+from recoverable.aws.pause import PauseTrigger
+from shop import CardDeclined
+
+
+def limited_after(failures: int) -> RateLimit:
+    """One message at a time after so many failures in a row, over all instances; the trigger is paused meanwhile if PAUSE_TRIGGER says so.
+
+    Args:
+        failures: how many attempts in a row must fail.
+    """
+    circuit = DynamoDbCircuit(os.environ["CIRCUIT_TABLE"], "orders")
+    if os.environ.get("PAUSE_TRIGGER") != "true":
+        return RateLimit(failures, counts=is_the_banks, store=circuit)
+    pause = PauseTrigger(circuit, queue_arn=os.environ["ORDERS_QUEUE_ARN"], function=function_name())
+    return RateLimit(
+        failures, counts=is_the_banks, store=circuit, on_started=pause.start, on_ended=pause.stop
+    )
+
+
+def is_the_banks(error: BaseException) -> bool:
+    """Whether a failure says something about the bank, and so about the orders that come next: that a card is declined does not."""
+    return not isinstance(error, CardDeclined)
+
+
+def function_name() -> str:
+    """The function whose trigger is paused: this one, unless it is the probe."""
+    return os.environ.get("ORDERS_FUNCTION") or os.environ["AWS_LAMBDA_FUNCTION_NAME"]
