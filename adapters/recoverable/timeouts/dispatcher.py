@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from secrets import token_hex
@@ -29,7 +29,7 @@ AHEAD = timedelta(minutes=2)
 """What is due within this is dispatched: a run each minute, and one that fails."""
 
 LEASE = timedelta(seconds=60)
-"""How long a shard is a dispatcher's own, unless it asks for more."""
+"""How long a shard is a dispatcher's own; it asks for as much again before each page, and so learns when it has lost it."""
 
 RETRY_KEPT = timedelta(hours=1)
 """When what could not be dispatched is tried again."""
@@ -174,20 +174,22 @@ class Run:
         claim = self._store.claim(shard, self._owner, now=now, until=now + lease, horizon=now + ahead)
         if claim is None:
             return True
-        half_spent = now + lease / 2
-        for rows in chunks(self._store.due(claim)):
-            if not self.has_time():
+        finished = True
+        for number, page in enumerate(self._store.due(claim)):
+            if number and not self._store.renew(claim, until=self._clock() + lease):
+                return False  # somebody else goes on with it
+            if not (finished := self._page(claim, page, retry_kept)):
                 break
-            if self._clock() > half_spent:
-                if not self._store.renew(claim, until=self._clock() + lease):
-                    return False  # somebody else goes on with it
-                half_spent = self._clock() + lease / 2
-            self._dispatch(claim, rows, retry_kept)
-        else:
-            self._store.release(claim)
-            return True
         self._store.release(claim)
-        return False
+        return finished
+
+    def _page(self, claim: Claim, page: Sequence[Row], retry_kept: timedelta) -> bool:
+        """Dispatch a page, as far as there is time; whether there was."""
+        for start in range(0, len(page), CHUNK):
+            if not self.has_time():
+                return False
+            self._dispatch(claim, page[start : start + CHUNK], retry_kept)
+        return True
 
     def _dispatch(self, claim: Claim, rows: Sequence[Row], retry_kept: timedelta) -> None:
         """Send a chunk, then mark it: a death in between sends it twice, and loses nothing."""
@@ -227,13 +229,6 @@ class Run:
             postponed=report.postponed + len(rows) - len(sent) - len(kept),
             behind=max(report.behind, *late, 0.0) if late else report.behind,
         )
-
-
-def chunks(pages: Iterator[Sequence[Row]]) -> Iterator[Sequence[Row]]:
-    """The rows of the pages in pieces that are sent before they are marked."""
-    for page in pages:
-        for start in range(0, len(page), CHUNK):
-            yield page[start : start + CHUNK]
 
 
 def tell(kept: list[Kept], retry_at: datetime) -> None:
