@@ -15,7 +15,7 @@ from azure.servicebus.exceptions import (
     ServiceBusServerBusyError,
 )
 
-from local.service_bus.bus import Bus, bodies, client_of, leaves_sockets_open
+from local.service_bus.bus import PATIENCE, Bus, bodies, client_of, leaves_sockets_open
 from recoverable.local.service_bus import Depth, DropConnection, LoseAnswer, Operation, Refuse
 
 pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links
@@ -72,6 +72,43 @@ def test_a_refused_completion_leaves_the_message_locked(bus: Bus) -> None:
         bus.receiver().complete_message(message)
 
     assert bus.namespace.queue("orders").depth() == Depth(locked=1)
+
+
+def test_a_delivery_whose_answer_is_lost_leaves_the_message_locked(bus: Bus) -> None:
+    bus.send("hello")
+    bus.namespace.fail(Operation.DELIVER, LoseAnswer())
+
+    assert (bus.nothing_comes(), bus.namespace.queue("orders").depth()) == (True, Depth(locked=1))
+
+    bus.namespace.advance(timedelta(minutes=1))
+    assert bus.receive().delivery_count == 1
+
+
+def test_a_refused_delivery_ends_the_link_and_the_message_comes_again_uncounted(bus: Bus) -> None:
+    bus.send("hello")
+    bus.namespace.fail(Operation.DELIVER, Refuse(description="too many requests"))
+
+    with (
+        pytest.raises(ServiceBusServerBusyError, match="too many requests"),
+        bus.receiver(prefetch_count=0) as receiver,
+    ):
+        receiver.receive_messages(1, max_wait_time=PATIENCE)
+
+    assert bus.receive().delivery_count == 0
+
+
+@leaves_sockets_open
+def test_a_connection_can_drop_with_a_delivery_which_leaves_the_message_locked(dropping: Bus) -> None:
+    dropping.send("hello")
+    dropping.namespace.fail(Operation.DELIVER, DropConnection())
+
+    with client_of(dropping.namespace, retries=3) as client, client.get_queue_receiver("orders") as receiver:
+        assert receiver.receive_messages(1, max_wait_time=2) == []
+        depth = dropping.namespace.queue("orders").depth()
+        dropping.namespace.advance(timedelta(minutes=1))
+        (message,) = receiver.receive_messages(1, max_wait_time=PATIENCE)
+
+    assert (depth, message.delivery_count) == (Depth(locked=1), 1)
 
 
 def test_operations_of_the_management_node_can_fail(bus: Bus) -> None:

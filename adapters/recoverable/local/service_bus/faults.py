@@ -13,11 +13,12 @@ T = TypeVar("T")
 
 
 class Operation(Enum):
-    """What a client asks for."""
+    """What a client asks for, and the delivery of a message to it."""
 
     AUTHENTICATE = "put-token"
     ATTACH = "attach"
     SEND = "send"
+    DELIVER = "deliver"
     COMPLETE = "complete"
     ABANDON = "abandon"
     DEFER = "defer"
@@ -49,7 +50,7 @@ class Refuse:
 
 @dataclass(frozen=True, slots=True)
 class LoseAnswer:
-    """It is done, and the client never hears of it."""
+    """It is done, and the client never hears of it; a message is locked, and never comes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,7 +117,12 @@ class Peer(asyncio.Protocol):
         """Begin."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
-        self._connection = Connection(self._server.namespace, self._server.faults, transport.write)
+        self._connection = Connection(
+            self._server.namespace,
+            self._server.faults,
+            transport.write,
+            lambda: asyncio.get_running_loop().call_soon(self.drop),
+        )
         self._server.joined(self)
 
     def data_received(self, data: bytes) -> None:

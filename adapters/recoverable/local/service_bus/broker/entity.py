@@ -144,6 +144,14 @@ class Entity:
         self.locks.extend_session(session_id, until)
         return until
 
+    def take_back(self, message: Message) -> None:
+        """Hold a message again that could not be delivered, uncounted."""
+        if message.lock is not None:
+            self.settle(message.lock.token, _RELEASE)
+            return
+        self.shelf.offer(message)
+        self.receivers.dispatch()
+
     def settle(self, token: UUID, verdict: Verdict) -> None:
         """Do what a receiver has decided.
 

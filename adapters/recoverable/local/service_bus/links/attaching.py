@@ -40,7 +40,7 @@ def attach(session: Session, request: Attach, namespace: Namespace, faults: Faul
         entity = faults.perform(Operation.ATTACH, node, lambda: namespace.find(node))
         (_attach_receiver if request.peer_receives else _attach_sender)(session, request, entity, faults)
     except RefusedError as refused:
-        OutgoingLink(session, request, node, None).dismissed(refused)
+        OutgoingLink(session, request, node).dismissed(refused)
 
 
 def _path(address: str) -> str:
@@ -49,14 +49,14 @@ def _path(address: str) -> str:
     return (rest.partition("/")[2] if scheme else address).strip("/")
 
 
-def _attach_receiver(session: Session, request: Attach, entity: Entity, _: Faults) -> None:
+def _attach_receiver(session: Session, request: Attach, entity: Entity, faults: Faults) -> None:
     path = entity.profile.path
     if entity.outlet is not None and not path.endswith(DEAD_LETTERS):
         raise not_allowed(f"Nobody receives from {path!r}: it is a topic, or it forwards its messages.")
     if entity.profile.sessions is not (SESSION_FILTER in request.filters):
         way = "requires sessions" if entity.profile.sessions else "has no sessions"
         raise not_allowed(f"The entity {path!r} {way}; the receiver must be made accordingly.")
-    link = OutgoingLink(session, request, path, entity)
+    link = OutgoingLink(session, request, path, entity, faults)
     if entity.profile.sessions:
         _accept_session(entity, link, request)
         session.links.setdefault(request.handle, link)
@@ -102,7 +102,7 @@ def _attach_requests(
     session: Session, request: Attach, node: str, namespace: Namespace, faults: Faults
 ) -> None:
     if request.peer_receives:
-        receiver = OutgoingLink(session, request, node, None)
+        receiver = OutgoingLink(session, request, node)
         session.links[request.handle] = receiver
         receiver.answer()
         return

@@ -47,10 +47,17 @@ class Connection:
         namespace: Where its messages go and come from.
         faults: What is to go wrong.
         write: Sends bytes to the peer.
+        drop: Ends the connection, soon, without a word.
     """
 
-    def __init__(self, namespace: Namespace, faults: Faults, write: Callable[[bytes], None]) -> None:
-        self._namespace, self._faults, self._write = namespace, faults, write
+    def __init__(
+        self,
+        namespace: Namespace,
+        faults: Faults,
+        write: Callable[[bytes], None],
+        drop: Callable[[], object],
+    ) -> None:
+        self._namespace, self._faults, self._write, self._drop = namespace, faults, write, drop
         self._reader = FrameReader()
         self._sessions: dict[int, Session] = {}
         self._frame_size = MAX_FRAME_SIZE
@@ -116,7 +123,7 @@ class Connection:
 
     def _begin(self, channel: int, said: Begin) -> None:
         self._sessions[channel] = Session(
-            said, lambda body, payload=b"": self._say(channel, body, payload), self._frame_size
+            said, lambda body, payload=b"": self._say(channel, body, payload), self._drop, self._frame_size
         )
         self._say(channel, replies.begin(channel))
 

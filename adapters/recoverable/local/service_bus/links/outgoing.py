@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from recoverable.local.service_bus.amqp import encoding as e
 from recoverable.local.service_bus.amqp import replies
 from recoverable.local.service_bus.amqp.performatives import Attach, Flow
+from recoverable.local.service_bus.broker.refusals import RefusedError
+from recoverable.local.service_bus.faults import DroppedError, Faults, Operation, SilencedError
 
 if TYPE_CHECKING:
     from recoverable.local.service_bus.broker.entity import Entity
     from recoverable.local.service_bus.broker.messages import Message
-    from recoverable.local.service_bus.broker.refusals import RefusedError
     from recoverable.local.service_bus.links.session import Session
 
 SESSION_FILTER = "com.microsoft:session-filter"
@@ -30,13 +31,22 @@ class OutgoingLink:
         attach: What the peer attached it with.
         node: The path of what it receives from.
         entity: Where its messages come from; None for answers.
+        faults: What is to go wrong with deliveries.
     """
 
-    def __init__(self, session: Session, attach: Attach, node: str, entity: Entity | None) -> None:
+    def __init__(
+        self,
+        session: Session,
+        attach: Attach,
+        node: str,
+        entity: Entity | None = None,
+        faults: Faults | None = None,
+    ) -> None:
         self.handle, self.node, self.target = attach.handle, node, attach.target
         self.session_id: str | None = None
         self.settled = attach.sender_settles == _SETTLED
         self._session, self._attach, self._entity = session, attach, entity
+        self._faults = faults or Faults()
         self._credit, self._count, self._attached = 0, 0, False
 
     def answer(self) -> None:
@@ -57,9 +67,19 @@ class OutgoingLink:
         return self._credit > 0 and self._session.open
 
     def deliver(self, message: Message) -> None:
-        """Send a message of the entity."""
-        token = message.lock.token if message.lock else None
-        self.send(message.encode(), tag=(token or uuid.uuid4()).bytes_le, token=token)
+        """Send a message of the entity, unless a fault comes between."""
+        try:
+            self._faults.perform(Operation.DELIVER, self.node, lambda: None)
+        except RefusedError as refused:
+            self._refuse(message, refused)
+        except DroppedError:
+            self._credit = 0
+            self._session.drop()
+        except SilencedError:
+            return  # what the test wants: it is locked, and never comes; the peer has its credit still
+        else:
+            token = message.lock.token if message.lock else None
+            self.send(message.encode(), tag=(token or uuid.uuid4()).bytes_le, token=token)
 
     def send(self, payload: bytes, *, tag: bytes, token: uuid.UUID | None = None) -> None:
         """Send an encoded message; without a token it is settled with that."""
@@ -108,6 +128,11 @@ class OutgoingLink:
     def entity(self) -> Entity | None:
         """Where its messages come from."""
         return self._entity
+
+    def _refuse(self, message: Message, reason: RefusedError) -> None:
+        self.dismissed(reason)
+        if self._entity is not None:
+            self._entity.take_back(message)
 
     def _reply(self, source: bytes, target: bytes, properties: bytes) -> None:
         settles = (self._attach.sender_settles, self._attach.receiver_settles)

@@ -28,11 +28,14 @@ class Session:
     Args:
         begin: What the peer began it with.
         say: Sends a performative and a payload.
+        drop: Ends the connection without a word.
         frame_size: The largest frame that the peer takes, in bytes.
     """
 
-    def __init__(self, begin: Begin, say: Callable[..., None], frame_size: int) -> None:
-        self.say = say
+    def __init__(
+        self, begin: Begin, say: Callable[..., None], drop: Callable[[], object], frame_size: int
+    ) -> None:
+        self.say, self.drop = say, drop
         self.links: dict[int, OutgoingLink | IncomingLink] = {}
         self.unsettled: dict[int, Unsettled] = {}
         self._room = frame_size - _OVERHEAD
