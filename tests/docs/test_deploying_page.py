@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("deploying page"), pytes
 
 CONSOLE = blocks("deploying-on-aws.md", "console")
 (VALIDATE, BUILD, SIZE, DEPLOY, SEND, LOOK, SEND_BACK, ALARMS, RING, DELETE, DELETE_QUEUES) = range(11)
-YOUR_QUEUE, SET_ON_YOUR_QUEUE = range(11, 13)
+LIMIT, PAUSE, YOUR_QUEUE, SET_ON_YOUR_QUEUE = range(11, 15)
 DEFAULTS = "\n" * 30
 YES = "y\n" * 5
 
@@ -144,10 +144,18 @@ def test_from_a_guided_deployment_to_nothing(shell: Shell, cloud: Cloud) -> None
     (rung,) = cloud.client("cloudwatch").describe_alarms(StateValue="ALARM")["MetricAlarms"]
     assert [action.rsplit(":", 1)[1] for action in rung["AlarmActions"]] == ["shop-alarms"]
 
+    shell.types(PAUSE)
+    assert "probe.handler" in handlers(cloud)
+
     shell.types(DELETE, answers=YES)
     assert {url.rsplit("/", 1)[1] for url in queues(cloud)} == {"shop-orders", "shop-orders-error"}
     shell.types(DELETE_QUEUES)
     assert queues(cloud) == []
+
+
+def handlers(cloud: Cloud) -> set[str]:
+    """The handlers of all functions."""
+    return {function["Handler"] for function in cloud.client("lambda").list_functions()["Functions"]}
 
 
 def queues(cloud: Cloud) -> list[str]:
