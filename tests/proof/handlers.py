@@ -37,8 +37,8 @@ class Behaving:
         match word:
             case "ok":
                 pass
-            case "fails":
-                raise ValueError("no")
+            case "fails" | "shouts":
+                raise ValueError("no" if word == "fails" else "no! " * 10_000)
             case "kills":
                 self._world.kill()
             case "works":

@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 from proof.catalogue import SCENARIOS
 from proof.exploring import Search
-from proof.sqs.deep import DEEP
+from proof.service_bus import deep as service_bus
+from proof.sqs import deep as sqs
 from proof.story import smallest, story
 
-ALL = {scenario.name: scenario for scenario in (*SCENARIOS, *DEEP)}
+ALL = {scenario.name: scenario for scenario in (*SCENARIOS, *sqs.DEEP, *service_bus.DEEP)}
 DEEPEST = 3
 MOST = 10**9
 PROCESSES = 2

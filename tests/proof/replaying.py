@@ -74,6 +74,10 @@ class Scenario(Protocol):
     def share(self) -> float:
         """Which part of the schedules is enough."""
 
+    @property
+    def pairs(self) -> int:
+        """How many schedules of two faults are tried, if that part is all."""
+
     def window(self, queue: str) -> float:
         """For how many seconds a queue knows duplicates."""
 

@@ -6,13 +6,17 @@ import pytest
 
 from proof.catalogue import NAMED
 from proof.exploring import Search
-from proof.sqs.mutations import MUTATIONS, Mutation
+from proof.mistakes import Mutation
+from proof.service_bus import mutations as service_bus
+from proof.sqs import mutations as sqs
 
 PAIRS = 100
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
+@pytest.mark.parametrize(
+    "mutation", [*sqs.MUTATIONS, *service_bus.MUTATIONS], ids=lambda mutation: mutation.name
+)
 def test_a_mistake_is_found(mutation: Mutation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"recoverable.{mutation.target}", mutation.by)
 

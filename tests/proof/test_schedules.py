@@ -9,14 +9,11 @@ from proof.exploring import Search
 from proof.replaying import Scenario
 from proof.story import smallest, story
 
-PAIRS = 100
-"""For each scenario, beside each point with each fault; `make prove` searches on."""
-
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
 def test_no_schedule_of_faults_breaks_a_promise(scenario: Scenario) -> None:
-    found = Search(scenario).run(PAIRS, share=scenario.share)
+    found = Search(scenario).run(scenario.pairs, share=scenario.share)
 
     assert not found.broken, story(scenario, smallest(scenario, found.broken[0][0]))
-    assert found.sizes[2] == round(PAIRS * scenario.share)
+    assert found.sizes[2] == round(scenario.pairs * scenario.share)

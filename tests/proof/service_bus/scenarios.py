@@ -48,6 +48,7 @@ class Scenario:
         copied: whether copies can be made.
         apart: whether killers run apart from others, because handlers take no time.
         share: which part of the schedules `make test` tries.
+        pairs: how many schedules of two faults it tries, if that part is all.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Scenario:
     copied: bool = True
     apart: bool = True
     share: float = 1.0
+    pairs: int = 235
     queue: str = QUEUE
     fifo: bool = False
 

@@ -1,12 +1,11 @@
-"""Mistakes that the package does not make: each one a replaced function, the scenario that shows it, and the promise that it breaks."""
+"""Mistakes that the package does not make on SQS: each one a replaced function, the scenario that shows it, and the promise that it breaks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from proof.mistakes import Mutation
 from recoverable.aws import client
 from recoverable.aws.client import Broker
 from recoverable.aws.copies import Copy
@@ -115,25 +114,6 @@ def send_twice(broker: Broker, batch: list[Copy]) -> list[Delivery]:
 def without_overflow(attributes: Attributes, room: int) -> tuple[Attributes, dict[str, str]]:
     """What has no room among ten attributes is left out."""
     return {name: attributes[name] for name in list(attributes)[:room]}, {}
-
-
-@dataclass(frozen=True)
-class Mutation:
-    """A mistake.
-
-    Args:
-        name: the mistake.
-        target: what is replaced.
-        by: the replacement.
-        scenario: the name of the one that shows it.
-        breaks: the promise that it breaks, by the first word of the problem.
-    """
-
-    name: str
-    target: str
-    by: Callable[..., Any] | int
-    scenario: str
-    breaks: str
 
 
 MUTATIONS = (

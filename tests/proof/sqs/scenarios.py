@@ -36,6 +36,7 @@ class Scenario:
         outage: what goes wrong anyway, given the point and the seconds since the world's beginning.
         counted: whether each round has the attempts that the default policy gives it.
         copied: whether copies can be made: of what is too large none can, and the redrive policy takes it.
+        pairs: how many schedules of two faults `make test` tries.
         seed: draws the order in which the queue hands out its messages; None for the order of sending.
         share: of the schedules that one scenario gets; less for a slow one.
     """
@@ -54,6 +55,7 @@ class Scenario:
     copied: bool = True
     seed: int | None = None
     share: float = 1.0
+    pairs: int = 100
 
     @property
     def fifo(self) -> bool:
