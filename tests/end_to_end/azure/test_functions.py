@@ -107,3 +107,18 @@ def test_one_that_never_ends_well_climbs_and_its_neighbours_are_processed(
     reason = dead.application_properties["NServiceBus.ExceptionInfo.ExceptionType"]
     assert (dead.body.decode(), reason) == (tenth, "recoverable.UnreportedFailure")
     assert {run.split()[1].split(".")[0] for run in runs(host) if run.startswith(tenth)} == {"0", "1"}
+
+
+def test_one_at_a_time_not_even_what_kills_at_once_touches_its_neighbours() -> None:
+    settings = {"AzureFunctionsJobHost__extensions__serviceBus__maxConcurrentCalls": "1"}
+    with LocalFunctions.from_folder(HERE / "jobs", app_settings=settings) as host:
+        host.send("jobs", *GOOD[:5], "kill at once", *GOOD[5:])
+        host.run_until(
+            lambda: (host.queue("jobs").depth().total, host.queue("error").depth().active) == (0, 1),
+            deadline=DEADLINE,
+        )
+        host.run_until(lambda: len(runs(host)) >= len(GOOD) + 8, deadline=DEADLINE)
+        [dead] = host.queue("error").messages()
+
+    made = Counter(run.rpartition(" ")[0] for run in runs(host))
+    assert (dead.body, made) == (b"kill at once", Counter({**dict.fromkeys(GOOD, 1), "kill at once": 8}))

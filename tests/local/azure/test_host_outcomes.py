@@ -42,7 +42,7 @@ def test_what_a_function_raises_on_is_abandoned_and_comes_back_counted(start: St
 
     ended = [
         (entry.outcome.message, entry.settled)
-        for entry in world.all(Ended)
+        for entry in world.ended(3)
         if isinstance(entry.outcome, Raised)
     ]
     assert ended == [("ValueError: broken", "abandoned")] * 3

@@ -125,9 +125,8 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
         "help": "a further queue of the started namespace; can be repeated",
     },
     "--error-queue": {
-        "default": "error",
         "metavar": "NAME",
-        "help": "gets all its dead letters (default: %(default)s)",
+        "help": "gets all its dead letters (default: the app setting RECOVERABLE_ERROR_QUEUE, else error)",
     },
     "--max-delivery-count": {
         "type": int,

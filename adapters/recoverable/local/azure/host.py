@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from recoverable.azure.settings import connection
+from recoverable.azure.settings import connection, read
 from recoverable.local.azure.app import App, read_app
 from recoverable.local.azure.entities import queues_of, topics_of
 from recoverable.local.azure.journal import FunctionLog, Journal, Observer
@@ -20,6 +20,7 @@ from recoverable.local.azure.sending import Outbox
 from recoverable.local.azure.serving import Place, Served, served
 from recoverable.local.azure.settings import Settings
 from recoverable.local.azure.triggers import Trigger
+from recoverable.local.azure.worker import Function, Worker
 from recoverable.local.service_bus import QueueView, ServiceBusNamespace
 
 
@@ -81,10 +82,7 @@ class LocalFunctions:
         self._cleanup.close()
 
     def _start(self, cleanup: ExitStack) -> None:
-        with Place(self.app, self._journal, self.settings).worker() as worker:
-            triggers = served(
-                worker.functions, self.app
-            ).triggers  # what the app reads is known by its own word alone
+        triggers = served(_functions(self.app, self.settings), self.app).triggers
         connections = self._connections(triggers, cleanup)
         self.app = replace(self.app, settings={**self.app.settings, **connections})
         first = triggers[0].connection if triggers else ""
@@ -101,11 +99,16 @@ class LocalFunctions:
         missing = {name for name in names if not _is_known(name, self.app.settings)}
         if not missing:
             return {}
-        queues, topics = queues_of(triggers, self.settings), topics_of(triggers, self.settings)
-        self.queues = tuple(queue.name for queue in queues)
-        serving = ServiceBusNamespace(queues, topics, port=self.settings.port)
-        self.namespace = cleanup.enter_context(serving)
+        self.namespace = cleanup.enter_context(self._served_here(triggers))
         return dict.fromkeys(missing, self.namespace.connection_string)
+
+    def _served_here(self, triggers: tuple[Trigger, ...]) -> ServiceBusNamespace:
+        """A namespace with all that the triggers read."""
+        named = self.settings.error_queue or read("RECOVERABLE_ERROR_QUEUE", self.app.settings) or "error"
+        queues = queues_of(triggers, self.settings, error_queue=named)
+        self.queues = tuple(queue.name for queue in queues)
+        topics = topics_of(triggers, self.settings, error_queue=named)
+        return ServiceBusNamespace(queues, topics, port=self.settings.port)
 
     @property
     def function_log(self) -> tuple[FunctionLog, ...]:
@@ -141,6 +144,14 @@ class LocalFunctions:
             raise TimeoutError(
                 f"After {deadline.total_seconds():g} s the condition does not hold.\nLog:\n{lines}"
             )
+
+
+def _functions(app: App, settings: Settings) -> tuple[Function, ...]:
+    """What the app has, which is known by its own word alone; what it writes meanwhile it will write again."""
+    with Worker(
+        app.folder, settings=app.settings, python_path=settings.python_path, on_line=lambda *_: None
+    ) as worker:
+        return worker.functions
 
 
 def _is_known(name: str, settings: Mapping[str, str]) -> bool:

@@ -11,7 +11,6 @@ from uuid import uuid4
 
 from azure.servicebus import ServiceBusReceivedMessage
 from azure.servicebus.aio import ServiceBusReceiver
-from azure.servicebus.exceptions import ServiceBusError
 
 from recoverable.local.azure.journal import Delivered, Ended, Invoked, Journal, Settled, Trouble
 from recoverable.local.azure.link import Link
@@ -52,7 +51,7 @@ class Invocations:
     async def _outcome(self, messages: Messages, id_: str) -> Outcome:
         try:
             data, told = self._given(messages)
-        except ValueError as error:
+        except Exception as error:  # noqa: BLE001  # wire data is hostile, and one message must not stop the rest
             return Raised(f"the function cannot be given the message: {error}")
         return await self.workers.invoke(self.trigger.function, data, told, id=id_)
 
@@ -82,7 +81,7 @@ class Invocations:
     async def _one(self, link: Link, settling: Callable[[ServiceBusReceiver], Any], verb: str) -> bool:
         try:
             await link.run(settling)
-        except (ServiceBusError, ValueError) as error:
+        except Exception as error:  # noqa: BLE001  # whatever the SDK raises, the host goes on
             then = "the message comes back when its lock ends"
             self.journal(Trouble(f"to {verb} a message", f"{type(error).__name__}: {error}", then))
             return False

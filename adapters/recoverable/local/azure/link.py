@@ -21,10 +21,10 @@ class Link:
     """A receiver, shared.
 
     The SDK promises no safety between coroutines. A wait for messages can be cancelled at any moment: what has come by then is kept
-    for the next.
+    for the next, and what comes while nobody waits is given back by the SDK, uncounted.
 
     Args:
-        receiver: Opened already.
+        receiver: Need not be open yet.
     """
 
     def __init__(self, receiver: ServiceBusReceiver) -> None:
@@ -61,9 +61,7 @@ class Link:
         for _ in range(_ATTEMPTS - 1):
             try:
                 return await self._run(operation)
-            except (
-                ValueError
-            ):  # what the SDK says of a receiver whose connection is gone, until a receive has it back
+            except ValueError:  # so the SDK calls a connection that is gone, until a receive has it back
                 await asyncio.sleep(_PAUSE)
         return await self._run(operation)
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from azure.servicebus import NEXT_AVAILABLE_SESSION
 from azure.servicebus.aio import ServiceBusClient, ServiceBusReceiver
-from azure.servicebus.exceptions import OperationTimeoutError, ServiceBusError
+from azure.servicebus.exceptions import OperationTimeoutError
 
 from recoverable.local.azure.ending import end
 from recoverable.local.azure.host_json import HostOptions
@@ -61,7 +61,7 @@ class Listener:
                 return await read()
             except OperationTimeoutError:
                 continue  # no session had a message
-            except (ServiceBusError, OSError) as error:
+            except Exception as error:  # noqa: BLE001  # whatever the SDK raises, the queue is still to be read
                 text = f"{type(error).__name__}: {error}"
                 self.journal(Trouble(f"reading {self.trigger.path}", text, "it is read again"))
                 await asyncio.sleep(_PAUSE)

@@ -9,7 +9,6 @@ from datetime import UTC, datetime, timedelta
 
 from azure.servicebus import ServiceBusReceivedMessage
 from azure.servicebus.aio import ServiceBusReceiver, ServiceBusSession
-from azure.servicebus.exceptions import ServiceBusError
 
 from recoverable.local.azure.journal import Journal, Trouble
 from recoverable.local.azure.link import Link
@@ -34,7 +33,7 @@ async def keep_locked(
         await asyncio.sleep(pause)
         try:
             await link.run(_renewing(locked))
-        except ServiceBusError as error:
+        except Exception as error:  # noqa: BLE001  # whatever the SDK raises, the function goes on
             then = "the function goes on; what it is given comes back"
             journal(Trouble("renewing a lock", f"{type(error).__name__}: {error}", then))
             return

@@ -19,7 +19,8 @@ class Settings:
         connection_string: A namespace for all of the app's Service Bus connections. When None, those that the app settings do not
             have lead to a namespace that is served here.
         queues: Further queues of that namespace, or other settings for those that the triggers read.
-        error_queue: Where the dead letters of its queues go.
+        error_queue: Where the dead letters of its queues go; where the app setting `RECOVERABLE_ERROR_QUEUE` says, else to "error",
+            when None.
         max_delivery_count: Of its queues.
         lock_duration: Of its queues.
         port: Where it listens on 127.0.0.1; 0 lets the kernel choose.
@@ -29,7 +30,7 @@ class Settings:
     app_settings: Mapping[str, str] = field(default_factory=dict)
     connection_string: str | None = None
     queues: Sequence[Queue | str] = ()
-    error_queue: str = "error"
+    error_queue: str | None = None
     max_delivery_count: int = 100
     lock_duration: timedelta = timedelta(minutes=1)
     port: int = 0

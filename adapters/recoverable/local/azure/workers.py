@@ -101,7 +101,7 @@ class Workers:
     def _replace(self, dead: Worker) -> None:
         current = self._current
         if current is not None and current.done() and not current.cancelled() and current.result() is dead:
-            self._current = asyncio.create_task(self._again())
+            self._current = asyncio.create_task(self._again(dead))
 
     async def _silence(self, worker: Worker) -> None:
         """Kill a worker; what else runs in it hears nothing."""
@@ -109,7 +109,8 @@ class Workers:
         await asyncio.to_thread(worker.stop)
         self._replace(worker)
 
-    async def _again(self) -> Worker:
+    async def _again(self, dead: Worker) -> Worker:
+        await asyncio.to_thread(dead.stop)
         while True:
             try:
                 return await self._started()

@@ -18,6 +18,8 @@ app = func.FunctionApp()
 def work(message: Message) -> None:
     sys.stdout.write(f"RUN {message.text} {message.round}.{message.attempt}\n")
     match message.text:
+        case "kill at once":
+            os._exit(1)
         case "kill":
             time.sleep(0.5)  # what dies at once lets those that come with it not even begin
             os._exit(1)
