@@ -8,7 +8,7 @@ import pytest
 
 from local.azure.conftest import Start
 from local.azure.world import World
-from recoverable.local.azure import Died, Ended, Raised, Returned, Started, TimedOut, Trouble
+from recoverable.local.azure import Died, Raised, Returned, Started, TimedOut, Trouble
 from recoverable.local.service_bus import Depth
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("functions_host")]
