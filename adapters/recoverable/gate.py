@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from .rate_limit import RateLimit
     from .world import World
 
+UNCLAIMED = Seen()
+"""What an invocation holds that has claimed no probe; one for all, for each invocation needs it."""
+
 
 class Gate:
     """What the messages of one invocation pass: it asks the store at most once, and only while something fails.
@@ -41,7 +44,7 @@ class Gate:
         self.breaker, self._limit, self._clock, self._holds = breaker, breaker.limit, clock, holds
         self._looked = False
         self._probe: Delivery | None = None
-        self._claim = Seen()
+        self._claim = UNCLAIMED
 
     def held(self, delivery: Delivery) -> timedelta | None:
         """How long a message must wait before it may be attempted; None when it may be now."""

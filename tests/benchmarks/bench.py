@@ -29,6 +29,13 @@ def overhead(size: int) -> Row:
     return Row(f"overhead per good record, batch of {size:,} (µs)", ours - bare, theirs - bare)
 
 
+def closed_circuit(size: int) -> Row:
+    """Microseconds that a rate limit adds to a good record while nothing fails."""
+    program = str(HERE / "closed_circuit.py")
+    added = median(printed([program, str(size)]) for _ in range(3))
+    return Row(f"a rate limit per good record, batch of {size:,} (µs)", added)
+
+
 def importing(*, bytecode: bool) -> Row:
     """Milliseconds to a first good batch, on top of the Lambda runtime client."""
     program = str(HERE / "importing.py")
@@ -89,6 +96,8 @@ def main() -> None:
     for row in (
         overhead(10),
         overhead(10_000),
+        closed_circuit(10),
+        closed_circuit(10_000),
         importing(bytecode=True),
         importing(bytecode=False),
         cold_start(),

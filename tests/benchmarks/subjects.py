@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from recoverable import Recoverability
 
 Handler = Callable[[dict[str, Any], Any], Any]
 
@@ -55,6 +58,21 @@ def bare() -> Handler:
 
 def ours() -> Handler:
     """Our endpoint."""
+    from recoverable import Recoverability
+
+    return endpoint(Recoverability())
+
+
+def limited() -> Handler:
+    """Our endpoint with a rate limit, whose circuit is closed: nothing fails."""
+    from recoverable import RateLimit, Recoverability
+    from recoverable.aws.circuit_store import DynamoDbCircuit
+
+    return endpoint(Recoverability(rate_limit=RateLimit(20, store=DynamoDbCircuit("circuits", "orders"))))
+
+
+def endpoint(recoverability: Recoverability) -> Handler:
+    """Our endpoint with these settings."""
     from recoverable import Message
     from recoverable.aws import SqsEndpoint
 
@@ -62,7 +80,7 @@ def ours() -> Handler:
         message.id  # noqa: B018  # reading it is what is measured
         message.json()
 
-    return SqsEndpoint(place)
+    return SqsEndpoint(place, recoverability)
 
 
 def theirs() -> Handler:
@@ -79,4 +97,9 @@ def theirs() -> Handler:
     return lambda batch, context: process_partial_response(batch, place, processor, context)
 
 
-SUBJECTS: dict[str, Callable[[], Handler]] = {"bare": bare, "ours": ours, "theirs": theirs}
+SUBJECTS: dict[str, Callable[[], Handler]] = {
+    "bare": bare,
+    "ours": ours,
+    "limited": limited,
+    "theirs": theirs,
+}
