@@ -70,6 +70,7 @@ class Tally:
         """All that there is to tell, a line each."""
         lines = {
             "messages": len(self.deeds),
+            **{f"  of which one {deed}": count for deed, count in Counter(self.deeds).items()},
             **self.pranks,
             "runs of the handler": self.runs.total(),
             "processed": len(self.processed),

@@ -143,6 +143,18 @@ def test_sessions_with_messages_or_a_state_are_listed(bus: Bus) -> None:
     assert list(bus.client.list_queue_sessions("orders")) == ["a", "b"]
 
 
+def test_sessions_whose_state_has_changed_since_a_time_are_listed(bus: Bus) -> None:
+    with bus.receiver(session_id="old") as receiver:
+        receiver.session.set_state("halfway")
+    bus.namespace.advance(timedelta(hours=2))
+    bus.send("hello", session_id="without a state")
+    with bus.receiver(session_id="new") as receiver:
+        receiver.session.set_state("halfway")
+
+    since = datetime.now(UTC) + timedelta(hours=1)
+    assert list(bus.client.list_queue_sessions("orders", state_updated_after=since)) == ["new"]
+
+
 def test_deferred_messages_of_a_session_come_to_its_holder(bus: Bus) -> None:
     bus.send("hello", session_id="a")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from azure.servicebus import ServiceBusMessage
+from azure.servicebus import ServiceBusMessage, ServiceBusSubQueue
 from azure.servicebus.exceptions import ServiceBusError
 
 from local.service_bus.bus import PATIENCE, Bus, bodies, text
@@ -87,6 +87,31 @@ def test_a_subscription_with_sessions_buries_what_has_none(serve: Serve) -> None
 
     assert bodies(bus.namespace.subscription("events", "ordered").dead_letters()) == ["hello"]
     assert bodies(bus.namespace.subscription("events", "billing").messages()) == ["hello"]
+
+
+def test_a_subscription_has_sessions_and_lists_them(serve: Serve) -> None:
+    bus = serve(Topic("events", (Subscription("billing", requires_session=True),)))
+    publish(bus, "hello", session_id="a")
+
+    listed = list(bus.client.list_subscription_sessions("events", "billing"))
+    with bus.client.get_subscription_receiver("events", "billing", session_id="a") as receiver:
+        (message,) = receiver.receive_messages(1, max_wait_time=PATIENCE)
+
+    assert (listed, text(message)) == (["a"], "hello")
+
+
+def test_a_subscription_has_dead_letters(serve: Serve) -> None:
+    bus = serve(Topic("events", (Subscription("billing"),)))
+    publish(bus, "hello")
+    with bus.client.get_subscription_receiver("events", "billing") as receiver:
+        (message,) = receiver.receive_messages(1, max_wait_time=PATIENCE)
+        receiver.dead_letter_message(message, reason="Rejected")
+
+    dead = ServiceBusSubQueue.DEAD_LETTER
+    with bus.client.get_subscription_receiver("events", "billing", sub_queue=dead) as receiver:
+        (letter,) = receiver.receive_messages(1, max_wait_time=PATIENCE)
+
+    assert (text(letter), letter.dead_letter_reason) == ("hello", "Rejected")
 
 
 def test_nobody_receives_from_a_topic_itself(serve: Serve) -> None:
