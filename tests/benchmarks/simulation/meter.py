@@ -88,7 +88,7 @@ class Meter:
     def _with_metered_client(self) -> World:
         world = current_world.get()
         assert world is not None, "a world hands itself over before it invokes a function"
-        return World(self.client(), world.clock, world.alarm, world.runner)
+        return World(self.client(), world.clock, world.alarm, world.runner, world.watched, world.kept)
 
     def _received(self, event: dict[str, Any]) -> None:
         self.requests += max(ceil(len(event["Records"]) / BATCH), chunks(json.dumps(event)))

@@ -7,18 +7,14 @@ from contextvars import Context
 from datetime import datetime, timedelta
 from typing import Any, cast
 
-from recoverable import RateLimit
 from recoverable.aws import SqsEndpoint
 from recoverable.aws.circuit_store import DynamoDbCircuit
 from recoverable.aws.pause import PauseTrigger
 from recoverable.aws.pause_probe import Probe
 from recoverable.aws.pause_store import Mapping, PauseStore
-from recoverable.breaker import Breaker
-from recoverable.gate import gate_for
 from recoverable.headers import write_date
 from recoverable.testing import SqsWorld
 from recoverable.testing.aws.mapping import EventSourceMapping
-from recoverable.world import current_world
 
 from ..cell import PLENTY
 from .store import SharedCircuit
@@ -100,29 +96,6 @@ class ProbeQueue:
         self._client.delete_message(QueueUrl=QUEUE, ReceiptHandle=message["ReceiptHandle"])
 
 
-class Probed:
-    """The endpoint as the probe wants it: with the breaker of the process that it runs in.
-
-    Args:
-        endpoint: the endpoint.
-        limit: its limit.
-    """
-
-    def __init__(self, endpoint: SqsEndpoint, limit: RateLimit) -> None:
-        self._endpoint, self._limit = endpoint, limit
-
-    def __call__(self, event: Any, context: Any) -> Any:
-        """Call the endpoint."""
-        return self._endpoint(event, context)
-
-    @property
-    def breaker(self) -> Breaker:
-        """What this process knows of the circuit."""
-        world = current_world.get()
-        assert world is not None, "the probe runs in a world"
-        return gate_for(self._endpoint._ladder, self._limit, world, holds=True).breaker
-
-
 def pause_of(world: SqsWorld, store: SharedCircuit) -> PauseTrigger:
     """What pauses the trigger of the orders."""
     trigger = VirtualTrigger(world)
@@ -147,9 +120,7 @@ def serve_probe(
         until: when the schedule ends, for a world must.
         over: times a handler.
     """
-    limit = endpoint.recoverability.rate_limit
-    assert limit is not None, "only what is limited is paused"
-    probe = Probe(Probed(endpoint, limit), pause, ProbeQueue(world.client))
+    probe = Probe(endpoint, pause, ProbeQueue(world.client))
 
     def tick() -> None:
         Context().run(world.send, SCHEDULE, "tick")  # whoever waits at that moment is not who sends

@@ -29,7 +29,7 @@ COLUMNS: tuple[Column, ...] = (
     ("invocations", lambda r: f"{r.invocations:,}"),
     ("broker calls", lambda r: f"{r.calls:,}"),
     ("store calls", lambda r: f"{r.store_calls:,}"),
-    ("$", lambda r: f"{r.dollars:.2f}"),
+    ("$", lambda r: f"{r.dollars:.3f}"),
 )
 
 
