@@ -21,14 +21,14 @@ EVERY = 60
 def main() -> int:
     """Soak, and tell what was found."""
     parser = ArgumentParser(prog="make soak", description=__doc__)
-    parser.add_argument("clouds", nargs="*", default=list(CLOUDS), choices=list(CLOUDS), metavar="CLOUD")
+    parser.add_argument("--cloud", choices=list(CLOUDS), help="both when not given")
     parser.add_argument("--messages", type=int, default=10_000)
     parser.add_argument("--minutes", type=float, default=30, help="for each cloud")
     parser.add_argument("--seed", type=int, default=SystemRandom().randrange(10**6))
     arguments = parser.parse_args()
     logging.disable(logging.CRITICAL)
     lost = 0
-    for name in arguments.clouds:
+    for name in [arguments.cloud] if arguments.cloud else CLOUDS:
         tell(f"\n{name}, seed {arguments.seed}")
         with TemporaryDirectory() as folder:
             found = soak(
