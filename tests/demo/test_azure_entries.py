@@ -28,7 +28,7 @@ from recoverable.local.service_bus import SeenMessage
 QUEUE = {1: GOOD.body, 9: DEADLY.body}
 
 AGAIN = "INFO recoverable.immediate_retry: Immediate Retry is going to retry message 'id-2' because of an exception:"
-LATER = "WARNING recoverable.delayed_retry: Delayed Retry will reschedule message 'id-2' after a delay of 00:01:02.5000000 because of an exception:"
+LATER = "WARNING recoverable.delayed_retry: Delayed Retry will reschedule message 'id-2' after a delay of 01:00:02.5000000 because of an exception:"
 NEVER = "ERROR recoverable.move_to_error: Moving message 'id-4' to the error queue 'orders-error' because processing failed due to an exception:"
 TRACE = "Traceback (most recent call last):"
 UNREPORTED = (
@@ -52,8 +52,8 @@ def lines(*texts: str, pid: int = 1) -> list[FunctionLog]:
         (["INFO shop: order 1 is placed"], [Heard(GOOD, "shop")]),
         (["INFO shop: order 99 is placed"], []),
         ([AGAIN, TRACE, "shop.BankUnreachable: no"], [Heard(FLAKY, "recoverable.immediate_retry")]),
-        ([LATER, TRACE], [Heard(FLAKY, "recoverable.delayed_retry", delay=62.5)]),
-        ([LATER, UNREPORTED], [Heard(FLAKY, "recoverable.delayed_retry", delay=62.5, attempted=False)]),
+        ([LATER, TRACE], [Heard(FLAKY, "recoverable.delayed_retry", delay=3602.5)]),
+        ([LATER, UNREPORTED], [Heard(FLAKY, "recoverable.delayed_retry", delay=3602.5, attempted=False)]),
         ([NEVER, TRACE], [Heard(REJECTED, "recoverable.move_to_error")]),
         ([NEVER, UNREPORTED], [Heard(REJECTED, "recoverable.move_to_error", attempted=False)]),
         ([NEVER.replace("id-4", "another's"), TRACE], []),
@@ -68,7 +68,7 @@ def test_the_lines_of_two_processes_are_kept_apart() -> None:
     first, second = lines(NEVER, TRACE), lines(LATER, UNREPORTED, pid=2)
 
     assert told(first[0], second[0], second[1], first[1]) == [
-        Heard(FLAKY, "recoverable.delayed_retry", delay=62.5, attempted=False),
+        Heard(FLAKY, "recoverable.delayed_retry", delay=3602.5, attempted=False),
         Heard(REJECTED, "recoverable.move_to_error"),
     ]
 

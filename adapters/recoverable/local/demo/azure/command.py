@@ -23,7 +23,7 @@ from recoverable.local.demo.verdict import judge
 from recoverable.local.demo.watcher import Watcher, shown
 from recoverable.local.service_bus import Queue, ServiceBusNamespace
 
-LADDER = {"IMMEDIATE_RETRIES": "2", "DELAYED_RETRIES": "2", "TIME_INCREASE_SECONDS": "1"}
+LADDER = {"IMMEDIATE_RETRIES": "2", "DELAYED_RETRIES": "2", "TIME_INCREASE_SECONDS": "2"}
 WHERE = "The example shop is in the project's repository; give the folder of that with --folder."
 DEADLINE = timedelta(seconds=120)
 IDS = {f"order-{number}": order for number, order in enumerate(ORDERS, start=1)}
@@ -99,14 +99,13 @@ def play(host: LocalFunctions, watcher: Watcher[Entry], namespace: ServiceBusNam
         TimeoutError: An order is not at its end at the deadline.
     """
     others = [order for order in ORDERS if order not in (DEADLY, NEIGHBOUR)]
+    queue = namespace.queue("orders")
     send(host, *others)
-    host.run_until(lambda: watcher.ended(others), deadline=DEADLINE)
+    host.run_until(lambda: watcher.ended(others) and queue.depth().total == 0, deadline=DEADLINE)
     send(host, DEADLY)
     host.run_until(lambda: WORDLESS in watcher.story.trails[DEADLY].steps, deadline=DEADLINE)
     send(host, NEIGHBOUR)
-    host.run_until(
-        lambda: watcher.ended() and namespace.queue("orders").depth().total == 0, deadline=DEADLINE
-    )
+    host.run_until(lambda: watcher.ended() and queue.depth().total == 0, deadline=DEADLINE)
 
 
 def send(host: LocalFunctions, *orders: Order) -> None:
