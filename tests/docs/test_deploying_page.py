@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("deploying page"), pytes
 
 CONSOLE = blocks("deploying-on-aws.md", "console")
 (VALIDATE, BUILD, SIZE, DEPLOY, SEND, LOOK, SEND_BACK, ALARMS, RING, DELETE, DELETE_QUEUES) = range(11)
-LIMIT, PAUSE, YOUR_QUEUE, SET_ON_YOUR_QUEUE = range(11, 15)
+LIMIT, PAUSE, TIMEOUTS, YOUR_QUEUE, SET_ON_YOUR_QUEUE = range(11, 16)
 DEFAULTS = "\n" * 30
 YES = "y\n" * 5
 

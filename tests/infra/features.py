@@ -16,6 +16,7 @@ GROUPS = ["sg-0123456789abcdef0"]
 FEATURES: dict[str, Parameters] = {
     "a rate limit": {"RateLimitAfter": 20},
     "a paused trigger": {"RateLimitAfter": 20, "PauseTrigger": "true"},
+    "timeouts": {"Timeouts": "true"},
     "an orders queue of yours": {"OrdersQueueArn": YOUR_ORDERS},
     "an error queue of yours": {"ErrorQueueArn": YOUR_ERRORS},
     "a key": {"KmsKeyArn": KEY},

@@ -4,49 +4,62 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from moto.iam.aws_managed_policies import aws_managed_policies_data
 
 from infra.aws_calls import action
 from infra.features import KEY, YOUR_ERRORS, YOUR_ORDERS
 
-ORDERS, ERRORS, CIRCUIT, MAPPING, ANYTHING = (
-    "OrdersQueue",
-    "ErrorQueue",
-    "CircuitTable",
-    "OrdersFunctionOrders",
-    "*",
-)
+Permissions = dict[str, set[str]]
 
-BOTH, PROBE = {"OrdersRole", "ProbeRole"}, {"ProbeRole"}
+ORDERS, ERRORS, CIRCUIT, TABLE = "OrdersQueue", "ErrorQueue", "CircuitTable", "TimeoutsTable"
+MAPPING, ANYTHING = "OrdersFunctionOrders", "*"
+LIMIT, PAUSE, TIMEOUTS = "a rate limit", "a paused trigger", "timeouts"
+ENDPOINTS, PROBE, DISPATCHER = {"OrdersRole", "ProbeRole"}, {"ProbeRole"}, {"TimeoutsRole"}
 
-CALLS: dict[tuple[str, str], dict[str, tuple[set[str], set[str]]]] = {
-    ("sqs", "client.py"): {
-        "send_message_batch": (BOTH, {ORDERS, ERRORS}),
-        "delete_message_batch": (BOTH, {ORDERS}),
-        "change_message_visibility_batch": (BOTH, {ORDERS}),
-    },
-    ("sqs", "pause_queue_store.py"): {
-        "receive_message": (PROBE, {ORDERS}),
-        "delete_message": (PROBE, {ORDERS}),
-    },
-    ("dynamodb", "circuit_store.py"): {"get_item": (BOTH, {CIRCUIT}), "put_item": (BOTH, {CIRCUIT})},
-    ("dynamodb", "pause_store.py"): {
-        "get_item": (BOTH, {CIRCUIT}),
-        "put_item": (BOTH, {CIRCUIT}),
-        "delete_item": (BOTH, {CIRCUIT}),
-    },
-    ("lambda", "pause_store.py"): {
-        "list_event_source_mappings": (BOTH, {ANYTHING}),
-        "update_event_source_mapping": (BOTH, {MAPPING}),
-    },
-}
-"""By service and module each call that the package makes, who makes it, and to what. Copies go to both queues, what was received came
-from one; whether there is a trigger to pause is asked by a call that knows no resource."""
 
-FEATURE_OF = {"circuit_store.py": "a rate limit", "pause_store.py": "a paused trigger"}
-"""The modules that are used only with a feature."""
+class Call(NamedTuple):
+    """A call that the package makes.
+
+    Args:
+        module: where, below the package.
+        method: the client's.
+        roles: whose functions make it.
+        resources: to what they make it.
+        feature: without which they do not.
+    """
+
+    module: str
+    service: str
+    method: str
+    roles: set[str]
+    resources: set[str]
+    feature: str = ""
+
+
+CALLS = [
+    Call("aws/client.py", "sqs", "send_message_batch", ENDPOINTS, {ORDERS, ERRORS}),  # copies
+    Call("aws/client.py", "sqs", "delete_message_batch", ENDPOINTS, {ORDERS}),
+    Call("aws/client.py", "sqs", "change_message_visibility_batch", ENDPOINTS, {ORDERS}),
+    Call("aws/pause_queue_store.py", "sqs", "receive_message", PROBE, {ORDERS}),
+    Call("aws/pause_queue_store.py", "sqs", "delete_message", PROBE, {ORDERS}),
+    Call("aws/circuit_store.py", "dynamodb", "get_item", ENDPOINTS, {CIRCUIT}, LIMIT),
+    Call("aws/circuit_store.py", "dynamodb", "put_item", ENDPOINTS, {CIRCUIT}, LIMIT),
+    Call("aws/pause_store.py", "dynamodb", "get_item", ENDPOINTS, {CIRCUIT}, PAUSE),
+    Call("aws/pause_store.py", "dynamodb", "put_item", ENDPOINTS, {CIRCUIT}, PAUSE),
+    Call("aws/pause_store.py", "dynamodb", "delete_item", ENDPOINTS, {CIRCUIT}, PAUSE),
+    Call("aws/pause_store.py", "lambda", "list_event_source_mappings", ENDPOINTS, {ANYTHING}, PAUSE),
+    Call("aws/pause_store.py", "lambda", "update_event_source_mapping", ENDPOINTS, {MAPPING}, PAUSE),
+    Call("timeouts/client.py", "sqs", "send_message_batch", DISPATCHER, {ORDERS}, TIMEOUTS),
+    Call("timeouts/client.py", "sqs", "get_queue_url", DISPATCHER, {ORDERS}, TIMEOUTS),
+    Call("timeouts/dynamodb_table.py", "dynamodb", "get_item", DISPATCHER, {TABLE}, TIMEOUTS),
+    Call("timeouts/dynamodb_table.py", "dynamodb", "put_item", DISPATCHER, {TABLE}, TIMEOUTS),
+    Call("timeouts/dynamodb_table.py", "dynamodb", "query", DISPATCHER, {TABLE}, TIMEOUTS),
+    Call("timeouts/dynamodb_table.py", "dynamodb", "batch_write_item", DISPATCHER, {TABLE}, TIMEOUTS),
+]
+"""Those of the table's calls that a dispatcher makes are recorded in `test_timeouts.py`; the others schedule, cancel or migrate."""
 
 KEY_USED = {
     "sqs:SendMessage": {"kms:GenerateDataKey", "kms:Decrypt"},
@@ -54,44 +67,38 @@ KEY_USED = {
 }
 """What SQS does with the key on behalf of who calls (Amazon SQS Developer Guide, "Key management", producers and consumers)."""
 
-Permissions = dict[str, set[str]]
+YOURS = {"an orders queue of yours": (ORDERS, YOUR_ORDERS), "an error queue of yours": (ERRORS, YOUR_ERRORS)}
 
 
 def needed(role: str, *features: str) -> Permissions:
-    """What the role's function, what invokes it and the features need."""
+    """What the role's function and what invokes it need, by the logical id or ARN of the resource."""
     wanted = defaultdict[str, set[str]](set)
-    gives = aws_gives("AWSLambdaSQSQueueExecutionRole", "logs") - {"logs:CreateLogGroup"}  # it is there
-    wanted[role.replace("Role", "Log")] |= gives
-    if role == "OrdersRole":
-        wanted[ORDERS] |= aws_gives("AWSLambdaSQSQueueExecutionRole", "sqs")  # the mapping polls
-    for (service, module), calls in CALLS.items():
-        if module not in FEATURE_OF or FEATURE_OF[module] in implied(features):
-            for method, (roles, resources) in calls.items():
-                for resource in resources if role in roles else ():
-                    wanted[resource].add(action(service, method))
-    wanted |= needed_by_surroundings(wanted, features)
-    yours = {
-        ORDERS: ("an orders queue of yours", YOUR_ORDERS),
-        ERRORS: ("an error queue of yours", YOUR_ERRORS),
-    }
-    names = {queue: arn for queue, (feature, arn) in yours.items() if feature in features}
-    return {names.get(resource, resource): actions for resource, actions in wanted.items()}
-
-
-def needed_by_surroundings(wanted: Permissions, features: tuple[str, ...]) -> Permissions:
-    """What the key and the VPC need on top."""
-    more: Permissions = {}
+    for resource, actions in (*called(role, features), *invoked(role)):
+        wanted[resource] |= actions
     if "a key" in features:
-        calls = wanted[ORDERS] | wanted[ERRORS]
-        more[KEY] = {use for call in calls for use in KEY_USED.get(call, ())}
+        wanted[KEY] = {
+            use for queue in (ORDERS, ERRORS) for each in wanted[queue] for use in KEY_USED.get(each, ())
+        }
     if "a VPC" in features:
-        more[ANYTHING] = wanted[ANYTHING] | aws_gives("AWSLambdaVPCAccessExecutionRole", "ec2")
-    return more
+        wanted[ANYTHING] |= aws_gives("AWSLambdaVPCAccessExecutionRole", "ec2")
+    names = dict(YOURS[feature] for feature in features if feature in YOURS)
+    return {names.get(resource, resource): actions for resource, actions in wanted.items() if actions}
 
 
-def implied(features: tuple[str, ...]) -> set[str]:
-    """The features with those that they bring along."""
-    return {*features, *(("a rate limit",) if "a paused trigger" in features else ())}
+def called(role: str, features: tuple[str, ...]) -> Iterator[tuple[str, set[str]]]:
+    """What the role's function calls; a pause brings a limit along."""
+    there = {"", *features, *((LIMIT,) if PAUSE in features else ())}
+    for call in CALLS:
+        if role in call.roles and call.feature in there:
+            yield from ((resource, {action(call.service, call.method)}) for resource in call.resources)
+
+
+def invoked(role: str) -> Iterator[tuple[str, set[str]]]:
+    """What Lambda does with the role: it polls the queue, and writes into the log group, which is there already."""
+    if role == "OrdersRole":
+        yield ORDERS, aws_gives("AWSLambdaSQSQueueExecutionRole", "sqs")
+    logging = aws_gives("AWSLambdaSQSQueueExecutionRole", "logs")
+    yield role.replace("Role", "Log"), logging - {"logs:CreateLogGroup"}
 
 
 def aws_gives(policy: str, service: str) -> set[str]:

@@ -75,3 +75,9 @@ def test_what_the_output_says_can_be_set_on_the_queue(stack: Stack) -> None:
 
 def test_the_probe_finds_the_trigger_running(stack: Stack) -> None:
     assert stack.invoked("ProbeFunction") == {"trigger": "running", "probed": False}
+
+
+def test_the_dispatcher_finds_nothing_due(stack: Stack) -> None:
+    nothing = {"dispatched": 0, "kept": 0, "postponed": 0, "behind": 0.0, "finished": True}
+
+    assert stack.invoked("TimeoutsFunction") == nothing

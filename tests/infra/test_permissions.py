@@ -15,7 +15,8 @@ from infra.needs import CALLS, Permissions, listed, needed
 from infra.sam_template import ROOT, Template, template
 
 SAM = template()
-PACKAGE, EXAMPLE = ROOT / "adapters" / "recoverable" / "aws", ROOT / "functions" / "aws"
+PACKAGE, EXAMPLE = ROOT / "adapters" / "recoverable", ROOT / "functions" / "aws"
+ROLES = ("OrdersRole", "ProbeRole", "TimeoutsRole")
 
 
 @cache
@@ -29,7 +30,7 @@ def statements(role: str, *features: str) -> list[dict[str, Any]]:
     resources = stack(*features)["Resources"]
     properties = resources[role]["Properties"]
     documents = [policy["PolicyDocument"] for policy in properties["Policies"]]
-    documents += [policy_of(resources, reference) for reference in properties["ManagedPolicyArns"]]
+    documents += [policy_of(resources, reference) for reference in properties.get("ManagedPolicyArns", ())]
     for resource in resources.values():
         if {"Ref": role} in resource["Properties"].get("Roles", []):
             documents.append(resource["Properties"]["PolicyDocument"])
@@ -64,11 +65,13 @@ def named(resource: Any) -> str:
 
 
 @pytest.mark.parametrize("service", ["sqs", "dynamodb", "lambda"])
-def test_the_package_makes_the_calls_that_are_known_and_nowhere_else(service: str) -> None:
-    found = {(service, file.name): methods_called(service, file) for file in PACKAGE.rglob("*.py")}
+def test_the_endpoint_and_the_pause_make_the_calls_that_are_known_and_nowhere_else(service: str) -> None:
+    files = {str(file.relative_to(PACKAGE)): file for file in (PACKAGE / "aws").rglob("*.py")}
 
-    assert {place: methods for place, methods in found.items() if methods} == {
-        place: set(calls) for place, calls in CALLS.items() if place[0] == service
+    found = {(name, method) for name, file in files.items() for method in methods_called(service, file)}
+
+    assert found == {
+        (call.module, call.method) for call in CALLS if call.service == service and call.module in files
     }
 
 
@@ -79,7 +82,7 @@ def test_the_example_itself_makes_no_call(service: str) -> None:
 
 @pytest.mark.parametrize("features", every_pair(), ids=spoken)
 def test_a_role_allows_what_is_called_and_nothing_else(features: tuple[str, ...]) -> None:
-    roles = [role for role in ("OrdersRole", "ProbeRole") if role in stack(*features)["Resources"]]
+    roles = [role for role in ROLES if role in stack(*features)["Resources"]]
 
     assert {role: granted(role, *features) for role in roles} == {
         role: needed(role, *features) for role in roles
@@ -96,14 +99,14 @@ def test_only_lambda_itself_may_do_something_to_anything() -> None:
     }
 
 
-@pytest.mark.parametrize("role", ["OrdersRole", "ProbeRole"])
+@pytest.mark.parametrize("role", ROLES)
 def test_no_action_has_a_wildcard(role: str) -> None:
     actions = set().union(*granted(role, *FEATURES).values())
 
     assert [name for name in actions if "*" in name] == []
 
 
-@pytest.mark.parametrize("name", ["Orders", "Probe"])
+@pytest.mark.parametrize("name", ["Orders", "Probe", "Timeouts"])
 def test_a_function_has_no_role_but_its_own(name: str) -> None:
     function = stack(*FEATURES)["Resources"][f"{name}Function"]["Properties"]
 

@@ -1,0 +1,172 @@
+"""What template.yaml makes of timeouts: the table, the dispatcher and what it may do, and the alarms with their metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from runpy import run_path
+from typing import Any
+
+import pytest
+
+from builders import Clock
+from infra.aws_calls import operations
+from infra.decided import decided
+from infra.features import asking_for
+from infra.lambda_log import Log, package_log
+from infra.needs import CALLS, DISPATCHER, TABLE
+from infra.sam_template import ROOT, Template, template, transformed
+from recoverable.timeouts import Dispatcher, Timeouts
+from recoverable.timeouts.dispatcher import AHEAD
+from waiting.stores import Cloud, OneShard, moto
+
+SAM = template()
+RESOURCES: Template = transformed(decided(SAM, asking_for("timeouts")))["Resources"]
+HOUR = timedelta(hours=1)
+GONE = "arn:aws:sqs:eu-west-1:123456789012:gone"
+
+
+def properties(resource: str) -> Template:
+    """A resource's properties."""
+    found: Template = RESOURCES[resource]["Properties"]
+    return found
+
+
+def of_type(kind: str) -> list[Template]:
+    """The properties of all resources of a type."""
+    return [resource["Properties"] for resource in RESOURCES.values() if resource["Type"] == kind]
+
+
+def test_the_table_can_be_restored_and_forgets_only_what_is_done_with() -> None:
+    keys = {"pk": "HASH", "sk": "RANGE"}
+
+    assert properties(TABLE) == {
+        "BillingMode": "PAY_PER_REQUEST",
+        "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"} for name in keys],
+        "KeySchema": [{"AttributeName": name, "KeyType": kind} for name, kind in keys.items()],
+        "TimeToLiveSpecification": {"AttributeName": "expires", "Enabled": True},
+        "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True},
+    }
+
+
+def test_the_table_outlives_the_stack() -> None:
+    kept = (RESOURCES[TABLE]["DeletionPolicy"], RESOURCES[TABLE]["UpdateReplacePolicy"])
+
+    assert kept == ("RetainExceptOnCreate", "Retain")
+
+
+def test_the_function_dispatches_from_that_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    function = properties("TimeoutsFunction")
+    monkeypatch.setenv("TIMEOUTS_TABLE", "the table")
+
+    handler = run_path(str(ROOT / "functions" / "aws" / "timeouts.py"))["handler"]
+
+    assert function["Environment"]["Variables"] == {"TIMEOUTS_TABLE": {"Ref": TABLE}}
+    assert function["Handler"] == "timeouts.handler"
+    assert isinstance(handler, Dispatcher)
+
+
+def test_it_comes_each_minute_ends_before_the_next_and_a_failure_waits_for_that() -> None:
+    (rule,), (again,) = of_type("AWS::Events::Rule"), of_type("AWS::Lambda::EventInvokeConfig")
+
+    assert rule["ScheduleExpression"] == "rate(1 minute)"
+    assert rule["Targets"][0]["Arn"] == {"Fn::GetAtt": ["TimeoutsFunction", "Arn"]}
+    assert (properties("TimeoutsFunction")["Timeout"], again["MaximumRetryAttempts"]) == (60, 0)
+
+
+@pytest.fixture(scope="module")
+def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
+    with moto(tmp_path_factory.mktemp("moto")) as running:
+        yield running
+
+
+class Recorded:
+    """A client and the operations it was asked for.
+
+    Args:
+        client: a boto3 client.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.operations: set[str] = set()
+        client.meta.events.register("before-call", self._note)
+
+    def _note(self, model: Any, **_: Any) -> None:
+        self.operations.add(model.name)
+
+
+def test_a_dispatcher_calls_what_it_may_and_all_of_that(cloud: Cloud) -> None:
+    """It is given what can be sent, with a correlation and a bare name, and what cannot."""
+    cloud.client("sqs").create_queue(QueueName="orders")
+    clock, dynamodb, sqs = Clock(), Recorded(cloud.client("dynamodb")), Recorded(cloud.client("sqs"))
+    store = cloud.store()
+    timeouts = Timeouts(store, clock=clock)
+    timeouts.schedule("orders", "hello", delay=HOUR, correlation="saga")
+    timeouts.schedule(GONE, "hello", delay=HOUR)
+    clock.advance(HOUR)
+
+    seen = OneShard(store._table.name, client=dynamodb.client)
+    report = Dispatcher(seen, client=sqs.client, clock=clock).run()
+
+    assert (report.dispatched, report.kept) == (1, 1)
+    assert {"dynamodb": dynamodb.operations, "sqs": sqs.operations} == allowed()
+
+
+def allowed() -> dict[str, set[str]]:
+    """The operations that a dispatcher's permissions are made of."""
+    calls = [call for call in CALLS if call.roles == DISPATCHER]
+    return {
+        service: {operations(service)[call.method] for call in calls if call.service == service}
+        for service in ("dynamodb", "sqs")
+    }
+
+
+def test_what_is_late_and_what_is_kept_is_counted_by_the_metrics(cloud: Cloud) -> None:
+    clock, store = Clock(), cloud.store()
+    cloud.client("sqs").create_queue(QueueName="late")
+    timeouts = Timeouts(store, clock=clock)
+    for to in ("late", GONE, GONE):
+        timeouts.schedule(to, "hello", delay=HOUR)
+    clock.advance(HOUR + timedelta(seconds=90))
+
+    with package_log() as log:
+        Dispatcher(store, client=cloud.client("sqs"), clock=clock).run()
+        Dispatcher(store, client=cloud.client("sqs"), clock=clock).run()
+
+    assert {name: metric(name, log) for name in ("TimeoutsBehind", "TimeoutsKept")} == {
+        "TimeoutsBehind": [90.0],
+        "TimeoutsKept": [2],
+    }
+
+
+def metric(name: str, log: Log) -> list[float]:
+    """The values of a metric that the filter of that name draws from a log."""
+    filtered = properties(name)
+    (transformation,) = filtered["MetricTransformations"]
+    field = transformation["MetricValue"].removeprefix("$.")
+    return [line[field] for line in log.found(filtered["FilterPattern"])]
+
+
+@pytest.mark.parametrize("name", ["TimeoutsBehind", "TimeoutsKept"])
+def test_an_alarm_watches_each_of_these_metrics(name: str) -> None:
+    (metric,) = properties(name)["MetricTransformations"]
+    alarm = properties(f"{name}Alarm")
+
+    assert properties(name)["LogGroupName"] == {"Ref": "TimeoutsLog"}
+    assert (alarm["Namespace"], alarm["MetricName"]) == (metric["MetricNamespace"], metric["MetricName"])
+
+
+def test_what_is_sent_as_early_as_it_should_be_is_not_late() -> None:
+    assert timedelta(seconds=properties("TimeoutsBehindAlarm")["Threshold"]) == AHEAD
+
+
+def test_a_dispatcher_that_is_not_called_is_noticed() -> None:
+    alarm = properties("TimeoutsStoppedAlarm")
+
+    assert (alarm["MetricName"], alarm["ComparisonOperator"], alarm["Threshold"]) == (
+        "Invocations",
+        "LessThanThreshold",
+        1,
+    )
+    assert alarm["TreatMissingData"] == "breaching"
