@@ -131,3 +131,22 @@ def test_it_goes_on_when_connections_drop(start: Start) -> None:
     assert first == [(Returned(), "completed")]
     world.until(lambda: "good 1" in world.said("RUN"))
     world.until(lambda: world.host.queue("orders").depth() == Depth())
+
+
+SLOW_STEP = """
+@app.service_bus_queue_trigger(arg_name="message", queue_name="orders", connection="ServiceBus", data_type="binary", is_sessions_enabled=True)
+def step(message: func.ServiceBusMessage) -> None:
+    say("STEP", message.delivery_count)
+    time.sleep(1 if message.delivery_count == 1 else 0)
+"""
+
+
+def test_a_session_that_is_lost_while_its_function_runs_is_taken_again(start: Start) -> None:
+    world = start(SLOW_STEP, service_bus={"sessionIdleTimeout": "00:00:01"})
+    world.host.send("orders", "go", session_id="a")
+    world.lines("STEP", 1)
+    world.namespace.advance(timedelta(minutes=2))
+
+    assert sorted(settled for _, settled in outcomes(world, 2)) == ["completed", "left"]
+    assert world.lines("STEP", 2) == ["1", "2"]
+    assert world.host.queue("orders").depth() == Depth()
