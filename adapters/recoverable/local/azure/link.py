@@ -13,7 +13,7 @@ from recoverable.local.azure.ending import end
 
 T = TypeVar("T")
 
-_ATTEMPTS, _PAUSE = 10, 1.0  # seconds
+_ATTEMPTS = 10
 _AGAIN = 0.05  # seconds after which an interruption that was swallowed is repeated
 
 
@@ -25,10 +25,11 @@ class Link:
 
     Args:
         receiver: Need not be open yet.
+        pause: Seconds from one attempt to use a receiver that is being opened anew to the next.
     """
 
-    def __init__(self, receiver: ServiceBusReceiver) -> None:
-        self.receiver = receiver
+    def __init__(self, receiver: ServiceBusReceiver, *, pause: float = 1.0) -> None:
+        self.receiver, self._pause = receiver, pause
         self._turn, self._free = asyncio.Lock(), asyncio.Event()
         self._free.set()
         self._asking = 0
@@ -62,7 +63,7 @@ class Link:
             try:
                 return await self._run(operation)
             except ValueError:  # so the SDK calls a connection that is gone, until a receive has it back
-                await asyncio.sleep(_PAUSE)
+                await asyncio.sleep(self._pause)
         return await self._run(operation)
 
     async def _run(self, operation: Callable[[ServiceBusReceiver], Awaitable[T]]) -> T:
