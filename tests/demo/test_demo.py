@@ -65,3 +65,18 @@ def test_it_says_what_is_not_installed(cloud: str, missing: str, extra: str) -> 
 
     told = f"`demo {cloud}` needs {missing}: pip install 'recoverable[{extra}]'\n"
     assert (ran.returncode, ran.stderr) == (2, told)
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("demo")
+def test_an_app_that_reads_no_orders_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "host.json").write_text('{"version": "2.0"}')
+    (tmp_path / "function_app.py").write_text("import azure.functions as func\n\napp = func.FunctionApp()\n")
+
+    status = main(["demo", "azure", "--folder", str(tmp_path)])
+
+    said = capsys.readouterr().err.splitlines()[0]
+    assert (status, said) == (
+        2,
+        f"recoverable demo azure: No function in {tmp_path.resolve()} reads the queue 'orders'.",
+    )

@@ -43,3 +43,12 @@ def test_what_does_not_come_in_time_is_said() -> None:
         raise TimeoutError("After 120 s the condition does not hold. [/x]")
 
     assert "After 120 s the condition does not hold. [/x]\n" in written.getvalue()
+
+
+def test_the_picture_ends_its_line_where_it_does_not_move() -> None:
+    written = StringIO()
+
+    with shown(Watcher(placed), Console(file=written, width=200)):
+        pass
+
+    assert written.getvalue().endswith("\n")

@@ -65,3 +65,5 @@ def shown(watcher: Watcher[Entry], console: Console) -> Iterator[None]:
             yield
         except TimeoutError as error:
             console.print(Text(str(error), style="red"))
+    if not console.is_terminal:
+        console.line()  # after what is no picture that moves, rich leaves the line open

@@ -66,26 +66,32 @@ def show(folder: str, namespace: ServiceBusNamespace, console: Console) -> int:
         "Azure: two immediate and two delayed retries, so at most 9 attempts an order. The deadly one comes when the others are done, "
         "and its neighbour while the worker that it killed starts anew."
     )
-    host = LocalFunctions.from_folder(folder, observe=watcher, app_settings=settings(namespace))
-    with host, shown(watcher, console):
-        play(host, watcher, namespace)
+    with hosting(folder, namespace, watcher) as host:
+        if not any(trigger.queue == "orders" for trigger in host.served.triggers):
+            raise AppError(f"No function in {host.app.folder} reads the queue 'orders'.")
+        with shown(watcher, console):
+            play(host, watcher, namespace)
     found = [given_up(message) for message in namespace.queue("orders-error").messages()]
     console.print(error_queue("orders-error", found))
     return judge(watcher.story, found, console)
 
 
-def settings(namespace: ServiceBusNamespace) -> dict[str, str]:
-    """The app settings; of a connection's names the host looks for this one first.
+def hosting(folder: str, namespace: ServiceBusNamespace, watcher: Watcher[Entry]) -> LocalFunctions:
+    """A host that reads this namespace and no other, whatever the environment has: of a connection's names `AzureWebJobs…` comes first.
 
-    The worker has one thread, in which the neighbour waits for its turn behind the deadly order, and so is seen to die with it. Of more
-    it would now and then be the faster.
+    The worker has one thread, in which the neighbour waits for its turn behind the deadly order, and so as a rule is seen to die with it.
+    Of more it would often be the faster.
     """
-    return {
+    connection = namespace.connection_string
+    settings = {
         **LADDER,
-        "AzureWebJobsServiceBus": namespace.connection_string,
+        "AzureWebJobsServiceBus": connection,
         "RECOVERABLE_ERROR_QUEUE": "orders-error",
         "PYTHON_THREADPOOL_THREAD_COUNT": "1",
     }
+    return LocalFunctions.from_folder(
+        folder, observe=watcher, app_settings=settings, connection_string=connection
+    )
 
 
 def play(host: LocalFunctions, watcher: Watcher[Entry], namespace: ServiceBusNamespace) -> None:
