@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from rate_limit.outage import CLOUDS, ERROR, QUEUE, SHORT, Database, World, outage, serve
 from rate_limit.stores import VirtualStore
 from recoverable import Delayed, Immediate, Message, RateLimit
-from recoverable.circuit import NORMAL
+from recoverable.circuit import ADMIT, NORMAL, Probe, admission
 
 if TYPE_CHECKING:
     from recoverable.circuit import Circuit
@@ -121,3 +121,19 @@ def test_a_message_has_as_many_attempts_left_after_the_outage_as_before(world: W
     assert len(climbed) > 3
     assert set(climbed[2:]) == {(1, 1)}
     assert climbs in database.placed
+
+
+def test_attempts_would_not_be_a_wait_apart_if_nobody_claimed_the_probe(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """That the test above can fail."""
+
+    def unclaimed(*arguments: Any) -> Any:
+        answer = admission(*arguments)
+        return ADMIT if isinstance(answer, Probe) else answer
+
+    monkeypatch.setattr("recoverable.gate.admission", unclaimed)
+    after = ended.__wrapped__("SQS")
+
+    limited = [at for at in after.failed if at > after.began + timedelta(seconds=1)]
+    assert min(late - early for early, late in pairwise(limited)) < timedelta(seconds=WAIT)

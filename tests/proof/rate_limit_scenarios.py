@@ -1,0 +1,66 @@
+"""Scenarios in which the rate is limited, alone and by a circuit that all instances of a replay share."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from proof.ladders import ladder
+from proof.replaying import Scenario
+from proof.service_bus.scenarios import Scenario as OnServiceBus
+from proof.sqs.scenarios import Scenario as OnSqs
+from recoverable import RateLimit
+from recoverable.memory_store import MemoryCircuit
+from recoverable.testing.invocation import current_invocation
+
+if TYPE_CHECKING:
+    from recoverable.circuit import Circuit, Seen
+    from recoverable.testing.scheduler import Scheduler
+
+
+class CircuitOfTheReplay:
+    """A store for all instances of a world, new in each: a scenario outlives its replays."""
+
+    def __init__(self) -> None:
+        self._circuits: WeakKeyDictionary[Scheduler, MemoryCircuit] = WeakKeyDictionary()
+
+    def read(self) -> Seen:
+        """The circuit of this replay."""
+        return self._here().read()
+
+    def compare_and_set(self, seen: Seen, circuit: Circuit) -> Seen | None:
+        """Change the circuit of this replay."""
+        return self._here().compare_and_set(seen, circuit)
+
+    def _here(self) -> MemoryCircuit:
+        invocation = current_invocation.get()
+        assert invocation is not None, "endpoints ask inside invocations"
+        return self._circuits.setdefault(invocation._scheduler, MemoryCircuit())
+
+
+WAIT, MAX_HOLD = timedelta(seconds=10), timedelta(seconds=40)
+ALONE = ladder(1, 1, rate_limit=RateLimit(2, WAIT, MAX_HOLD))
+SHARED = ladder(1, 1, rate_limit=RateLimit(2, WAIT, MAX_HOLD, store=CircuitOfTheReplay()))
+IN_ORDER = ladder(1, 1, "errors.fifo", rate_limit=RateLimit(2, WAIT, MAX_HOLD))
+
+RECOVER = ("fails*3 ok", "fails*2 ok", "ok")
+NEVER = ("fails", "fails", "ok")
+
+SCENARIOS: tuple[Scenario, ...] = (
+    OnSqs(name="rate limited", bodies=RECOVER, recoverability=ALONE),
+    OnSqs(name="rate limited together", bodies=RECOVER, recoverability=SHARED, mapping={"batch_size": 1}),
+    OnSqs(name="rate limited for longer than messages are held", bodies=NEVER, recoverability=SHARED),
+    OnSqs(name="rate limited, header counter", bodies=RECOVER, recoverability=SHARED, endpoint={"counter": "header"}),
+    OnSqs(name="rate limited, and a killer", bodies=("kills", "fails*3 ok", "ok"), recoverability=SHARED),
+    OnSqs(
+        name="rate limited FIFO group", bodies=("fails", "fails ok"), recoverability=IN_ORDER, queue="jobs.fifo",
+        mapping={"batch_size": 1},
+    ),
+    OnServiceBus(name="rate limited on Service Bus", bodies=RECOVER, recoverability=SHARED),
+    OnServiceBus(name="rate limited on Service Bus for longer than messages are held", bodies=NEVER, recoverability=SHARED),
+    OnServiceBus(name="rate limited batches", bodies=RECOVER, recoverability=SHARED, endpoint={"batch": True}),
+    OnServiceBus(name="rate limited sessions", bodies=RECOVER, recoverability=SHARED, endpoint={"sessions": True}),
+)  # fmt: skip
+
+NAMED = {scenario.name: scenario for scenario in SCENARIOS}

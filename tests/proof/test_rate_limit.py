@@ -1,0 +1,72 @@
+"""Whatever goes wrong while the rate is limited: nothing is lost or stuck, waiting counts as no attempt, and the search would find it otherwise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from proof import catalogue
+from proof.exploring import Search
+from proof.mistakes import Mutation
+from proof.rate_limit_scenarios import NAMED, SCENARIOS
+from proof.replaying import Scenario
+from proof.story import smallest, story
+from recoverable.delivery import Delivery
+from recoverable.settlements import COMPLETE, Settlement
+
+LONG = "rate limited for longer than messages are held"
+
+assert catalogue.REPLAYING, "each cloud's scenarios can be replayed"
+
+PAIRS, SHARE = 60, 0.25
+EARLY = "clock early"
+"""Not asked of Service Bus: a copy is scheduled for a time of day, so one that a clock an hour early schedules comes at once, again and again."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
+def test_no_schedule_of_faults_breaks_a_promise(scenario: Scenario) -> None:
+    found = Search(scenario).run(PAIRS, share=SHARE)
+    wrong = [schedule for schedule, _ in found.broken if not excused(schedule, scenario)]
+
+    assert not wrong, story(scenario, smallest(scenario, wrong[0]))
+
+
+def excused(schedule: Any, scenario: Scenario) -> bool:
+    """Whether the schedule asks too much."""
+    return EARLY in schedule.values() and "Service Bus" in type(scenario).__module__
+
+
+def too_many(delivery: Delivery) -> int:
+    """A deferral that counts as an attempt."""
+    return delivery.carried + delivery.deliveries
+
+
+def always(*_: object) -> bool:
+    """A message that is held for ever."""
+    return True
+
+
+def forgotten(*_: object) -> Settlement:
+    """A deferral without a copy."""
+    return COMPLETE
+
+
+MUTATIONS = (
+    Mutation("waiting counts as an attempt", "counting.carried_by_deferral", too_many, "rate limited", "ATTEMPTS"),
+    Mutation("messages are held for ever", "gate.may_hold", always, LONG, "ENDLESS"),
+    Mutation("what is held is forgotten", "recovery.deferred", forgotten, "rate limited together", "LOST"),
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
+def test_a_mistake_is_found(mutation: Mutation, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"recoverable.{mutation.target}", mutation.by)
+
+    found = Search(NAMED[mutation.scenario], until=mutation.breaks).run(PAIRS)
+
+    assert mutation.breaks in {
+        problem.partition(":")[0] for _, problems in found.broken for problem in problems
+    }
