@@ -223,6 +223,13 @@ def test_those_that_wait_are_found_by_their_correlation(store: Store) -> None:
     assert list(store.waiting_for("saga-3")) == list(store.waiting_for("")) == []
 
 
+def test_one_that_was_cancelled_is_not_found_by_its_correlation(store: Store) -> None:
+    one, other = (stored(store, NOW + n * HOUR, correlation="saga-1") for n in (1, 2))
+    store.cancel(one.id, now=NOW)
+
+    assert list(store.waiting_for("saga-1")) == [other.id]
+
+
 def test_those_that_were_dispatched_are_not_found_by_their_correlation(store: Store) -> None:
     stored(store, NOW, correlation="saga-1")
     take(store)

@@ -121,18 +121,12 @@ class DynamoDBStore:
 
     def cancel(self, timeout_id: str, *, now: datetime) -> bool:
         """Cancel a timeout; False when it is none, or may have been taken."""
-        waiting, kept = due_key(timeout_id), kept_key(timeout_id)
-        if waiting is None or kept is None:
-            return False
-        values = {":outcome": text("cancelled"), ":expires": number(expiry(now))}
-        change = "SET outcome = :outcome, expires = :expires REMOVE message"
-        untaken = f"{WAITS} AND attribute_not_exists(held)"
-        found = self._untaken(
-            timeout_id, {"UpdateExpression": change, "ConditionExpression": untaken}, values
-        )
-        return found or self._table.update(
-            kept, change, ConditionExpression=WAITS, ExpressionAttributeValues=values
-        )
+        for where in (due_key(timeout_id), kept_key(timeout_id)):
+            item = where and self._table.get(where)
+            if item and self._cancelled(timeout_id, item, now):
+                self._forget([(timeout_id, item)])
+                return True
+        return False
 
     def waiting_for(self, correlation: str) -> Sequence[str]:
         """The ids of the timeouts that wait with that correlation, or may: what points to them is taken away after them."""
@@ -213,7 +207,7 @@ class DynamoDBStore:
     def show(self, rows: Sequence[Row]) -> None:
         """Let dispatchers see them again."""
         for row in rows:
-            self._table.update(key_in(row.native), "REMOVE held", ConditionExpression=WAITS)
+            self._table.update(key_in(row.native), UpdateExpression="REMOVE held", ConditionExpression=WAITS)
 
     def mark_migrated(self, rows: Sequence[Row], *, now: datetime) -> None:
         """Note that these are elsewhere now."""
@@ -232,13 +226,30 @@ class DynamoDBStore:
         update = {"Key": where, **change, "ExpressionAttributeValues": values}
         return self._table.transact([{"ConditionCheck": announced}, {"Update": update}]) == []
 
+    def _cancelled(self, timeout_id: str, item: Item, now: datetime) -> bool:
+        values = {":outcome": text("cancelled"), ":expires": number(expiry(now))}
+        change = {
+            "UpdateExpression": "SET outcome = :outcome, expires = :expires REMOVE message",
+            "ConditionExpression": f"{WAITS} AND attribute_not_exists(held)",
+        }
+        if "retry_at" in item:
+            return self._table.update(key_in(item), **change, ExpressionAttributeValues=values)
+        return self._untaken(timeout_id, change, values)
+
     def _done(self, rows: Sequence[Row], outcome: str, now: datetime) -> None:
-        """What stays of them; what points to them goes, and then their messages in S3."""
-        done = [done_item(row.native, outcome, expiry(now)) for row in rows]
-        self._table.write(done)
-        correlated = [row.timeout for row in rows if row.timeout and row.timeout.correlation]
-        self._table.delete([pointer(timeout.id, timeout.correlation) for timeout in correlated])
-        self._bodies.delete([row.native["s3"]["S"] for row in rows if "s3" in row.native])
+        self._table.write([done_item(row.native, outcome, expiry(now)) for row in rows])
+        self._forget([(row.id, row.native) for row in rows])
+
+    def _forget(self, done: Sequence[tuple[str, Item]]) -> None:
+        """Take away what points to timeouts that are done with, and their messages in S3."""
+        self._table.delete(
+            [
+                pointer(timeout_id, item["correlation"]["S"])
+                for timeout_id, item in done
+                if "correlation" in item
+            ]
+        )
+        self._bodies.delete([timeout_id for timeout_id, item in done if "s3" in item])
 
     def _kept(self, claim: Claim) -> Iterator[Sequence[Row]]:
         for items in self._table.query(kept_partition(claim.shard), page=self._page):
@@ -254,9 +265,15 @@ class DynamoDBStore:
 
     def _look(self, place: Place, now: int) -> Shard:
         """A shard's state after a timeout was stored in it."""
-        changed = self._change(place.shard, lambda shard: shards.after_put(shard, place.due, now))
-        item = None if changed else self._table.get(shard_key(place.shard))
-        return changed or (shard_of(item) if item else Shard())
+        seen: list[Shard | None] = []
+
+        def after(shard: Shard | None) -> Shard | None:
+            seen.append(shard)
+            return shards.after_put(shard, place.due, now)
+
+        state = self._change(place.shard, after) or seen[-1]
+        assert state is not None  # for the first timeout changes it
+        return state
 
     def _waits(self, item: Item) -> bool:
         found = self._table.get(key_in(item))

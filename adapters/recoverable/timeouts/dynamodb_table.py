@@ -77,10 +77,10 @@ class Table:
             return False
         return True
 
-    def update(self, key: Key, expression: str, **more: Any) -> bool:
+    def update(self, key: Key, **change: Any) -> bool:
         """Change an item if the condition holds; whether it did."""
         try:
-            self._call("update_item", Key=key, UpdateExpression=expression, **more)
+            self._call("update_item", Key=key, **change)
         except ConditionFailed:
             return False
         return True

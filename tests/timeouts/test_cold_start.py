@@ -1,0 +1,30 @@
+"""What a function imports that keeps its delayed retries in a store: no SDK, and nothing of the dispatcher."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+PROGRAM = """
+import json, sys
+from recoverable.aws import SqsEndpoint
+before = set(sys.modules)
+from recoverable.timeouts import DynamoDBStore, Timeouts
+Timeouts(DynamoDBStore("timeouts"))
+print(json.dumps(sorted(set(sys.modules) - before)))
+"""
+
+COSTLY = {"asyncio", "boto3", "botocore", "dataclasses", "hashlib", "inspect", "sqlite3", "typing", "uuid"}
+
+
+def test_a_store_costs_a_cold_start_nothing_but_itself() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=60, check=True
+    )
+    imported = set(json.loads(ended.stdout))
+
+    assert not imported & COSTLY
+    assert not {
+        name for name in imported if name.endswith((".dispatcher", ".client", ".migration", ".circuit"))
+    }

@@ -1,0 +1,199 @@
+"""What is DynamoDB's alone: the calls that are made, what gets a time to live, and messages too large for a row."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from builders import seconds
+from recoverable.timeouts import Dispatcher, DynamoDBStore, TooLarge
+from recoverable.timeouts.store import Selection
+from waiting.backlog import URL, CountingSqs
+from waiting.rows import NOW, poll, stored, take
+from waiting.stores import Cloud, OneShard
+from waiting.world import HOUR, MINUTE
+
+LARGE = "x" * 500_000
+
+
+def items(store: DynamoDBStore, cloud: Cloud) -> list[Any]:
+    """All that is in the table."""
+    return list(cloud.client("dynamodb").scan(TableName=store._table.name, ConsistentRead=True)["Items"])
+
+
+def test_only_what_is_done_with_has_a_time_to_live(moto: Cloud) -> None:
+    store = moto.store()
+    stored(store, NOW)
+    take(store)
+    waiting = stored(store, NOW + HOUR, correlation="saga-1")
+    cancelled = stored(store, NOW + 2 * HOUR)
+    store.cancel(cancelled.id, now=NOW)
+    outcomes = {
+        item["sk"]["S"]: item.get("outcome", {}).get("S") for item in items(store, moto) if "expires" in item
+    }
+
+    assert sorted(outcomes.values()) == ["cancelled", "dispatched"]
+    assert waiting.id not in outcomes
+
+
+def test_it_expires_a_day_after_it_was_done_with(moto: Cloud) -> None:
+    store = moto.store()
+    stored(store, NOW)
+    take(store)
+
+    [expires] = [int(item["expires"]["N"]) for item in items(store, moto) if "expires" in item]
+    assert expires == int(NOW.timestamp()) + 86_400
+
+
+def test_the_table_takes_expires_for_its_time_to_live(moto: Cloud) -> None:
+    name = moto.store()._table.name
+    told = moto.client("dynamodb").describe_time_to_live(TableName=name)["TimeToLiveDescription"]
+
+    assert (told["TimeToLiveStatus"], told["AttributeName"]) == ("ENABLED", "expires")
+
+
+class Counted:
+    """A store of that table, and the calls that it makes."""
+
+    def __init__(self, cloud: Cloud, store: DynamoDBStore) -> None:
+        self.calls: Counter[str] = Counter()
+        client = cloud.client("dynamodb")
+        client.meta.events.register("before-call.dynamodb", self._called)
+        self.store = OneShard(store._table.name, client=client)
+
+    def _called(self, model: Any, **_: object) -> None:
+        self.calls[model.name] += 1
+
+
+def test_storing_is_a_write_and_a_look(moto: Cloud) -> None:
+    store = moto.store()
+    stored(store, NOW + HOUR)
+    counted = Counted(moto, store)
+    stored(counted.store, NOW + HOUR)
+
+    assert counted.calls == {"PutItem": 1, "GetItem": 1}
+
+
+def test_fifty_are_dispatched_in_two_marks(moto: Cloud) -> None:
+    store, sqs = moto.store(), CountingSqs()
+    for _ in range(50):
+        stored(store, NOW + MINUTE, to=URL)
+    counted = Counted(moto, store)
+    given: Any = sqs
+    Dispatcher(counted.store, client=given, clock=lambda: NOW).run()
+
+    assert counted.calls["BatchWriteItem"] == 2
+    assert counted.calls["Query"] <= 5
+    assert (counted.calls["GetItem"], counted.calls["PutItem"]) == (
+        2,
+        2,
+    )  # to take the shard, and to give it back
+
+
+def test_a_poll_with_nothing_due_reads_the_minutes_that_may_hold_something(moto: Cloud) -> None:
+    store = moto.store()
+    stored(store, NOW - MINUTE)
+    for _ in range(3):
+        take(store)
+    counted = Counted(moto, store)
+    poll(counted.store)
+
+    assert counted.calls == {"GetItem": 2, "PutItem": 2, "Query": 1}
+
+
+def test_a_message_too_large_for_a_row_is_refused_before_anything_is_written(moto: Cloud) -> None:
+    store = moto.store()
+
+    with pytest.raises(
+        TooLarge, match=r"a timeout of 500,\d+ bytes; a row takes 400,000. Give the store a bucket"
+    ):
+        stored(store, NOW + HOUR, body=LARGE, correlation="saga-1")
+    assert items(store, moto) == []
+
+
+def test_a_message_too_large_for_a_row_waits_in_s3_and_is_gone_when_it_is_dispatched(cloud: Cloud) -> None:
+    bucket = cloud.bucket()
+    store = cloud.store(bucket=bucket)
+    made = stored(store, NOW + HOUR, body=LARGE)
+    kept = keys(cloud, bucket)
+
+    assert take(store, NOW + HOUR) == [made]
+    assert (kept, keys(cloud, bucket)) == ([f"timeouts/{made.id}"], [])
+
+
+def test_a_cancelled_message_leaves_s3(moto: Cloud) -> None:
+    bucket = moto.bucket()
+    store = moto.store(bucket=bucket)
+    made = stored(store, NOW + HOUR, body=LARGE)
+
+    assert store.cancel(made.id, now=NOW)
+    assert keys(moto, bucket) == []
+
+
+@pytest.mark.parametrize(
+    ("lost", "why"),
+    [
+        ("object", "its message is gone from S3, where it was 'timeouts/"),
+        ("bucket", "this store was given no bucket"),
+    ],
+)
+def test_a_message_that_is_not_in_s3_is_kept_and_reported(moto: Cloud, lost: str, why: str) -> None:
+    bucket = moto.bucket()
+    store = moto.store(bucket=bucket)
+    made = stored(store, NOW, body=LARGE)
+    moto.client("s3").delete_object(Bucket=bucket, Key=f"timeouts/{made.id}")
+    if lost == "bucket":
+        store = OneShard(store._table.name, client=moto.client("dynamodb"))
+    [row] = poll(store)
+
+    assert (row.timeout, why in row.problem) == (None, True)
+
+
+def keys(cloud: Cloud, bucket: str) -> list[str]:
+    """What a bucket holds."""
+    return [each["Key"] for each in cloud.client("s3").list_objects_v2(Bucket=bucket).get("Contents", [])]
+
+
+@pytest.mark.parametrize(
+    "strange",
+    [
+        {"version": {"N": "2"}},
+        {"version": {"S": "one"}},
+        {"message": {"S": "no json"}},
+        {"message": {"S": "[]"}},
+        {"message": {"N": "7"}},
+    ],
+    ids=str,
+)
+def test_an_item_that_somebody_else_wrote_is_kept(moto: Cloud, strange: dict[str, Any]) -> None:
+    store = moto.store()
+    stored(store, NOW - HOUR)
+    [item] = [item for item in items(store, moto) if item["pk"]["S"].startswith("due#")]
+    moto.client("dynamodb").put_item(TableName=store._table.name, Item=item | strange)
+    report = Dispatcher(store, clock=lambda: NOW).run()
+
+    assert (report.kept, report.dispatched, poll(store)) == (1, 0, [])
+
+
+def test_an_item_whose_id_says_no_due_time_is_kept_once_its_minute_is_over(moto: Cloud) -> None:
+    store = moto.store()
+    stored(store, NOW - MINUTE, to=URL)
+    [item] = [item for item in items(store, moto) if item["pk"]["S"].startswith("due#")]
+    moto.client("dynamodb").put_item(TableName=store._table.name, Item=item | {"sk": {"S": "zzz"}})
+    [kept] = [row for row in poll(store) if row.timeout is None]
+
+    assert (kept.id, kept.problem) == ("zzz", "its id says no due time in range")
+    sqs: Any = CountingSqs()
+    assert Dispatcher(store, clock=lambda: NOW, client=sqs).run().kept == 1
+    assert poll(store, NOW + MINUTE) == []
+
+
+def test_what_was_done_with_does_not_come_back_in_a_scan(moto: Cloud) -> None:
+    store = moto.store()
+    for n in range(3):
+        stored(store, NOW + seconds(n))
+    take(store)
+
+    assert list(store.scan(Selection())) == []
