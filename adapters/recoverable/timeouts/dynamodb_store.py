@@ -249,7 +249,7 @@ class DynamoDBStore:
                 if "correlation" in item
             ]
         )
-        self._bodies.delete([timeout_id for timeout_id, item in done if "s3" in item])
+        self._bodies.delete([item["s3"]["S"] for _, item in done if "s3" in item])
 
     def _kept(self, claim: Claim) -> Iterator[Sequence[Row]]:
         for items in self._table.query(kept_partition(claim.shard), page=self._page):
