@@ -25,6 +25,10 @@ from recoverable.local.service_bus import Queue, ServiceBusNamespace
 
 LADDER = {"IMMEDIATE_RETRIES": "2", "DELAYED_RETRIES": "2", "TIME_INCREASE_SECONDS": "2"}
 WHERE = "The example shop is in the project's repository; give the folder of that with --folder."
+BEGINNING = (
+    "Azure: two immediate and two delayed retries, so at most 9 attempts an order. The deadly one comes when the others are done, "
+    "and its neighbour while the worker that it killed starts anew."
+)
 DEADLINE = timedelta(seconds=120)
 IDS = {f"order-{number}": order for number, order in enumerate(ORDERS, start=1)}
 QUEUES = (
@@ -57,15 +61,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def show(folder: str, namespace: ServiceBusNamespace, console: Console) -> int:
     """Send the orders, show what becomes of them, and judge."""
-    orders = namespace.queue("orders")
-    watcher = Watcher[Entry](
-        Reader(lambda: {each.sequence_number: text_of(each) for each in orders.messages()})
-    )
-    watcher.begin(IDS)
-    console.print(
-        "Azure: two immediate and two delayed retries, so at most 9 attempts an order. The deadly one comes when the others are done, "
-        "and its neighbour while the worker that it killed starts anew."
-    )
+    watcher = watching(namespace)
+    console.print(BEGINNING)
     with hosting(folder, namespace, watcher) as host:
         if not any(trigger.queue == "orders" for trigger in host.served.triggers):
             raise AppError(f"No function in {host.app.folder} reads the queue 'orders'.")
@@ -74,6 +71,15 @@ def show(folder: str, namespace: ServiceBusNamespace, console: Console) -> int:
     found = [given_up(message) for message in namespace.queue("orders-error").messages()]
     console.print(error_queue("orders-error", found))
     return judge(watcher.story, found, console)
+
+
+def watching(namespace: ServiceBusNamespace) -> Watcher[Entry]:
+    """A watcher that looks into the queue for what was delivered."""
+    queue = namespace.queue("orders")
+    read = Reader(lambda: {each.sequence_number: text_of(each) for each in queue.messages()})
+    watcher = Watcher[Entry](read)
+    watcher.begin(IDS)
+    return watcher
 
 
 def hosting(folder: str, namespace: ServiceBusNamespace, watcher: Watcher[Entry]) -> LocalFunctions:
