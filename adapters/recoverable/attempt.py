@@ -90,6 +90,8 @@ class Invocation:
 
     def _handed_back(self, delivery: Delivery) -> Settlement:
         """The settlement of a message for which there is no time now."""
+        if self._gate is not None:
+            self._gate.gave_up(delivery)
         return self._decided(delivery, Deferral(NO_DELAY, "this invocation has no time left for it"))
 
     def ended(
@@ -113,8 +115,7 @@ class Invocation:
         if isinstance(failure, KeyboardInterrupt | SystemExit):
             self.interruption = failure
         if self._gate is not None and (wait := self._gate.failed(delivery, failure)) is not None:
-            why = "the rate is limited, and it failed because of an exception"
-            return self._decided(delivery, Deferral(wait, why, failure=failure))
+            return self._decided(delivery, Deferral(wait, "the rate is limited", failure=failure))
         return self._decided(delivery, failure)
 
     def failure(self, error: BaseException, seconds: float, *, after: int) -> BaseException | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from threading import Lock
 
 from .circuit import NORMAL, Limited, Normal, Seen, after
 from .frozen import Frozen
@@ -50,12 +51,13 @@ class Breaker:
         tell: takes what the log is to be told.
     """
 
-    __slots__ = ("_alone_until", "_store", "_store_may_limit", "alert", "limit", "seen", "tell")
+    __slots__ = ("_alone_until", "_lock", "_store", "_store_may_limit", "alert", "limit", "seen", "tell")
 
     def __init__(self, limit: RateLimit, tell: Callable[[Notice], None]) -> None:
         self.limit, self.tell = limit, tell
         self._store: CircuitStore = limit.store or MemoryCircuit()
         self._alone_until: datetime | None = None
+        self._lock = Lock()
         self._store_may_limit = False
         self.seen = Seen()
         self.alert = False
@@ -63,9 +65,10 @@ class Breaker:
 
     def know(self, seen: Seen) -> None:
         """Take this for the circuit from now on."""
-        self.seen = seen
         troubled = isinstance(seen.circuit, Limited) or seen.circuit.failures > 0
-        self.alert = troubled or self._store_may_limit  # who ended it alone must still tell the store
+        with self._lock:  # what one thread saw and another's alert must not be kept together
+            self.seen = seen
+            self.alert = troubled or self._store_may_limit  # who ended it alone must still tell the store
 
     def look(self, now: datetime) -> None:
         """Ask the store. The failures in a row are this instance's own, and start anew when limiting ended elsewhere."""
@@ -73,7 +76,7 @@ class Breaker:
             return
         try:
             found = self._store.read()
-        except StoreUnavailable as error:
+        except Exception as error:  # noqa: BLE001  # told; a store of whatever kind must cost no message its attempt
             self._go_alone(error, now)
             return
         self._alone_until = None
@@ -89,7 +92,7 @@ class Breaker:
         self._store_may_limit = self._store_may_limit or limits  # even if no answer comes
         try:
             changed = self._store.compare_and_set(seen, circuit)
-        except StoreUnavailable as error:
+        except Exception as error:  # noqa: BLE001  # as in `look`
             self._go_alone(error, now)
             return Seen(circuit)
         if changed is not None:
@@ -141,7 +144,10 @@ class Breaker:
             text = f"RateLimit({name}) raised {type(error).__name__}. As a result, what it was to do is not done; the messages do not suffer."
             self.tell(Notice("warning", text))
 
-    def _go_alone(self, error: StoreUnavailable, now: datetime) -> None:
+    def _go_alone(self, error: Exception, now: datetime) -> None:
         self._alone_until = now + ALONE_FOR
-        text = f"The circuit's store cannot be asked: {error}. As a result, this instance limits its rate by what it knows itself, and asks again after {ALONE_FOR}."
+        why = (
+            str(error) if isinstance(error, StoreUnavailable) else type(error).__name__
+        )  # whose words nobody checked
+        text = f"The circuit's store cannot be asked: {why}. As a result, this instance limits its rate by what it knows itself, and asks again after {ALONE_FOR}."
         self.tell(Notice("warning", text))

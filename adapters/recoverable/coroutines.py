@@ -55,8 +55,14 @@ async def concurrently(
     async def work() -> dict[int, Settlement]:
         return {place: await attempt(handler, delivery, invocation) for place, delivery in deliveries}
 
-    done = await asyncio.gather(*(work() for _ in range(concurrency)))
-    return {place: settlement for worker in done for place, settlement in worker.items()}
+    workers = [asyncio.create_task(work()) for _ in range(concurrency)]
+    try:
+        done = await asyncio.gather(*workers)
+    finally:  # when one cannot go on, none may in the next invocation, where nobody would settle for it
+        for worker in workers:
+            worker.cancel()
+        await asyncio.wait(workers)
+    return {place: settlement for made in done for place, settlement in made.items()}
 
 
 async def attempt(handler: Handler, delivery: Delivery, invocation: Invocation) -> Settlement:

@@ -15,12 +15,15 @@ from .circuit import (
     may_hold,
     probe_again_after,
 )
+from .errors import RetryAfter
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime, timedelta
 
+    from .circuit import Circuit
+    from .config import Recoverability
     from .delivery import Delivery
     from .rate_limit import RateLimit
     from .world import World
@@ -36,12 +39,21 @@ class Gate:
         breaker: the instance's.
         clock: gives the time.
         holds: False where messages keep an order, which a deferral would break: failures are counted, and nobody waits.
+        unrecoverable: tells failures that no waiting mends: such a message goes to the error queue at once, limited or not.
     """
 
-    __slots__ = ("_claim", "_clock", "_holds", "_limit", "_looked", "_probe", "breaker")
+    __slots__ = ("_claim", "_clock", "_holds", "_limit", "_looked", "_probe", "_unrecoverable", "breaker")
 
-    def __init__(self, breaker: Breaker, clock: Callable[[], datetime], *, holds: bool = True) -> None:
+    def __init__(
+        self,
+        breaker: Breaker,
+        clock: Callable[[], datetime],
+        *,
+        holds: bool = True,
+        unrecoverable: Callable[[BaseException], bool] = lambda _error: False,
+    ) -> None:
         self.breaker, self._limit, self._clock, self._holds = breaker, breaker.limit, clock, holds
+        self._unrecoverable = unrecoverable
         self._looked = False
         self._probe: Delivery | None = None
         self._claim = UNCLAIMED
@@ -75,15 +87,23 @@ class Gate:
         """How long a message waits whose attempt failed, which then counts as none; None when it goes on with its ladder."""
         now, probe, counts = self._clock(), self._probe is delivery, self._counts(error)
         if probe:
-            self._release(now)
+            self._release(after(self._claim.circuit, "probe failed", self._limit, now), now)
         elif counts:
             self._look(now)
             self.breaker.failed(now)
         circuit = self.breaker.seen.circuit
         if not counts or isinstance(circuit, Normal) or not self._may_hold(delivery, now):
             return None
-        wait = probe_again_after if probe else hold_for
-        return wait(circuit, self._limit, delivery.message.id, now)
+        if self._unrecoverable(error):
+            return None
+        wait = (probe_again_after if probe else hold_for)(circuit, self._limit, delivery.message.id, now)
+        return max(wait, error.delay) if isinstance(error, RetryAfter) else wait
+
+    def gave_up(self, delivery: Delivery) -> None:
+        """A message is handed back: was it the probe, another may be, and now."""
+        if self._probe is delivery and isinstance(self._claim.circuit, Limited):
+            now = self._clock()
+            self._release(Limited(self._claim.circuit.since, now), now)
 
     def _may_hold(self, delivery: Delivery, now: datetime) -> bool:
         return self._holds and may_hold(delivery.held_since, self._limit, now)
@@ -93,10 +113,9 @@ class Gate:
             self._looked = True
             self.breaker.look(now)
 
-    def _release(self, now: datetime) -> None:
-        """The probe failed: the next one's turn is after `wait`. Where the claim is no longer ours, its lease is over and nothing is due."""
+    def _release(self, circuit: Circuit, now: datetime) -> None:
+        """The probe is over, and the circuit is this. Where the claim is no longer ours, its lease is over and nothing is due."""
         self._probe = None
-        circuit = after(self._claim.circuit, "probe failed", self._limit, now)
         if (released := self.breaker.swap(self._claim, circuit, now)) is not None:
             self.breaker.know(released)
 
@@ -111,10 +130,27 @@ class Gate:
             return True
 
 
-def gate_for(endpoint: object, limit: RateLimit, world: World, *, holds: bool) -> Gate:
+def gate_for(
+    endpoint: object, limit: RateLimit, recoverability: Recoverability, world: World, *, holds: bool
+) -> Gate:
     """The gate of a new invocation; the endpoint's breaker lives as long as the process that it runs in."""
     breaker = world.kept.get(endpoint) or world.kept.setdefault(endpoint, Breaker(limit, notify))
-    return Gate(breaker, world.clock, holds=holds)
+    return Gate(
+        breaker,
+        world.clock,
+        holds=holds,
+        unrecoverable=lambda error: is_hopeless(recoverability, error),
+    )
+
+
+def is_hopeless(recoverability: Recoverability, error: BaseException) -> bool:
+    """Whether the settings call the failure unrecoverable; rules that raise are the policy's to judge and to tell of."""
+    from .policy import is_unrecoverable  # noqa: PLC0415  # the failure side
+
+    try:
+        return is_unrecoverable(recoverability, error)
+    except Exception:  # noqa: BLE001  # as said: the message waits, and its rules are asked again when it goes on
+        return False
 
 
 def notify(notice: Notice) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from threading import Lock
+
 from .circuit import NORMAL, Seen
 
 TYPE_CHECKING = False  # see frozen.py
@@ -10,11 +12,10 @@ if TYPE_CHECKING:
 
 
 class MemoryCircuit:
-    """A circuit that only this instance knows, safe between threads: of several that change one version, one gets its key."""
+    """A circuit that only this instance knows, safe between threads: of several that change one version, one does."""
 
     def __init__(self) -> None:
-        self._seen = Seen(NORMAL, 0)
-        self._versions: dict[int, Seen] = {0: self._seen}
+        self._seen, self._lock = Seen(NORMAL, 0), Lock()
 
     def read(self) -> Seen:
         """The circuit as it is."""
@@ -22,11 +23,8 @@ class MemoryCircuit:
 
     def compare_and_set(self, seen: Seen, circuit: Circuit) -> Seen | None:
         """Change the circuit, if it still is as it was seen."""
-        if not isinstance(seen.version, int) or seen.version != self._seen.version:
-            return None
-        mine = Seen(circuit, seen.version + 1)
-        if self._versions.setdefault(seen.version + 1, mine) is not mine:
-            return None
-        self._seen = mine
-        self._versions.pop(seen.version, None)
-        return mine
+        with self._lock:
+            if not isinstance(seen.version, int) or seen.version != self._seen.version:
+                return None
+            self._seen = Seen(circuit, seen.version + 1)
+            return self._seen

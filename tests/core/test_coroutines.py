@@ -10,11 +10,12 @@ from threading import Barrier
 
 import pytest
 
-from builders import NOW, NOW_WRITTEN, QUEUE, Boom, delivery, recoverability, seconds
+from builders import NOW, NOW_WRITTEN, QUEUE, Boom, Clock, delivery, platform, recoverability, seconds
 from core.invocations import invocation, logged
 from recoverable import Message
 from recoverable.attempt import Invocation, attempt
 from recoverable.coroutines import attempts
+from recoverable.delivery import Delivery
 from recoverable.headers import CARRIED, DUE_AT, HELD_SINCE, MESSAGE_ID
 from recoverable.settlements import COMPLETE, Forward, Redeliver, Settlement
 
@@ -246,3 +247,26 @@ def test_a_coroutine_given_by_a_plain_function_is_cancelled_in_time_too(
     attempt(lambda message: forever(message), delivery(), running)  # noqa: PLW0108  # a plain function
 
     assert logged(caplog) == [("delayed_retry", "HandlerTimeout('stopped after 0.0 seconds')")]
+
+
+def test_when_one_cannot_go_on_none_starts_in_a_later_invocation() -> None:
+    handled: list[str] = []
+
+    async def handle(message: Message) -> None:
+        handled.append(message.id)
+        await asyncio.sleep(0)
+
+    class Broken(Invocation):
+        def received(self, delivery: Delivery, *, may_defer: bool = True) -> float | Settlement:
+            if delivery.message.id == "m-1":
+                raise RuntimeError
+            return super().received(delivery, may_defer=may_defer)
+
+    row = [delivery(id=f"m-{number}") for number in range(6)]
+    broken = Broken(recoverability(), platform(), Clock())
+    with pytest.raises(RuntimeError):
+        attempts(handle, row, broken, 2)
+    before = len(handled)
+    settled(handle, "later")
+
+    assert handled[before:] == ["later"]

@@ -13,8 +13,8 @@ from core.sources import PACKAGE, core, deployed, imports, name, tree
 
 SDKS = {"aiobotocore", "aioboto3", "azure", "boto3", "botocore"}
 
-EDGE = {"alarm.py", "attempt.py", "coroutines.py", "observe.py", "world.py"}
-"""What joins the pure core to signal, clock, event loop, log and surroundings."""
+EDGE = {"alarm.py", "attempt.py", "breaker.py", "coroutines.py", "memory_store.py", "observe.py", "world.py"}
+"""What joins the pure core to signal, clock, event loop, log and surroundings; and what one instance keeps, between whose threads a lock is."""
 
 IMPURE = {
     "asyncio", "contextvars", "io", "logging", "os", "pathlib", "random", "secrets", "select", "signal",

@@ -48,9 +48,8 @@ class TimeBudget:
 
     def __init__(self, context: Any, settle_within: timedelta) -> None:
         self._reserve = settle_within.total_seconds()
-        remaining: Callable[[], float] | None = getattr(context, "get_remaining_time_in_millis", None)
-        self._remaining = remaining
-        self.total = remaining() / 1000 if remaining else LONGEST_INVOCATION.total_seconds()
+        self._remaining: Callable[[], float] | None = getattr(context, "get_remaining_time_in_millis", None)
+        self.total = self._remaining() / 1000 if self._remaining else LONGEST_INVOCATION.total_seconds()
         if self._reserve > self.total / 2:
             text = "This invocation has %.1f s, of which %.1f s should be kept for settling: raise the function's time-out, or lower settle_within."
             log.warning(text, self.total, self._reserve)

@@ -127,7 +127,11 @@ class Broker:
             answer = verb.call(client, url, [{"Id": str(n), **entry} for n, (_, entry) in enumerate(items)])
         except Exception as error:  # noqa: BLE001  # whatever it is, it is told, and the caller knows what was not done
             tell(verb, queue, items, told(error))
-            return Answer([], refused=is_answer(error), too_large=[0] if is_for_size(str(error)) else [])
+            return Answer(
+                [],
+                refused=is_answer(error),
+                too_large=[0] if is_answer(error) and is_for_size(str(error)) else [],
+            )
         whys = {f.get("Id"): f"{f.get('Code')} {f.get('Message', '')}" for f in answer.get("Failed", ())}
         confirmed = {done["Id"] for done in answer.get("Successful", ())}
         missed = [item for n, item in enumerate(items) if str(n) not in confirmed]

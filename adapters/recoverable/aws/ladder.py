@@ -143,7 +143,7 @@ class Ladder:
             return None
         from ..gate import gate_for  # noqa: PLC0415  # imported for those who limit the rate
 
-        return gate_for(self, self.recoverability.rate_limit, world, holds=holds)
+        return gate_for(self, self.recoverability.rate_limit, self.recoverability, world, holds=holds)
 
 
 def response(left: list[Delivery]) -> Response:

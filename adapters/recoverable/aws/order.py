@@ -4,7 +4,6 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
-
     from ..delivery import Delivery
 
 

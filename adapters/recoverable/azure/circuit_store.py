@@ -129,7 +129,11 @@ class TableCircuit:
 
         try:
             client = self._client or table_client(self._connection, self.table, self._patience)
-            return caller(self.table).submit(call, client, *arguments).result(self._patience)
+            answer = caller(self.table).submit(call, client, *arguments)
+            try:
+                return answer.result(self._patience)
+            finally:
+                answer.cancel()  # what was given up and has not begun must not be done later
         except TimeoutError as error:
             raise StoreUnavailable(f"table storage gave no answer within {self._patience} s") from error
         except AzureError as error:

@@ -177,7 +177,9 @@ class ServiceBusEndpoint(Generic[R]):
             return None
         from ..gate import gate_for  # noqa: PLC0415  # imported for those who limit the rate
 
-        return gate_for(self, self.recoverability.rate_limit, world, holds=not self._sessions)
+        return gate_for(
+            self, self.recoverability.rate_limit, self.recoverability, world, holds=not self._sessions
+        )
 
     def _send(
         self,

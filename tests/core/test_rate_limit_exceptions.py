@@ -1,0 +1,151 @@
+"""Rate limiting where something is out of the common: hopeless messages, asked-for delays, messages handed back, stores that break."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import nullcontext
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from builders import NOW, Boom, Clock, delivery, recoverability, seconds
+from core.rate_limited import Instance, Store
+from recoverable import Failed, MessageDeserializationError, RetryAfter
+from recoverable.breaker import Notice
+from recoverable.circuit import NORMAL, Limited, Seen
+from recoverable.gate import Gate, gate_for
+from recoverable.memory_store import MemoryCircuit
+from recoverable.rate_limit import RateLimit
+from recoverable.world import World
+
+if TYPE_CHECKING:
+    from recoverable.circuit import Circuit
+
+DOWN = Boom("down")
+A_MINUTE = seconds(60)
+
+
+class Broken(Store):
+    """A store whose answers raise what no store should."""
+
+    def read(self) -> Seen:
+        """Raise, while it is away."""
+        if self.away:
+            raise OSError("secret://user:password@host")
+        return super().read()
+
+    def compare_and_set(self, seen: Seen, circuit: Circuit) -> Seen | None:
+        """Raise, while it is away."""
+        if self.away:
+            raise OSError("secret://user:password@host")
+        return super().compare_and_set(seen, circuit)
+
+
+def gate(limit: RateLimit, clock: Clock, *unrecoverable: type[Exception]) -> Gate:
+    """The gate of an endpoint with these settings."""
+    settings = recoverability().__replace__(failed=Failed(None, unrecoverable))
+    return gate_for("endpoint", limit, settings, World(None, clock, nullcontext), holds=True)
+
+
+def failing(through: Gate, error: BaseException, number: int = 1) -> timedelta | None:
+    """How long a message waits whose attempt failed so."""
+    return through.failed(delivery(id=f"m-{number}"), error)
+
+
+@pytest.mark.parametrize("error", [MessageDeserializationError("no JSON"), LookupError("unknown")], ids=repr)
+def test_what_no_waiting_mends_goes_on_at_once_though_the_rate_is_limited(error: Exception) -> None:
+    through = gate(RateLimit(1), Clock(), LookupError)
+    failing(through, DOWN)
+
+    assert failing(through, error, 2) is None
+
+
+def test_a_rule_that_raises_lets_its_message_wait() -> None:
+    def rule(error: BaseException) -> bool:
+        raise ZeroDivisionError
+
+    settings = recoverability().__replace__(failed=Failed(None, [rule]))
+    through = gate_for("endpoint", RateLimit(1), settings, World(None, Clock(), nullcontext), holds=True)
+
+    assert isinstance(failing(through, DOWN), timedelta)
+
+
+def test_a_handler_that_asks_for_a_longer_wait_gets_it() -> None:
+    through = gate(RateLimit(1), Clock())
+
+    assert failing(through, RetryAfter(seconds(3_600))) == seconds(3_600)
+
+
+def test_a_handler_that_asks_for_a_shorter_wait_waits_with_the_others() -> None:
+    through = gate(RateLimit(1), Clock())
+    wait = failing(through, RetryAfter(seconds(0)))
+
+    assert wait is not None
+    assert wait > seconds(1)
+
+
+def test_a_probe_that_is_handed_back_lets_another_be_it() -> None:
+    clock = Clock()
+    instance = Instance(RateLimit(1, A_MINUTE), clock)
+    instance.fail()
+    clock.advance(A_MINUTE)
+    first, handed_back = instance.gate(), delivery(id="first")
+    claimed = first.held(handed_back)
+    meanwhile = instance.gate().held(delivery(id="second"))
+
+    first.gave_up(handed_back)
+
+    assert claimed is None
+    assert isinstance(meanwhile, timedelta)
+    assert instance.gate().held(delivery(id="third")) is None
+
+
+def test_what_was_no_probe_gives_up_nothing() -> None:
+    clock = Clock()
+    instance = Instance(RateLimit(1, A_MINUTE), clock)
+    instance.fail()
+    clock.advance(A_MINUTE)
+    probing = instance.gate()
+    probing.held(delivery(id="probe"))
+
+    probing.gave_up(delivery(id="other"))
+
+    assert isinstance(instance.gate().held(delivery(id="third")), timedelta)
+
+
+def test_a_store_that_raises_what_no_store_should_costs_no_message_its_attempt() -> None:
+    store = Broken()
+    instance = Instance(RateLimit(1, store=store), Clock())
+    store.away = True
+
+    waits = instance.fail(2)
+
+    assert isinstance(instance.breaker.seen.circuit, Limited)
+    assert [isinstance(wait, timedelta) for wait in waits] == [True, True]
+    assert (
+        Notice(
+            "warning",
+            "The circuit's store cannot be asked: OSError. As a result, this instance limits its rate by what it knows itself, and asks again after 0:00:10.",
+        )
+        in instance.told
+    )
+
+
+def test_of_threads_that_change_a_memory_circuit_each_version_has_one_winner() -> None:
+    store, won = MemoryCircuit(), list[object]()
+    circuits = (NORMAL, Limited(NOW, NOW))
+
+    def change() -> None:
+        for number in range(2_000):
+            if made := store.compare_and_set(store.read(), circuits[number % 2]):
+                won.append(made.version)
+
+    threads = [threading.Thread(target=change) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sorted(won, key=str) == sorted(range(1, len(won) + 1), key=str)
+    assert store.read().version == len(won)
