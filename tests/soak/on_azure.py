@@ -1,19 +1,20 @@
-"""The soak on Azure: the Service Bus namespace on loopback, and hosts in processes that are killed."""
+"""The soak on Azure: the Service Bus namespace on loopback, and Functions hosts whose workers, Microsoft's own, are killed."""
 
 from __future__ import annotations
 
 import os
 import random
-import subprocess
-import sys
+import signal
+from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 
 from azure.servicebus import ServiceBusClient, ServiceBusMessage
 
 from recoverable.faults import EXCEPTION_TYPE
+from recoverable.local.azure import Entry, LocalFunctions, Started
 from recoverable.local.service_bus import (
     DropConnection,
     Fault,
@@ -24,50 +25,41 @@ from recoverable.local.service_bus import (
     ServiceBusNamespace,
 )
 from soak.deeds import DAWDLE
+from soak.ledger import SETTING
 from soak.pranks import Prank
 from soak.tally import SetAside
 
 QUEUE, ERROR_QUEUE = "soak", "soak-error"
+HOSTS = 2
 _BATCH = 500
 
 
-class Hosts:
-    """Processes that serve the queue; one that dies is followed by another."""
+class Workers:
+    """The workers that are alive, as the journals tell of them."""
 
-    def __init__(self, connection_string: str, ledger: Path) -> None:
-        self._parent = subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "soak.functions_hosts",
-                connection_string,
-                QUEUE,
-                ERROR_QUEUE,
-                str(ledger),
-            ],
-            stdin=subprocess.PIPE,
-            bufsize=0,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        )
+    def __init__(self) -> None:
+        self._pids: deque[int] = deque(maxlen=HOSTS)
+
+    def __call__(self, entry: Entry) -> None:
+        """Take note of an entry: each new worker is in the place of one that died."""
+        if isinstance(entry, Started):
+            self._pids.append(entry.pid)
 
     def kill(self, draw: random.Random) -> bool:
         """Kill one of them."""
-        assert self._parent.stdin is not None
-        self._parent.stdin.write(bytes([draw.randrange(256)]))
-        return True
-
-    def close(self) -> None:
-        """Kill all."""
-        self._parent.communicate()
+        with suppress(ProcessLookupError):
+            os.kill(draw.choice(list(self._pids)), signal.SIGKILL)
+            return True
+        return False
 
 
 class Azure:
     """Hosts on a namespace."""
 
-    def __init__(self, namespace: ServiceBusNamespace, hosts: Hosts) -> None:
+    def __init__(self, namespace: ServiceBusNamespace, workers: Workers) -> None:
         self._namespace = namespace
         self.pranks: dict[str, Prank] = {
-            "killed hosts": hosts.kill,
+            "killed workers": workers.kill,
             "times all connections dropped": self._drop_all,
             **{
                 f"{operation.value} calls {words}": self._prank(operation, fault)
@@ -127,7 +119,15 @@ def begin(ledger: Path) -> Iterator[Azure]:
         max_delivery_count=100,
         forward_dead_lettered_messages_to=ERROR_QUEUE,
     )
+    workers = Workers()
     with ServiceBusNamespace([orders, ERROR_QUEUE]) as namespace, ExitStack() as running:
-        hosts = Hosts(namespace.connection_string, ledger)
-        running.callback(hosts.close)
-        yield Azure(namespace, hosts)
+        for _ in range(HOSTS):
+            host = LocalFunctions.from_folder(
+                Path(__file__).with_name("app"),
+                observe=workers,
+                connection_string=namespace.connection_string,
+                app_settings={SETTING: str(ledger)},
+                python_path=[Path(__file__).parents[1]],
+            )
+            running.enter_context(host)
+        yield Azure(namespace, workers)
