@@ -22,7 +22,7 @@ from infra.features import (
     every_pair,
     spoken,
 )
-from infra.sam_template import Template, template
+from infra.sam_template import Template, template, transformed
 
 SAM = template()
 SAM_MAKES = {"OrdersFunctionOrders"}
@@ -148,17 +148,24 @@ def test_a_queue_is_encrypted_with_the_key_or_with_that_of_sqs(
     assert (found["SqsManagedSseEnabled"], found.get("KmsMasterKeyId")) == encrypted
 
 
-def test_the_functions_run_in_the_subnets_and_groups() -> None:
-    shared = decided(SAM, asking_for("a VPC"))["Globals"]["Function"]
+def places(*features: str) -> dict[str, Any]:
+    """Where each function runs, once the transform has shared what they have in common."""
+    made = transformed(decided(SAM, asking_for("a paused trigger", "timeouts", *features)))["Resources"]
+    functions = {name: each for name, each in made.items() if each["Type"] == "AWS::Lambda::Function"}
+    return {name: function["Properties"].get("VpcConfig") for name, function in functions.items()}
 
-    assert shared["VpcConfig"] == {
+
+def test_each_function_runs_in_the_subnets_and_groups() -> None:
+    vpc = {
         "SubnetIds": {"Fn::Split": [",", ",".join(SUBNETS)]},
         "SecurityGroupIds": {"Fn::Split": [",", ",".join(GROUPS)]},
     }
 
+    assert places("a VPC") == dict.fromkeys(("OrdersFunction", "ProbeFunction", "TimeoutsFunction"), vpc)
 
-def test_the_functions_run_in_no_vpc_unless_they_are_told_to() -> None:
-    assert "VpcConfig" not in decided(SAM, {})["Globals"]["Function"]
+
+def test_no_function_runs_in_a_vpc_unless_it_is_told_to() -> None:
+    assert set(places().values()) == {None}
 
 
 @pytest.mark.parametrize("given", ["SubnetIds", "SecurityGroupIds"])
