@@ -82,7 +82,7 @@ def through_service_bus(folder: Path) -> tuple[float, float]:
             return (ended[-1] - ended[0]) / (MESSAGES - 1) * 1e6
 
         in_turn(measure, 1)  # links are opened, and all is warm
-        return in_turn(measure, 20)
+        return in_turn(measure, 10)
 
 
 def in_the_worker(folder: Path) -> tuple[float, float]:

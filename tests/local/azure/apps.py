@@ -26,6 +26,8 @@ def orders(message: func.ServiceBusMessage) -> None:
             raise ValueError(text)
         case ["exit", code]:
             os._exit(int(code))
+        case ["die", code] if message.delivery_count == 1:
+            os._exit(int(code))
         case ["sleep", seconds]:
             time.sleep(float(seconds))
         case ["log", text]:

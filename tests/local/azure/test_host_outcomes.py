@@ -66,11 +66,11 @@ def test_a_dead_worker_is_replaced_and_all_that_ran_in_it_comes_back(start: Star
     world = start()
     world.host.send("orders", "sleep 3600")
     world.until(lambda: world.said("RUN"))
-    world.host.send("orders", "exit 3")
+    world.host.send("orders", "die 3")
 
     assert outcomes(world, 2) == [(Died(3), "abandoned")] * 2
     world.until(lambda: len(world.all(Started)) >= 2)
-    world.until(lambda: {"sleep 3600 2", "exit 3 2"} <= set(world.said("RUN")))
+    world.until(lambda: {"sleep 3600 2", "die 3 2"} <= set(world.said("RUN")))
 
 
 def test_a_function_that_takes_too_long_is_killed_and_the_worker_replaced(start: Start) -> None:

@@ -10,7 +10,7 @@ from typing import TypeVar
 from recoverable.local.azure import Delivered, Ended, Entry, Invoked, LocalFunctions
 from recoverable.local.service_bus import ServiceBusNamespace
 
-DEADLINE = timedelta(seconds=40)
+DEADLINE = timedelta(seconds=90)
 
 Kind = TypeVar("Kind", bound=Entry)
 
