@@ -20,7 +20,7 @@ from recoverable.local.azure import LocalFunctions
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("end_to_end_azure")]
 
 APP = Path(__file__).with_name("both")
-DEADLINE = timedelta(seconds=120)
+DEADLINE = timedelta(seconds=200)
 
 ORDERS = {
     "m-good": {"fails": "never"},

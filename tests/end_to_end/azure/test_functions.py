@@ -17,7 +17,7 @@ from recoverable.local.service_bus import Queue, ServiceBusNamespace
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("end_to_end_azure")]
 
 HERE = Path(__file__).parent
-DEADLINE = timedelta(seconds=120)
+DEADLINE = timedelta(seconds=200)
 
 TABLE = [  # immediate, delayed, attempts (NServiceBus docs, "Recoverability", "Total number of possible retries")
     (0, 0, 1),
