@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from proof.hostile import LADDERS
 from proof.lineage import origin_from
-from proof.sqs.hostile import ENDPOINTS, LADDERS, sent
+from proof.sqs.hostile import ENDPOINTS, sent
 from proof.sqs.lineage import traced
 from proof.wrongs import WRONGS, possible_wrongs
 from recoverable import Message, Recoverability

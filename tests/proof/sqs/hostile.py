@@ -8,42 +8,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from proof.ladders import ERRORS
-from recoverable import Delayed, Exponential, Failed, Immediate, Recoverability
+from proof.hostile import DATES, NAMES, TEXT, VALUES
 from recoverable.aws.wire import FOLDED, HEADERS
 
-TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc", "Cn"]), min_size=1, max_size=12)
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=5,
-)
-COUNTS = st.sampled_from(["0", "1", "2", "9999", "10000", "10001", "-1", "٣", "1e3", "", "9" * 300])
-DATES = st.sampled_from(
-    [
-        "2026-01-01 02:00:00:000000 Z",
-        "2025-12-30 00:00:00:000000 Z",
-        "9999-12-31 23:59:59:999999 Z",
-        "0001-01-01 00:00:00:000000 Z",
-        "2026-13-41 25:61:61:000000 Z",
-    ]
-)
-NAMES = st.sampled_from(
-    [
-        "NServiceBus.MessageId",
-        "NServiceBus.Retries",
-        "NServiceBus.FLRetries",
-        "NServiceBus.Retries.Timestamp",
-        "NServiceBus.TimeSent",
-        "NServiceBus.FailedQ",
-        "NServiceBus.ExceptionInfo.StackTrace",
-        "Recoverable.DueAt",
-        "Recoverable.HeldSince",
-        "Recoverable.FirstDelayedRetry",
-        "S3BodyKey",
-    ]
-)
-VALUES = COUNTS | DATES | TEXT | JSON
 KINDS = st.sampled_from(["String", "Number", "Binary", "String.x", "String.\ud800", "Number.", "Nonsense"])
 CONTENTS = st.sampled_from(["x", "1", "eA==", "\0", "\ud800", ""]) | VALUES
 FOLDS = st.dictionaries(
@@ -68,7 +35,6 @@ ATTRIBUTES = st.dictionaries(
     max_size=9,
 )
 CARRIED = st.none() | TEXT | HOSTILE_HEADERS.map(json.dumps)
-DURATIONS = st.integers(0, 2_400).map(lambda seconds: timedelta(seconds=seconds))
 
 
 @st.composite
@@ -80,19 +46,6 @@ def sent(draw: st.DrawFn) -> dict[str, Any]:
     return {"body": draw(TEXT | WRAPPED), "attributes": attributes}
 
 
-LADDERS = st.builds(
-    Recoverability,
-    st.builds(Immediate, st.integers(0, 2)),
-    st.builds(
-        Delayed,
-        st.integers(0, 2),
-        DURATIONS,
-        backoff=st.none() | st.builds(Exponential, DURATIONS.filter(bool)),
-        jitter=st.sampled_from([0.0, 0.5, 1.0]),
-        max_total_time=st.none() | DURATIONS,
-    ),
-    st.builds(Failed, st.just(ERRORS), st.sampled_from([(), (KeyError,), (lambda error: 1 / 0,)])),
-)
 ENDPOINTS = st.fixed_dictionaries(
     {},
     optional={
