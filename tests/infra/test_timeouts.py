@@ -17,6 +17,7 @@ from infra.lambda_log import Log, package_log
 from infra.needs import CALLS, DISPATCHER, TABLE
 from infra.sam_template import ROOT, Template, template, transformed
 from recoverable.timeouts import Dispatcher, Timeouts
+from recoverable.timeouts.circuit import TWO_MINUTES
 from recoverable.timeouts.dispatcher import AHEAD
 from waiting.stores import Cloud, OneShard, moto
 
@@ -66,12 +67,18 @@ def test_the_function_dispatches_from_that_table(monkeypatch: pytest.MonkeyPatch
     assert isinstance(handler, Dispatcher)
 
 
-def test_it_comes_each_minute_ends_before_the_next_and_a_failure_waits_for_that() -> None:
+def test_it_comes_each_minute_and_a_failure_waits_for_the_next() -> None:
     (rule,), (again,) = of_type("AWS::Events::Rule"), of_type("AWS::Lambda::EventInvokeConfig")
 
     assert rule["ScheduleExpression"] == "rate(1 minute)"
     assert rule["Targets"][0]["Arn"] == {"Fn::GetAtt": ["TimeoutsFunction", "Arn"]}
-    assert (properties("TimeoutsFunction")["Timeout"], again["MaximumRetryAttempts"]) == (60, 0)
+    assert again["MaximumRetryAttempts"] == 0
+
+
+def test_one_run_lasts_until_a_table_that_does_not_answer_is_a_critical_error() -> None:
+    settling = timedelta(seconds=10)  # Dispatcher(settle_within)
+
+    assert timedelta(seconds=properties("TimeoutsFunction")["Timeout"]) > TWO_MINUTES + settling
 
 
 @pytest.fixture(scope="module")

@@ -202,3 +202,15 @@ def test_the_template_of_this_repository_runs_as_it_is_deployed() -> None:
     ] == [("shop-orders", 10, 10, True)]
     assert found.functions[0].environment["RECOVERABLE_ERROR_QUEUE"] == "shop-orders-error"
     assert found.not_served == ()
+
+
+def test_the_template_of_this_repository_says_what_of_its_features_nothing_here_calls() -> None:
+    everything = {"RateLimitAfter": "20", "PauseTrigger": "true", "Timeouts": "true"}
+
+    found = stack_of(read(REPOSITORY / "template.yaml", **everything), {"CIRCUIT_TABLE": "circuits"})
+
+    assert [function.logical_id for function in found.functions] == ["OrdersFunction"]
+    assert found.not_served == (
+        "ProbeFunction.EachMinute is an event of Type Schedule, which nothing here sends",
+        "TimeoutsFunction.EachMinute is an event of Type Schedule, which nothing here sends",
+    )
