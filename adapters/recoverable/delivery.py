@@ -74,6 +74,7 @@ class Platform(Frozen):
         immediate_retries: whether it can retry at once.
         delayed_retries: whether it can retry later.
         longest_delay: what the broker can delay one copy by; longer delays hop. None when there is no limit.
+        lockstep: whether all that a death took along starts again together, and nothing can be done about their order (Functions).
         host: what operators know this host by.
         machine: what operators know this instance by.
     """
@@ -84,6 +85,7 @@ class Platform(Frozen):
         "host",
         "immediate_retries",
         "in_place",
+        "lockstep",
         "longest_delay",
         "machine",
     )
@@ -92,6 +94,7 @@ class Platform(Frozen):
     immediate_retries: bool
     delayed_retries: bool
     longest_delay: timedelta | None
+    lockstep: bool
     host: str
     machine: str
 
@@ -103,6 +106,7 @@ class Platform(Frozen):
         immediate_retries: bool = True,
         delayed_retries: bool = True,
         longest_delay: timedelta | None = None,
+        lockstep: bool = False,
         host: str = "",
         machine: str = "",
     ) -> None:
@@ -112,4 +116,4 @@ class Platform(Frozen):
             immediate_retries=immediate_retries,
             delayed_retries=delayed_retries,
         )
-        self._assign(longest_delay=longest_delay, host=host, machine=machine)
+        self._assign(longest_delay=longest_delay, lockstep=lockstep, host=host, machine=machine)

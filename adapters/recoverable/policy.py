@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from .actions import Action, DelayedRetry, ImmediateRetry, MoveToError
-from .backoff import delay_after
+from .backoff import chance, delay_after
 from .config import Delayed, Immediate, Recoverability
 from .delivery import Platform
 from .errors import RetryAfter, UnreportedFailure
 from .headers import DELAYED_RETRY_AT, FIRST_DELAYED_RETRY_AT, read_date
-from .limits import MAX_DELAYED, MAX_IMMEDIATE, NO_DELAY
+from .limits import MAX_DELAY, MAX_DELAYED, MAX_IMMEDIATE, NO_DELAY
 from .messages import Message
 
 MAX_SINCE_DELAYED_RETRY = timedelta(hours=24)
@@ -99,10 +99,22 @@ def available(recoverability: Recoverability, platform: Platform) -> Recoverabil
 
 def adjusted(action: Action, context: ErrorContext, platform: Platform) -> tuple[Action, str | None]:
     """The action that is possible, and the warning when it is not the one asked for; this cannot be switched off."""
-    warning = impossible(action, context, platform)
-    return (
-        (MoveToError(), f"Recoverability policy requested {warning}. {MOVING}") if warning else (action, None)
-    )
+    if warning := impossible(action, context, platform):
+        return MoveToError(), f"Recoverability policy requested {warning}. {MOVING}"
+    if platform.lockstep and isinstance(action, DelayedRetry):
+        return scattered(action, context), None
+    return action, None
+
+
+def scattered(retry: DelayedRetry, context: ErrorContext) -> DelayedRetry:
+    """The retry of a message whose deliveries ended without a word, later by up to as long again, and differently for each.
+
+    Those that one killer took along were delivered together, and would be again, round after round, until all are given up.
+    """
+    if not isinstance(context.exception, UnreportedFailure):
+        return retry
+    share = chance(context.message.id, context.delayed_deliveries_performed)
+    return DelayedRetry(min(retry.delay * (1 + share), MAX_DELAY))
 
 
 def impossible(action: Action, context: ErrorContext, platform: Platform) -> str | None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 
-from .frozen import Frozen
-
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from asyncio import Runner
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
     from .messages import Message
 
 
-class World(Frozen):
+class World:
     """What an endpoint takes from its surroundings instead of what it was made with.
 
     Args:
@@ -31,12 +29,6 @@ class World(Frozen):
     """
 
     __slots__ = ("alarm", "client", "clock", "kept", "runner", "watched")
-    client: Any
-    clock: Callable[[], datetime]
-    alarm: Callable[[], AbstractContextManager[Alarm | None]]
-    runner: Callable[[], Runner] | None
-    watched: Callable[[Callable[[Message], Any]], Callable[[Message], Any]] | None
-    kept: dict[object, Any]
 
     def __init__(
         self,
@@ -47,14 +39,9 @@ class World(Frozen):
         watched: Callable[[Callable[[Message], Any]], Callable[[Message], Any]] | None = None,
         kept: dict[object, Any] | None = None,
     ) -> None:
-        self._assign(
-            client=client,
-            clock=clock,
-            alarm=alarm,
-            runner=runner,
-            watched=watched,
-            kept={} if kept is None else kept,
-        )
+        self.client, self.clock, self.alarm = client, clock, alarm
+        self.runner, self.watched = runner, watched
+        self.kept: dict[object, Any] = {} if kept is None else kept
 
 
 current_world: ContextVar[World | None] = ContextVar("recoverable.world", default=None)

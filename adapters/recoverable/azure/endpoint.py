@@ -97,7 +97,7 @@ class ServiceBusEndpoint(Generic[R]):
         self.queue = queue_name(queue, os.environ)
         self.recoverability = with_error_queue(recoverability, self.queue, os.environ)
         counter: Counter = "header" if batch else "native"
-        self._platform = Platform(counter, host=host(os.environ), machine=machine(os.environ))
+        self._platform = Platform(counter, lockstep=True, host=host(os.environ), machine=machine(os.environ))
         self._world = World(client, clock or now, nullcontext)
         self.__name__ = self.__qualname__ = name or name_of(handler)
         self.__doc__ = getattr(handler, "__doc__", None)

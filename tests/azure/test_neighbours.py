@@ -1,0 +1,50 @@
+"""A message that kills its worker: it ends in the error queue, and what was in flight beside it is processed."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import azure.functions as func
+import pytest
+
+from recoverable import Delayed, Failed, Immediate, Message, Recoverability
+from recoverable.azure import ServiceBusEndpoint
+from recoverable.testing import ServiceBusWorld
+
+QUEUE, ERROR = "orders", "error"
+SETTINGS = Recoverability(Immediate(2), Delayed(2), Failed(ERROR))
+
+
+def served(world: ServiceBusWorld, killer_takes: float, others_take: float) -> list[str]:
+    """What is processed, when a killer and ten others are in flight together."""
+    processed: list[str] = []
+
+    def place_order(message: Message) -> None:
+        kills = message.text == "kill"
+        world.spend(timedelta(seconds=killer_takes if kills else others_take))
+        if kills:
+            world.kill()
+        processed.append(message.text)
+
+    endpoint = ServiceBusEndpoint(place_order, SETTINGS, queue=QUEUE, connection="ServiceBus")
+    app = func.FunctionApp()
+    app.register_functions(endpoint.blueprint())
+    world.serve(QUEUE, app, concurrency=16)
+    for number in range(10):
+        world.send(QUEUE, f"good {number}")
+    world.send(QUEUE, "kill")
+    world.run()
+    return processed
+
+
+@pytest.mark.parametrize(
+    ("killer_takes", "others_take"), [(2, 0.1), (0.1, 2)], ids=["they are faster", "it is faster, every time"]
+)
+def test_its_neighbours_are_processed_once_and_it_is_given_up(
+    service_bus_world: ServiceBusWorld, killer_takes: float, others_take: float
+) -> None:
+    processed = served(service_bus_world, killer_takes, others_take)
+
+    given_up = [(message.body, message.exception_type) for message in service_bus_world.queue(ERROR)]
+    assert sorted(set(processed)) == [f"good {number}" for number in range(10)]
+    assert given_up == [("kill", "recoverable.UnreportedFailure")]
