@@ -10,6 +10,8 @@ import pytest
 
 from docs.pages import blocks, page
 from recoverable.testing.aws.places import ANYWHERE, PLACES, fitting
+from recoverable.testing.azure import places as service_bus
+from testing.azure.contract import deviations as service_bus_contract
 from testing.contract.deviations import table
 
 PAGE = "testing.md"
@@ -48,3 +50,19 @@ def test_the_page_names_every_place_and_what_can_go_wrong_there() -> None:
     for place, row in told.items():
         special = {fault.__name__ for fault in fitting("before", place) if fault not in ANYWHERE}
         assert special == set(re.findall(r"`([A-Z]\w+)", row)), place
+
+
+def test_the_page_lists_the_contract_of_service_bus() -> None:
+    found = re.search(r"<!-- contract -->\n(.*?)\n<!--", page(PAGE), re.DOTALL)
+    assert found is not None
+    assert found[1] == service_bus_contract.table()
+
+
+@pytest.mark.parametrize("place", [*service_bus.STEPS, *service_bus.CALLS])
+def test_the_page_names_every_place_on_service_bus_and_what_can_go_wrong_there(place: str) -> None:
+    on_service_bus = page(PAGE).partition("## Functions and Service Bus")[2]
+    [row] = [line for line in on_service_bus.splitlines() if line.startswith("| ") and f'`"{place}"`' in line]
+    fitting = {fault.__name__ for fault in service_bus.fitting("before", place)}
+    anywhere = {fault.__name__ for fault in service_bus.ANYWHERE}
+    named = set(re.findall(r"`([A-Z]\w+)", row))
+    assert named == (fitting - anywhere if "anywhere" in row else fitting)
