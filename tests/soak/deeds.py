@@ -89,6 +89,18 @@ SHARES = {
 """How many of a thousand messages do what."""
 
 
+QUICK_SHARES = {
+    "succeeds": 40,
+    "fails once": 10,
+    "fails for a round": 25,
+    "fails always": 20,
+    "is rejected": 5,
+    "dawdles once": 1,
+    "kills once": 1,
+}
+"""For few messages: many fail, so that much is sent; none kills its host each time, for that takes a minute."""
+
+
 def recoverability(error_queue: str | None = None) -> Recoverability:
     """The ladder of all soaks: 9 attempts."""
     return Recoverability(*LADDER, Failed(error_queue, unrecoverable=(OrderRejected,)))

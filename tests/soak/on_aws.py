@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import signal
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ from recoverable.local.aws import Ended, Entry, Invoked, LocalAws, LocalQueue, Q
 from soak.deeds import DAWDLE
 from soak.ledger import SETTING
 from soak.ministack import ministack
+from soak.pranks import kill_child
 from soak.tally import SetAside
 from soak.unreliable_proxy import UnreliableProxy
 
@@ -42,12 +41,8 @@ class Busy:
 
     def kill(self, draw: random.Random) -> bool:
         """Kill one of them."""
-        if not (pids := sorted(self._pids.copy().values())):
-            return False
-        with suppress(ProcessLookupError):
-            os.kill(draw.choice(pids), signal.SIGKILL)
-            return True
-        return False
+        pids = sorted(self._pids.copy().values())
+        return bool(pids) and kill_child(draw.choice(pids))
 
 
 class Aws:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import random
-import signal
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from pathlib import Path
 
@@ -26,7 +24,7 @@ from recoverable.local.service_bus import (
 )
 from soak.deeds import DAWDLE
 from soak.ledger import SETTING
-from soak.pranks import Prank
+from soak.pranks import Prank, kill_child
 from soak.tally import SetAside
 
 QUEUE, ERROR_QUEUE = "soak", "soak-error"
@@ -47,10 +45,7 @@ class Workers:
 
     def kill(self, draw: random.Random) -> bool:
         """Kill one of them."""
-        with suppress(ProcessLookupError):
-            os.kill(draw.choice(list(self._pids)), signal.SIGKILL)
-            return True
-        return False
+        return kill_child(draw.choice(list(self._pids)))
 
 
 class Azure:

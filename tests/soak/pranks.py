@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import random
+import signal
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,6 +14,17 @@ _LOOK = 0.02  # seconds
 
 Prank = Callable[[random.Random], bool]
 """Does one thing; False when there was nothing to do it to."""
+
+
+def kill_child(pid: int) -> bool:
+    """Kill a child of this process, if it is alive; the number of one that is not may be another's by now."""
+    try:
+        alive = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+    except ChildProcessError:
+        return False
+    if alive:
+        os.kill(pid, signal.SIGKILL)
+    return alive
 
 
 @contextmanager
