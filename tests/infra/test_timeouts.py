@@ -18,7 +18,6 @@ from infra.needs import CALLS, DISPATCHER, TABLE
 from infra.sam_template import ROOT, Template, template, transformed
 from recoverable.timeouts import Dispatcher, Timeouts
 from recoverable.timeouts.circuit import TWO_MINUTES
-from recoverable.timeouts.dispatcher import AHEAD
 from waiting.stores import Cloud, OneShard, moto
 
 SAM = template()
@@ -162,10 +161,6 @@ def test_an_alarm_watches_each_of_these_metrics(name: str) -> None:
 
     assert properties(name)["LogGroupName"] == {"Ref": "TimeoutsLog"}
     assert (alarm["Namespace"], alarm["MetricName"]) == (metric["MetricNamespace"], metric["MetricName"])
-
-
-def test_what_is_sent_as_early_as_it_should_be_is_not_late() -> None:
-    assert timedelta(seconds=properties("TimeoutsBehindAlarm")["Threshold"]) == AHEAD
 
 
 def test_a_dispatcher_that_is_not_called_is_noticed() -> None:
