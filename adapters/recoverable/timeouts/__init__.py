@@ -10,10 +10,11 @@ TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from .circuit import CriticalError
     from .client import SendFailed
-    from .dispatcher import Dispatcher, Report
+    from .dispatcher import Dispatcher
     from .dynamodb_store import DynamoDBStore
     from .port import Store
     from .queue import TimeoutsQueue
+    from .run import Report
     from .sqlite_store import SqliteStore
 
 __all__ = [
@@ -38,7 +39,8 @@ _LATER = {
     "SqliteStore": "sqlite_store",
     "Store": "port",
     "TimeoutsQueue": "queue",
-    **dict.fromkeys(("Dispatcher", "Report"), "dispatcher"),
+    "Dispatcher": "dispatcher",
+    "Report": "run",
 }
 
 

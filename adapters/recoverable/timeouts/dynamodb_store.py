@@ -6,38 +6,33 @@ from datetime import timedelta
 from functools import cache
 
 from . import shards
-from .buckets import after, buckets_until, is_over, key_after
 from .dynamodb_items import (
     MAX_ROW,
     done_item,
     due_key,
-    due_partition,
     in_bucket,
     item_of,
     kept_item,
     kept_key,
-    kept_partition,
     key_in,
     number,
     pointer,
     pointer_partition,
-    row_of,
-    shard_item,
     shard_key,
-    shard_of,
     size_of,
     text,
     too_large,
 )
+from .dynamodb_reading import Reading
+from .dynamodb_shards import NEW, ShardStates
 from .dynamodb_table import Table
-from .ids import DIGITS, micros, place_of
+from .ids import micros, place_of
 from .s3_store import Bodies, impatient, s3_client
-from .shards import Shard
-from .store import Claim, StoreUnavailable
+from .store import Claim
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -57,13 +52,6 @@ PAGE = 100
 KEEP_DONE = timedelta(days=1)
 """How long is known what became of a timeout that is done with."""
 
-LOOK_AGAIN = 600_000_000
-"""Microseconds after which a look is taken at what is kept, if what was tried again could neither be sent nor kept."""
-
-RACES = 20
-"""How often a shard's state is changed anew after somebody else has changed it."""
-
-NEW = "attribute_not_exists(pk)"
 WAITS = "attribute_exists(pk) AND attribute_not_exists(expires)"
 
 
@@ -92,8 +80,9 @@ class DynamoDBStore:
         page: int = PAGE,
     ) -> None:
         self._table = Table(lambda: client or dynamodb_client(patience), table)
-        self._page = page
+        self._page, self._shards = page, ShardStates(self._table)
         self._bodies = Bodies(bucket, lambda: s3 or s3_client(patience))
+        self._reading = Reading(self._table, self._shards, self._bodies, page)
 
     def create_table(self) -> None:
         """Make the table, for local servers; in an account let a template do it, with point-in-time recovery."""
@@ -115,18 +104,17 @@ class DynamoDBStore:
             self._table.put(pointer(timeout.id, timeout.correlation), NEW)
         if not self._table.put(item, NEW) and not self._waits(item):
             return  # it was dispatched since, or set aside
-        state = self._look(place, micros(now))
+        state = self._shards.after_put(place, micros(now))
         if place.due < state.watermark:
             self._set_aside(item, place)
 
     def cancel(self, timeout_id: str, *, now: datetime) -> bool:
         """Cancel a timeout; False when it is none, or may have been taken."""
-        for where in (due_key(timeout_id), kept_key(timeout_id)):
-            item = where and self._table.get(where)
-            if item and self._cancelled(timeout_id, item, now):
-                self._forget([(timeout_id, item)])
-                return True
-        return False
+        places = [where for where in (due_key(timeout_id), kept_key(timeout_id)) if where]
+        found = [item for where in places if (item := self._table.get(where)) and "expires" not in item]
+        done = [item for item in found if self._cancelled(timeout_id, item, now)]
+        self._forget([(timeout_id, item) for item in done])
+        return bool(found) and len(done) == len(found)
 
     def waiting_for(self, correlation: str) -> Sequence[str]:
         """The ids of the timeouts that wait with that correlation, or may: what points to them is taken away after them."""
@@ -140,30 +128,17 @@ class DynamoDBStore:
     ) -> Claim | None:
         """Take a shard for a while; None when another has it or nothing was ever stored in it."""
         moments = {"now": micros(now), "until": micros(until), "horizon": micros(horizon)}
-        state = self._change(shard, lambda found: found and shards.claimed(found, owner, **moments))
+        state = self._shards.change(shard, lambda found: found and shards.claimed(found, owner, **moments))
         return None if state is None else Claim(shard, owner, state, moments["horizon"])
 
     def renew(self, claim: Claim, *, until: datetime) -> bool:
         """Keep the shard for longer; False when another has it."""
         change = lambda shard: shard and shards.renewed(shard, claim.owner, until=micros(until))  # noqa: E731
-        return self._change(claim.shard, change) is not None
+        return self._shards.change(claim.shard, change) is not None
 
     def due(self, claim: Claim) -> Iterator[Sequence[Row]]:
         """What is due, the oldest first, then what was kept and is to be tried again; in pages, each read when asked for."""
-        empty = True  # so far
-        for bucket in buckets_until(claim.state.watermark, claim.horizon):
-            over = is_over(bucket, claim.horizon)
-            before = None if over else key_after(claim.horizon)
-            partition = due_partition(bucket, claim.shard)
-            found = False
-            for items in self._table.query(partition, before=before, page=self._page):
-                found = True
-                yield from self._rows([item for item in items if "held" not in item])
-            empty = empty and over and (not found or self._table.is_empty(partition))
-            if empty:
-                claim.passed = after(bucket)
-        if claim.state.kept_at <= claim.horizon:
-            yield from self._kept(claim)
+        return self._reading.due(claim)
 
     def mark(self, rows: Sequence[Row], *, now: datetime) -> None:
         """Note that these are dispatched."""
@@ -174,12 +149,12 @@ class DynamoDBStore:
         at = micros(retry_at)
         claim.next_kept = min(claim.next_kept, at)
         self._table.write([kept_item(kept.row.native, claim.shard, kept.reason, at) for kept in rows])
-        self._change(claim.shard, lambda shard: shard and shards.to_try_kept(shard, at))
+        self._shards.change(claim.shard, lambda shard: shard and shards.to_try_kept(shard, at))
         self._table.delete([key_in(kept.row.native) for kept in rows if not kept.row.kept])
 
     def release(self, claim: Claim) -> None:
         """Give the shard back; what was read and found empty is passed, unless something came late."""
-        self._change(
+        self._shards.change(
             claim.shard,
             lambda shard: (
                 shard and shards.released(shard, claim.owner, passed=claim.passed, late=claim.state.late)
@@ -188,14 +163,7 @@ class DynamoDBStore:
 
     def scan(self, selection: Selection) -> Iterator[Sequence[Row]]:
         """All that wait and fit the selection, also those that a migration holds; in pages, in no order."""
-        condition = "begins_with(pk, :due) AND attribute_not_exists(expires) AND sk >= :cutoff"
-        cutoff = micros(selection.cutoff) if selection.cutoff else 0
-        values, names = {":due": text("due#"), ":cutoff": text(f"{cutoff:0{DIGITS}}")}, {}
-        if selection.endpoint is not None:
-            condition += " AND #endpoint = :endpoint"
-            values, names = values | {":endpoint": text(selection.endpoint)}, {"#endpoint": "endpoint"}
-        for items in self._table.scan(condition, values, names):
-            yield from self._rows(items)
+        return self._reading.scan(selection)
 
     def hide(self, row: Row) -> bool:
         """Hide a timeout from dispatchers, for a migration; False when it is gone, or may have been taken."""
@@ -251,30 +219,6 @@ class DynamoDBStore:
         )
         self._bodies.delete([item["s3"]["S"] for _, item in done if "s3" in item])
 
-    def _kept(self, claim: Claim) -> Iterator[Sequence[Row]]:
-        for items in self._table.query(kept_partition(claim.shard), page=self._page):
-            claim.next_kept = min(
-                claim.next_kept, *(max(retry_at(item), claim.horizon + LOOK_AGAIN) for item in items)
-            )
-            yield from self._rows([item for item in items if retry_at(item) <= claim.horizon])
-        self._change(claim.shard, lambda shard: shard and shard.__replace__(kept_at=claim.next_kept))
-
-    def _rows(self, items: list[Item]) -> Iterator[Sequence[Row]]:
-        if items:
-            yield [row_of(item, self._bodies.message(item)) for item in items]
-
-    def _look(self, place: Place, now: int) -> Shard:
-        """A shard's state after a timeout was stored in it."""
-        seen: list[Shard | None] = []
-
-        def after(shard: Shard | None) -> Shard | None:
-            seen.append(shard)
-            return shards.after_put(shard, place.due, now)
-
-        state = self._change(place.shard, after) or seen[-1]
-        assert state is not None  # for the first timeout changes it
-        return state
-
     def _waits(self, item: Item) -> bool:
         found = self._table.get(key_in(item))
         return found is not None and "expires" not in found
@@ -282,21 +226,8 @@ class DynamoDBStore:
     def _set_aside(self, item: Item, place: Place) -> None:
         """Keep until it is due what lies where nobody looks any more: written there before it is taken from here."""
         self._table.write([kept_item(item, place.shard, "its minute was over", place.due)])
-        self._change(place.shard, lambda shard: shard and shards.to_try_kept(shard, place.due))
+        self._shards.change(place.shard, lambda shard: shard and shards.set_aside(shard, place.due))
         self._table.delete([key_in(item)])
-
-    def _change(self, shard: int, change: Callable[[Shard | None], Shard | None]) -> Shard | None:
-        """Change a shard's state as it is now; what it is then, or None when it is not changed."""
-        for _ in range(RACES):
-            item = self._table.get(shard_key(shard))
-            changed = change(shard_of(item) if item else None)
-            if changed is None:
-                return None
-            revision = int(item["revision"]["N"]) if item else 0
-            unchanged = ("revision = :seen", {":seen": number(revision)}) if item else (NEW, None)
-            if self._table.put(shard_item(shard, changed, revision + 1), *unchanged):
-                return changed
-        raise StoreUnavailable(f"DynamoDB: shard {shard} was changed by others again and again")
 
 
 @cache
@@ -310,11 +241,6 @@ def dynamodb_client(patience: float) -> DynamoDBClient:
 
     client: DynamoDBClient = boto3.client("dynamodb", config=impatient(patience))
     return client
-
-
-def retry_at(item: Item) -> int:
-    """When what was kept is to be tried again."""
-    return int(item["retry_at"]["N"])
 
 
 def expiry(now: datetime) -> int:

@@ -80,3 +80,15 @@ def released(shard: Shard, owner: str, *, passed: int, late: int) -> Shard | Non
 def to_try_kept(shard: Shard, at: int) -> Shard:
     """The shard, whose kept timeouts are to be tried no later than at that moment."""
     return shard.__replace__(kept_at=min(shard.kept_at, at))
+
+
+def set_aside(shard: Shard, at: int) -> Shard:
+    """The shard after somebody other than its owner has kept a timeout in it, to be tried at that moment."""
+    return to_try_kept(shard, at).__replace__(late=shard.late + 1)
+
+
+def kept_tried(shard: Shard, next_at: int, late: int) -> Shard:
+    """The shard after its kept timeouts were tried, the next of them to be tried then, unless one came late."""
+    if shard.late != late:
+        return to_try_kept(shard, next_at)
+    return shard.__replace__(kept_at=next_at)

@@ -7,34 +7,21 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from functools import partial
 from os import PathLike, fspath
 from threading import Lock
 
 from . import shards
 from .ids import micros, place_of
 from .shards import NEVER, Shard
-from .store import Claim, Kept, Row, Selection, StoreUnavailable
-from .timeout import VERSION, Timeout, Unreadable, packed, unpacked
+from .sqlite_rows import COLUMNS, SCHEMA, WAITING, row_of, told
+from .store import Claim, Kept, Row, Selection
+from .timeout import VERSION, Timeout, packed
 
 PAGE = 100
 """Rows of a page."""
 
 KEEP_DONE = timedelta(days=1)
 """How long is known what became of a timeout that is done with."""
-
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS timeouts (
-    id TEXT PRIMARY KEY, due INTEGER NOT NULL, state TEXT NOT NULL, version INTEGER NOT NULL, destination TEXT NOT NULL,
-    endpoint TEXT NOT NULL, correlation TEXT NOT NULL, message TEXT NOT NULL, reason TEXT NOT NULL DEFAULT '', at INTEGER NOT NULL DEFAULT 0
-);
-CREATE INDEX IF NOT EXISTS by_state ON timeouts (state, id);
-CREATE INDEX IF NOT EXISTS by_correlation ON timeouts (correlation) WHERE correlation <> '';
-CREATE TABLE IF NOT EXISTS shards (number INTEGER PRIMARY KEY, state TEXT NOT NULL);
-"""
-
-COLUMNS = "id, state, version, destination, endpoint, correlation, message"
-WAITING, HIDDEN, KEPT = "waiting", "hidden", "kept"
 
 
 class SqliteStore:
@@ -224,23 +211,3 @@ class SqliteStore:
                 self._database.execute("ROLLBACK")
                 raise
             self._database.execute("COMMIT")
-
-
-@contextmanager
-def told() -> Iterator[None]:
-    """SQLite's errors as the port's."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise StoreUnavailable(f"SQLite: {error}") from error
-
-
-def row_of(record: tuple[str, str, int, str, str, str, str]) -> Row:
-    """A record of the table as a row."""
-    timeout_id, state, version, to, endpoint, correlation, message = record
-    made = partial(Row, timeout_id, kept=state == KEPT, hidden=state == HIDDEN)
-    fields = {"version": version, "to": to, "endpoint": endpoint, "correlation": correlation}
-    try:
-        return made(unpacked(timeout_id, fields, message))
-    except Unreadable as error:
-        return made(None, problem=str(error))

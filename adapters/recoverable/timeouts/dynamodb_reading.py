@@ -1,0 +1,89 @@
+"""Reads from a DynamoDB table what is due, what was kept, and all that waits: page by page, so that memory stays bounded."""
+
+from __future__ import annotations
+
+from . import shards
+from .buckets import after, buckets_until, is_over, key_after
+from .dynamodb_items import due_partition, kept_partition, row_of, text
+from .ids import DIGITS, micros
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from .dynamodb_items import Item
+    from .dynamodb_shards import ShardStates
+    from .dynamodb_table import Table
+    from .s3_store import Bodies
+    from .store import Claim, Row, Selection
+
+LOOK_AGAIN = 600_000_000
+"""Microseconds after which a look is taken at what is kept, if what was tried again could neither be sent nor kept."""
+
+FEW = 10
+"""Rows of a page with messages from S3, each up to 1 MB."""
+
+
+class Reading:
+    """Reads a table.
+
+    Args:
+        table: the table.
+        shard_states: the states of its shards.
+        bodies: the messages in S3.
+        page: how many items are looked at for a page.
+    """
+
+    __slots__ = ("_bodies", "_page", "_shards", "_table")
+
+    def __init__(self, table: Table, shard_states: ShardStates, bodies: Bodies, page: int) -> None:
+        self._table, self._shards, self._bodies, self._page = table, shard_states, bodies, page
+
+    def due(self, claim: Claim) -> Iterator[Sequence[Row]]:
+        """What is due, the oldest first, then what was kept and is to be tried again; in pages, each read when asked for."""
+        empty = True  # so far
+        for bucket in buckets_until(claim.state.watermark, claim.horizon):
+            over = is_over(bucket, claim.horizon)
+            before = None if over else key_after(claim.horizon)
+            partition = due_partition(bucket, claim.shard)
+            found = False
+            for items in self._table.query(partition, before=before, page=self._page):
+                found = True
+                yield from self._rows([item for item in items if "held" not in item])
+            empty = empty and over and (not found or self._table.is_empty(partition))
+            if empty:
+                claim.passed = after(bucket)
+        if claim.state.kept_at <= claim.horizon:
+            yield from self._kept(claim)
+
+    def scan(self, selection: Selection) -> Iterator[Sequence[Row]]:
+        """All that wait and fit the selection, also those that a migration holds; in pages, in no order."""
+        condition = "begins_with(pk, :due) AND attribute_not_exists(expires) AND sk >= :cutoff"
+        cutoff = micros(selection.cutoff) if selection.cutoff else 0
+        values, names = {":due": text("due#"), ":cutoff": text(f"{cutoff:0{DIGITS}}")}, {}
+        if selection.endpoint is not None:
+            condition += " AND #endpoint = :endpoint"
+            values, names = values | {":endpoint": text(selection.endpoint)}, {"#endpoint": "endpoint"}
+        for items in self._table.scan(condition, values, names):
+            yield from self._rows(items)
+
+    def _kept(self, claim: Claim) -> Iterator[Sequence[Row]]:
+        for items in self._table.query(kept_partition(claim.shard), page=self._page):
+            claim.next_kept = min(
+                claim.next_kept, *(max(retry_at(item), claim.horizon + LOOK_AGAIN) for item in items)
+            )
+            yield from self._rows([item for item in items if retry_at(item) <= claim.horizon])
+        self._shards.change(
+            claim.shard,
+            lambda shard: shard and shards.kept_tried(shard, claim.next_kept, claim.state.late),
+        )
+
+    def _rows(self, items: list[Item]) -> Iterator[Sequence[Row]]:
+        at_once = FEW if any("s3" in item for item in items) else len(items)
+        for start in range(0, len(items), at_once or 1):
+            yield [row_of(item, self._bodies.message(item)) for item in items[start : start + at_once]]
+
+
+def retry_at(item: Item) -> int:
+    """When what was kept is to be tried again."""
+    return int(item["retry_at"]["N"])

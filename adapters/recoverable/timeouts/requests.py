@@ -1,0 +1,64 @@
+"""What is asked to be scheduled, checked, and as SQS takes it: pure."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timedelta
+
+from .ids import LATEST
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NO_DELAY = timedelta(0)
+
+
+def due_time(now: datetime, at: datetime | None, delay: timedelta | None) -> datetime:
+    """When a timeout is due; never in the past.
+
+    Raises:
+        TypeError: neither or both were given, or one of another kind.
+        ValueError: a negative delay, a time without a zone, or one out of range.
+    """
+    if (at is None) == (delay is None):
+        raise TypeError(
+            "schedule(at, delay): write one of the two, at=datetime(..., tzinfo=UTC) or delay=timedelta(...)"
+        )
+    if delay is not None:
+        if not isinstance(delay, timedelta):
+            raise TypeError(f"schedule(delay) is {delay!r}; write a timedelta, such as timedelta(hours=1)")
+        if not NO_DELAY <= delay <= LATEST - now:
+            raise ValueError(f"schedule(delay) is {delay}; write a timedelta from 0 until the year 2286")
+        return now + delay
+    if not isinstance(at, datetime):
+        raise TypeError(f"schedule(at) is {at!r}; write a datetime, such as datetime(2030, 1, 1, tzinfo=UTC)")
+    if at.utcoffset() is None:
+        raise ValueError(f"schedule(at) is {at}, of no zone; write datetime(..., tzinfo=UTC)")
+    if at > LATEST:
+        raise ValueError(f"schedule(at) is {at}; write a time until {LATEST:%Y-%m-%d}")
+    return max(at, now)
+
+
+def checked_destination(to: object) -> str:
+    """The queue, or an error that says what to write instead."""
+    if not isinstance(to, str) or not to.strip():
+        raise TypeError(f"schedule(to) is {to!r}; write a queue's URL, ARN or name")
+    return to
+
+
+def text_of(body: object) -> str:
+    """The body as SQS takes it."""
+    if isinstance(body, bytes):
+        raise TypeError("schedule(body) is bytes; SQS takes text: decode it, or write it in base64")
+    text = body if isinstance(body, str) else json.dumps(body)
+    if not text:
+        raise ValueError("schedule(body) is empty, which SQS does not take; write what the message says")
+    return text
+
+
+def attributes_of(headers: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """The one attribute that carries the headers."""
+    from ..aws.wire import HEADERS  # noqa: PLC0415
+
+    return {HEADERS: {"StringValue": json.dumps(headers), "DataType": "String"}}

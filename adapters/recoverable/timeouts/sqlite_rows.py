@@ -1,0 +1,44 @@
+"""The tables of SQLite's store, a record as a row, and SQLite's errors as the port's."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+
+from .store import Row, StoreUnavailable
+from .timeout import Unreadable, unpacked
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS timeouts (
+    id TEXT PRIMARY KEY, due INTEGER NOT NULL, state TEXT NOT NULL, version INTEGER NOT NULL, destination TEXT NOT NULL,
+    endpoint TEXT NOT NULL, correlation TEXT NOT NULL, message TEXT NOT NULL, reason TEXT NOT NULL DEFAULT '', at INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX IF NOT EXISTS by_state ON timeouts (state, id);
+CREATE INDEX IF NOT EXISTS by_correlation ON timeouts (correlation) WHERE correlation <> '';
+CREATE TABLE IF NOT EXISTS shards (number INTEGER PRIMARY KEY, state TEXT NOT NULL);
+"""
+
+COLUMNS = "id, state, version, destination, endpoint, correlation, message"
+WAITING, HIDDEN, KEPT = "waiting", "hidden", "kept"
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """SQLite's errors as the port's."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise StoreUnavailable(f"SQLite: {error}") from error
+
+
+def row_of(record: tuple[str, str, int, str, str, str, str]) -> Row:
+    """A record of the table as a row."""
+    timeout_id, state, version, to, endpoint, correlation, message = record
+    made = partial(Row, timeout_id, kept=state == KEPT, hidden=state == HIDDEN)
+    fields = {"version": version, "to": to, "endpoint": endpoint, "correlation": correlation}
+    try:
+        return made(unpacked(timeout_id, fields, message))
+    except Unreadable as error:
+        return made(None, problem=str(error))
