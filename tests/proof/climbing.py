@@ -1,0 +1,122 @@
+"""The same messages, handler and settings on either cloud, and what came of each message: for comparing the two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+from proof.handlers import Unwanted
+from recoverable import Message, Recoverability, RetryAfter
+from recoverable.aws import SqsEndpoint
+from recoverable.aws.wire import HEADERS
+from recoverable.azure import ServiceBusEndpoint
+from recoverable.testing import SeenMessage, ServiceBusWorld, SqsWorld
+from recoverable.testing.virtual import VirtualWorld
+
+QUEUE = "jobs"
+MESSAGE_ID = "NServiceBus.MessageId"
+
+MAY_DIFFER = {
+    "$.diagnostics.hostid": "the host's own name",
+    "$.diagnostics.hostdisplayname": "the host's own name",
+    "NServiceBus.ProcessingMachine": "the machine's own name",
+    "NServiceBus.ExceptionInfo.StackTrace": "the frames between host and handler",
+    "NServiceBus.TimeSent": "SQS tells it to the millisecond",
+}
+"""The headers in which an error copy may differ between the clouds, and why."""
+
+
+class Attempt(NamedTuple):
+    """One run of the handler: when, in which round, as which attempt of it, and what came."""
+
+    at: timedelta
+    round: int
+    number: int
+    word: str
+
+
+@dataclass
+class Story:
+    """What came of a message: its attempts, and where it ended with which headers; nowhere when it was processed or discarded."""
+
+    attempts: list[Attempt] = field(default_factory=list)
+    ends: list[tuple[str, Mapping[str, str]]] = field(default_factory=list)
+
+    def delays(self) -> list[timedelta]:
+        """From the end of each round to the beginning of the next."""
+        rounds = [attempt.round for attempt in self.attempts]
+        edges = [place for place in range(1, len(rounds)) if rounds[place] != rounds[place - 1]]
+        return [self.attempts[place].at - self.attempts[place - 1].at for place in edges]
+
+    def steps(self) -> list[tuple[int, int, str]]:
+        """The attempts without their times."""
+        return [(attempt.round, attempt.number, attempt.word) for attempt in self.attempts]
+
+
+ERRORS: Mapping[str, Callable[[], Exception]] = {
+    "fails": lambda: ValueError("no"),
+    "is a key": lambda: KeyError("key"),
+    "waits": lambda: RetryAfter(timedelta(seconds=20)),
+    "unwanted": lambda: Unwanted("not for us"),
+}
+
+
+def error_of(word: str) -> Exception:
+    """What a word of a script raises."""
+    return ERRORS[word]()
+
+
+class Scripted:
+    """A handler that ends as the script of its message says, whose last word goes on for ever, and notes each run."""
+
+    def __init__(self, world: VirtualWorld, scripts: Mapping[str, Sequence[str]]) -> None:
+        self._world, self._start, self._scripts = world, world.now, scripts
+        self.stories = {message_id: Story() for message_id in scripts}
+
+    def __call__(self, message: Message) -> None:
+        story, script = self.stories[message.id], self._scripts[message.id]
+        word = script[min(len(story.attempts), len(script) - 1)]
+        at = self._world.now - self._start
+        story.attempts.append(Attempt(at, message.round, message.attempt, word))
+        if word != "ok":
+            raise error_of(word)
+
+
+def on_sqs(
+    scripts: Mapping[str, Sequence[str]], ladder: Recoverability, *, counted_in_headers: bool
+) -> dict[str, Story]:
+    """What comes of the messages on SQS and Lambda."""
+    world = SqsWorld()
+    handler = Scripted(world, scripts)
+    counter: Any = "header" if counted_in_headers else "native"
+    world.serve(QUEUE, SqsEndpoint(handler, ladder, counter=counter), recursive_loop="Allow")
+    for message_id in scripts:
+        world.send(QUEUE, "x", attributes={HEADERS: f'{{"{MESSAGE_ID}": "{message_id}"}}'})
+    world.run()
+    return told(handler, [seen for name in world._broker.queues for seen in world.queue(name)])
+
+
+def on_service_bus(
+    scripts: Mapping[str, Sequence[str]], ladder: Recoverability, *, counted_in_headers: bool
+) -> dict[str, Story]:
+    """What comes of the messages on Service Bus and Functions."""
+    world = ServiceBusWorld()
+    handler = Scripted(world, scripts)
+    endpoint = ServiceBusEndpoint(
+        handler, ladder, queue=QUEUE, connection="ServiceBus", name="jobs", batch=counted_in_headers
+    )
+    world.serve(QUEUE, endpoint)
+    for message_id in scripts:
+        world.send(QUEUE, "x", attributes={MESSAGE_ID: message_id})
+    world.run()
+    return told(handler, [seen for name in world._queues.names() for seen in world.queue(name)])
+
+
+def told(handler: Scripted, left: Sequence[SeenMessage]) -> dict[str, Story]:
+    """The stories, with where the messages are in the end."""
+    for seen in left:
+        headers = {name: text for name, text in seen.headers.items() if name not in MAY_DIFFER}
+        handler.stories[seen.id].ends.append((seen.queue, headers))
+    return handler.stories

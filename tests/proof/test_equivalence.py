@@ -1,0 +1,79 @@
+"""The same ladder on two clouds: attempts, rounds, delays, where each message ends and what is written on it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from math import ceil
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from docs.pages import page
+from proof.climbing import ERRORS, MAY_DIFFER, Story, on_service_bus, on_sqs
+from proof.ladders import ERRORS as ERROR_QUEUE
+from proof.policies import own_policy
+from recoverable import Delayed, Exponential, Failed, Immediate, Recoverability, default_policy
+
+SECONDS = st.integers(0, 2_400).map(lambda seconds: timedelta(seconds=seconds))
+DELAYED = st.one_of(
+    st.builds(
+        Delayed,
+        st.integers(0, 3),
+        SECONDS,
+        backoff=st.none() | st.builds(Exponential, SECONDS.filter(bool)),
+        max_total_time=st.none() | SECONDS,
+    ),
+    st.builds(Delayed, st.integers(0, 3), SECONDS, jitter=st.sampled_from([0.3, 1.0])),
+)
+"""Without jitter, delays are whole seconds; with it, there is no limit in time that a rounded delay could miss."""
+
+TIME_OF_FAILURE = "NServiceBus.TimeOfFailure"
+
+LADDERS = st.builds(
+    Recoverability,
+    st.builds(Immediate, st.integers(0, 3)),
+    DELAYED,
+    st.builds(Failed, st.just(ERROR_QUEUE), st.sampled_from([(), (KeyError,), (lambda error: 1 / 0,)])),
+    policy=st.sampled_from([None, own_policy, default_policy, lambda _ladder, _context: "nonsense"]),
+)
+SCRIPTS = st.lists(st.lists(st.sampled_from(["ok", *ERRORS]), min_size=1, max_size=6), min_size=1, max_size=4)
+
+
+def assert_equal(on_lambda: Story, in_functions: Story, *, to_the_second: bool) -> None:
+    """Hold two stories of a message against each other; SQS delays by whole seconds, and never by less than was asked.
+
+    Args:
+        on_lambda: what came of it on SQS.
+        in_functions: what came of it on Service Bus.
+        to_the_second: whether delays are no whole seconds, so that the two fail at different times.
+    """
+    assert in_functions.steps() == on_lambda.steps()
+    assert [
+        timedelta(seconds=ceil(delay.total_seconds())) for delay in in_functions.delays()
+    ] == on_lambda.delays()
+    assert [queue for queue, _ in in_functions.ends] == [queue for queue, _ in on_lambda.ends]
+    for (_, theirs), (_, ours) in zip(on_lambda.ends, in_functions.ends, strict=True):
+        differing = {name for name in {*theirs, *ours} if theirs.get(name) != ours.get(name)}
+        assert differing <= ({TIME_OF_FAILURE} if to_the_second else set())
+
+
+@pytest.mark.slow
+@settings(max_examples=400, deadline=None)
+@given(SCRIPTS, LADDERS, st.booleans())
+def test_a_message_climbs_alike_on_both_clouds(
+    scripts: list[list[str]],
+    ladder: Recoverability,
+    counted_in_headers: bool,  # noqa: FBT001  # drawn
+) -> None:
+    named = {f"m{number}": script for number, script in enumerate(scripts, 1)}
+    on_lambda = on_sqs(named, ladder, counted_in_headers=counted_in_headers)
+    in_functions = on_service_bus(named, ladder, counted_in_headers=counted_in_headers)
+    for message_id in named:
+        stories = on_lambda[message_id], in_functions[message_id]
+        assert_equal(*stories, to_the_second=ladder.delayed.jitter > 0)
+
+
+def test_the_page_lists_the_headers_that_may_differ() -> None:
+    text = page("proof.md")
+    assert [name for name in MAY_DIFFER if f"`{name}`" not in text] == []
