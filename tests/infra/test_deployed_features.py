@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from infra.cloud import Cloud, deploy, running_cloud
+from infra.cloud import Cloud, deploy, eventually, running_cloud
 from infra.commands import RUNTIME
 from infra.features import FEATURES, asking_for
+from recoverable.aws.circuit_store import DynamoDbCircuit
+from recoverable.circuit import Limited
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("sam build")]
 
@@ -31,12 +34,29 @@ class Stack:
     queue_url: str
     outputs: dict[str, str]
 
+    def named(self, resource: str) -> str:
+        """What a resource is called, by its logical id."""
+        formation = self.cloud.client("cloudformation")
+        found = formation.describe_stack_resource(StackName="full", LogicalResourceId=resource)
+        return str(found["StackResourceDetail"]["PhysicalResourceId"])
+
     def invoked(self, function: str) -> Any:
         """What a function answers, by its logical id."""
-        formation = self.cloud.client("cloudformation")
-        found = formation.describe_stack_resource(StackName="full", LogicalResourceId=function)
-        name = found["StackResourceDetail"]["PhysicalResourceId"]
-        return json.loads(self.cloud.client("lambda").invoke(FunctionName=name)["Payload"].read())
+        client = self.cloud.client("lambda")
+        return json.loads(client.invoke(FunctionName=self.named(function))["Payload"].read())
+
+    def trigger(self) -> str:
+        """The state of the event source mapping."""
+        mapping = self.cloud.client("lambda").get_event_source_mapping(
+            UUID=self.named("OrdersFunctionOrders")
+        )
+        return str(mapping["State"])
+
+    def limit_the_rate(self) -> None:
+        """Do with the circuit what a function does that has seen nothing but failures."""
+        client, now = self.cloud.client("dynamodb"), datetime.now(UTC)
+        circuit = DynamoDbCircuit(self.named("CircuitTable"), "orders", client=client)
+        assert circuit.compare_and_set(circuit.read(), Limited(now, now))
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +95,27 @@ def test_what_the_output_says_can_be_set_on_the_queue(stack: Stack) -> None:
 
 def test_the_probe_finds_the_trigger_running(stack: Stack) -> None:
     assert stack.invoked("ProbeFunction") == {"trigger": "running", "probed": False}
+
+
+def test_a_rate_that_is_limited_pauses_the_trigger_until_an_order_succeeds(stack: Stack) -> None:
+    stack.limit_the_rate()
+
+    assert (stack.invoked("ProbeFunction"), stack.trigger()) == (
+        {"trigger": "paused", "probed": False},
+        "Disabled",
+    )
+
+    # the endpoint gives its table a fifth of a second, so on a machine that others use it may take another probe
+    eventually(lambda: probed_with_an_order(stack), "the probe to let the trigger run again")
+    assert stack.trigger() == "Enabled"
+
+
+def probed_with_an_order(stack: Stack) -> bool:
+    """Whether a probe that finds an order lets the trigger run again."""
+    order = json.dumps({"id": "1001", "card": "good"})
+    stack.cloud.client("sqs").send_message(QueueUrl=stack.queue_url, MessageBody=order)
+    answer: dict[str, Any] = stack.invoked("ProbeFunction")
+    return answer == {"trigger": "running", "probed": True}
 
 
 def test_the_dispatcher_finds_nothing_due(stack: Stack) -> None:
