@@ -17,25 +17,29 @@ INSTANCES = (1, 20)
 MESSAGES = 10_000
 
 
-def cells(clouds: Sequence[str], instances: Sequence[int], messages: int, minutes: float) -> Iterator[Cell]:
+def cells(
+    clouds: Sequence[str], ways: Sequence[str], instances: Sequence[int], messages: int, minutes: float
+) -> Iterator[Cell]:
     """The cells of the table, in its order."""
     for cloud in clouds:
-        for way in WAYS.values():
-            if cloud in way.clouds:
-                yield from (Cell(way.name, cloud, number, messages, minutes) for number in instances)
+        for name, way in WAYS.items():
+            if cloud in way.clouds and name in ways:
+                yield from (Cell(name, cloud, number, messages, minutes) for number in instances)
 
 
 def main() -> None:
     """Simulate all cells, one after the other, and print the table."""
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--clouds", nargs="+", default=["AWS", "Azure"])
+    parser.add_argument("--ways", nargs="+", default=list(WAYS))
     parser.add_argument("--instances", type=int, nargs="+", default=INSTANCES)
     parser.add_argument("--messages", type=int, default=MESSAGES, help="that wait when the outage begins")
     parser.add_argument("--minutes", type=float, default=60.0, help="how long the outage takes")
     arguments = parser.parse_args()
     logging.disable(logging.CRITICAL)
     began, results = perf_counter(), []
-    for cell in cells(arguments.clouds, arguments.instances, arguments.messages, arguments.minutes):
+    asked = (arguments.clouds, arguments.ways, arguments.instances, arguments.messages, arguments.minutes)
+    for cell in cells(*asked):
         results.append(result := simulate(cell))
         tell(f"{result.took:6.0f} s  {line(row(result))}")
     tell(f"\n{table(results)}\n\n{perf_counter() - began:.0f} s")

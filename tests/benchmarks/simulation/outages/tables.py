@@ -8,6 +8,8 @@ from datetime import timedelta
 from ..tables import clock, line
 from .cell import Result
 
+CENT = 0.01
+
 Column = tuple[str, Callable[[Result], str]]
 
 
@@ -29,7 +31,7 @@ COLUMNS: tuple[Column, ...] = (
     ("invocations", lambda r: f"{r.invocations:,}"),
     ("broker calls", lambda r: f"{r.calls:,}"),
     ("store calls", lambda r: f"{r.store_calls:,}"),
-    ("$", lambda r: f"{r.dollars:.3f}"),
+    ("$", lambda r: f"{r.dollars:.2f}" if r.dollars >= CENT else "< 0.01"),
 )
 
 
