@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from recoverable.local.service_bus.broker.messages import Message, State, Verb, Verdict
 from recoverable.local.service_bus.broker.profile import Profile
+from recoverable.local.service_bus.broker.refusals import RefusedError
 from recoverable.local.service_bus.broker.shelf import Shelf
 
 _EXPIRED = Verdict(Verb.DEAD_LETTER, "TTLExpiredException", "The message expired and was dead lettered.")
@@ -20,6 +21,7 @@ class Endings:
         shelf: Its messages.
         dispatch: Delivers what can be delivered.
         bury: Gets what is dead-lettered; None for a dead-letter queue, which keeps it.
+        strand: Gets what cannot be handed on; where None, that is dead-lettered.
     """
 
     def __init__(
@@ -30,6 +32,7 @@ class Endings:
         shelf: Shelf,
         dispatch: Callable[[], None],
         bury: Callable[[Message], None] | None,
+        strand: Callable[[Message], None] | None,
     ) -> None:
         self._profile, self._clock, self._shelf, self._dispatch, self._bury = (
             profile,
@@ -38,6 +41,8 @@ class Endings:
             dispatch,
             bury,
         )
+
+        self._strand = strand
 
     def apply(self, message: Message, verdict: Verdict) -> None:
         """Do what was decided of a message whose lock has ended."""
@@ -78,6 +83,15 @@ class Endings:
             self._dispatch()
         else:
             self._bury(message)
+
+    def strand(self, message: Message, refused: RefusedError) -> None:
+        """Put a message where it can be found that could not be handed on; a dead letter stays where it is."""
+        why = Verdict(Verb.DEAD_LETTER, refused.condition, refused.description)
+        if self._strand is None:
+            self.dead_letter(message, why)
+            return
+        message.content = message.content.with_application(why.changes())
+        self._strand(message)
 
     def expire(self, message: Message) -> None:
         """End the life of a message, unless it is gone or somebody is at it, or is a dead letter."""

@@ -49,7 +49,6 @@ class Entity:
         strand: Outlet | None = None,
     ) -> None:
         self.profile, self.outlet, self._clock, self._agenda = profile, outlet, clock, agenda
-        self._strand = strand
         self.shelf = Shelf(by_session=profile.sessions)
         self.locks = Locks(
             profile.lock, clock, agenda, lambda message: self._endings.apply(message, _ABANDON)
@@ -58,7 +57,12 @@ class Entity:
         self._duplicates = None if profile.window is None else Duplicates(profile.window)
         self.receivers = Dispatcher(self.shelf, self.locks, self.sessions if profile.sessions else None)
         self._endings = Endings(
-            profile, clock=clock, shelf=self.shelf, dispatch=self.receivers.dispatch, bury=bury
+            profile,
+            clock=clock,
+            shelf=self.shelf,
+            dispatch=self.receivers.dispatch,
+            bury=bury,
+            strand=strand,
         )
 
     def check(self, content: Content) -> None:
@@ -180,10 +184,9 @@ class Entity:
         self._activate(message)
 
     def _activate(self, message: Message) -> None:
-        lives = [ms / 1000 for ms in (message.content.time_to_live,) if ms is not None]
-        lives += [self.profile.time_to_live] if self.profile.time_to_live is not None else []
-        if lives:
-            message.expires_at = message.enqueued_at + min(lives)
+        lives = self.profile.longest_life(message.content.time_to_live)
+        if lives is not None:
+            message.expires_at = message.enqueued_at + lives
             self._agenda.at(message.expires_at, lambda: self._endings.expire(message))
         self._admit(message)
 
@@ -194,15 +197,8 @@ class Entity:
             return
         try:
             self.outlet(message)
-        except RefusedError as refused:  # a dead letter that cannot go on stays where it is
-            self._stop(message, Verdict(Verb.DEAD_LETTER, refused.condition, refused.description))
-
-    def _stop(self, message: Message, why: Verdict) -> None:
-        if self._strand is None:
-            self._endings.dead_letter(message, why)
-            return
-        message.content = message.content.with_application(why.changes())
-        self._strand(message)
+        except RefusedError as refused:
+            self._endings.strand(message, refused)
 
     def _session_expired(self, session_id: str) -> None:
         self._hand_back_session(session_id, _ABANDON)

@@ -38,6 +38,11 @@ class Profile:
     window: float | None = None
     max_message_size: int = MAX_MESSAGE
 
+    def longest_life(self, wanted: int | None) -> float | None:
+        """How long a message stays whose sender wanted so many milliseconds; in seconds."""
+        limits = [None if wanted is None else wanted / 1000, self.time_to_live]
+        return min((limit for limit in limits if limit is not None), default=None)
+
 
 def of_queue(queue: Queue) -> Profile:
     """The traits of a queue."""
