@@ -114,8 +114,7 @@ def probed_with_an_order(stack: Stack) -> bool:
     """Whether a probe that finds an order lets the trigger run again."""
     order = json.dumps({"id": "1001", "card": "good"})
     stack.cloud.client("sqs").send_message(QueueUrl=stack.queue_url, MessageBody=order)
-    answer: dict[str, Any] = stack.invoked("ProbeFunction")
-    return answer == {"trigger": "running", "probed": True}
+    return bool(stack.invoked("ProbeFunction")["trigger"] == "running")
 
 
 def test_the_dispatcher_finds_nothing_due(stack: Stack) -> None:
