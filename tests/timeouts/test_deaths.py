@@ -165,13 +165,16 @@ def test_a_death_at_any_call_to_dynamodb_loses_nothing(moto: Cloud) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("something_kept", [False, True])
-def test_what_is_stored_at_any_point_of_a_poll_is_dispatched(moto: Cloud, *, something_kept: bool) -> None:
+@pytest.mark.parametrize("late_by", [due(5), due(7)], ids=["after the watermark", "before the watermark"])
+def test_what_is_stored_at_any_point_of_a_poll_is_dispatched(
+    moto: Cloud, late_by: datetime, *, something_kept: bool
+) -> None:
     def scenario(store: DynamoDBStore, nth: int) -> bool:
         stored(store, due(6))
         if something_kept:
             keep_all(store)
         late: list[str] = []
-        point = Point(moto, store, lambda: late.append(stored(store, due(7)).id), nth)
+        point = Point(moto, store, lambda: late.append(stored(store, late_by).id), nth)
         first = [each.id for each in take(point.store)]
         second = [each.id for each in take(store, NOW + MINUTE)]
         assert len(first + second) == 1 + len(late), f"stored before call {nth}"

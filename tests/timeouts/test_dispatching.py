@@ -146,6 +146,22 @@ def test_it_ends_when_its_time_is_over_and_the_next_run_goes_on(local_store: Sto
     assert (second.dispatched, second.finished, len(shop.bodies("orders"))) == (100 - 2 * PAGE, True, 100)
 
 
+def test_a_dispatcher_that_lost_its_shard_stops_at_the_next_page(local_store: Store) -> None:
+    shop = Shop(local_store, receiving=False)
+    for n in range(5 * PAGE):
+        shop.timeouts.schedule("orders", f"{n}", delay=HOUR)
+    shop.world.run(for_=HOUR)
+    now = shop.now() + HOUR
+
+    def take_over(name: str) -> None:
+        if name == "mark":
+            local_store.claim(0, "another", now=now, until=now + HOUR, horizon=now)
+
+    robbed: Any = Meddled(local_store, before=take_over)
+
+    assert Dispatcher(robbed, client=shop.world.client, clock=shop.now).run() == Report(dispatched=PAGE)
+
+
 class Context:
     """Lambda's, with two seconds left."""
 

@@ -23,7 +23,7 @@ from waiting.world import DAY, HOUR, MINUTE, Meddled, Shop
 def test_a_message_arrives_when_its_delay_is_over(local_store: Store, delay: timedelta) -> None:
     shop = Shop(local_store)
     due, message_id = shop.now() + delay, shop.timeouts.schedule("orders", "hello", delay=delay)
-    shop.world.run(for_=max(delay - 10 * MINUTE, seconds(0)))  # the dispatcher need not run before
+    shop.world.run(for_=max(int(delay.total_seconds()) - 600, 0))  # the dispatcher need not run before
     shop.run_each_minute(15 * MINUTE)
 
     [arrived] = shop.arrived[message_id]

@@ -1,0 +1,118 @@
+"""A delayed retry that SQS cannot delay for so long: it is stored, dispatched, and climbs on; in virtual time."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from recoverable import Delayed, Immediate, Message, Recoverability
+from recoverable.aws import SqsEndpoint
+from recoverable.testing import SqsWorld
+from recoverable.timeouts import Dispatcher, SqliteStore, StoreUnavailable, Timeouts
+
+AN_HOUR = timedelta(hours=1)
+SETTINGS = Recoverability(Immediate(0), Delayed(2, AN_HOUR))
+
+
+class Bank:
+    """A handler that fails until it was asked three times, and notes when.
+
+    Args:
+        world: whose time it lives in.
+    """
+
+    def __init__(self, world: SqsWorld) -> None:
+        self._world, self.asked = world, list[datetime]()
+
+    def __call__(self, message: Message) -> None:
+        """Note, and fail at first."""
+        self.asked.append(self._world.now)
+        if len(self.asked) < 3:
+            raise ConnectionError("the bank is closed")
+
+
+class Outage(SqliteStore):
+    """A store that takes nothing until it is back."""
+
+    away = True
+
+    def put(self, *timeout: object, **when: object) -> None:
+        """Take it, or not."""
+        if self.away:
+            raise StoreUnavailable("it is away")
+        super().put(*timeout, **when)  # type: ignore[arg-type]  # passed on as it came
+
+
+def served(world: SqsWorld, store: SqliteStore) -> Bank:
+    """The bank, behind an endpoint that stores long delays; one message is sent."""
+    bank = Bank(world)
+    timeouts = Timeouts(store, clock=lambda: world.now)
+    world.create_queue("orders", dead_letter_queue="error")
+    world.serve("orders", SqsEndpoint(bank, SETTINGS, timeouts=timeouts), recursive_loop="Allow")
+    world.send("orders", "a card")
+    return bank
+
+
+def minutes(world: SqsWorld, store: SqliteStore, count: int) -> None:
+    """Let so many minutes pass, with a dispatcher at the end of each."""
+    dispatcher = Dispatcher(store, client=world.client, clock=lambda: world.now)
+    for _ in range(count):
+        world.run(for_=timedelta(minutes=1))
+        dispatcher({}, None)
+
+
+def test_each_round_starts_when_its_delay_is_over(sqs_world: SqsWorld) -> None:
+    store = SqliteStore(":memory:")
+    bank = served(sqs_world, store)
+
+    minutes(sqs_world, store, 200)
+
+    first, second, third = bank.asked
+    assert timedelta(0) <= second - first - AN_HOUR <= timedelta(seconds=2)
+    assert timedelta(0) <= third - second - 2 * AN_HOUR <= timedelta(seconds=2)
+    assert (sqs_world.queue("orders"), sqs_world.queue("error")) == ([], [])
+
+
+def test_what_waits_in_the_store_is_no_more_in_the_queue(sqs_world: SqsWorld) -> None:
+    store = SqliteStore(":memory:")
+    served(sqs_world, store)
+
+    sqs_world.run(for_=timedelta(minutes=5))
+
+    assert sqs_world.queue("orders") == []
+
+
+def test_what_cannot_be_stored_stays_and_comes_back(
+    sqs_world: SqsWorld, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = Outage(":memory:")
+    bank = served(sqs_world, store)
+    sqs_world.run(for_=timedelta(minutes=5))
+    tried = len(bank.asked)
+
+    store.away = False
+    minutes(sqs_world, store, 250)
+
+    assert tried >= 2
+    assert len(sqs_world.queue("orders")) + len(sqs_world.queue("error")) == 0
+    assert "could not be stored for later: StoreUnavailable" in caplog.text
+
+
+def test_a_delay_that_sqs_can_do_touches_no_store(sqs_world: SqsWorld) -> None:
+    bank = Bank(sqs_world)
+    settings = Recoverability(Immediate(0), Delayed(2, timedelta(minutes=5)))
+    timeouts = Timeouts(Outage(":memory:"), clock=lambda: sqs_world.now)
+    sqs_world.serve("orders", SqsEndpoint(bank, settings, timeouts=timeouts), recursive_loop="Allow")
+    sqs_world.send("orders", "a card")
+
+    sqs_world.run()
+
+    assert len(bank.asked) == 3
+
+
+def test_what_is_no_timeouts_is_refused() -> None:
+    with pytest.raises(
+        TypeError, match=r"SqsEndpoint\(timeouts\) is 'table'; write Timeouts\(store\), or None"
+    ):
+        SqsEndpoint(lambda message: None, timeouts="table")  # type: ignore[arg-type]  # as it may be written
