@@ -15,7 +15,7 @@ from recoverable.circuit import LEASE, NORMAL
 from recoverable.testing import Died, Fault
 from recoverable.testing.points import Point
 
-ORDERS, INSTANCES, FAILURES = 25, 5, 3
+ORDERS, INSTANCES, FAILURES = 12, 4, 3
 
 
 def test_an_instance_that_dies_as_the_prober_is_waited_for_no_longer_than_its_lease(world: World) -> None:

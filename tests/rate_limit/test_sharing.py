@@ -18,7 +18,7 @@ from recoverable.circuit import ADMIT, NORMAL, Probe, admission
 if TYPE_CHECKING:
     from recoverable.circuit import Circuit
 
-ORDERS, INSTANCES, FAILURES, WAIT = 60, 20, 3, 2
+ORDERS, INSTANCES, FAILURES, WAIT = 40, 20, 3, 2
 AWAY = timedelta(minutes=10)
 
 

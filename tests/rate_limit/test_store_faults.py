@@ -16,7 +16,7 @@ from recoverable.circuit import NORMAL
 if TYPE_CHECKING:
     from recoverable.circuit import Circuit
 
-ORDERS, INSTANCES, FAILURES = 25, 5, 3
+ORDERS, INSTANCES, FAILURES = 12, 4, 3
 FOR_EVER = 10_000.0
 
 TROUBLES: dict[str, tuple[Trouble, float, float]] = {
