@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeAlias
 
-    from mypy_boto3_sqs import SQSClient
-
     from ..attempt import Invocation
     from ..delivery import Delivery
     from ..settlements import Settlement
@@ -81,11 +79,11 @@ class Batch:
         drive: runs a row of deliveries.
         invocation: what the attempts run in.
         time: the invocation's time.
-        client: the user's client, if any.
+        broker: gives the broker, when there is something to tell it.
         partial: whether the event source mapping deletes what is not reported.
     """
 
-    __slots__ = ("_client", "_drive", "_invocation", "_partial", "_queue", "_time")
+    __slots__ = ("_broker", "_drive", "_invocation", "_partial", "_queue", "_time")
 
     def __init__(
         self,
@@ -93,12 +91,12 @@ class Batch:
         drive: Drive,
         invocation: Invocation,
         time: TimeBudget,
-        client: SQSClient | None,
+        broker: Callable[[], Broker],
         *,
         partial: bool,
     ) -> None:
         self._queue, self._drive, self._invocation, self._time = queue, drive, invocation, time
-        self._client, self._partial = client, partial
+        self._broker, self._partial = broker, partial
 
     def run(self, deliveries: list[Delivery]) -> list[Delivery]:
         """Run and settle all; what comes back is not done with."""
@@ -140,12 +138,6 @@ class Batch:
             longest_visibility=longest,
             complete_now=complete_now,
         )
-
-    def _broker(self) -> Broker:
-        from .client import Broker, sqs_client  # noqa: PLC0415
-
-        own, patience = self._client, self._time.patience
-        return Broker(self._queue, lambda region: own or sqs_client(region, patience), self._time.for_call)
 
     def _forgive_held_back(self, deliveries: list[Delivery]) -> None:
         text = "A batch of %d records from the FIFO queue '%s': what is held back uses up deliveries. Set the event source mapping's BatchSize to 1."

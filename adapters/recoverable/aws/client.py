@@ -15,6 +15,8 @@ from .queues import Queue
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
+    from .later import Later
+
 log = logging.getLogger("recoverable.settlement")
 
 Item = tuple[Delivery, Entry]
@@ -79,12 +81,17 @@ class Broker:
         queue: the queue that the messages came from.
         client_for: gives the client for a region.
         has_time: whether another call can still be made.
+        later: where copies are stored that must wait longer than SQS delays them; None where they hop.
     """
 
     def __init__(
-        self, queue: Queue, client_for: Callable[[str], SQSClient], has_time: Callable[[], bool]
+        self,
+        queue: Queue,
+        client_for: Callable[[str], SQSClient],
+        has_time: Callable[[], bool],
+        later: Later | None = None,
     ) -> None:
-        self.queue, self._client_for, self._has_time = queue, client_for, has_time
+        self.queue, self._client_for, self.has_time, self.later = queue, client_for, has_time, later
 
     def send(self, batch: list[Copy]) -> list[Delivery]:
         """Send a batch of copies to their queue; the deliveries whose copy is confirmed come back.
@@ -118,7 +125,7 @@ class Broker:
 
     def _called(self, verb: Verb, queue: Queue, items: list[Item]) -> Answer:
         """Make one call, and tell what it did not do."""
-        if not self._has_time():
+        if not self.has_time():
             tell(verb, queue, items, "no time is left for the call")
             return Answer([])
         try:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..delivery import Counter, Delivery
     from ..messages import Message
     from ..settlements import Settlement
+    from ..timeouts import Timeouts
     from .batch import Drive
     from .ladder import Response
 
@@ -40,6 +41,7 @@ class SqsEndpoint:
         partial_responses: False where the event source mapping has no ReportBatchItemFailures: what is done with is then deleted here,
             and the invocation fails when anything is left.
         longest_delay: how long one copy waits; longer delays hop. Up to SQS's 15 minutes.
+        timeouts: where longer delays are stored instead, until a dispatcher sends them: `Timeouts(store)`.
 
     Raises:
         TypeError: a handler that cannot be called, or a setting of another kind.
@@ -59,6 +61,7 @@ class SqsEndpoint:
         settle_within: timedelta = SETTLE_WITHIN,
         partial_responses: bool = True,
         longest_delay: timedelta = LONGEST_DELAY,
+        timeouts: Timeouts | None = None,
     ) -> None:
         if checked_count("SqsEndpoint(concurrency)", concurrency, MAX_COUNT) < 1:
             raise ValueError(
@@ -75,6 +78,7 @@ class SqsEndpoint:
             handler_timeout=handler_timeout,
             settle_within=settle_within,
             longest_delay=longest_delay,
+            timeouts=timeouts,
         )
         # with the error queue resolved, for those who set up queues
         self.recoverability = self._ladder.recoverability

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from datetime import timedelta
 
@@ -26,7 +27,10 @@ if TYPE_CHECKING:
     from ..breaker import Breaker
     from ..delivery import Counter, Delivery
     from ..gate import Gate
+    from ..timeouts import Timeouts
     from .batch import Drive
+    from .client import Broker
+    from .queues import Queue
 
     class Failure(TypedDict):
         """One message that is to be delivered again."""
@@ -58,13 +62,12 @@ class Ladder:
         handler_timeout: how long a handler may work on one message.
         settle_within: the time kept for settling.
         longest_delay: how long one copy waits.
+        timeouts: where what must wait longer is stored; None for hops.
 
     Raises:
         TypeError: a setting of another kind.
         ValueError: a setting out of range.
     """
-
-    __slots__ = ("_fifo", "_handler_timeout", "_settle_within", "_standard", "_world", "recoverability")
 
     def __init__(
         self,
@@ -77,6 +80,7 @@ class Ladder:
         handler_timeout: timedelta | None,
         settle_within: timedelta,
         longest_delay: timedelta,
+        timeouts: Timeouts | None = None,
     ) -> None:
         if counter not in ("native", "header"):
             raise ValueError(f'{door}(counter) is {counter!r}; write "native" or "header"')
@@ -92,7 +96,11 @@ class Ladder:
         self._handler_timeout = handler_timeout
         self.recoverability = with_error_queue(door, recoverability)
         self._world = World(client, clock or now, Alarm)
-        self._standard = Platform(counter, longest_delay=longest_delay, host=host(), machine=machine())
+        if timeouts is not None and not hasattr(timeouts, "hold"):
+            raise TypeError(f"{door}(timeouts) is {timeouts!r}; write Timeouts(store), or None")
+        self._timeouts, self._longest_delay = timeouts, longest_delay
+        hops = None if timeouts else longest_delay
+        self._standard = Platform(counter, longest_delay=hops, host=host(), machine=machine())
         self._fifo = Platform(in_place=True, host=host(), machine=machine())
 
     def climb(
@@ -127,10 +135,18 @@ class Ladder:
                 alarm=alarm,
                 gate=self._gate(world, holds=not queue.fifo),
             )
-            left = Batch(queue, drive, invocation, time, world.client, partial=partial).run(deliveries)
+            broker = functools.partial(self._broker, queue, time, world.client)
+            left = Batch(queue, drive, invocation, time, broker, partial=partial).run(deliveries)
         if invocation.interruption is not None:
             raise invocation.interruption
         return left
+
+    def _broker(self, queue: Queue, time: TimeBudget, own: SQSClient | None) -> Broker:
+        from .client import Broker, sqs_client  # noqa: PLC0415  # the failure side
+        from .later import Later  # noqa: PLC0415  # as above
+
+        later = Later(self._timeouts, self._longest_delay) if self._timeouts else None
+        return Broker(queue, lambda region: own or sqs_client(region, time.patience), time.for_call, later)
 
     @property
     def breaker(self) -> Breaker | None:

@@ -15,6 +15,7 @@ from ..settlements import Complete, Forward, Redeliver, Settlement
 from .client import Broker
 from .copies import Copy, batches, copy_of
 from .destinations import destination
+from .later import Later, stored
 from .queues import Queue
 
 log = logging.getLogger("recoverable.settlement")
@@ -49,7 +50,8 @@ def settle(
         The deliveries that are not done with: they belong into `batchItemFailures`.
     """
     work = sorted_out(settled, broker)
-    unsent = [delivery for batch in batches(work.copies) for delivery in forwarded(batch, broker)]
+    unsent = put_off(work, broker.later, broker) if broker.later else []
+    unsent += [delivery for batch in batches(work.copies) for delivery in forwarded(batch, broker)]
     if complete_now:
         broker.delete(work.done)
     broker.show_again(timed(work.again, longest_visibility))
@@ -61,6 +63,15 @@ def forwarded(batch: list[Copy], broker: Broker) -> list[Delivery]:
     sent = broker.send(batch)
     broker.delete(sent)
     return [copy.delivery for copy in batch if copy.delivery not in sent]
+
+
+def put_off(work: Work, later: Later, broker: Broker) -> list[Delivery]:
+    """Store the copies that must wait for long, and delete what they were made of; the deliveries whose copy is not stored come back."""
+    long = [copy for copy in work.copies if later.wants(copy)]
+    work.copies[:] = [copy for copy in work.copies if not later.wants(copy)]
+    kept = stored(long, later, broker.has_time)
+    broker.delete(kept)
+    return [copy.delivery for copy in long if copy.delivery not in kept]
 
 
 def sorted_out(settled: Settled, broker: Broker) -> Work:

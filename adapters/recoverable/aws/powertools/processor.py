@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ...attempt import Invocation
     from ...delivery import Counter, Delivery
     from ...settlements import Settlement
+    from ...timeouts import Timeouts
 
     Answers = list[tuple[Any, ...]]
 
@@ -51,6 +52,7 @@ class RecoverableBatchProcessor(BatchProcessor):
         settle_within: the part of the invocation's time that is kept for settling; the time is known when
             `process_partial_response` is given the context.
         longest_delay: how long one copy waits.
+        timeouts: where longer delays are stored.
 
     Raises:
         TypeError: a setting of another kind.
@@ -70,6 +72,7 @@ class RecoverableBatchProcessor(BatchProcessor):
         handler_timeout: timedelta | None = None,
         settle_within: timedelta = SETTLE_WITHIN,
         longest_delay: timedelta = LONGEST_DELAY,
+        timeouts: Timeouts | None = None,
     ) -> None:
         if raise_on_entire_batch_failure:
             raise ValueError(
@@ -86,6 +89,7 @@ class RecoverableBatchProcessor(BatchProcessor):
             handler_timeout=handler_timeout,
             settle_within=settle_within,
             longest_delay=longest_delay,
+            timeouts=timeouts,
         )
 
     def __call__(
