@@ -11,11 +11,15 @@ from typing import NamedTuple
 
 from proof.catalogue import SCENARIOS
 from proof.exploring import Search
+from proof.replaying import Scenario
 from proof.service_bus import deep as service_bus
 from proof.sqs import deep as sqs
 from proof.story import smallest, story
 
-ALL = {scenario.name: scenario for scenario in (*SCENARIOS, *sqs.DEEP, *service_bus.DEEP)}
+SEARCHED: tuple[Scenario, ...] = (*SCENARIOS, *sqs.DEEP, *service_bus.DEEP)
+ALL = {
+    scenario.name: scenario for scenario in SEARCHED if scenario.share
+}  # without those that are for no fault at all
 DEEPEST = 3
 MOST = 10**9
 PROCESSES = 2

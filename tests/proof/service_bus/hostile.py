@@ -25,7 +25,7 @@ FIELDS = st.fixed_dictionaries(
         "reply_to": TEXT,
         "reply_to_session_id": TEXT,
         "content_type": TEXT,
-        "time_to_live": st.integers(120, 40 * 24 * 3600).map(lambda seconds: timedelta(seconds=seconds)),
+        "time_to_live": st.integers(3_600, 40 * 24 * 3_600).map(lambda seconds: timedelta(seconds=seconds)),
     },
 )
 ENDPOINTS = st.fixed_dictionaries({"batch": st.booleans()})
