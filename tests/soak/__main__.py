@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from random import SystemRandom
 from tempfile import TemporaryDirectory
@@ -12,14 +12,26 @@ from tempfile import TemporaryDirectory
 from soak import on_aws, on_azure
 from soak.deeds import QUICK_SHARES, SHARES, plan
 from soak.running import Begin, soak
+from soak.tally import Tally
 
 CLOUDS: dict[str, Begin] = {"aws": on_aws.begin, "azure": on_azure.begin}
-EVERY, QUICK_EVERY = 60, 30
-"""Runs of the handler between two pranks, on average."""
 
 
 def main() -> int:
     """Soak, and tell what was found."""
+    arguments = read_arguments()
+    logging.disable(logging.CRITICAL)
+    lost = 0
+    for name in [arguments.cloud] if arguments.cloud else CLOUDS:
+        tell(f"\n{name}, seed {arguments.seed}")
+        found = soaked(CLOUDS[name], arguments)
+        tell(found.table())
+        lost += len(found.lost)
+    return 1 if lost else 0
+
+
+def read_arguments() -> Namespace:
+    """What was asked for."""
     parser = ArgumentParser(prog="make soak", description=__doc__)
     parser.add_argument("--cloud", choices=list(CLOUDS), help="both when not given")
     parser.add_argument(
@@ -28,25 +40,21 @@ def main() -> int:
     parser.add_argument("--messages", type=int, help="10,000 when not given; 80 for a quick one")
     parser.add_argument("--minutes", type=float, default=30, help="for each cloud")
     parser.add_argument("--seed", type=int, default=SystemRandom().randrange(10**6))
-    arguments = parser.parse_args()
-    logging.disable(logging.CRITICAL)
-    messages = arguments.messages or (80 if arguments.quick else 10_000)
-    deeds = plan(messages, arguments.seed, QUICK_SHARES if arguments.quick else SHARES)
-    lost = 0
-    for name in [arguments.cloud] if arguments.cloud else CLOUDS:
-        tell(f"\n{name}, seed {arguments.seed}")
-        with TemporaryDirectory() as folder:
-            found = soak(
-                CLOUDS[name],
-                Path(folder) / "ledger",
-                deeds=deeds,
-                seed=arguments.seed,
-                every=QUICK_EVERY if arguments.quick else EVERY,
-                patience=arguments.minutes * 60,
-            )
-        tell(found.table())
-        lost += len(found.lost)
-    return 1 if lost else 0
+    return parser.parse_args()
+
+
+def soaked(begin: Begin, arguments: Namespace) -> Tally:
+    """Soak one cloud."""
+    shares, every, usual = (QUICK_SHARES, 30, 80) if arguments.quick else (SHARES, 60, 10_000)
+    with TemporaryDirectory() as folder:
+        return soak(
+            begin,
+            Path(folder) / "ledger",
+            deeds=plan(arguments.messages or usual, arguments.seed, shares),
+            seed=arguments.seed,
+            every=every,
+            patience=arguments.minutes * 60,
+        )
 
 
 def tell(text: str) -> None:
