@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 WORKER := azure-functions-runtime==1.3.0
 
-.PHONY: demo test check quick bench simulate format lock clean prove fuzz
+.PHONY: demo test check quick bench simulate outages soak format lock clean prove fuzz
 
 demo: $(READY)          ## orders climb the ladder on AWS, then on Azure, both local; exit status 1 if one is lost; CLOUD=aws or CLOUD=azure for one
 	@status=0; for cloud in $(or $(CLOUD),aws azure); do $(BIN)/recoverable demo $$cloud || status=1; done; exit $$status
@@ -28,6 +28,12 @@ simulate: $(READY)      ## attempts, calls and dollars on one to a thousand inst
 
 prove: $(READY)         ## searches schedules of faults for a lost message, for ten minutes; MINUTES=60 for longer
 	PYTHONPATH=tests $(BIN)/python tests/proof/prove.py --minutes $(or $(MINUTES),10)
+
+outages: $(READY)       ## an outage of an hour on both clouds, and what each way to meet it costs: the tables of docs/outages.md; takes an hour
+	PYTHONPATH=tests/benchmarks $(BIN)/python -m simulation.outages
+
+soak: $(READY)          ## 10,000 messages while hosts are killed and connections drop; CLOUD=azure, MESSAGES=1000, SEED=7
+	PYTHONPATH=tests $(BIN)/python -m soak $(if $(CLOUD),--cloud $(CLOUD)) $(if $(MESSAGES),--messages $(MESSAGES)) $(if $(SEED),--seed $(SEED))
 
 fuzz:                   ## a coverage-guided search for records that break a promise, until INPUTS are tried; brings its own tool
 	$(PYTHON) -m venv .venv-fuzz
