@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from ...world import World, current_world
 from ..faults import Fault
 from ..instance import Instance
 from ..invocation import Invocation, ProcessEnded, current_invocation
-from ..points import Misfortune
-from ..scheduler import Scheduler
-from ..timeline import Journal
-from ..virtual import Invocations
+from ..surroundings import Surroundings
 from .attempts import VirtualAlarm
 from .context import Context
 from .queues import Settings
@@ -27,39 +23,18 @@ Handler = Callable[[dict[str, Any], Any], Any]
 RecursiveLoop = Literal["Terminate", "Allow"]
 
 
-class Surroundings:
-    """What every function of a world shares.
+class LambdaSurroundings(Surroundings):
+    """What every Lambda function of a world shares.
 
     Args:
-        start: when the world's time began.
-        scheduler: the time.
-        misfortune: what goes wrong.
-        journal: told what happens.
-        invocations: counts them.
+        others: as of `Surroundings`.
         client: what endpoints get instead of the SDK's.
         expire: makes messages visible to others.
     """
 
-    def __init__(
-        self,
-        start: datetime,
-        scheduler: Scheduler,
-        misfortune: Misfortune,
-        journal: Journal,
-        invocations: Invocations,
-        client: object,
-        expire: Callable[[str, Sequence[Stored]], None],
-    ) -> None:
-        self.start, self.scheduler, self.misfortune, self.journal = start, scheduler, misfortune, journal
-        self.invocations, self.client, self.expire = invocations, client, expire
-
-    def now(self) -> datetime:
-        """The world's time."""
-        return self.start + timedelta(seconds=self.scheduler.now)
-
-    def seconds(self) -> float:
-        """The world's time in seconds since its beginning."""
-        return self.scheduler.now
+    def __init__(self, *others: Any, client: object, expire: Callable[[str, Sequence[Stored]], None]) -> None:
+        super().__init__(*others)
+        self.client, self.expire = client, expire
 
 
 class Function:
@@ -72,7 +47,9 @@ class Function:
         surroundings: the world.
     """
 
-    def __init__(self, handler: Handler, name: str, *, timeout: float, surroundings: Surroundings) -> None:
+    def __init__(
+        self, handler: Handler, name: str, *, timeout: float, surroundings: LambdaSurroundings
+    ) -> None:
         self.name = name
         self._handler, self._timeout, self._world = handler, timeout, surroundings
         self._idle: list[Instance] = []

@@ -10,7 +10,7 @@ from ..faults import DeliveredTwice, Fault, Throttled
 from ..scheduler import Item
 from ..timeline import What
 from .broker import Broker
-from .function import Function, RecursiveLoop, Surroundings
+from .function import Function, LambdaSurroundings, RecursiveLoop
 from .queue import Queue
 from .refusals import Refusal
 from .responses import verdict
@@ -65,7 +65,7 @@ class EventSourceMapping:
         function: Function,
         settings: MappingSettings,
         broker: Broker,
-        surroundings: Surroundings,
+        surroundings: LambdaSurroundings,
     ) -> None:
         self._queue, self._function, self._settings = queue, function, settings
         self._broker, self._world = broker, surroundings

@@ -10,7 +10,7 @@ from ..invocation import current_invocation
 from ..seen import SeenMessage
 from ..virtual import START, Duration, VirtualWorld, seconds_of
 from .broker import Broker
-from .function import Function, Handler, RecursiveLoop, Surroundings
+from .function import Function, Handler, LambdaSurroundings, RecursiveLoop
 from .mapping import EventSourceMapping, MappingSettings
 from .places import PLACES, fitting
 from .queue import Queue
@@ -50,9 +50,8 @@ class SqsWorld(VirtualWorld):
             start, self._seconds, journal.note, next_hop, seed=seed, create_missing=create_missing
         )
         client = Client(self._broker, self._misfortune, journal, lambda seconds: self.run(for_=seconds))
-        self._surroundings = Surroundings(
-            start, self._scheduler, self._misfortune, journal, self._invocations, client, self._expire
-        )
+        around = start, self._scheduler, self._misfortune, journal, self._invocations
+        self._surroundings = LambdaSurroundings(*around, client=client, expire=self._expire)
         self.client = cast("SQSClient", client)
 
     def create_queue(

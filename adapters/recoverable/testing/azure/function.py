@@ -6,7 +6,6 @@ import logging
 from collections.abc import Sequence
 from contextlib import suppress
 from contextvars import copy_context
-from datetime import datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,10 +13,7 @@ from ...alarm import Alarm
 from ...handlers import is_coroutine_function
 from ...world import World, current_world
 from ..invocation import Invocation, ProcessEnded, current_invocation
-from ..points import Misfortune
-from ..scheduler import Scheduler
-from ..timeline import Journal
-from ..virtual import Invocations
+from ..surroundings import Surroundings
 from .app import Triggered
 from .attempts import Attempts
 from .listener import Locked
@@ -26,39 +22,6 @@ from .sending import Client
 from .trigger import decoded
 
 log = logging.getLogger("recoverable.testing")
-
-
-class Surroundings:
-    """What every function of a world shares.
-
-    Args:
-        start: when the world's time began.
-        scheduler: the time.
-        misfortune: what goes wrong.
-        journal: told what happens.
-        invocations: counts them.
-        new_client: makes what the endpoints of a process get instead of the SDK's client.
-    """
-
-    def __init__(
-        self,
-        start: datetime,
-        scheduler: Scheduler,
-        misfortune: Misfortune,
-        journal: Journal,
-        invocations: Invocations,
-        new_client: Any,
-    ) -> None:
-        self.start, self.scheduler, self.misfortune, self.journal = start, scheduler, misfortune, journal
-        self.invocations, self.new_client = invocations, new_client
-
-    def now(self) -> datetime:
-        """The world's time."""
-        return self.start + timedelta(seconds=self.scheduler.now)
-
-    def seconds(self) -> float:
-        """The world's time in seconds since its beginning."""
-        return self.scheduler.now
 
 
 def run(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from recoverable.local.service_bus.broker.messages import Verb, Verdict
@@ -9,12 +10,14 @@ from recoverable.local.service_bus.broker.refusals import RefusedError
 
 from ..faults import AnswerLost, Fault, LockLost, Unreachable
 from ..invocation import LOST, Invocation
+from ..surroundings import Surroundings
 from ..timeline import What
 from .app import Triggered
-from .function import Surroundings, run
+from .function import run
 from .listener import HostSettings, Listener, Locked
 from .queues import WatchedEntity
 from .register import broker_id as id_of
+from .sending import Client
 from .worker import Flight, Worker
 
 ABANDON, COMPLETE = Verdict(Verb.ABANDON), Verdict(Verb.COMPLETE)
@@ -35,12 +38,19 @@ class Host:
         queue: where messages come from.
         settings: its host.json.
         world: all around.
+        new_client: makes what the endpoints of a process get instead of the SDK's client.
     """
 
     def __init__(
-        self, function: Triggered, queue: WatchedEntity, settings: HostSettings, world: Surroundings
+        self,
+        function: Triggered,
+        queue: WatchedEntity,
+        settings: HostSettings,
+        world: Surroundings,
+        new_client: Callable[[], Client],
     ) -> None:
         self._function, self._queue, self._settings, self._world = function, queue, settings, world
+        self._new_client = new_client
         self._start()
 
     def _start(self) -> None:
@@ -59,37 +69,44 @@ class Host:
             listener.listen()
 
     def _new_worker(self) -> Worker:
-        return Worker(self._world.new_client(), self._world.seconds)
+        return Worker(self._new_client(), self._world.seconds)
 
     def _run(self, batch: list[Locked], listener: Listener) -> None:
         """Messages, from their lock to their settlement."""
-        worker, world = self._worker, self._world
-        flight = Flight(batch, listener, world.seconds())
+        worker, flight = self._worker, Flight(batch, listener, self._world.seconds())
         if listener.is_lost:
             self._leave_to_their_locks(flight)
             return
-        flight.invocation = invocation = Invocation(
-            world.invocations.next_number(),
+        flight.invocation = invocation = self._invocation(flight, worker)
+        worker.flights.append(flight)
+        self._note_received(flight)
+        self._plan_renewal(flight)
+        error = run(self._function, batch, invocation, worker.client, self._world)
+        worker.give_back(invocation.instance, flight)
+        self._note_failed(flight, error)
+        if flight.land():
+            self._finish(flight, ABANDON if error else COMPLETE if self._function.completes else None)
+
+    def _invocation(self, flight: Flight, worker: Worker) -> Invocation:
+        return Invocation(
+            self._world.invocations.next_number(),
             self._queue.profile.path,
             flight.ids,
-            slot := worker.slot(),
+            worker.slot(),
             timeout=self._settings.timeout,
-            scheduler=world.scheduler,
+            scheduler=self._world.scheduler,
             expire=partial(self._take_back, flight),
             ending=partial(self._ended, worker),
         )
-        worker.flights.append(flight)
-        for locked, broker_id in zip(batch, flight.ids, strict=True):
+
+    def _note_received(self, flight: Flight) -> None:
+        for locked, broker_id in zip(flight.batch, flight.ids, strict=True):
             told = f"delivery {locked.delivery} of number {locked.message.sequence_number}"
             self._note("received", broker_id, told, flight)
-        self._plan_renewal(flight)
-        error = run(self._function, batch, invocation, worker.client, world)
-        worker.give_back(slot, flight)
-        if error:
-            for broker_id in flight.ids:
-                self._note("invocation failed", broker_id, error, flight)
-        if flight.land():
-            self._finish(flight, ABANDON if error else COMPLETE if self._function.completes else None)
+
+    def _note_failed(self, flight: Flight, error: str) -> None:
+        for broker_id in flight.ids if error else ():
+            self._note("invocation failed", broker_id, error, flight)
 
     def _ended(self, worker: Worker, how: str) -> None:
         """The worker's process has ended, and all invocations in it: the host abandons their messages, unless it is gone itself."""

@@ -12,10 +12,10 @@ from recoverable.local.service_bus.broker.settings import Queue
 
 from ..invocation import current_invocation
 from ..seen import SeenMessage
+from ..surroundings import Surroundings
 from ..virtual import START, Duration, VirtualWorld, seconds_of
 from .app import App, functions_of
 from .calls import Calls
-from .function import Surroundings
 from .host import Host
 from .listener import HostSettings
 from .places import CALLS, STEPS, fitting
@@ -47,9 +47,7 @@ class ServiceBusWorld(VirtualWorld):
         journal, misfortune = self._journal, self._misfortune
         self._queues = Queues(self._scheduler, start.timestamp(), self._register, journal.note)
         self._ids = Random("ids")  # noqa: S311  # no secret: they must be the same in each run
-        self._surroundings = Surroundings(
-            start, self._scheduler, misfortune, journal, self._invocations, self._new_client
-        )
+        self._surroundings = Surroundings(start, self._scheduler, misfortune, journal, self._invocations)
         self.client = cast("ServiceBusClient", self._new_client())
 
     def create_queue(
@@ -144,7 +142,7 @@ class ServiceBusWorld(VirtualWorld):
             entity = self._existing(queue)
             checked_sessions(function, entity)
             for _ in range(instances):
-                Host(function, entity, settings, self._surroundings)
+                Host(function, entity, settings, self._surroundings, self._new_client)
 
     def send(
         self,
