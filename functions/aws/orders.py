@@ -12,6 +12,7 @@ from shop import CardDeclined, place_order
 
 if TYPE_CHECKING:
     from recoverable import RateLimit
+    from recoverable.timeouts import Timeouts
 
 
 def rate_limit() -> RateLimit | None:
@@ -22,6 +23,16 @@ def rate_limit() -> RateLimit | None:
     from limiting import limited_after  # noqa: PLC0415
 
     return limited_after(failures)
+
+
+def timeouts() -> Timeouts | None:
+    """Where delays are stored that are too long for SQS, if the environment names a table; without one they hop."""
+    table = os.environ.get("TIMEOUTS_TABLE")
+    if not table:
+        return None
+    from recoverable.timeouts import DynamoDBStore, Timeouts  # noqa: PLC0415
+
+    return Timeouts(DynamoDBStore(table))
 
 
 handler = SqsEndpoint(
@@ -35,4 +46,5 @@ handler = SqsEndpoint(
         failed=Failed(unrecoverable=(CardDeclined,)),
         rate_limit=rate_limit(),
     ),
+    timeouts=timeouts(),
 )

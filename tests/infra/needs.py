@@ -18,6 +18,7 @@ ORDERS, ERRORS, CIRCUIT, TABLE = "OrdersQueue", "ErrorQueue", "CircuitTable", "T
 MAPPING, ANYTHING = "OrdersFunctionOrders", "*"
 LIMIT, PAUSE, TIMEOUTS = "a rate limit", "a paused trigger", "timeouts"
 ENDPOINTS, PROBE, DISPATCHER = {"OrdersRole", "ProbeRole"}, {"ProbeRole"}, {"TimeoutsRole"}
+STORING = ENDPOINTS | DISPATCHER
 
 
 class Call(NamedTuple):
@@ -54,10 +55,10 @@ CALLS = [
     Call("aws/pause_store.py", "lambda", "update_event_source_mapping", ENDPOINTS, {MAPPING}, PAUSE),
     Call("timeouts/client.py", "sqs", "send_message_batch", DISPATCHER, {ORDERS}, TIMEOUTS),
     Call("timeouts/client.py", "sqs", "get_queue_url", DISPATCHER, {ORDERS}, TIMEOUTS),
-    Call("timeouts/dynamodb_table.py", "dynamodb", "get_item", DISPATCHER, {TABLE}, TIMEOUTS),
-    Call("timeouts/dynamodb_table.py", "dynamodb", "put_item", DISPATCHER, {TABLE}, TIMEOUTS),
+    Call("timeouts/dynamodb_table.py", "dynamodb", "get_item", STORING, {TABLE}, TIMEOUTS),
+    Call("timeouts/dynamodb_table.py", "dynamodb", "put_item", STORING, {TABLE}, TIMEOUTS),
     Call("timeouts/dynamodb_table.py", "dynamodb", "query", DISPATCHER, {TABLE}, TIMEOUTS),
-    Call("timeouts/dynamodb_table.py", "dynamodb", "batch_write_item", DISPATCHER, {TABLE}, TIMEOUTS),
+    Call("timeouts/dynamodb_table.py", "dynamodb", "batch_write_item", STORING, {TABLE}, TIMEOUTS),
 ]
 """Those of the table's calls that a dispatcher makes are recorded in `test_timeouts.py`; the others schedule, cancel or migrate."""
 

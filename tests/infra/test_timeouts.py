@@ -14,7 +14,7 @@ from infra.aws_calls import operations
 from infra.decided import decided
 from infra.features import asking_for
 from infra.lambda_log import Log, package_log
-from infra.needs import CALLS, DISPATCHER, TABLE
+from infra.needs import CALLS, DISPATCHER, STORING, TABLE
 from infra.sam_template import ROOT, Template, template, transformed
 from recoverable.timeouts import Dispatcher, Timeouts
 from recoverable.timeouts.circuit import TWO_MINUTES
@@ -119,9 +119,30 @@ def test_a_dispatcher_calls_what_it_may_and_all_of_that(cloud: Cloud) -> None:
     assert {"dynamodb": dynamodb.operations, "sqs": sqs.operations} == allowed()
 
 
+def test_an_endpoint_that_stores_a_copy_calls_what_it_may(cloud: Cloud) -> None:
+    """All but BatchWriteItem, with which it sets aside what is stored too late for its minute."""
+    clock, dynamodb = Clock(), Recorded(cloud.client("dynamodb"))
+    store = OneShard(cloud.store()._table.name, client=dynamodb.client)
+
+    Timeouts(store, clock=clock).hold({"MessageBody": "hello"}, to=GONE, delay=HOUR)
+
+    storing = {operations("dynamodb")[call.method] for call in CALLS if call.roles == STORING}
+    assert storing - dynamodb.operations == {"BatchWriteItem"}
+    assert dynamodb.operations <= storing
+
+
+def test_the_endpoint_stores_in_that_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TIMEOUTS_TABLE", "the table")
+
+    handler = run_path(str(ROOT / "functions" / "aws" / "orders.py"))["handler"]
+
+    assert handler._ladder._timeouts._store._table.name == "the table"
+    assert properties("OrdersFunction")["Environment"]["Variables"]["TIMEOUTS_TABLE"] == {"Ref": TABLE}
+
+
 def allowed() -> dict[str, set[str]]:
     """The operations that a dispatcher's permissions are made of."""
-    calls = [call for call in CALLS if call.roles == DISPATCHER]
+    calls = [call for call in CALLS if call.roles >= DISPATCHER]
     return {
         service: {operations(service)[call.method] for call in calls if call.service == service}
         for service in ("dynamodb", "sqs")

@@ -206,8 +206,9 @@ def test_the_template_of_this_repository_runs_as_it_is_deployed() -> None:
 
 def test_the_template_of_this_repository_says_what_of_its_features_nothing_here_calls() -> None:
     everything = {"RateLimitAfter": "20", "PauseTrigger": "true", "Timeouts": "true"}
+    tables = {"CIRCUIT_TABLE": "circuits", "TIMEOUTS_TABLE": "timeouts"}
 
-    found = stack_of(read(REPOSITORY / "template.yaml", **everything), {"CIRCUIT_TABLE": "circuits"})
+    found = stack_of(read(REPOSITORY / "template.yaml", **everything), tables)
 
     assert [function.logical_id for function in found.functions] == ["OrdersFunction"]
     assert found.not_served == (
