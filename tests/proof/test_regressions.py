@@ -10,6 +10,7 @@ from proof.catalogue import NAMED
 from proof.ladders import ladder
 from proof.promises import broken
 from proof.replaying import replay
+from proof.service_bus.scenarios import Scenario
 from proof.test_hostile_ladders import Reader, climb
 from recoverable.aws import SqsEndpoint
 from recoverable.aws.wire import FOLDED, HEADERS
@@ -60,3 +61,26 @@ def test_a_killer_is_given_up_with_its_reason_unless_three_sends_fail(
 
     assert broken(outcome) == []
     assert [(seen.queue, seen.exception_type) for seen in outcome.errors] == [("errors", reason)]
+
+
+def test_on_functions_a_killer_takes_what_is_always_in_flight_beside_it_along() -> None:
+    beside = Scenario(name="beside", bodies=("works", "kills"), recoverability=ladder(1, 0), apart=False)
+    outcome = replay(beside, {})
+    assert broken(outcome) == []
+    assert {(seen.id, seen.exception_type) for seen in outcome.errors} == {
+        ("m1", "recoverable.UnreportedFailure"),
+        ("m2", "recoverable.UnreportedFailure"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("scenario", "schedule"),
+    [
+        ("bus: one message", {"before invoke 1": "lock lost"}),
+        ("bus: sessions", {"before settle 4": "lock lost"}),
+        ("bus: session and killer", {"before attempt 1": "machine lost", "before settle 8": "unreachable"}),
+        ("bus: coroutines", {"before attempt 3": "timed out"}),
+    ],
+)
+def test_what_once_looked_broken_on_service_bus_is_not(scenario: str, schedule: dict[str, str]) -> None:
+    assert broken(replay(NAMED[scenario], schedule)) == []
