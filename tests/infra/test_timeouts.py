@@ -124,7 +124,7 @@ def test_an_endpoint_that_stores_a_copy_calls_what_it_may(cloud: Cloud) -> None:
     clock, dynamodb = Clock(), Recorded(cloud.client("dynamodb"))
     store = OneShard(cloud.store()._table.name, client=dynamodb.client)
 
-    Timeouts(store, clock=clock).hold({"MessageBody": "hello"}, to=GONE, delay=HOUR)
+    Timeouts(store, clock=clock).hold({"MessageBody": "hello"}, to=GONE, at=clock() + HOUR)
 
     storing = {operations("dynamodb")[call.method] for call in CALLS if call.roles == STORING}
     assert storing - dynamodb.operations == {"BatchWriteItem"}

@@ -9,7 +9,7 @@ import pytest
 from recoverable import Delayed, Immediate, Message, Recoverability
 from recoverable.aws import SqsEndpoint
 from recoverable.testing import SqsWorld
-from recoverable.timeouts import Dispatcher, SqliteStore, StoreUnavailable, Timeouts
+from recoverable.timeouts import Dispatcher, SqliteStore, StoreUnavailable, Timeouts, TooLarge
 
 AN_HOUR = timedelta(hours=1)
 SETTINGS = Recoverability(Immediate(0), Delayed(2, AN_HOUR))
@@ -97,6 +97,21 @@ def test_what_cannot_be_stored_stays_and_comes_back(
     assert tried >= 2
     assert len(sqs_world.queue("orders")) + len(sqs_world.queue("error")) == 0
     assert "could not be stored for later: StoreUnavailable" in caplog.text
+
+
+def test_what_no_store_can_take_hops(sqs_world: SqsWorld) -> None:
+    class Small(SqliteStore):
+        def put(self, *timeout: object, **when: object) -> None:
+            raise TooLarge("a message of 300 KB; the store takes 1 KB")
+
+    store = Small(":memory:")
+    bank = served(sqs_world, store)
+
+    sqs_world.run()
+
+    first, second, third = bank.asked
+    assert AN_HOUR <= second - first <= AN_HOUR + timedelta(seconds=5)
+    assert 2 * AN_HOUR <= third - second <= 2 * AN_HOUR + timedelta(seconds=5)
 
 
 def test_a_delay_that_sqs_can_do_touches_no_store(sqs_world: SqsWorld) -> None:

@@ -163,7 +163,7 @@ def test_a_copy_that_is_made_already_is_held_as_it_is(local_store: Store) -> Non
         "MessageGroupId": "g",
         "DelaySeconds": 3600,
     }
-    shop.timeouts.hold(entry, to="orders", delay=HOUR)
+    shop.timeouts.hold(entry, to="orders", at=shop.world.now + HOUR)
     shop.run_each_minute(HOUR + MINUTE)
 
     [answer] = shop.world.client.receive_message(

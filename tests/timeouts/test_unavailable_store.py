@@ -156,7 +156,7 @@ def test_what_is_scheduled_while_a_store_is_down_is_not_taken_for_stored(shop: S
     with pytest.raises(StoreUnavailable, match="down"):
         shop.timeouts.schedule("orders", "hello", delay=HOUR)
     with pytest.raises(StoreUnavailable, match="down"):
-        shop.timeouts.hold({"MessageBody": "copy"}, to="orders", delay=HOUR)
+        shop.timeouts.hold({"MessageBody": "copy"}, to="orders", at=shop.world.now + HOUR)
 
 
 def test_a_database_that_is_gone_is_an_unavailable_store(tmp_path: Any) -> None:

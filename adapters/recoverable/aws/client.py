@@ -15,7 +15,7 @@ from .queues import Queue
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
-    from .later import Later
+    from ..timeouts import Timeouts
 
 log = logging.getLogger("recoverable.settlement")
 
@@ -81,7 +81,7 @@ class Broker:
         queue: the queue that the messages came from.
         client_for: gives the client for a region.
         has_time: whether another call can still be made.
-        later: where copies are stored that must wait longer than SQS delays them; None where they hop.
+        timeouts: where copies are stored that must wait longer than SQS delays them; None where they hop.
     """
 
     def __init__(
@@ -89,9 +89,9 @@ class Broker:
         queue: Queue,
         client_for: Callable[[str], SQSClient],
         has_time: Callable[[], bool],
-        later: Later | None = None,
+        timeouts: Timeouts | None = None,
     ) -> None:
-        self.queue, self._client_for, self.has_time, self.later = queue, client_for, has_time, later
+        self.queue, self._client_for, self.has_time, self.timeouts = queue, client_for, has_time, timeouts
 
     def send(self, batch: list[Copy]) -> list[Delivery]:
         """Send a batch of copies to their queue; the deliveries whose copy is confirmed come back.

@@ -98,9 +98,8 @@ class Ladder:
         self._world = World(client, clock or now, Alarm)
         if timeouts is not None and not hasattr(timeouts, "hold"):
             raise TypeError(f"{door}(timeouts) is {timeouts!r}; write Timeouts(store), or None")
-        self._timeouts, self._longest_delay = timeouts, longest_delay
-        hops = None if timeouts else longest_delay
-        self._standard = Platform(counter, longest_delay=hops, host=host(), machine=machine())
+        self._timeouts = timeouts
+        self._standard = Platform(counter, longest_delay=longest_delay, host=host(), machine=machine())
         self._fifo = Platform(in_place=True, host=host(), machine=machine())
 
     def climb(
@@ -143,10 +142,11 @@ class Ladder:
 
     def _broker(self, queue: Queue, time: TimeBudget, own: SQSClient | None) -> Broker:
         from .client import Broker, sqs_client  # noqa: PLC0415  # the failure side
-        from .later import Later  # noqa: PLC0415  # as above
 
-        later = Later(self._timeouts, self._longest_delay) if self._timeouts else None
-        return Broker(queue, lambda region: own or sqs_client(region, time.patience), time.for_call, later)
+        def client_for(region: str) -> SQSClient:
+            return own or sqs_client(region, time.patience)
+
+        return Broker(queue, client_for, time.for_call, self._timeouts)
 
     @property
     def breaker(self) -> Breaker | None:

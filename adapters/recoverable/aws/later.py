@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-from datetime import timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ..delivery import Delivery
+from ..headers import DUE_AT, read_date
 from ..observe import written
-from .client import told
+from ..timeouts import TooLarge
+from .client import Broker, told
 from .copies import Copy
 
 if TYPE_CHECKING:
@@ -16,53 +17,49 @@ if TYPE_CHECKING:
 
     from ..timeouts import Timeouts
 
+Storing: TypeAlias = Literal["stored", "failed", "hops"]
+
 log = logging.getLogger("recoverable.settlement")
 
 
-class Later(NamedTuple):
-    """Where copies are stored, and from which delay on."""
+def put_off(copies: list[Copy], timeouts: Timeouts, broker: Broker) -> tuple[list[Copy], list[Delivery]]:
+    """Store the copies that would hop, and delete what they were made of.
 
-    timeouts: Timeouts
-    longest_delay: timedelta
+    Returns:
+        The copies that are to be sent, those among them that the store can never take; and the deliveries whose copy is neither.
+    """
+    by_end: dict[Storing, list[Copy]] = {"stored": [], "failed": [], "hops": []}
+    for copy in copies:
+        by_end[stored(copy, timeouts, broker.has_time)].append(copy)
+    broker.delete([copy.delivery for copy in by_end["stored"]])
+    return by_end["hops"], [copy.delivery for copy in by_end["failed"]]
 
-    def wants(self, copy: Copy) -> bool:
-        """Whether the copy must wait longer than SQS is to delay it."""
-        return delay_of(copy) > self.longest_delay
 
-
-def stored(copies: list[Copy], later: Later, has_time: Callable[[], bool]) -> list[Delivery]:
-    """Store copies; the deliveries whose copy is there come back, and of the others the log is told.
+def stored(copy: Copy, timeouts: Timeouts, has_time: Callable[[], bool]) -> Storing:
+    """Store a copy that is not due when SQS would deliver it; it says so itself, and so hops where it cannot be stored at all.
 
     Args:
-        copies: of messages that go back to the queue they came from.
-        later: where.
+        copy: of a message that goes back to the queue it came from.
+        timeouts: where.
         has_time: whether another call can still be made.
     """
-    return [copy.delivery for copy in copies if is_stored(copy, later, has_time)]
-
-
-def is_stored(copy: Copy, later: Later, has_time: Callable[[], bool]) -> bool:
-    """Store a copy; whether that is done."""
+    if (due_at := read_date(copy.wire.headers, DUE_AT)) is None:
+        return "hops"
     if not has_time():
-        return tell(copy, "no time is left for the call")
+        return failed(copy, "no time is left for the call")
     try:
-        later.timeouts.hold(
-            copy.entry, to=copy.delivery.message.native["eventSourceARN"], delay=delay_of(copy)
-        )
+        timeouts.hold(copy.entry, to=copy.delivery.message.native["eventSourceARN"], at=due_at)
+    except TooLarge:
+        return "hops"
     except Exception as error:  # noqa: BLE001  # whatever it is, it is told, and the message stays
-        return tell(copy, told(error))
-    return True
+        return failed(copy, told(error))
+    return "stored"
 
 
-def delay_of(copy: Copy) -> timedelta:
-    """How long the copy waits; one for a FIFO queue says nothing, and does not wait."""
-    return timedelta(seconds=copy.entry.get("DelaySeconds", 0))
-
-
-def tell(copy: Copy, why: str) -> bool:
+def failed(copy: Copy, why: str) -> Storing:
     """Log that a copy is not stored, and what becomes of its message."""
     message = copy.delivery.message
     text = "A copy of message '%s' of '%s' could not be stored for later: %s. As a result, the message stays, and comes back after its visibility timeout."
     extra = {"message_id": message.id, "queue": message.queue}
     written(log.warning, text, message.id, message.queue, why, extra=extra)
-    return False
+    return "failed"

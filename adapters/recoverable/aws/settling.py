@@ -15,7 +15,6 @@ from ..settlements import Complete, Forward, Redeliver, Settlement
 from .client import Broker
 from .copies import Copy, batches, copy_of
 from .destinations import destination
-from .later import Later, stored
 from .queues import Queue
 
 log = logging.getLogger("recoverable.settlement")
@@ -50,8 +49,12 @@ def settle(
         The deliveries that are not done with: they belong into `batchItemFailures`.
     """
     work = sorted_out(settled, broker)
-    unsent = put_off(work, broker.later, broker) if broker.later else []
-    unsent += [delivery for batch in batches(work.copies) for delivery in forwarded(batch, broker)]
+    soon, unsent = work.copies, list[Delivery]()
+    if broker.timeouts is not None:
+        from .later import put_off  # noqa: PLC0415  # imported for those who store
+
+        soon, unsent = put_off(work.copies, broker.timeouts, broker)
+    unsent += [delivery for batch in batches(soon) for delivery in forwarded(batch, broker)]
     if complete_now:
         broker.delete(work.done)
     broker.show_again(timed(work.again, longest_visibility))
@@ -63,15 +66,6 @@ def forwarded(batch: list[Copy], broker: Broker) -> list[Delivery]:
     sent = broker.send(batch)
     broker.delete(sent)
     return [copy.delivery for copy in batch if copy.delivery not in sent]
-
-
-def put_off(work: Work, later: Later, broker: Broker) -> list[Delivery]:
-    """Store the copies that must wait for long, and delete what they were made of; the deliveries whose copy is not stored come back."""
-    long = [copy for copy in work.copies if later.wants(copy)]
-    work.copies[:] = [copy for copy in work.copies if not later.wants(copy)]
-    kept = stored(long, later, broker.has_time)
-    broker.delete(kept)
-    return [copy.delivery for copy in long if copy.delivery not in kept]
 
 
 def sorted_out(settled: Settled, broker: Broker) -> Work:

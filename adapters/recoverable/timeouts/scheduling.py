@@ -142,13 +142,13 @@ class Timeouts:
             self._store.cancel(timeout_id, now=now) for timeout_id in self._store.waiting_for(correlation)
         )
 
-    def hold(self, entry: Mapping[str, Any], *, to: str, delay: timedelta) -> str:
+    def hold(self, entry: Mapping[str, Any], *, to: str, at: datetime) -> str:
         """Store a message that is made already, such as the copy of a delayed retry; gives the timeout's id.
 
         Args:
             entry: MessageBody, MessageAttributes and MessageGroupId of an entry of SendMessageBatch.
             to: the queue's URL or ARN.
-            delay: how long it waits.
+            at: when it is due, aware of its zone.
 
         Raises:
             TooLarge: the store cannot take it.
@@ -156,7 +156,7 @@ class Timeouts:
         """
         now = self._now()
         timeout = Timeout(
-            new_id(due_time(now, None, delay), token(to, None), self._store.shards),
+            new_id(due_time(now, at, None), token(to, None), self._store.shards),
             to,
             entry["MessageBody"],
             attributes=entry.get("MessageAttributes"),
