@@ -11,9 +11,9 @@ from recoverable.testing import ServiceBusWorld, SqsWorld
 
 from ..cell import PLENTY
 from .database import Database
-from .meter import Meter
+from .meter import Meter, World
 from .pausing import SCHEDULE
-from .prices import aws_dollars, azure_dollars, store_dollars
+from .prices import store_dollars
 from .serving import serve_on_aws, serve_on_azure
 from .store import SharedCircuit
 from .ways import ERROR_QUEUE, QUEUE, WAYS
@@ -71,46 +71,41 @@ class Result:
 
 
 def simulate(cell: Cell) -> Result:
-    """Send the messages, connect the function when the outage begins, and let the world go on until nothing is left to do."""
-    began = perf_counter()
-    world = (
-        SqsWorld(seed=1, most_invocations=PLENTY)
-        if cell.cloud == "AWS"
-        else ServiceBusWorld(most_invocations=PLENTY)
-    )
+    """Connect the function when the outage begins, send the messages, and let the world go on until nothing is left to do."""
+    began, world = perf_counter(), world_of(cell.cloud)
     database = Database(lambda: world.now, timedelta(minutes=cell.minutes), world.spend)
     meter, store, way = Meter(world, QUEUE, schedule=SCHEDULE), SharedCircuit(world.spend), WAYS[cell.way]
     if isinstance(world, SqsWorld):
-        watch = serve_on_aws(world, way, database, store, cell.instances)
+        bill = serve_on_aws(world, way, database, store, cell.instances)
     else:
-        serve_on_azure(world, way, database, store, cell.instances)
+        bill = serve_on_azure(world, way, database, store, cell.instances)
     for _ in range(cell.messages):
         world.send(QUEUE, "an order")
     world.run()
-    dollars = store_dollars(cell.cloud, store.calls)
-    if cell.cloud == "AWS":
-        dollars += aws_dollars(meter.calls, meter.invocations, watch.seconds)
-    else:
-        dollars += azure_dollars(meter.calls, meter.invocations)
-    return measured(
-        cell, database, meter, store, len(world.queue(ERROR_QUEUE)), dollars, perf_counter() - began
-    )
+    dollars = bill(meter) + store_dollars(cell.cloud, store.calls)
+    return measured(cell, world, database, meter, store, dollars=dollars, took=perf_counter() - began)
+
+
+def world_of(cloud: str) -> World:
+    """A world of this cloud, whose runs may be long."""
+    if cloud == "AWS":
+        return SqsWorld(seed=1, most_invocations=PLENTY)
+    return ServiceBusWorld(most_invocations=PLENTY)
 
 
 def measured(
     cell: Cell,
+    world: World,
     database: Database,
     meter: Meter,
     store: SharedCircuit,
-    set_aside: int,
+    *,
     dollars: float,
     took: float,
 ) -> Result:
     """What there is to tell in the end."""
-    placed, over = database.placed, database.over
-    deferred = (
-        meter.last_sent or over
-    )  # what is sent after the outage is deferred, for nothing fails any more
+    placed, over, set_aside = database.placed, database.over, len(world.queue(ERROR_QUEUE))
+    deferred = meter.last_sent or over  # after the outage only deferrals are sent, for nothing fails any more
     return Result(
         cell=cell,
         set_aside=set_aside,

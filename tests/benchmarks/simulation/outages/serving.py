@@ -15,8 +15,11 @@ from recoverable.azure import ServiceBusEndpoint
 from recoverable.testing import ServiceBusWorld, SqsWorld
 
 from ..cell import TIMEOUT, VISIBILITY_TIMEOUT
+from ..meter import Handler
 from .database import Database
+from .meter import Meter
 from .pausing import pause_of, serve_probe
+from .prices import aws_dollars, azure_dollars
 from .store import SharedCircuit
 from .ways import ERROR_QUEUE, QUEUE, Way, shared
 
@@ -29,7 +32,7 @@ RECEIVES = {"ours": 50, "redrive policy": 5}
 DELIVERIES = {"ours": 100, "redrive policy": 10}
 """`maxDeliveryCount`, as our template has it, and as Service Bus has it by default."""
 
-Handler = Callable[[dict[str, Any], Any], Any]
+Bill = Callable[[Meter], float]
 
 
 class Stopwatch:
@@ -56,10 +59,8 @@ class Stopwatch:
         return timed
 
 
-def serve_on_aws(
-    world: SqsWorld, way: Way, database: Database, store: SharedCircuit, instances: int
-) -> Stopwatch:
-    """Serve the orders by Lambda; gives what times it."""
+def serve_on_aws(world: SqsWorld, way: Way, database: Database, store: SharedCircuit, instances: int) -> Bill:
+    """Serve the orders by Lambda; gives what tells the dollars in the end."""
     watch = Stopwatch(lambda: world.now)
     make_queue(world, way)
     handler = handler_of(world, way, database, store, watch)
@@ -71,7 +72,7 @@ def serve_on_aws(
         partial_responses=way.ladder is not None,
         recursive_loop="Allow",
     )
-    return watch
+    return lambda meter: aws_dollars(meter.calls, meter.invocations, watch.seconds)
 
 
 def handler_of(
@@ -110,25 +111,29 @@ def plain(database: Database) -> Handler:
 
 def serve_on_azure(
     world: ServiceBusWorld, way: Way, database: Database, store: SharedCircuit, instances: int
-) -> None:
-    """Serve the orders by Functions, one at a time in each instance."""
+) -> Bill:
+    """Serve the orders by Functions, one at a time in each instance; gives what tells the dollars in the end."""
     world.create_queue(
         QUEUE,
         dead_letter_queue=ERROR_QUEUE,
         max_delivery_count=DELIVERIES["ours" if way.ladder else "redrive policy"],
     )
-    app = func.FunctionApp()
-    if way.ladder is None:
+    world.serve(QUEUE, app_of(way, database, store), instances=instances, concurrency=1)
+    return lambda meter: azure_dollars(meter.calls, meter.invocations)
 
-        @app.service_bus_queue_trigger(
-            arg_name="message", queue_name=QUEUE, connection="ServiceBus", data_type=func.DataType.BINARY
-        )
-        def place_order(message: func.ServiceBusMessage) -> None:
-            database.place()
 
-    else:
-        endpoint = ServiceBusEndpoint(
+def app_of(way: Way, database: Database, store: SharedCircuit) -> func.FunctionApp | ServiceBusEndpoint[Any]:
+    """What the host runs."""
+    if way.ladder is not None:
+        return ServiceBusEndpoint(
             database.place_order, way.ladder(store), queue=QUEUE, connection="ServiceBus", name="place_order"
         )
-        app.register_functions(endpoint.blueprint())
-    world.serve(QUEUE, app, instances=instances, concurrency=1)
+    app = func.FunctionApp()
+
+    @app.service_bus_queue_trigger(
+        arg_name="message", queue_name=QUEUE, connection="ServiceBus", data_type=func.DataType.BINARY
+    )
+    def place_order(message: func.ServiceBusMessage) -> None:
+        database.place()
+
+    return app
