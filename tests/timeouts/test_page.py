@@ -10,7 +10,7 @@ from recoverable.timeouts.dynamodb_store import dynamodb_client
 from recoverable.timeouts.store import Selection
 from waiting.stores import Cloud
 
-SCHEDULING, DISPATCHING, NSERVICEBUS = range(3)
+SCHEDULING, RETRYING, DISPATCHING, NSERVICEBUS = range(4)
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def test_what_the_page_schedules_it_cancels(account: DynamoDBStore) -> None:
     assert list(account.scan(Selection())) == []
 
 
-@pytest.mark.parametrize("number", [DISPATCHING, NSERVICEBUS])
+@pytest.mark.parametrize("number", [RETRYING, DISPATCHING, NSERVICEBUS])
 def test_its_functions_can_be_called_by_lambda(number: int) -> None:
     names: dict[str, object] = {}
     exec(blocks("timeouts.md", "python")[number], names)

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from azure.functions import Blueprint, Cardinality, DataType, FunctionApp  # noqa: TID251  # the kit may
-from azure.functions.decorators.function_app import Function  # noqa: TID251  # the kit may
+from azure.functions import Blueprint, Cardinality, DataType, FunctionApp
+from azure.functions.decorators.function_app import Function
 
 from ...azure import ServiceBusEndpoint
 from ...azure.settings import resolved

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from azure.servicebus import (  # noqa: TID251  # the kit may
+from azure.servicebus import (
     NEXT_AVAILABLE_SESSION,
     ServiceBusReceivedMessage,
     ServiceBusSubQueue,

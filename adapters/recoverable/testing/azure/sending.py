@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
-from azure.servicebus import ServiceBusMessage, ServiceBusMessageBatch  # noqa: TID251  # the kit may
+from azure.servicebus import ServiceBusMessage, ServiceBusMessageBatch
 
 from recoverable.local.service_bus.amqp import encoding
 from recoverable.local.service_bus.broker.content import Content, parse

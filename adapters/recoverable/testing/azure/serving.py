@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from azure.servicebus import ServiceBusMessage  # noqa: TID251  # the kit may
+from azure.servicebus import ServiceBusMessage
 
 from recoverable.local.service_bus.broker.settings import Queue
 

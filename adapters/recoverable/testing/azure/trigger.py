@@ -8,9 +8,9 @@ from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 
-from azure.functions.meta import Datum  # noqa: TID251  # the kit may
-from azure.functions.servicebus import ServiceBusMessageInConverter  # noqa: TID251  # the kit may
-from azure.servicebus import ServiceBusReceivedMessage  # noqa: TID251  # the kit may
+from azure.functions.meta import Datum
+from azure.functions.servicebus import ServiceBusMessageInConverter
+from azure.servicebus import ServiceBusReceivedMessage
 
 from recoverable.local.azure.metadata import body_of, data_of, told_of, told_of_many
 from recoverable.local.azure.rpc import Typed, to_metadata, to_rpc

@@ -26,7 +26,7 @@ from .sending import Client
 from .serving import checked, checked_sessions, make_queues, message_of
 
 if TYPE_CHECKING:
-    from azure.servicebus import ServiceBusClient  # noqa: TID251  # the kit may
+    from azure.servicebus import ServiceBusClient
 
 
 class ServiceBusWorld(VirtualWorld):
