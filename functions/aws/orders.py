@@ -46,5 +46,6 @@ handler = SqsEndpoint(
         failed=Failed(unrecoverable=(CardDeclined,)),
         rate_limit=rate_limit(),
     ),
+    longest_delay=timedelta(seconds=float(os.environ.get("LONGEST_DELAY_SECONDS", "900"))),
     timeouts=timeouts(),
 )

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from local.templates import FUNCTIONS, document, written
-from recoverable.local.aws.sam.stack import EventSourceMapping, Function, Queue, Redrive, Stack
-from recoverable.local.aws.sam.template import CreatedQueue, Template
+from recoverable.local.aws.sam.stack import EventSourceMapping, Function, Queue, Redrive, Schedule, Stack
+from recoverable.local.aws.sam.template import CreatedQueue, CreatedTable, Template
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -25,7 +25,11 @@ def stack_of(template: Template, environment: dict[str, str] | None = None) -> S
         )
         for queue in template.queues()
     }
-    return template.stack(created, environment or {})
+    tables = {
+        table.logical_id: CreatedTable(table.name, f"arn:aws:dynamodb:us-east-1:42:table/{table.name}")
+        for table in template.tables()
+    }
+    return template.stack(created, environment or {}, tables=tables)
 
 
 def stack(folder: Path, environment: dict[str, str] | None = None, **parts: Any) -> Stack:
@@ -136,13 +140,13 @@ def test_variables_may_depend_on_a_condition_and_name_the_brokers_account(tmp_pa
 
 
 def test_a_given_variable_wins_and_the_templates_own_is_not_looked_at(tmp_path: Path) -> None:
-    variables = {"TABLE": {"Ref": "Table"}, "STAGE": "test"}
+    variables = {"TOPIC": {"Ref": "Topic"}, "STAGE": "test"}
     template = document(function={"Environment": {"Variables": variables}})
-    template["Resources"]["Table"] = {"Type": "AWS::DynamoDB::Table"}
+    template["Resources"]["Topic"] = {"Type": "AWS::SNS::Topic"}
 
-    (function,) = stack_of(read(written(tmp_path, template)), {"TABLE": "mine"}).functions
+    (function,) = stack_of(read(written(tmp_path, template)), {"TOPIC": "mine"}).functions
 
-    assert function.environment == {"TABLE": "mine", "STAGE": "test"}
+    assert function.environment == {"TOPIC": "mine", "STAGE": "test"}
 
 
 def test_layers_are_import_folders_the_last_one_first(tmp_path: Path) -> None:
@@ -173,7 +177,7 @@ def test_a_resource_whose_condition_does_not_hold_is_not_there(tmp_path: Path) -
 def test_what_is_left_out_is_said(tmp_path: Path) -> None:
     template = document()
     events = template["Resources"]["Shop"]["Properties"]["Events"]
-    events["Nightly"] = {"Type": "Schedule", "Properties": {"Schedule": "rate(1 day)"}}
+    events["Pictures"] = {"Type": "S3", "Properties": {"Bucket": "pictures"}}
     events["Off"] = {"Type": "SQS", "Properties": {**events["Orders"]["Properties"], "Enabled": False}}
     template["Resources"]["Old"] = {"Type": "AWS::Lambda::EventSourceMapping"}
 
@@ -182,7 +186,7 @@ def test_what_is_left_out_is_said(tmp_path: Path) -> None:
     assert found.mappings == (MAPPING,)
     assert found.not_served == (
         "Old is an AWS::Lambda::EventSourceMapping, which is not read; write an AWS::Serverless::Function with an event of Type SQS",
-        "Shop.Nightly is an event of Type Schedule, which nothing here sends",
+        "Shop.Pictures is an event of Type S3, which nothing here sends",
         "Shop.Off is not Enabled, so nothing here reads its queue",
     )
 
@@ -204,14 +208,21 @@ def test_the_template_of_this_repository_runs_as_it_is_deployed() -> None:
     assert found.not_served == ()
 
 
-def test_the_template_of_this_repository_says_what_of_its_features_nothing_here_calls() -> None:
+def test_the_template_of_this_repository_runs_with_all_that_it_can_do() -> None:
     everything = {"RateLimitAfter": "20", "PauseTrigger": "true", "Timeouts": "true"}
-    tables = {"CIRCUIT_TABLE": "circuits", "TIMEOUTS_TABLE": "timeouts"}
 
-    found = stack_of(read(REPOSITORY / "template.yaml", **everything), tables)
+    found = stack_of(read(REPOSITORY / "template.yaml", **everything))
 
-    assert [function.logical_id for function in found.functions] == ["OrdersFunction"]
-    assert found.not_served == (
-        "ProbeFunction.EachMinute is an event of Type Schedule, which nothing here sends",
-        "TimeoutsFunction.EachMinute is an event of Type Schedule, which nothing here sends",
+    minute = timedelta(minutes=1)
+    orders, probe, dispatcher = (function.environment for function in found.functions)
+    assert [table.name for table in found.tables] == ["shop-CircuitTable", "shop-TimeoutsTable"]
+    assert found.schedules == (
+        Schedule("ProbeFunction.EachMinute", "ProbeFunction", minute),
+        Schedule("TimeoutsFunction.EachMinute", "TimeoutsFunction", minute),
     )
+    assert (orders["TIMEOUTS_TABLE"], dispatcher) == (
+        "shop-TimeoutsTable",
+        {"TIMEOUTS_TABLE": "shop-TimeoutsTable"},
+    )
+    assert (probe["CIRCUIT_TABLE"], probe["ORDERS_FUNCTION"]) == ("shop-CircuitTable", "OrdersFunction")
+    assert found.not_served == ()

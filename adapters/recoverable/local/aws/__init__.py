@@ -2,10 +2,12 @@
 
 How the pieces fit, in the order in which a message meets them:
 
-    sam/            the template → frozen queues, functions and event source mappings (pure)
+    sam/            the template → frozen queues, tables, functions, event source mappings and schedules (pure)
     broker          an SQS endpoint on loopback, unless another is given
-    resources, sqs  the queues are created; every call to the broker
+    resources       queues and tables are created
+    sqs, dynamodb   every call to the broker, and every call about tables; clients makes the clients for both
     mapping         a thread for each event source mapping: receives, gathers a batch, hands it on, deletes what is done
+    schedule        a thread for each schedule: invokes its function again and again
     records         message → record of the event (pure)
     invoker, pool   a free instance for the batch, a warm one if there is; or throttling
     instance        a process with the real runtime client, `python -m awslambdaric`

@@ -1,4 +1,4 @@
-"""The broker that comes with the host: moto's SQS, served on loopback by this process."""
+"""The broker that comes with the host: moto's SQS, served on loopback by this process, and its DynamoDB beside it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from moto.server import ThreadedMotoServer
 
 @contextmanager
 def embedded_broker(port: int = 0) -> Iterator[str]:
-    """Serve SQS on 127.0.0.1 and give the endpoint's URL.
+    """Serve SQS and DynamoDB on 127.0.0.1 and give the endpoint's URL.
 
-    Every broker of one process shares its queues, since moto keeps them per process.
+    Every broker of one process shares its queues and tables, since moto keeps them per process.
 
     Args:
         port: Where; 0 lets the kernel choose.

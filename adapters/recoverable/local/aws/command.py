@@ -1,11 +1,12 @@
 """Run the Lambda functions of a SAM template on a local SQS, without Docker.
 
-The queues, functions and event source mappings are those of the template. Each instance of a function is a process with AWS's own runtime
-client, killed at the function's Timeout as in Lambda. An SQS endpoint starts with the command; with --endpoint-url another one is
-used, for instance
+The queues, tables, functions, event source mappings and schedules are those of the template. Each instance of a function is a process with AWS's own runtime
+client, killed at the function's Timeout as in Lambda. An endpoint for SQS and DynamoDB starts with the command; with --endpoint-url another
+one is used, for instance
   ministack    BIND_HOST=127.0.0.1 GATEWAY_PORT=4566 ministack    --endpoint-url http://127.0.0.1:4566
   LocalStack   localstack start                                   --endpoint-url http://127.0.0.1:4566
 All AWS calls of the functions go to that endpoint, and none to an account, unless --env AWS_ENDPOINT_URL_<SERVICE>=… says otherwise.
+It has no Lambda functions to say anything about: a trigger is not paused here.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def _signals() -> Iterator[list[int]]:
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:
-    seconds = arguments.visibility_timeout
+    visibility, interval = arguments.visibility_timeout, arguments.schedule_interval
     return Settings(
         parameters=dict(arguments.parameter),
         environment=dict(arguments.env),
@@ -86,7 +87,8 @@ def _settings(arguments: argparse.Namespace) -> Settings:
         stack_name=arguments.stack_name,
         in_process=arguments.in_process,
         concurrency=arguments.concurrency,
-        visibility_timeout=None if seconds is None else timedelta(seconds=seconds),
+        visibility_timeout=None if visibility is None else timedelta(seconds=visibility),
+        schedule_interval=None if interval is None else timedelta(seconds=interval),
     )
 
 
@@ -95,7 +97,12 @@ def _welcome(host: LocalAws) -> str:
     stack = host.stack
     lines = [f"SQS at {host.endpoint_url}"]
     lines += [f"queue    {queue.name:<32} {queue.url}" for queue in host.queues]
+    lines += [f"table    {table.name}" for table in stack.tables]
     lines += [f"function {mapping.function:<32} reads {mapping.queue}" for mapping in stack.mappings]
+    lines += [
+        f"function {schedule.function:<32} runs every {host.settings.schedule_interval or schedule.every}"
+        for schedule in stack.schedules
+    ]
     here = f"python{'.'.join(platform.python_version_tuple()[:2])}"
     lines += [
         f"note     {function.logical_id} runs on {here} here and on {function.runtime} in the template"
@@ -165,6 +172,11 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
         "type": int,
         "metavar": "SECONDS",
         "help": "instead of the queues' own, so that what timed out or crashed comes back sooner than in AWS",
+    },
+    "--schedule-interval": {
+        "type": int,
+        "metavar": "SECONDS",
+        "help": "instead of the schedules' own, so that what happens by the minute or the day in AWS happens sooner",
     },
     "--region": {"default": "us-east-1", "help": "AWS::Region (default: %(default)s)"},
     "--stack-name": {"default": "local", "help": "AWS::StackName (default: %(default)s)"},

@@ -10,11 +10,12 @@ from types import TracebackType
 from typing import Any, Self
 
 from recoverable.local.aws.broker import embedded_broker
+from recoverable.local.aws.dynamodb import ENDPOINT_VARIABLE, DynamoDb
 from recoverable.local.aws.journal import FunctionLog, Journal, Observer
 from recoverable.local.aws.local_queue import LocalQueue
-from recoverable.local.aws.resources import create_queues
+from recoverable.local.aws.resources import create_queues, create_tables
 from recoverable.local.aws.sam.stack import Stack
-from recoverable.local.aws.sam.template import CreatedQueue, Template
+from recoverable.local.aws.sam.template import CreatedQueue, CreatedTable, Template
 from recoverable.local.aws.serving import Place, serving
 from recoverable.local.aws.settings import Settings
 from recoverable.local.aws.sqs import Sqs
@@ -23,7 +24,7 @@ from recoverable.local.aws.sqs import Sqs
 class LocalAws:
     """Runs the functions of a SAM template on an SQS endpoint, from entering it as a context to leaving it.
 
-    Queues on the embedded broker go with it; those on another endpoint stay, with what they hold.
+    Queues and tables on the embedded server go with it; those on another endpoint stay, with what they hold.
 
     Args:
         template: The template's path.
@@ -60,7 +61,7 @@ class LocalAws:
         return cls(template, Settings(**settings), observe=observe)
 
     def __enter__(self) -> Self:
-        """Create the queues and start to read them."""
+        """Create queues and tables, start to read the queues and to follow the schedules."""
         with ExitStack() as cleanup:
             self._start(cleanup)
             self._cleanup = cleanup.pop_all()
@@ -85,8 +86,22 @@ class LocalAws:
         self._queues = {
             key: LocalQueue(queue.name, queue.url, queue.arn, sqs) for key, queue in created.items()
         }
-        self.stack = self._template.stack(created, self.settings.environment)
+        tables = self._tables(cleanup)
+        self.stack = self._template.stack(created, self.settings.environment, tables=tables)
         cleanup.enter_context(serving(self.stack, Place(sqs, created, self._journal, self.settings)))
+
+    def _tables(self, cleanup: ExitStack) -> Mapping[str, CreatedTable]:
+        """Create the tables where the functions look for them; a template without any needs no DynamoDB."""
+        if not (tables := self._template.tables()):
+            return {}
+        endpoint_url = self.settings.environment.get(ENDPOINT_VARIABLE, self.endpoint_url)
+        dynamodb = DynamoDb(endpoint_url, region=self.settings.region)
+        cleanup.callback(dynamodb.close)
+        created = create_tables(dynamodb, tables)
+        if self.settings.endpoint_url is None and endpoint_url == self.endpoint_url:
+            for table in created.values():
+                cleanup.callback(dynamodb.drop, table.name)
+        return created
 
     @property
     def queues(self) -> tuple[LocalQueue, ...]:

@@ -1,4 +1,4 @@
-"""Runs one function on a batch of records: an instance for it, the event in, the outcome out."""
+"""Runs one function on one event: an instance for it, the event in, the outcome out."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from datetime import timedelta
 from recoverable.local.aws.journal import Expired, Invoked, Journal, Started, Throttled
 from recoverable.local.aws.outcomes import Outcome
 from recoverable.local.aws.pool import Instance, Pool
-from recoverable.local.aws.records import Record, to_event
+from recoverable.local.aws.records import Record
 from recoverable.local.aws.runtime_api import Invocation
 from recoverable.local.aws.sam.stack import Function
 
@@ -42,12 +42,13 @@ class Invoker:
     pool: Pool
     journal: Journal
 
-    def run(self, records: Sequence[Record], *, patience: timedelta) -> Run | None:
-        """Run the function on these records.
+    def run(self, event: bytes, records: Sequence[Record] = (), *, patience: timedelta) -> Run | None:
+        """Run the function on an event.
 
         Args:
-            records: Those of one event.
-            patience: How long to wait for an instance when none is free; then the batch is given up and the answer is None.
+            event: JSON.
+            records: What the event has of messages.
+            patience: How long to wait for an instance when none is free; then the event is given up and the answer is None.
 
         Raises:
             PoolClosed: The host is shutting down.
@@ -57,7 +58,7 @@ class Invoker:
             return None
         instance, fresh = taken
         try:
-            return self._run_on(instance, records, fresh=fresh)
+            return self._run_on(instance, event, records, fresh=fresh)
         finally:
             self.pool.give_back(instance)
 
@@ -70,7 +71,7 @@ class Invoker:
             self.journal(Expired(self.function.name, message_ids))
         return taken
 
-    def _run_on(self, instance: Instance, records: Sequence[Record], *, fresh: bool) -> Run:
+    def _run_on(self, instance: Instance, event: bytes, records: Sequence[Record], *, fresh: bool) -> Run:
         started = time.monotonic()
         request_id = str(uuid.uuid4())
         outcome: Outcome | None = instance.initialize() if fresh else None
@@ -79,14 +80,14 @@ class Invoker:
                 self.journal(Started(self.function.name, instance.pid))
             self.journal(Invoked(self.function.name, request_id, instance.pid, tuple(records)))
             started = time.monotonic()
-            outcome = instance.invoke(self._invocation(request_id, records))
+            outcome = instance.invoke(self._invocation(request_id, event))
         return Run(request_id, instance.pid, timedelta(seconds=time.monotonic() - started), outcome)
 
-    def _invocation(self, request_id: str, records: Sequence[Record]) -> Invocation:
+    def _invocation(self, request_id: str, event: bytes) -> Invocation:
         trace = uuid.uuid4().hex
         return Invocation(
             request_id=request_id,
-            event=to_event(records),
+            event=event,
             timeout=self.function.timeout,
             function_arn=self.arn,
             trace_id=f"Root=1-{int(time.time()):08x}-{trace[:24]};Parent={trace[16:]};Sampled=0",

@@ -29,7 +29,7 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Invoked:
-    """An instance was given a batch."""
+    """An instance was given an event: that of a batch, or one without records of a schedule."""
 
     function: str
     request_id: str
@@ -39,7 +39,7 @@ class Invoked:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """An invocation is over and its batch is settled.
+    """An invocation is over and its batch, if it had one, is settled.
 
     Args:
         function: The function's name.
@@ -49,7 +49,7 @@ class Ended:
         outcome: How it ended.
         completed: The ids of the messages that were deleted.
         failed: The ids of those that come back after their visibility timeout.
-        reason: Why the whole batch failed, if it did.
+        reason: Why the whole batch, or the invocation of a schedule, failed, if it did.
     """
 
     function: str
@@ -64,7 +64,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Throttled:
-    """No instance was free within the reserved concurrency; the batch waits for one until its visibility timeout."""
+    """No instance was free within the reserved concurrency; a batch waits for one until its visibility timeout, a schedule until its next."""
 
     function: str
     message_ids: tuple[str, ...]
@@ -72,7 +72,7 @@ class Throttled:
 
 @dataclass(frozen=True, slots=True)
 class Expired:
-    """A throttled batch was given up: its visibility timeout is over, and its messages are on the queue again."""
+    """What was throttled is given up: the messages of a batch, if it is one, are on the queue again, for their visibility timeout is over."""
 
     function: str
     message_ids: tuple[str, ...]

@@ -17,7 +17,7 @@ from recoverable.local.aws.invoker import Invoker, Run
 from recoverable.local.aws.journal import BrokerTrouble, Ended, Journal
 from recoverable.local.aws.outcomes import Returned
 from recoverable.local.aws.pool import PoolClosed
-from recoverable.local.aws.records import PAYLOAD_LIMIT, Record, size_of, split, to_record
+from recoverable.local.aws.records import PAYLOAD_LIMIT, Record, size_of, split, to_event, to_record
 from recoverable.local.aws.responses import Verdict, judge
 from recoverable.local.aws.sam.stack import EventSourceMapping
 from recoverable.local.aws.sam.template import CreatedQueue
@@ -126,7 +126,7 @@ class Poller:
     def _serve_event(self, records: list[Record], received: float) -> bool:
         """Run the function on the records of one event and settle them; False when one of them failed."""
         hidden = self._visibility - timedelta(seconds=time.monotonic() - received)
-        run = self._invoker.run(records, patience=hidden)
+        run = self._invoker.run(to_event(records), records, patience=hidden)
         if run is None or (self._stopping.is_set() and not isinstance(run.outcome, Returned)):
             return False
         handles = {record["messageId"]: record["receiptHandle"] for record in records}

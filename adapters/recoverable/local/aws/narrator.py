@@ -34,11 +34,12 @@ def _invoked(entry: Invoked) -> str:
         f"{one['messageId'][:8]} (receive {one['attributes']['ApproximateReceiveCount']})"
         for one in entry.records
     ]
-    return f"{entry.function}[{entry.pid}] ← {', '.join(receives)}"
+    return f"{entry.function}[{entry.pid}] ← {', '.join(receives) or 'its schedule'}"
 
 
 def _ended(entry: Ended) -> str:
-    settled = f"{len(entry.completed)} completed, {len(entry.failed)} failed"
+    batch = entry.completed or entry.failed
+    settled = f"{len(entry.completed)} completed, {len(entry.failed)} failed" if batch else "over"
     duration = entry.duration.total_seconds() * 1000
     return f"{entry.function}[{entry.pid}] → {settled} in {duration:.0f} ms" + (
         f"; {entry.reason}" if entry.reason else ""
@@ -47,6 +48,10 @@ def _ended(entry: Ended) -> str:
 
 def _trouble(entry: Throttled | Expired | BrokerTrouble) -> str:
     match entry:
+        case Throttled(function, ()):
+            return f"{function} is throttled: its schedule waits for one of its reserved instances"
+        case Expired(function, ()):
+            return f"{function} was not free in time: its schedule leaves this invocation out"
         case Throttled(function, ids):
             return f"{function} is throttled: {len(ids)} message(s) wait for one of its reserved instances"
         case Expired(function, ids):

@@ -1,4 +1,4 @@
-"""Creates the queues of a template on the broker, and takes them away again."""
+"""Creates the queues and tables of a template on their servers."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import json
 from collections.abc import Mapping
 from datetime import timedelta
 
+from recoverable.local.aws.dynamodb import DynamoDb
 from recoverable.local.aws.sam.document import TemplateError
-from recoverable.local.aws.sam.stack import Queue
-from recoverable.local.aws.sam.template import CreatedQueue
+from recoverable.local.aws.sam.stack import Queue, Table
+from recoverable.local.aws.sam.template import CreatedQueue, CreatedTable
 from recoverable.local.aws.sqs import Sqs
 
 
@@ -39,6 +40,14 @@ def create_queues(
             }
             sqs.set_attributes(created[queue.logical_id].url, {"RedrivePolicy": json.dumps(policy)})
     return created
+
+
+def create_tables(dynamodb: DynamoDb, tables: tuple[Table, ...]) -> Mapping[str, CreatedTable]:
+    """Create every table that does not exist; gives them by logical id."""
+    return {
+        table.logical_id: CreatedTable(table.name, dynamodb.create(table.name, table.definition))
+        for table in tables
+    }
 
 
 def _create(sqs: Sqs, queue: Queue, visibility: timedelta) -> CreatedQueue:

@@ -1,4 +1,4 @@
-"""Puts the parts together for a stack: a pool of instances for each function, a poller for each mapping."""
+"""Puts the parts together for a stack: a pool of instances for each function, a poller for each mapping, a ticker for each schedule."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from recoverable.local.aws.invoker import Invoker
 from recoverable.local.aws.journal import FunctionLog, Journal
 from recoverable.local.aws.mapping import Poller
 from recoverable.local.aws.pool import Instance, Pool
-from recoverable.local.aws.sam.stack import EventSourceMapping, Function, Stack
+from recoverable.local.aws.sam.stack import EventSourceMapping, Function, Schedule, Stack
 from recoverable.local.aws.sam.template import CreatedQueue
+from recoverable.local.aws.schedule import Ticker
 from recoverable.local.aws.settings import Settings
 from recoverable.local.aws.sqs import Sqs
 
@@ -34,20 +35,23 @@ class Place:
 
 @contextmanager
 def serving(stack: Stack, place: Place) -> Iterator[None]:
-    """Read the queues and run the functions; at the end every instance is killed and every thread is over."""
+    """Read the queues, follow the schedules and run the functions; at the end every instance is killed and every thread is over."""
     invokers = {function.logical_id: _invoker(function, place) for function in stack.functions}
-    pollers = [_poller(mapping, stack, place, invokers[mapping.function]) for mapping in stack.mappings]
-    for poller in pollers:
-        poller.start()
+    sources: list[Poller | Ticker] = [
+        *(_poller(mapping, stack, place, invokers[mapping.function]) for mapping in stack.mappings),
+        *(_ticker(schedule, place, invokers[schedule.function]) for schedule in stack.schedules),
+    ]
+    for source in sources:
+        source.start()
     try:
         yield
     finally:
-        for poller in pollers:
-            poller.stop()
+        for source in sources:
+            source.stop()
         for invoker in invokers.values():
             invoker.pool.close()
-        for poller in pollers:
-            poller.join()
+        for source in sources:
+            source.join()
 
 
 def _invoker(function: Function, place: Place) -> Invoker:
@@ -75,6 +79,11 @@ def _poller(mapping: EventSourceMapping, stack: Stack, place: Place, invoker: In
         invoker=invoker,
         journal=place.journal,
     )
+
+
+def _ticker(schedule: Schedule, place: Place, invoker: Invoker) -> Ticker:
+    every = place.settings.schedule_interval or schedule.every
+    return Ticker(schedule, every=every, invoker=invoker, journal=place.journal)
 
 
 def _instance(function: Function, place: Place) -> Instance:

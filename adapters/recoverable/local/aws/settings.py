@@ -20,10 +20,11 @@ class Settings:
         stack_name: What `AWS::StackName` is.
         in_process: Run the functions in this process, for debugging.
         concurrency: The most invocations at a time of a mapping for which the template sets no lower limit. Lambda begins with five.
+        schedule_interval: Instead of each schedule's own, so that what happens by the minute in AWS happens sooner. A second or more.
         visibility_timeout: Instead of each queue's own, so that what died or timed out comes back sooner than in AWS. Whole seconds.
 
     Raises:
-        ValueError: The concurrency is below 1, or the visibility timeout below a second.
+        ValueError: The concurrency is below 1, or the visibility timeout or the interval below a second.
     """
 
     parameters: Mapping[str, str] = field(default_factory=dict)
@@ -35,10 +36,13 @@ class Settings:
     in_process: bool = False
     concurrency: int = 5
     visibility_timeout: timedelta | None = None
+    schedule_interval: timedelta | None = None
 
     def __post_init__(self) -> None:
         """Refuse what would hang or spin."""
         if self.concurrency < 1:
             raise ValueError(f"concurrency is {self.concurrency}; write 1 or more.")
-        if self.visibility_timeout is not None and self.visibility_timeout < timedelta(seconds=1):
-            raise ValueError(f"visibility_timeout is {self.visibility_timeout}; write a second or more.")
+        times = {"visibility_timeout": self.visibility_timeout, "schedule_interval": self.schedule_interval}
+        for name, value in times.items():
+            if value is not None and value < timedelta(seconds=1):
+                raise ValueError(f"{name} is {value}; write a second or more.")

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-import botocore.session
-from boto3.session import Session
-from botocore.config import Config
-
-from recoverable.local.aws.environment import credentials
+from recoverable.local.aws.clients import config, session
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -19,8 +14,6 @@ if TYPE_CHECKING:
 
 _CONNECTIONS = 50  # every mapping keeps one busy with its long poll
 _BATCH = 10  # entries; SQS API
-# AWS_PROFILE is for an account, and one that does not exist would be an error.
-_NO_PROFILE = {"profile": (None, None, None, None)}
 
 
 class Sqs:
@@ -111,15 +104,4 @@ class Sqs:
 
 
 def _client(endpoint_url: str, region: str) -> SQSClient:
-    given = credentials(os.environ)
-    session = Session(
-        botocore_session=botocore.session.Session(session_vars=_NO_PROFILE),
-        region_name=region,
-        aws_access_key_id=given["AWS_ACCESS_KEY_ID"],
-        aws_secret_access_key=given["AWS_SECRET_ACCESS_KEY"],
-        aws_session_token=given.get("AWS_SESSION_TOKEN"),
-    )
-    config = Config(
-        max_pool_connections=_CONNECTIONS, proxies={}, retries={"mode": "standard", "max_attempts": 3}
-    )
-    return session.client("sqs", endpoint_url=endpoint_url, config=config)
+    return session(region).client("sqs", endpoint_url=endpoint_url, config=config(_CONNECTIONS))

@@ -11,6 +11,7 @@ from recoverable.local.demo.orders import Order
 PLACED = "✔"
 FAILED = "✘"
 WORDLESS = "☠"
+STORED = " stored"
 GIVEN_UP = "→ error queue"
 
 
@@ -30,12 +31,14 @@ class Heard:
         order: The order.
         logger: Whose line it is: the shop's own, when the order is placed, or one of the retry log's.
         delay: Until the delayed retry, in seconds.
+        stored: Whether the delay is longer than the broker is to delay it, so that the order waits in a table.
         attempted: Whether the handler ran; it does not when deliveries that ended without a word have used up the round.
     """
 
     order: Order
     logger: str
     delay: float = 0
+    stored: bool = False
     attempted: bool = True
 
 
@@ -116,7 +119,7 @@ def stepped(trail: Trail, heard: Heard) -> Trail:
         case "recoverable.immediate_retry":
             return trail.then(*failed)
         case "recoverable.delayed_retry":
-            return trail.then(*failed, f"⏱ {heard.delay:g}s")
+            return trail.then(*failed, f"⏱ {heard.delay:g}s{STORED if heard.stored else ''}")
         case "recoverable.move_to_error":
             return trail.then(*failed, GIVEN_UP, given_up=True)
         case _:

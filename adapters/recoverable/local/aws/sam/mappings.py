@@ -27,23 +27,6 @@ _KNOWN = {
 _REPORT = "ReportBatchItemFailures"
 
 
-def sqs_events(function: Properties) -> tuple[tuple[Properties, ...], tuple[str, ...]]:
-    """The properties of a function's SQS events that are switched on, and notes on those that the local host leaves out."""
-    events: list[Properties] = []
-    notes: list[str] = []
-    for name, event in function.part("Events").values.items():
-        properties = Properties(f"{function.where}.{name}", event.get("Properties") or {}, function.scope)
-        if event.get("Type") != "SQS":
-            notes.append(
-                f"{properties.where} is an event of Type {event.get('Type')}, which nothing here sends"
-            )
-        elif properties.flag("Enabled", default=True):
-            events.append(properties)
-        else:
-            notes.append(f"{properties.where} is not Enabled, so nothing here reads its queue")
-    return tuple(events), tuple(notes)
-
-
 def read_mapping(
     properties: Properties, *, function: Function, queues: tuple[Queue, ...]
 ) -> EventSourceMapping:

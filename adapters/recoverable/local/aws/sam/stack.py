@@ -1,4 +1,4 @@
-"""What a template comes down to: the frozen queues, functions and event source mappings that the local host runs."""
+"""What a template comes down to: the frozen queues, tables, functions and what invokes them, as the local host runs it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,21 @@ class Queue:
     visibility_timeout: timedelta
     attributes: Mapping[str, str]
     redrive: Redrive | None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A DynamoDB table.
+
+    Args:
+        logical_id: Its key in the template's Resources.
+        name: Its name on the server.
+        definition: Its keys and indexes, as the DynamoDB API names and writes them.
+    """
+
+    logical_id: str
+    name: str
+    definition: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +110,23 @@ class EventSourceMapping:
 
 
 @dataclass(frozen=True, slots=True)
+class Schedule:
+    """What invokes a function again and again.
+
+    Args:
+        name: How the template calls it.
+        function: The function's logical id.
+        every: The time between two invocations.
+        input: The event, as JSON; None for that of EventBridge.
+    """
+
+    name: str
+    function: str
+    every: timedelta
+    input: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Stack:
     """All that the local host runs of a template, and what it leaves out, in words for its reader."""
 
@@ -101,3 +134,5 @@ class Stack:
     functions: tuple[Function, ...]
     mappings: tuple[EventSourceMapping, ...]
     not_served: tuple[str, ...]
+    tables: tuple[Table, ...] = ()
+    schedules: tuple[Schedule, ...] = ()

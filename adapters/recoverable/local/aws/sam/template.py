@@ -1,7 +1,7 @@
 """A SAM template → the frozen Stack; reads one file, creates nothing.
 
-Two steps, as in CloudFormation: the queues first, then, when the broker has said what their URLs and ARNs are, the functions and
-mappings that refer to them.
+Two steps, as in CloudFormation: queues and tables first, then, when the servers have said what their URLs and ARNs are, the functions
+that refer to them, and what invokes those.
 """
 
 from __future__ import annotations
@@ -12,13 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from recoverable.local.aws.sam.document import TemplateError, load
+from recoverable.local.aws.sam.events import events_of
 from recoverable.local.aws.sam.functions import FUNCTION, LAYER, read_function, with_globals
 from recoverable.local.aws.sam.intrinsics import Scope, holds
-from recoverable.local.aws.sam.mappings import read_mapping, sqs_events
+from recoverable.local.aws.sam.mappings import read_mapping
 from recoverable.local.aws.sam.parameters import read_parameters
 from recoverable.local.aws.sam.properties import Properties
 from recoverable.local.aws.sam.queues import queue_name, read_queue
-from recoverable.local.aws.sam.stack import EventSourceMapping, Function, Queue, Stack
+from recoverable.local.aws.sam.schedules import read_schedule
+from recoverable.local.aws.sam.stack import EventSourceMapping, Function, Queue, Schedule, Stack, Table
+from recoverable.local.aws.sam.tables import TABLE, read_table
 
 QUEUE = "AWS::SQS::Queue"
 SOMEWHERE = "000000000000"
@@ -31,6 +34,14 @@ class CreatedQueue:
 
     name: str
     url: str
+    arn: str
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedTable:
+    """How the server calls a table that it has created."""
+
+    name: str
     arn: str
 
 
@@ -83,28 +94,50 @@ class Template:
         )
         return tuple(found)
 
-    def stack(self, created: Mapping[str, CreatedQueue], environment: Mapping[str, str]) -> Stack:
+    def tables(self) -> tuple[Table, ...]:
+        """The tables to create.
+
+        Raises:
+            TemplateError: One of them cannot be read.
+        """
+        found = (
+            read_table(logical_id, Properties(logical_id, values, self.scope))
+            for logical_id, values in self._resources(TABLE)
+        )
+        return tuple(found)
+
+    def stack(
+        self,
+        created: Mapping[str, CreatedQueue],
+        environment: Mapping[str, str],
+        *,
+        tables: Mapping[str, CreatedTable],
+    ) -> Stack:
         """Everything to run.
 
         Args:
             created: What the broker calls the queues, by logical id.
             environment: Variables for every function, over those of the template.
+            tables: What their server calls the tables, by logical id.
 
         Raises:
-            TemplateError: A function or mapping cannot be read.
+            TemplateError: A function, or what invokes it, cannot be read.
         """
         queues, notes = self.queues(), list(self._unread())
         functions: list[Function] = []
         mappings: list[EventSourceMapping] = []
-        for properties in self._functions(_knowing(self.scope, created)):
-            events, left_out = sqs_events(properties)
+        schedules: list[Schedule] = []
+        for properties in self._functions(_knowing(self.scope, created, tables)):
+            events = events_of(properties)
+            notes.extend(events.notes)
+            if not events.queues and not events.schedules:
+                continue
+            function, left_out = read_function(properties, root=self.path.parent, environment=environment)
+            functions.append(function)
             notes.extend(left_out)
-            if events:
-                function, left_out = read_function(properties, root=self.path.parent, environment=environment)
-                functions.append(function)
-                notes.extend(left_out)
-                mappings.extend(read_mapping(event, function=function, queues=queues) for event in events)
-        return Stack(queues, tuple(functions), tuple(mappings), tuple(notes))
+            mappings += [read_mapping(event, function=function, queues=queues) for event in events.queues]
+            schedules += [read_schedule(event, function=function) for event in events.schedules]
+        return Stack(queues, tuple(functions), tuple(mappings), tuple(notes), self.tables(), tuple(schedules))
 
     def _functions(self, scope: Scope) -> Iterator[Properties]:
         shared = (self.document.get("Globals") or {}).get("Function") or {}
@@ -135,19 +168,31 @@ class Template:
                 yield f"{logical_id} is an {kind}, which is not read; write an {FUNCTION} with an event of Type SQS"
 
 
-def _knowing(scope: Scope, created: Mapping[str, CreatedQueue]) -> Scope:
-    """The scope once the broker has said what its queues and its account are."""
+def _knowing(scope: Scope, created: Mapping[str, CreatedQueue], tables: Mapping[str, CreatedTable]) -> Scope:
+    """The scope once the servers have said what their queues, tables and account are."""
     accounts = [queue.arn.split(":")[4] for queue in created.values()] or [SOMEWHERE]
     attributes = {
         logical_id: {"Ref": queue.url, "Arn": queue.arn, "QueueName": queue.name, "QueueUrl": queue.url}
         for logical_id, queue in created.items()
     }
+    attributes |= {key: {"Ref": table.name, "Arn": table.arn} for key, table in tables.items()}
+    scope = replace(
+        scope, parameters={**scope.parameters, "AWS::AccountId": accounts[0]}, attributes=attributes
+    )
     for logical_id, resource in scope.resources.items():
         if resource.get("Type") == LAYER:
             attributes[logical_id] = {"Ref": logical_id}  # enough to find its folder by
-    return replace(
-        scope, parameters={**scope.parameters, "AWS::AccountId": accounts[0]}, attributes=attributes
-    )
+        elif resource.get("Type") == FUNCTION:
+            own = Properties(logical_id, resource.get("Properties") or {}, scope)
+            attributes[logical_id] = _function_names(own.text("FunctionName", logical_id), scope.parameters)
+    return scope
+
+
+def _function_names(name: str, pseudo: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        "Ref": name,
+        "Arn": f"arn:aws:lambda:{pseudo['AWS::Region']}:{pseudo['AWS::AccountId']}:function:{name}",
+    }
 
 
 def _pseudo(region: str, stack_name: str) -> dict[str, str]:

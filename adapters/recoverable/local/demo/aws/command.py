@@ -1,7 +1,8 @@
 """Send a handful of orders to the example shop on a local SQS, and watch them climb the ladder.
 
 The functions run as the template says, in AWS's own runtime client; delays and the visibility timeout are shortened by configuration,
-time is real. The exit status is 0 when each order ended where it must, and 1 when one was lost or ended elsewhere.
+time is real. So is the longest delay that is left to SQS: what must wait longer waits in a table, and a dispatcher sends it, each second
+where the template has each minute. The exit status is 0 when each order ended where it must, and 1 when one was lost or ended elsewhere.
 """
 
 from __future__ import annotations
@@ -14,14 +15,17 @@ from rich.console import Console
 
 from recoverable.local.aws import Entry, LocalAws
 from recoverable.local.aws.sam.document import TemplateError
-from recoverable.local.demo.aws.entries import given_up, read
+from recoverable.local.demo.aws.entries import LONGEST_DELAY, dispatched, given_up, read
 from recoverable.local.demo.orders import ORDERS
 from recoverable.local.demo.picture import error_queue
+from recoverable.local.demo.story import STORED, Story
 from recoverable.local.demo.verdict import judge
 from recoverable.local.demo.watcher import Watcher, shown
 
-LADDER = {"ImmediateRetries": "2", "DelayedRetries": "2", "TimeIncreaseSeconds": "1", "FunctionTimeout": "10"}
+LADDER = {"ImmediateRetries": "2", "DelayedRetries": "2", "TimeIncreaseSeconds": "2", "FunctionTimeout": "10"}
+STORE = {"Timeouts": "true"}
 VISIBILITY = timedelta(seconds=2)
+INTERVAL = timedelta(seconds=1)
 DEADLINE = timedelta(seconds=120)
 
 
@@ -44,8 +48,10 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         host = LocalAws.from_template(
             arguments.template,
-            parameters=LADDER,
+            parameters=LADDER | STORE,
+            environment={"LONGEST_DELAY_SECONDS": str(LONGEST_DELAY)},
             visibility_timeout=VISIBILITY,
+            schedule_interval=INTERVAL,
             endpoint_url=arguments.endpoint_url,
             observe=watcher,
         )
@@ -58,7 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
 def show(host: LocalAws, watcher: Watcher[Entry], console: Console) -> int:
     """Send the orders, show what becomes of them, and judge."""
     console.print(
-        "AWS: two immediate and two delayed retries, so at most 9 attempts an order. The deadly one takes half a minute."
+        "AWS: two immediate and two delayed retries, so at most 9 attempts an order. The deadly one takes half a minute.\n"
+        f"SQS is to delay nothing longer than {LONGEST_DELAY} s here; what must wait longer waits in a table."
     )
     with host:
         watcher.begin({host.send("orders", order.body): order for order in ORDERS})
@@ -67,5 +74,18 @@ def show(host: LocalAws, watcher: Watcher[Entry], console: Console) -> int:
                 lambda: watcher.ended() and host.queue("orders").depth().total == 0, deadline=DEADLINE
             )
         found = [given_up(message) for message in host.queue("orders-error").messages()]
+        sent = dispatched(host.function_log)
     console.print(error_queue("orders-error", found))
-    return judge(watcher.story, found, console)
+    return tell_stored(watcher.story, sent, console) or judge(watcher.story, found, console)
+
+
+def tell_stored(story: Story, sent: int, console: Console) -> int:
+    """Say how many orders waited in the table, and how many messages were sent from there; 1 when that is fewer, else 0."""
+    waited = [
+        name for name, trail in story.trails.items() if any(step.endswith(STORED) for step in trail.steps)
+    ]
+    style = "bold red" if sent < len(waited) else "bold green"
+    console.print(
+        f"[{style}]{len(waited)} orders waited in the table, and the dispatcher sent {sent} from there."
+    )
+    return int(sent < len(waited))

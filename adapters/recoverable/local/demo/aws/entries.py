@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from recoverable.local.aws import Died, Ended, Entry, FunctionLog, Invoked, QueuedMessage
 from recoverable.local.demo.orders import Order, parsed, placed_by, with_bodies
 from recoverable.local.demo.story import Given, Happening, Heard, Over
 from recoverable.local.demo.verdict import GivenUp
 
+LONGEST_DELAY = 2
+"""Seconds; the demo has SQS delay no longer, so that a longer delay can be watched to its end."""
+
 HEADERS = "NServiceBus.AmazonSQS.Headers"
+DISPATCHER = "recoverable.timeouts"
 
 
 def read(entry: Entry, ids: Mapping[str, Order]) -> Happening | None:
@@ -40,7 +44,14 @@ def heard(line: str, ids: Mapping[str, Order]) -> Heard | None:
     if order is None:
         return None
     attempted = facts.get("errorType") != "UnreportedFailure"
-    return Heard(order, logger, delay=float(facts.get("delay_seconds", 0)), attempted=attempted)
+    delay = float(facts.get("delay_seconds", 0))
+    return Heard(order, logger, delay=delay, stored=delay > LONGEST_DELAY, attempted=attempted)
+
+
+def dispatched(lines: Iterable[FunctionLog]) -> int:
+    """How many messages the dispatcher says that it has sent."""
+    reports = (parsed(line.line) for line in lines)
+    return sum(int(facts.get("dispatched", 0)) for facts in reports if facts.get("logger") == DISPATCHER)
 
 
 def given_up(message: QueuedMessage) -> GivenUp:
