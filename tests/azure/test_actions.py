@@ -230,3 +230,12 @@ def test_the_counters_of_a_round_are_gone_from_the_next() -> None:
     ended(endpoint(client=client), trigger_message(DeliveryCount=1, properties={CARRIED: "2"}))
 
     assert CARRIED not in properties(client.sent[0][1])
+
+
+def test_by_a_slow_clock_a_copy_waits_from_when_service_bus_took_its_message() -> None:
+    client = RecordingClient()
+    took = NOW + timedelta(hours=1)
+
+    ended(endpoint(client=client), trigger_message(**LAST, EnqueuedTimeUtc=took.isoformat()))
+
+    assert [copy.scheduled_enqueue_time_utc for _, copy in client.sent] == [took + seconds(2)]

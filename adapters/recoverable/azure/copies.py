@@ -75,7 +75,7 @@ def copy_of(
         "body": native.get_body(),
         "message_id": identity(delivery, namespace, forward.to),
         "application_properties": changed(native.application_properties or {}, forward.changes),
-        **timed(native.expires_at_utc, forward, now),
+        **timed(native.expires_at_utc, forward, max(now, aware(native.enqueued_time_utc) or now)),
     }
     if "session_id" in fields:
         fields.pop("partition_key", None)  # Service Bus wants both the same, and takes the session's alone
@@ -123,7 +123,10 @@ def identity(delivery: Delivery, namespace: str, to: str) -> str:
 
 
 def timed(expires_at: datetime | None, forward: Forward, now: datetime) -> dict[str, Any]:
-    """When the copy is to appear, and how long it lives: what leaves the ladder for as long as its queue keeps it."""
+    """When the copy is to appear, and how long it lives: what leaves the ladder for as long as its queue keeps it.
+
+    It is now at least as late as when Service Bus took the message: by a clock that is slow a short delay would be over already.
+    """
     fields: dict[str, Any] = {}
     if forward.delay > NO_DELAY:
         fields["scheduled_enqueue_time_utc"] = now + forward.delay
