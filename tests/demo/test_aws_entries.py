@@ -19,7 +19,7 @@ from recoverable.local.aws import (
     Returned,
     Started,
 )
-from recoverable.local.demo.aws.entries import given_up, read
+from recoverable.local.demo.aws.entries import dispatched, given_up, read
 from recoverable.local.demo.story import Given, Happening, Heard, Over
 from recoverable.local.demo.verdict import GivenUp
 
@@ -48,6 +48,10 @@ def ended(outcome: Outcome) -> Ended:
             Heard(FLAKY, "recoverable.delayed_retry", delay=2.0),
         ),
         (
+            line("recoverable.delayed_retry", message_id="id-2", delay_seconds=2.5),
+            Heard(FLAKY, "recoverable.delayed_retry", delay=2.5, stored=True),
+        ),
+        (
             line("recoverable.move_to_error", message_id="id-7", errorType="UnreportedFailure"),
             Heard(DEADLY, "recoverable.move_to_error", attempted=False),
         ),
@@ -73,3 +77,15 @@ def test_what_is_given_up_has_the_headers_of_its_one_attribute(
     attributes: dict[str, str], headers: dict[str, str]
 ) -> None:
     assert given_up(QueuedMessage("id", "body", attributes, {})) == GivenUp("body", headers)
+
+
+def test_what_the_dispatcher_has_sent_is_counted_by_what_it_says() -> None:
+    lines = [
+        line("recoverable.timeouts", dispatched=2),
+        line("recoverable.timeouts", dispatched=1),
+        line("recoverable.timeouts", message="a warning"),
+        line("shop", dispatched=9),
+        FunctionLog("Timeouts", 1, "no JSON"),
+    ]
+
+    assert dispatched(lines) == 3

@@ -17,10 +17,12 @@ from recoverable.cli import main
 def test_every_order_ends_where_it_must(cloud: str, capsys: pytest.CaptureFixture[str]) -> None:
     status = main(["demo", cloud])
 
-    assert (status, capsys.readouterr().out.splitlines()[-1]) == (
+    said = capsys.readouterr().out
+    assert (status, said.splitlines()[-1]) == (
         0,
         "8 orders sent, 4 placed, 4 in the error queue, none lost.",
     )
+    assert ("2 orders waited in the table" in said) == (cloud == "aws")
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ RETRY = "recoverable.delayed_retry"
         (Heard(FLAKY, "shop"), Trail((PLACED,), placed=True)),
         (Heard(FLAKY, "recoverable.immediate_retry"), Trail((FAILED,))),
         (Heard(FLAKY, RETRY, delay=1.0), Trail((FAILED, "⏱ 1s"))),
+        (Heard(FLAKY, RETRY, delay=4.0, stored=True), Trail((FAILED, "⏱ 4s stored"))),
         (Heard(FLAKY, RETRY, delay=1.5, attempted=False), Trail(("⏱ 1.5s",))),
         (Heard(FLAKY, "recoverable.move_to_error"), Trail((FAILED, GIVEN_UP), given_up=True)),
         (Heard(FLAKY, "recoverable.move_to_error", attempted=False), Trail((GIVEN_UP,), given_up=True)),

@@ -16,6 +16,7 @@ import pytest
 
 from local.templates import document, written
 from local.test_host_outcomes import is_alive
+from local.test_host_schedules import template
 from recoverable.cli import main
 from recoverable.local.aws.local_queue import LocalQueue
 from recoverable.local.aws.sqs import Sqs
@@ -69,6 +70,16 @@ def test_it_runs_a_message_and_leaves_nothing_behind_when_stopped(
 
 
 @pytest.mark.slow
+def test_it_says_what_runs_how_often_and_runs_it(tmp_path: Path, stack_name: str) -> None:
+    options = ("--stack-name", stack_name, "--schedule-interval", "1")
+    with running(written(tmp_path, template()), *options) as process:
+        line_with(process, rf"table +{stack_name}-Events$")
+        line_with(process, r"function Clock +runs every 0:00:01$")
+        line_with(process, r"Clock\[\d+\] ← its schedule$")
+        line_with(process, r"Clock\[\d+\] → over in \d+ ms$")
+
+
+@pytest.mark.slow
 def test_an_instance_does_not_outlive_a_host_that_is_killed(tmp_path: Path, stack_name: str) -> None:
     with running(written(tmp_path, document()), "--stack-name", stack_name) as process:
         queue_of(process, stack_name).send({"do": "succeed"})
@@ -89,6 +100,10 @@ def test_an_instance_does_not_outlive_a_host_that_is_killed(tmp_path: Path, stac
         (
             ["local", "aws", "--visibility-timeout", "0"],
             "visibility_timeout is 0:00:00; write a second or more",
+        ),
+        (
+            ["local", "aws", "--schedule-interval", "0"],
+            "schedule_interval is 0:00:00; write a second or more",
         ),
         (["local", "gcp"], "recoverable: 'local gcp' is no command"),
         ([], "usage: recoverable COMMAND"),

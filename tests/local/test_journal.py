@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -32,6 +33,11 @@ LINES: list[tuple[Entry, str]] = [
     (Invoked("Shop", "r1", 7, (RECORD, RECORD)), "Shop[7] ← 01234567 (receive 2), 01234567 (receive 2)"),
     (SUCCESS, "Shop[7] → 2 completed, 0 failed in 250 ms"),
     (FAILURE, "Shop[7] → 0 completed, 1 failed in 1000 ms; ValueError: no"),
+    (Invoked("Shop", "r1", 7, ()), "Shop[7] ← its schedule"),
+    (replace(SUCCESS, completed=()), "Shop[7] → over in 250 ms"),
+    (replace(FAILURE, failed=()), "Shop[7] → over in 1000 ms; ValueError: no"),
+    (Throttled("Shop", ()), "Shop is throttled: its schedule waits for one of its reserved instances"),
+    (Expired("Shop", ()), "Shop was not free in time: its schedule leaves this invocation out"),
     (FunctionLog("Shop", 7, "hello"), "Shop[7] hello"),
     (Throttled("Shop", ("a",)), "Shop is throttled: 1 message(s) wait for one of its reserved instances"),
     (

@@ -13,7 +13,7 @@ from recoverable.local.aws.invoker import Invoker
 from recoverable.local.aws.journal import Journal
 from recoverable.local.aws.mapping import Poller
 from recoverable.local.aws.pool import Pool
-from recoverable.local.aws.sam.template import CreatedQueue
+from recoverable.local.aws.sam.created import CreatedQueue
 from recoverable.local.aws.sqs import Sqs
 
 if TYPE_CHECKING:

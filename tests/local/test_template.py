@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from local.templates import FUNCTIONS, document, written
+from recoverable.local.aws.sam.created import CreatedQueue, CreatedTable
 from recoverable.local.aws.sam.stack import EventSourceMapping, Function, Queue, Redrive, Schedule, Stack
-from recoverable.local.aws.sam.template import CreatedQueue, CreatedTable, Template
+from recoverable.local.aws.sam.template import Template
 
 REPOSITORY = Path(__file__).parents[2]
 

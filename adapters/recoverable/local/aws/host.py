@@ -14,8 +14,9 @@ from recoverable.local.aws.dynamodb import ENDPOINT_VARIABLE, DynamoDb
 from recoverable.local.aws.journal import FunctionLog, Journal, Observer
 from recoverable.local.aws.local_queue import LocalQueue
 from recoverable.local.aws.resources import create_queues, create_tables
+from recoverable.local.aws.sam.created import CreatedQueue, CreatedTable
 from recoverable.local.aws.sam.stack import Stack
-from recoverable.local.aws.sam.template import CreatedQueue, CreatedTable, Template
+from recoverable.local.aws.sam.template import Template
 from recoverable.local.aws.serving import Place, serving
 from recoverable.local.aws.settings import Settings
 from recoverable.local.aws.sqs import Sqs

@@ -19,8 +19,8 @@ from recoverable.local.aws.outcomes import Returned
 from recoverable.local.aws.pool import PoolClosed
 from recoverable.local.aws.records import PAYLOAD_LIMIT, Record, size_of, split, to_event, to_record
 from recoverable.local.aws.responses import Verdict, judge
+from recoverable.local.aws.sam.created import CreatedQueue
 from recoverable.local.aws.sam.stack import EventSourceMapping
-from recoverable.local.aws.sam.template import CreatedQueue
 from recoverable.local.aws.sqs import Sqs
 
 _LONG_POLL = 1  # seconds; Lambda waits for 20, which would hold up Ctrl-C

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from recoverable.local.aws.dynamodb import DynamoDb
+from recoverable.local.aws.sam.created import CreatedQueue, CreatedTable
 from recoverable.local.aws.sam.document import TemplateError
 from recoverable.local.aws.sam.stack import Queue, Table
-from recoverable.local.aws.sam.template import CreatedQueue, CreatedTable
 from recoverable.local.aws.sqs import Sqs
 
 

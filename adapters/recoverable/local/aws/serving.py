@@ -16,8 +16,8 @@ from recoverable.local.aws.invoker import Invoker
 from recoverable.local.aws.journal import FunctionLog, Journal
 from recoverable.local.aws.mapping import Poller
 from recoverable.local.aws.pool import Instance, Pool
+from recoverable.local.aws.sam.created import SOMEWHERE, CreatedQueue
 from recoverable.local.aws.sam.stack import EventSourceMapping, Function, Schedule, Stack
-from recoverable.local.aws.sam.template import CreatedQueue
 from recoverable.local.aws.schedule import Ticker
 from recoverable.local.aws.settings import Settings
 from recoverable.local.aws.sqs import Sqs
@@ -55,7 +55,7 @@ def serving(stack: Stack, place: Place) -> Iterator[None]:
 
 
 def _invoker(function: Function, place: Place) -> Invoker:
-    account = next((queue.arn.split(":")[4] for queue in place.created.values()), "")
+    account = next((queue.arn.split(":")[4] for queue in place.created.values()), SOMEWHERE)
     limit = 1 if place.settings.in_process else function.reserved_concurrency
     return Invoker(
         function=function,

@@ -10,8 +10,9 @@ from recoverable.local.aws.sam.document import TemplateError
 from recoverable.local.aws.sam.properties import Properties
 from recoverable.local.aws.sam.stack import Function, Schedule
 
-_UNITS = ("minute", "hour", "day")
-_RATE = re.compile(r"rate\(\s*([1-9][0-9]{0,8})\s+(minute|hour|day)(s?)\s*\)", re.ASCII)
+_RATE = re.compile(
+    r"rate\(\s*([1-9][0-9]{0,4})\s+(minute|hour|day)(s?)\s*\)", re.ASCII
+)  # five digits: no thread can wait longer
 _RETRIES = 2  # Lambda, "Configuring error handling settings for asynchronous invocation"
 
 
@@ -50,12 +51,7 @@ def _rate(properties: Properties) -> timedelta:
         raise TemplateError(
             f"{properties.where}.Schedule is {text!r}; AWS takes rate(1 minute), rate(5 minutes), and so with hours and days."
         )
-    try:
-        return timedelta(**{f"{match[2]}s": int(match[1])})
-    except OverflowError as error:
-        raise TemplateError(
-            f"{properties.where}.Schedule is {text!r}, which is longer than can be waited."
-        ) from error
+    return timedelta(**{f"{match[2]}s": int(match[1])})
 
 
 def _input(properties: Properties) -> str | None:

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from recoverable.local.aws.sam.created import SOMEWHERE, CreatedQueue, CreatedTable, knowing
 from recoverable.local.aws.sam.document import TemplateError, load
 from recoverable.local.aws.sam.events import events_of
-from recoverable.local.aws.sam.functions import FUNCTION, LAYER, read_function, with_globals
+from recoverable.local.aws.sam.functions import FUNCTION, read_function, with_globals
 from recoverable.local.aws.sam.intrinsics import Scope, holds
 from recoverable.local.aws.sam.mappings import read_mapping
 from recoverable.local.aws.sam.parameters import read_parameters
@@ -24,25 +25,6 @@ from recoverable.local.aws.sam.stack import EventSourceMapping, Function, Queue,
 from recoverable.local.aws.sam.tables import TABLE, read_table
 
 QUEUE = "AWS::SQS::Queue"
-SOMEWHERE = "000000000000"
-"""The account of ARNs made up before the broker has said its own."""
-
-
-@dataclass(frozen=True, slots=True)
-class CreatedQueue:
-    """How the broker calls a queue that it has created."""
-
-    name: str
-    url: str
-    arn: str
-
-
-@dataclass(frozen=True, slots=True)
-class CreatedTable:
-    """How the server calls a table that it has created."""
-
-    name: str
-    arn: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +109,7 @@ class Template:
         functions: list[Function] = []
         mappings: list[EventSourceMapping] = []
         schedules: list[Schedule] = []
-        for properties in self._functions(_knowing(self.scope, created, tables)):
+        for properties in self._functions(knowing(self.scope, created, tables)):
             events = events_of(properties)
             notes.extend(events.notes)
             if not events.queues and not events.schedules:
@@ -166,33 +148,6 @@ class Template:
         for kind in ("AWS::Lambda::Function", "AWS::Lambda::EventSourceMapping"):
             for logical_id, _ in self._resources(kind):
                 yield f"{logical_id} is an {kind}, which is not read; write an {FUNCTION} with an event of Type SQS"
-
-
-def _knowing(scope: Scope, created: Mapping[str, CreatedQueue], tables: Mapping[str, CreatedTable]) -> Scope:
-    """The scope once the servers have said what their queues, tables and account are."""
-    accounts = [queue.arn.split(":")[4] for queue in created.values()] or [SOMEWHERE]
-    attributes = {
-        logical_id: {"Ref": queue.url, "Arn": queue.arn, "QueueName": queue.name, "QueueUrl": queue.url}
-        for logical_id, queue in created.items()
-    }
-    attributes |= {key: {"Ref": table.name, "Arn": table.arn} for key, table in tables.items()}
-    scope = replace(
-        scope, parameters={**scope.parameters, "AWS::AccountId": accounts[0]}, attributes=attributes
-    )
-    for logical_id, resource in scope.resources.items():
-        if resource.get("Type") == LAYER:
-            attributes[logical_id] = {"Ref": logical_id}  # enough to find its folder by
-        elif resource.get("Type") == FUNCTION:
-            own = Properties(logical_id, resource.get("Properties") or {}, scope)
-            attributes[logical_id] = _function_names(own.text("FunctionName", logical_id), scope.parameters)
-    return scope
-
-
-def _function_names(name: str, pseudo: Mapping[str, Any]) -> dict[str, str]:
-    return {
-        "Ref": name,
-        "Arn": f"arn:aws:lambda:{pseudo['AWS::Region']}:{pseudo['AWS::AccountId']}:function:{name}",
-    }
 
 
 def _pseudo(region: str, stack_name: str) -> dict[str, str]:
