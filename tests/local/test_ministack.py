@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from local.conftest import Start
+from local.test_host_schedules import events, running
 from local.world import World
-from recoverable.local.aws import Died, Ended
+from recoverable.local.aws import Died, Ended, Returned
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ministack")]
 
@@ -110,3 +111,11 @@ def test_attributes_of_every_type_arrive(start: Start, ministack: str) -> None:
     (message,) = errors.messages()
 
     assert message.attributes == {"tenant": "blue", "amount": "3", "picture": b"\x00\xff"}
+
+
+def test_what_a_schedule_calls_finds_its_table(tmp_path: Path, ministack: str, stack_name: str) -> None:
+    with running(tmp_path, ministack, stack_name) as world:
+        (ended,) = world.ended(1)
+
+    assert ended.outcome == Returned("null")
+    assert events(ministack, stack_name)[ended.request_id]["detail-type"] == "Scheduled Event"
