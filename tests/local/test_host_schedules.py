@@ -28,6 +28,7 @@ from recoverable.local.aws import (
     Throttled,
 )
 from recoverable.local.aws.clients import session
+from recoverable.local.aws.dynamodb import DynamoDb
 
 pytestmark = pytest.mark.slow
 
@@ -46,15 +47,19 @@ def template(*, reserved: int = 2, **properties: Any) -> dict[str, Any]:
         "Environment": {"Variables": {"EVENTS_TABLE": {"Ref": "Events"}}},
         "Events": {"EachMinute": event},
     }
-    table = {
-        "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
-        "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
-    }
     return {
         "Resources": {
             "Clock": {"Type": "AWS::Serverless::Function", "Properties": function},
-            "Events": {"Type": "AWS::DynamoDB::Table", "Properties": table},
+            "Events": {"Type": "AWS::DynamoDB::Table", "Properties": keyed_by("id")},
         }
+    }
+
+
+def keyed_by(name: str) -> dict[str, Any]:
+    """The properties of a table with one key."""
+    return {
+        "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"}],
+        "KeySchema": [{"AttributeName": name, "KeyType": "HASH"}],
     }
 
 
@@ -123,6 +128,16 @@ def test_a_table_that_is_there_keeps_what_it_holds(tmp_path: Path, broker: str, 
             world.ended(1)
 
     assert len(events(broker, stack_name)) >= 2
+
+
+def test_a_table_that_is_there_with_other_keys_is_refused(
+    tmp_path: Path, broker: str, stack_name: str
+) -> None:
+    DynamoDb(broker, region="us-east-1").create(f"{stack_name}-Events", keyed_by("name"))
+
+    said = rf"The table '{stack_name}-Events' is there already, with the keys .*'name'.* wants .*'id'"
+    with pytest.raises(ValueError, match=said), running(tmp_path, broker, stack_name):
+        pass
 
 
 def test_leaving_ends_an_invocation_that_runs(tmp_path: Path, broker: str, stack_name: str) -> None:

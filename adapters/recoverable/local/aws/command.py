@@ -1,12 +1,12 @@
 """Run the Lambda functions of a SAM template on a local SQS, without Docker.
 
-The queues, tables, functions, event source mappings and schedules are those of the template. Each instance of a function is a process with AWS's own runtime
-client, killed at the function's Timeout as in Lambda. An endpoint for SQS and DynamoDB starts with the command; with --endpoint-url another
-one is used, for instance
+The queues, tables, functions, event source mappings and schedules are those of the template. Each instance of a function is a process
+with AWS's own runtime client, killed at the function's Timeout as in Lambda. An endpoint for SQS and DynamoDB starts with the command;
+with --endpoint-url another one is used, for instance
   ministack    BIND_HOST=127.0.0.1 GATEWAY_PORT=4566 ministack    --endpoint-url http://127.0.0.1:4566
   LocalStack   localstack start                                   --endpoint-url http://127.0.0.1:4566
 All AWS calls of the functions go to that endpoint, and none to an account, unless --env AWS_ENDPOINT_URL_<SERVICE>=… says otherwise.
-It has no Lambda functions to say anything about: a trigger is not paused here.
+Lambda's own API is not served: what would pause a trigger cannot do so here, and logs that.
 """
 
 from __future__ import annotations
@@ -136,7 +136,10 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
         "metavar": "FILE",
         "help": "the SAM template (default: %(default)s)",
     },
-    "--endpoint-url": {"metavar": "URL", "help": "an SQS endpoint that runs already (default: start one)"},
+    "--endpoint-url": {
+        "metavar": "URL",
+        "help": "an SQS endpoint that runs already, and one of DynamoDB if the template has tables (default: start one)",
+    },
     "--port": {
         "type": int,
         "default": 0,

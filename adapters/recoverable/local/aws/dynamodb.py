@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -29,16 +29,25 @@ class DynamoDb:
         )
 
     def create(self, name: str, definition: Mapping[str, Any]) -> str:
-        """Create a table, billed on demand, or take the one of that name as it is; gives its ARN.
+        """Create a table, billed on demand, or take the one of that name with what it holds; gives its ARN.
 
         Args:
             name: The table's.
             definition: Its keys and indexes, in the words of the DynamoDB API.
+
+        Raises:
+            ValueError: The one of that name has other keys.
         """
         with suppress(self._client.exceptions.ResourceInUseException):  # it was there before
             self._client.create_table(TableName=name, BillingMode="PAY_PER_REQUEST", **definition)
         self._client.get_waiter("table_exists").wait(TableName=name, WaiterConfig={"Delay": 1})
-        return self._client.describe_table(TableName=name)["Table"]["TableArn"]
+        table = self._client.describe_table(TableName=name)["Table"]
+        if _keys(table["KeySchema"]) != _keys(wanted := definition["KeySchema"]):
+            raise ValueError(
+                f"The table {name!r} is there already, with the keys {table['KeySchema']}, where the template wants"
+                f" {wanted}; delete it, or choose another stack name."
+            )
+        return table["TableArn"]
 
     def drop(self, name: str) -> None:
         """Delete a table with all that it holds."""
@@ -47,3 +56,7 @@ class DynamoDb:
     def close(self) -> None:
         """Close the connection."""
         self._client.close()
+
+
+def _keys(schema: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    return {key["AttributeName"]: key["KeyType"] for key in schema}

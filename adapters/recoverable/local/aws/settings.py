@@ -14,7 +14,7 @@ class Settings:
     Args:
         parameters: Values for the template's `Parameters`.
         environment: Variables for every function, over those of the template.
-        endpoint_url: An SQS endpoint; None starts the embedded one.
+        endpoint_url: An endpoint of SQS, and of DynamoDB if the template has tables; None starts the embedded one.
         port: Where the embedded one listens on 127.0.0.1; 0 lets the kernel choose.
         region: The AWS region that everything believes to be in.
         stack_name: What `AWS::StackName` is.

@@ -43,12 +43,9 @@ def _left_out(kind: str, event: Properties) -> str | None:
             return None if on else f"{event.where} is not Enabled, so nothing here reads its queue"
         case "Schedule" if not is_on(event):
             return f"{event.where} is not Enabled, so nothing here invokes its function"
+        case "Schedule" if not is_rate(event):
+            return f"{event.where} is a schedule of cron, which nothing here follows; write a rate"
         case "Schedule":
-            followed = is_rate(event)
-            return (
-                None
-                if followed
-                else f"{event.where} is a schedule of cron, which nothing here follows; write a rate"
-            )
+            return None
         case _:
             return f"{event.where} is an event of Type {kind}, which nothing here sends"

@@ -10,9 +10,8 @@ from recoverable.local.aws.sam.document import TemplateError
 from recoverable.local.aws.sam.properties import Properties
 from recoverable.local.aws.sam.stack import Function, Schedule
 
-_RATE = re.compile(
-    r"rate\(\s*([1-9][0-9]{0,4})\s+(minute|hour|day)(s?)\s*\)", re.ASCII
-)  # five digits: no thread can wait longer
+# Five digits: a thread can wait for so many days, and not for many more.
+_RATE = re.compile(r"rate\(\s*([1-9][0-9]{0,4})\s+(minute|hour|day)(s?)\s*\)", re.ASCII)
 _RETRIES = 2  # Lambda, "Configuring error handling settings for asynchronous invocation"
 
 
