@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
 def show(host: LocalAws, watcher: Watcher[Entry], console: Console) -> int:
     """Send the orders, show what becomes of them, and judge."""
     console.print(
-        "AWS: two immediate and two delayed retries, so at most 9 attempts an order. The deadly one takes half a minute.\n"
+        "AWS: two immediate and two delayed retries, so at most 9 attempts an order. The deadly one takes forty seconds.\n"
         f"SQS is to delay nothing longer than {LONGEST_DELAY} s here: what waits longer is stored in a table."
     )
     with host:
