@@ -16,6 +16,7 @@ from waiting.stores import PAGE, Cloud
 
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
+MINUTE = seconds(60)
 ATTRIBUTES: dict[str, dict[str, Any]] = {
     "NServiceBus.AmazonSQS.Headers": {"DataType": "String", "StringValue": '{"a": "ü"}'},
     "raw": {"DataType": "Binary.png", "BinaryValue": b"\x00\xff"},
@@ -267,6 +268,24 @@ def test_what_is_kept_can_be_cancelled(store: Store) -> None:
 
     assert store.cancel(made.id, now=NOW)
     assert take(store, NOW + HOUR) == []
+
+
+def test_those_kept_are_found_each_at_its_own_time(store: Store) -> None:
+    made = [stored(store, NOW, token=f"{8 * n:032x}") for n in range(2)]
+    [claim] = claims(store, NOW)
+    found = sorted((row for page in store.due(claim) for row in page), key=lambda row: row.id)
+    for n, row in enumerate(found):
+        store.keep(claim, [Kept(row, "gone")], retry_at=NOW + (5 * n + 4) * MINUTE)
+    store.release(claim)
+
+    assert [take(store, NOW + n * MINUTE) for n in (4, 9)] == [[made[0]], [made[1]]]
+
+
+def test_what_is_due_before_the_first_that_was_stored_waits_where_it_is_looked_for(store: Store) -> None:
+    stored(store, NOW + DAY, token="0" * 32)
+    stored(store, NOW + HOUR, token="0" * 32)
+
+    assert [row.kept for row in poll(store, NOW + HOUR)] == [False]
 
 
 def test_what_is_kept_lets_the_watermark_pass(store: Store) -> None:

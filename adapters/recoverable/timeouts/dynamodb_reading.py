@@ -69,9 +69,7 @@ class Reading:
 
     def _kept(self, claim: Claim) -> Iterator[Sequence[Row]]:
         for items in self._table.query(kept_partition(claim.shard), page=self._page):
-            claim.next_kept = min(
-                claim.next_kept, *(max(retry_at(item), claim.horizon + LOOK_AGAIN) for item in items)
-            )
+            claim.next_kept = min(claim.next_kept, *(next_look(item, claim.horizon) for item in items))
             yield from self._rows([item for item in items if retry_at(item) <= claim.horizon])
         self._shards.change(
             claim.shard,
@@ -87,3 +85,9 @@ class Reading:
 def retry_at(item: Item) -> int:
     """When what was kept is to be tried again."""
     return int(item["retry_at"]["N"])
+
+
+def next_look(item: Item, horizon: int) -> int:
+    """When a look is to be taken at what was kept; a while after the horizon for what is tried now, whatever becomes of it."""
+    at = retry_at(item)
+    return at if at > horizon else horizon + LOOK_AGAIN

@@ -53,7 +53,7 @@ class Shard(Frozen):
 def after_put(shard: Shard | None, due: int, now: int) -> Shard | None:
     """The shard after a timeout of that due time was stored; None when nothing changes."""
     if shard is None:
-        return Shard(watermark=max(due, now - OLDEST))
+        return Shard(watermark=max(min(due, now), now - OLDEST))  # others may be due before a first far one
     return shard.__replace__(late=shard.late + 1) if due <= shard.horizon else None
 
 
