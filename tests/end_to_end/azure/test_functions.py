@@ -58,7 +58,7 @@ def queues(names: Iterable[str]) -> list[Queue]:
 @pytest.mark.parametrize("count", [1, 3])
 def test_the_attempts_of_the_table_are_made_by_any_number_of_hosts(count: int) -> None:
     rows = [(immediate, delayed) for immediate, delayed, _ in TABLE]
-    settings = {"TABLE": json.dumps(rows)}
+    settings = {"TABLE": json.dumps(rows), "AzureWebJobsServiceBus": "the namespace that is given goes first"}
     with ExitStack() as running:
         names = [f"orders-{immediate}-{delayed}" for immediate, delayed in rows]
         namespace = running.enter_context(ServiceBusNamespace(queues(names)))

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from recoverable.azure.settings import connection, read
+from recoverable.azure.settings import PREFIXES, connection, read
 from recoverable.local.azure.app import App, read_app
 from recoverable.local.azure.entities import queues_of, topics_of
 from recoverable.local.azure.journal import FunctionLog, Journal, Observer
@@ -92,10 +92,10 @@ class LocalFunctions:
         self.served = running.start()
 
     def _connections(self, triggers: tuple[Trigger, ...], cleanup: ExitStack) -> dict[str, str]:
-        """The connections that the app's own settings do not have."""
+        """The connections that the app's own settings do not have, or all where one is given: under the name, too, that is looked up first."""
         names = {each.connection for each in triggers}
         if (given := self.settings.connection_string) is not None:
-            return dict.fromkeys(names, given)
+            return dict.fromkeys((*names, *map(PREFIXES[0].format, names)), given)
         missing = {name for name in names if not _is_known(name, self.app.settings)}
         if not missing:
             return {}
