@@ -9,6 +9,7 @@ import pytest
 from recoverable.cli import main
 from recoverable.local.service_bus import Queue, ServiceBusNamespace
 from recoverable.timeouts import SqliteStore
+from recoverable.timeouts.command import is_same
 from recoverable.timeouts.store import Selection
 from waiting.rows import NOW, stored
 from waiting.world import HOUR
@@ -99,6 +100,35 @@ def test_what_is_held_is_shown_again_by_an_abort(source: str, capsys: pytest.Cap
 
     assert main(["timeouts", "abort", source, "--really"]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "3 shown again"
+
+
+def test_a_store_is_not_moved_onto_itself(source: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = Path(source.removeprefix("sqlite:"))
+    link = path.with_name("link.sqlite")
+    link.symlink_to(path)
+
+    assert main(["timeouts", "migrate", source, f"sqlite:{link}", "--really"]) == 2
+    assert "link.sqlite is the source itself; write another store" in capsys.readouterr().err
+    assert waiting(source) == 3
+
+
+ARN = "arn:aws:dynamodb:eu-west-1:123456789012:table/timeouts"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("dynamodb:timeouts", "dynamodb:timeouts", True),
+        ("dynamodb:timeouts", f"dynamodb:{ARN}", True),
+        ("dynamodb:timeouts", "dynamodb:other", False),
+        (f"dynamodb:{ARN}", f"dynamodb:{ARN.replace('west', 'north')}", False),
+        ("dynamodb:timeouts", "sqlite:timeouts", False),
+        ("sqlite:a/../timeouts", "sqlite:timeouts", True),
+        ("sqlite:timeouts", "sqs", False),
+    ],
+)
+def test_a_table_is_known_by_its_name_and_its_arn(one: str, other: str, *, same: bool) -> None:
+    assert (is_same(one, other), is_same(other, one)) == (same, same)
 
 
 WRONG = [

@@ -37,11 +37,11 @@ class Outage(SqliteStore):
 
     away = True
 
-    def put(self, *timeout: object, **when: object) -> None:
+    def put(self, *timeout: object, **when: object) -> str:
         """Take it, or not."""
         if self.away:
             raise StoreUnavailable("it is away")
-        super().put(*timeout, **when)  # type: ignore[arg-type]  # passed on as it came
+        return super().put(*timeout, **when)  # type: ignore[arg-type]  # passed on as it came
 
 
 def served(world: SqsWorld, store: SqliteStore) -> Bank:
@@ -101,7 +101,7 @@ def test_what_cannot_be_stored_stays_and_comes_back(
 
 def test_what_no_store_can_take_hops(sqs_world: SqsWorld) -> None:
     class Small(SqliteStore):
-        def put(self, *timeout: object, **when: object) -> None:
+        def put(self, *timeout: object, **when: object) -> str:
             raise TooLarge("a message of 300 KB; the store takes 1 KB")
 
     store = Small(":memory:")

@@ -59,6 +59,36 @@ def test_what_is_moved_to_another_store_is_there_and_no_more_here(store: Store, 
     assert take(other, NOW + 2 * HOUR) == made
 
 
+def test_what_is_moved_back_is_where_it_was(store: Store, other: Store) -> None:
+    made = stored(store, NOW + HOUR)
+    moved(store, StoreTarget(other, "other"))
+    assert moved(other, StoreTarget(store, "first")).done == 1
+
+    assert (take(other, NOW + HOUR), take(store, NOW + HOUR)) == ([], [made])
+
+
+def test_what_is_moved_onto_itself_is_refused_and_comes_after_an_abort(store: Store) -> None:
+    made = stored(store, NOW + HOUR)
+    summary = moved(store, StoreTarget(store, "itself"))
+    abort(store, ALL, dry_run=False)
+
+    assert dict(summary.left) == {
+        "itself did not take it: it is held there; it stays hidden until migrate or abort": 1
+    }
+    assert take(store, NOW + HOUR) == [made]
+
+
+def test_what_was_cancelled_there_is_not_taken(store: Store, other: Store) -> None:
+    """A migration that ended between sending and marking goes on, and finds what became of it in the meantime."""
+    made = stored(other, NOW + HOUR)
+    store.put(made, now=NOW)
+    store.cancel(made.id, now=NOW)
+    summary = moved(other, StoreTarget(store, "there"))
+
+    assert (summary.done, summary.left.total()) == (0, 1)
+    assert take(store, NOW + HOUR) == []
+
+
 def test_a_dry_run_changes_nothing(local_store: Store, other: Store) -> None:
     made = stored(local_store, NOW + HOUR)
 

@@ -154,6 +154,16 @@ def test_the_same_key_at_the_same_time_is_one_message(local_store: Store) -> Non
     assert [len(times) for times in shop.arrived.values()] == [len(ids)] == [1]
 
 
+def test_what_was_cancelled_can_be_scheduled_again_with_its_key(local_store: Store) -> None:
+    shop = Shop(local_store)
+    due = shop.now() + HOUR
+    assert shop.timeouts.cancel(shop.timeouts.schedule("orders", "hello", at=due, key="reminder-7"))
+    message_id = shop.timeouts.schedule("orders", "hello", at=due, key="reminder-7")
+    shop.run_each_minute(2 * HOUR)
+
+    assert shop.arrived[message_id] == [due]
+
+
 def test_a_copy_that_is_made_already_is_held_as_it_is(local_store: Store) -> None:
     shop = Shop(local_store, receiving=False)
     attributes = {"raw": {"DataType": "Binary", "BinaryValue": b"\x00\xff"}}

@@ -189,6 +189,17 @@ def test_cancelling_twice_cancels_once(store: Store) -> None:
     assert [store.cancel(made.id, now=NOW) for _ in range(2)] == [True, False]
 
 
+@pytest.mark.parametrize("again", [True, False])
+def test_what_was_cancelled_is_stored_again_only_if_asked(store: Store, *, again: bool) -> None:
+    made = stored(store, NOW + HOUR, correlation="saga-1")
+    store.cancel(made.id, now=NOW)
+    state = store.put(made, now=NOW, again=again)
+
+    assert state == ("waiting" if again else "cancelled")
+    assert list(store.waiting_for("saga-1")) == [made.id] or not again
+    assert take(store, NOW + HOUR) == ([made] if again else [])
+
+
 def test_what_was_dispatched_cannot_be_cancelled(store: Store) -> None:
     made = stored(store, NOW)
     take(store)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,7 @@ DOORS = ("preview", "migrate", "abort")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("verb", choices=DOORS)
-    parser.add_argument("source", type=store_at, help="where they wait: dynamodb:TABLE or sqlite:FILE")
+    parser.add_argument("source", type=source_at, help="where they wait: dynamodb:TABLE or sqlite:FILE")
     parser.add_argument(
         "target",
         nargs="?",
@@ -57,6 +58,11 @@ def run(arguments: argparse.Namespace) -> int:
             "recoverable timeouts: `migrate` takes a source and a target, the other verbs a source alone\n"
         )
         return 2
+    if arguments.target is not None and is_same(arguments.source.address, arguments.target.name):
+        sys.stderr.write(
+            f"recoverable timeouts: {arguments.target.name} is the source itself; write another store as the target (tables of one name in two regions: both by their ARNs)\n"
+        )
+        return 2
     try:
         summary = done(arguments, selection)
     except StoreUnavailable as error:
@@ -65,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
         return 2
     finally:
-        for place in (arguments.source, arguments.target):
+        for place in (arguments.source.store, arguments.target):
             getattr(place, "close", lambda: None)()
     for line in lines(summary, arguments):
         say(line)
@@ -74,14 +80,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 def done(arguments: argparse.Namespace, selection: Selection) -> Summary:
     """What the verb comes to."""
+    store = arguments.source.store
     match arguments.verb:
         case "preview":
-            return preview(arguments.source, selection)
+            return preview(store, selection)
         case "abort":
-            return abort(arguments.source, selection, dry_run=not arguments.really)
+            return abort(store, selection, dry_run=not arguments.really)
         case _:
             dry_run = not arguments.really
-            return migrate(arguments.source, arguments.target, selection, now, dry_run=dry_run, say=progress)
+            return migrate(store, arguments.target, selection, now, dry_run=dry_run, say=progress)
 
 
 def lines(summary: Summary, arguments: argparse.Namespace) -> list[str]:
@@ -105,6 +112,35 @@ def lines(summary: Summary, arguments: argparse.Namespace) -> list[str]:
     if arguments.verb != "preview" and not arguments.really:
         told.append("Nothing was changed; add --really.")
     return told
+
+
+@dataclass(frozen=True)
+class Source:
+    """A store to move from.
+
+    Args:
+        store: the store.
+        address: what was written for it.
+    """
+
+    store: Store
+    address: str
+
+
+def source_at(address: str) -> Source:
+    """The store that an address means, and the address."""
+    return Source(store_at(address), address)
+
+
+def is_same(one: str, other: str) -> bool:
+    """Whether two addresses may mean one store; a table's name may be that of any ARN that ends with it."""
+    (kind, _, place), (other_kind, _, other_place) = one.partition(":"), other.partition(":")
+    if kind != other_kind:
+        return False
+    if kind == "sqlite":
+        return os.path.realpath(place) == os.path.realpath(other_place)
+    by_arn = ":" in place and ":" in other_place
+    return place == other_place if by_arn else place.split("/")[-1] == other_place.split("/")[-1]
 
 
 def store_at(address: str) -> Store:

@@ -28,7 +28,7 @@ from .dynamodb_shards import NEW, ShardStates
 from .dynamodb_table import Table
 from .ids import micros, place_of
 from .s3_store import Bodies, impatient, s3_client
-from .store import Claim
+from .store import CANCELLED, DISPATCHED, HELD, MIGRATED, WAITING, Claim
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
@@ -88,8 +88,8 @@ class DynamoDBStore:
         """Make the table, for local servers; in an account let a template do it, with point-in-time recovery."""
         self._table.create()
 
-    def put(self, timeout: Timeout, *, now: datetime) -> None:
-        """Store a timeout; one that is there already, stays as it is.
+    def put(self, timeout: Timeout, *, now: datetime, again: bool = False) -> str:
+        """Store a timeout, also over one that was migrated and, if `again`, cancelled; gives what it is then.
 
         What points to it is written before it, and its shard is looked at after it: see `shards.py`.
         """
@@ -102,11 +102,12 @@ class DynamoDBStore:
             item = in_bucket(item, self._bodies.put(timeout.id, item["message"]["S"]))
         if timeout.correlation:
             self._table.put(pointer(timeout.id, timeout.correlation), NEW)
-        if not self._table.put(item, NEW) and not self._waits(item):
-            return  # it was dispatched since, or set aside
+        if not self._written(item, again=again) and (there := self._state(item)):
+            return there
         state = self._shards.after_put(place, micros(now))
         if place.due < state.watermark:
             self._set_aside(item, place)
+        return WAITING
 
     def cancel(self, timeout_id: str, *, now: datetime) -> bool:
         """Cancel a timeout; False when it is none, or may have been taken."""
@@ -142,7 +143,7 @@ class DynamoDBStore:
 
     def mark(self, rows: Sequence[Row], *, now: datetime) -> None:
         """Note that these are dispatched."""
-        self._done(rows, "dispatched", now)
+        self._done(rows, DISPATCHED, now)
 
     def keep(self, claim: Claim, rows: Sequence[Kept], *, retry_at: datetime) -> None:
         """Set aside what cannot be dispatched, until it is tried again: written there before it is taken from here."""
@@ -179,7 +180,7 @@ class DynamoDBStore:
 
     def mark_migrated(self, rows: Sequence[Row], *, now: datetime) -> None:
         """Note that these are elsewhere now."""
-        self._done(rows, "migrated", now)
+        self._done(rows, MIGRATED, now)
 
     def _untaken(self, timeout_id: str, change: Item, values: Item) -> bool:
         """Change a timeout that waits, if no dispatcher has announced to take it: one transaction with its shard's state."""
@@ -195,7 +196,7 @@ class DynamoDBStore:
         return self._table.transact([{"ConditionCheck": announced}, {"Update": update}]) == []
 
     def _cancelled(self, timeout_id: str, item: Item, now: datetime) -> bool:
-        values = {":outcome": text("cancelled"), ":expires": number(expiry(now))}
+        values = {":outcome": text(CANCELLED), ":expires": number(expiry(now))}
         change = {
             "UpdateExpression": "SET outcome = :outcome, expires = :expires REMOVE message",
             "ConditionExpression": f"{WAITS} AND attribute_not_exists(held)",
@@ -219,9 +220,17 @@ class DynamoDBStore:
         )
         self._bodies.delete([item["s3"]["S"] for _, item in done if "s3" in item])
 
-    def _waits(self, item: Item) -> bool:
+    def _written(self, item: Item, *, again: bool) -> bool:
+        over = {":one": text(MIGRATED), ":other": text(CANCELLED if again else MIGRATED)}
+        return self._table.put(item, f"{NEW} OR outcome IN (:one, :other)", over)
+
+    def _state(self, item: Item) -> str | None:
+        """What a timeout is that was there; None when it waits where it is looked for."""
         found = self._table.get(key_in(item))
-        return found is not None and "expires" not in found
+        if found is None:
+            return WAITING  # it was set aside since
+        outcome: str | None = found["outcome"]["S"] if "expires" in found else None
+        return HELD if "held" in found else outcome
 
     def _set_aside(self, item: Item, place: Place) -> None:
         """Keep until it is due what lies where nobody looks any more: written there before it is taken from here."""

@@ -17,8 +17,11 @@ class Store(Protocol):
     def shards(self) -> int:
         """How many dispatchers can work at once."""
 
-    def put(self, timeout: Timeout, *, now: datetime) -> None:
-        """Store a timeout; one that is there already, stays as it is. `TooLarge` when it does not fit."""
+    def put(self, timeout: Timeout, *, now: datetime, again: bool = False) -> str:
+        """Store a timeout, also over one that was migrated and, if `again`, cancelled; any other that is there stays as it is.
+
+        Gives what it is there then: WAITING, HELD, DISPATCHED or CANCELLED. `TooLarge` when it does not fit.
+        """
 
     def cancel(self, timeout_id: str, *, now: datetime) -> bool:
         """Cancel a timeout: True when it will not be dispatched, False when it is none, or may have been taken."""

@@ -84,7 +84,7 @@ class Timeouts:
             headers: the message's headers; with NServiceBus.MessageId unless you give one, so that a duplicate can be told.
             correlation: what it can be cancelled by, together with others; the header NServiceBus.SagaId unless given.
             key: what tells it from others for that queue at the same time: what is scheduled again `at` the same time with the same key, is
-                stored once.
+                stored once, unless it was cancelled in between.
 
         Returns:
             The timeout's id, which `cancel` takes.
@@ -172,7 +172,7 @@ class Timeouts:
         checked(timeout)
         wait = timeout.due_at - now
         if wait > (NO_DELAY if is_fifo(timeout.to) else self.longest_native):
-            self._store.put(timeout, now=now)
+            self._store.put(timeout, now=now, again=True)
             return
         from .client import send_now  # noqa: PLC0415
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from .store import Row, StoreUnavailable
+from .store import HELD, WAITING, Row, StoreUnavailable
 from .timeout import Unreadable, unpacked
 
 SCHEMA = """
@@ -21,7 +21,9 @@ CREATE TABLE IF NOT EXISTS shards (number INTEGER PRIMARY KEY, state TEXT NOT NU
 """
 
 COLUMNS = "id, state, version, destination, endpoint, correlation, message"
-WAITING, HIDDEN, KEPT = "waiting", "hidden", "kept"
+HIDDEN, KEPT = "hidden", "kept"
+STATES = {HIDDEN: HELD, KEPT: WAITING}
+"""What the port calls those that it calls otherwise."""
 
 
 @contextmanager

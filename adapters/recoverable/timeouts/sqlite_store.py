@@ -13,8 +13,8 @@ from threading import Lock
 from . import shards
 from .ids import micros, place_of
 from .shards import NEVER, Shard
-from .sqlite_rows import COLUMNS, SCHEMA, WAITING, row_of, told
-from .store import Claim, Kept, Row, Selection
+from .sqlite_rows import COLUMNS, SCHEMA, STATES, row_of, told
+from .store import WAITING, Claim, Kept, Row, Selection
 from .timeout import VERSION, Timeout, packed
 
 PAGE = 100
@@ -44,18 +44,24 @@ class SqliteStore:
         """Close the database."""
         self._database.close()
 
-    def put(self, timeout: Timeout, *, now: datetime) -> None:
-        """Store a timeout; one that is there already, stays as it is."""
+    def put(self, timeout: Timeout, *, now: datetime, again: bool = False) -> str:
+        """Store a timeout, also over one that was migrated and, if `again`, cancelled; gives what it is then."""
         place = place_of(timeout.id)
         assert place is not None, timeout.id
         fields = (timeout.to, timeout.endpoint, timeout.correlation, packed(timeout))
         row = (timeout.id, place.due, WAITING, VERSION, *fields)
         with self._transaction() as database:
             database.execute(
+                "DELETE FROM timeouts WHERE id = ? AND (state = 'migrated' OR state = 'cancelled' AND ?)",
+                (timeout.id, again),
+            )
+            database.execute(
                 f"INSERT OR IGNORE INTO timeouts (id, due, {COLUMNS.removeprefix('id, ')}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608  # our own words
                 row,
             )
             self._change(lambda shard: shards.after_put(shard, place.due, micros(now)))
+            [state] = database.execute("SELECT state FROM timeouts WHERE id = ?", (timeout.id,)).fetchone()
+        return str(STATES.get(state, state))
 
     def cancel(self, timeout_id: str, *, now: datetime) -> bool:
         """Cancel a timeout; False when it is none, or may have been taken."""

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from .timeout import Timeout
 
 
+WAITING, HELD, DISPATCHED, CANCELLED, MIGRATED = "waiting", "held", "dispatched", "cancelled", "migrated"
+"""What a timeout is in a store: it waits, a migration has it, or it is done with."""
+
+
 class StoreUnavailable(Exception):
     """The store did not do what it was asked; what was to be stored is not, what was to be dispatched waits."""
 

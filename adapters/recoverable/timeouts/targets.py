@@ -9,7 +9,7 @@ from .client import Sender
 from .migration import Sent
 from .port import Store
 from .sending import batches, outgoing
-from .store import Row, StoreUnavailable
+from .store import DISPATCHED, WAITING, Row, StoreUnavailable
 from .timeout import Timeout
 
 
@@ -63,13 +63,17 @@ class StoreTarget:
         return None
 
     def send(self, timeouts: Sequence[Timeout], now: datetime) -> Sent:
-        """Store them."""
+        """Store them; what is held or cancelled there is not taken, for it would come from neither store."""
         ids: set[str] = set()
         failed: set[str] = set()
         for timeout in timeouts:
             try:
-                self._store.put(timeout, now=now)
-                ids.add(timeout.id)
+                state = self._store.put(timeout, now=now)
             except (StoreUnavailable, ValueError) as error:
                 failed.add(str(error))
+                continue
+            if state in (WAITING, DISPATCHED):
+                ids.add(timeout.id)
+            else:
+                failed.add(f"it is {state} there")
         return Sent(frozenset(ids), "; ".join(sorted(failed)))
