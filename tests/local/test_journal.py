@@ -58,7 +58,7 @@ def test_an_entry_is_told_in_one_line(entry: Entry, line: str) -> None:
 
 def test_the_observer_hears_every_entry_in_order() -> None:
     heard: list[Entry] = []
-    journal = Journal(heard.append)
+    journal = Journal(FunctionLog, heard.append)
 
     for entry, _ in LINES:
         journal(entry)
@@ -67,7 +67,7 @@ def test_the_observer_hears_every_entry_in_order() -> None:
 
 
 def test_the_latest_log_lines_are_kept() -> None:
-    journal = Journal()
+    journal = Journal(FunctionLog)
     for number in range(10_001):
         journal(FunctionLog("Shop", 7, str(number)))
 
@@ -75,7 +75,7 @@ def test_the_latest_log_lines_are_kept() -> None:
 
 
 def test_waiting_ends_with_the_condition_or_the_deadline() -> None:
-    journal = Journal()
+    journal = Journal(FunctionLog)
 
     assert journal.wait_until(lambda: True, deadline=timedelta(0))
     assert not journal.wait_until(lambda: False, deadline=timedelta(seconds=0.01))

@@ -10,7 +10,7 @@ import pytest
 
 from local.test_template import MAPPING, SHOP
 from recoverable.local.aws.invoker import Invoker
-from recoverable.local.aws.journal import Journal
+from recoverable.local.aws.journal import FunctionLog, Journal
 from recoverable.local.aws.mapping import Poller
 from recoverable.local.aws.pool import Pool
 from recoverable.local.aws.sam.created import CreatedQueue
@@ -36,7 +36,7 @@ class Nonsense(Sqs):
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # it is what is provoked
 def test_a_poller_that_fails_can_still_be_stopped() -> None:
-    journal = Journal()
+    journal = Journal(FunctionLog)
     poller = Poller(
         MAPPING,
         queue=CreatedQueue("orders", "http://broker/orders", "arn:aws:sqs:us-east-1:42:orders"),

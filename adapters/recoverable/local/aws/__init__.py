@@ -18,7 +18,7 @@ How the pieces fit, in the order in which a message meets them:
     journal         what was seen to happen, for observers
     serving, host   the same from the outside: start, stop, send, look, wait
 
-Nothing of `recoverable` outside this package is imported: it hosts any Lambda function.
+Nothing of `recoverable` outside `recoverable.local` is imported: it hosts any Lambda function.
 """
 
 from recoverable.local.aws.host import LocalAws

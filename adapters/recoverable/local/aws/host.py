@@ -52,7 +52,7 @@ class LocalAws:
             region=self.settings.region,
             stack_name=self.settings.stack_name,
         )
-        self._journal = Journal(observe)
+        self._journal = Journal(FunctionLog, observe)
         self._queues: Mapping[str, LocalQueue] = {}
         self._cleanup = ExitStack()
 

@@ -56,7 +56,7 @@ class LocalFunctions:
         self.settings = settings or Settings()
         self.app = read_app(folder, given=self.settings.app_settings, environment=os.environ)
         self.namespace = None
-        self._journal = Journal(observe)
+        self._journal = Journal(FunctionLog, observe)
         self._cleanup = ExitStack()
 
     @classmethod
