@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -299,6 +299,46 @@ def test_what_is_due_before_the_first_that_was_stored_waits_where_it_is_looked_f
     assert [row.kept for row in poll(store, NOW + HOUR)] == [False]
 
 
+def test_what_is_kept_cannot_be_cancelled_while_it_is_tried_again(store: Store) -> None:
+    made = stored(store, NOW)
+    keep(store)
+    list(claims(store, NOW + HOUR))
+
+    assert not store.cancel(made.id, now=NOW + HOUR)
+    assert take(store, NOW + 2 * HOUR) == [made]
+
+
+def test_what_was_cancelled_is_not_kept_again_by_who_lost_the_shard(store: Store) -> None:
+    made = stored(store, NOW)
+    keep(store)
+    [slow] = claims(store, NOW + HOUR, owner="slow")
+    [[row]] = store.due(slow)
+    keep(store, NOW + 1.5 * HOUR)
+    assert store.cancel(made.id, now=NOW + HOUR)
+    store.keep(slow, [Kept(row, "gone")], retry_at=NOW + 2 * HOUR)
+
+    assert take(store, NOW + 3 * HOUR) == []
+
+
+def test_who_lost_the_shard_does_not_put_off_what_the_next_one_keeps(store: Store) -> None:
+    made = [stored(store, NOW), stored(store, NOW + HOUR + 3 * MINUTE)]
+    keep(store)
+    [slow] = claims(store, NOW + HOUR, owner="slow")
+    reading = iter(store.due(slow))
+    next(reading)
+    keep(store, NOW + HOUR + 2 * MINUTE, retry_in=8 * MINUTE)
+    list(reading)
+
+    assert take(store, NOW + HOUR + 9 * MINUTE) == made
+
+
+def test_a_lease_that_a_clock_far_ahead_has_taken_holds_up_nobody(store: Store) -> None:
+    made = stored(store, NOW)
+    list(claims(store, NOW + DAY, owner="fast"))
+
+    assert take(store, NOW) == [made]
+
+
 def test_what_is_kept_lets_the_watermark_pass(store: Store) -> None:
     stored(store, NOW, token="0" * 32)
     keep(store)
@@ -308,12 +348,11 @@ def test_what_is_kept_lets_the_watermark_pass(store: Store) -> None:
     assert take(store, NOW + seconds(400)) == [late]
 
 
-def keep(store: Store, now: object = NOW) -> None:
-    """Keep all that is due, for an hour."""
-    assert isinstance(now, type(NOW))
+def keep(store: Store, now: datetime = NOW, *, retry_in: timedelta = HOUR) -> None:
+    """Keep all that is due, for an hour unless another time is given."""
     for claim in claims(store, now):
         for page in store.due(claim):
-            store.keep(claim, [Kept(row, "gone") for row in page], retry_at=now + HOUR)
+            store.keep(claim, [Kept(row, "gone") for row in page], retry_at=now + retry_in)
         store.release(claim)
 
 

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 LOOK_AGAIN = 600_000_000
 """Microseconds after which a look is taken at what is kept, if what was tried again could neither be sent nor kept."""
 
+MINUTES = 100
+"""Minutes that are read before the caller is asked whether there is time for more: half a second or so where all are empty."""
+
 FEW = 10
 """Rows of a page with messages from S3, each up to 1 MB."""
 
@@ -40,9 +43,12 @@ class Reading:
         self._table, self._shards, self._bodies, self._page = table, shard_states, bodies, page
 
     def due(self, claim: Claim) -> Iterator[Sequence[Row]]:
-        """What is due, the oldest first, then what was kept and is to be tried again; in pages, each read when asked for."""
+        """What is due, the oldest first, then what was kept and is to be tried again; in pages, each read when asked for.
+
+        An empty page now and then lets the caller renew its lease, or stop: what was read and found empty until then is passed.
+        """
         empty = True  # so far
-        for bucket in buckets_until(claim.state.watermark, claim.horizon):
+        for read, bucket in enumerate(buckets_until(claim.state.watermark, claim.horizon), 1):
             over = is_over(bucket, claim.horizon)
             before = None if over else key_after(claim.horizon)
             partition = due_partition(bucket, claim.shard)
@@ -53,6 +59,8 @@ class Reading:
             empty = empty and over and (not found or self._table.is_empty(partition))
             if empty:
                 claim.passed = after(bucket)
+            if read % MINUTES == 0:
+                yield []
         if claim.state.kept_at <= claim.horizon:
             yield from self._kept(claim)
 
@@ -73,7 +81,10 @@ class Reading:
             yield from self._rows([item for item in items if retry_at(item) <= claim.horizon])
         self._shards.change(
             claim.shard,
-            lambda shard: shard and shards.kept_tried(shard, claim.next_kept, claim.state.late),
+            lambda shard: (
+                shard
+                and shards.kept_tried(shard, claim.owner, next_at=claim.next_kept, late=claim.state.late)
+            ),
         )
 
     def _rows(self, items: list[Item]) -> Iterator[Sequence[Row]]:

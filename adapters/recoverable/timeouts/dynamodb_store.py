@@ -113,7 +113,7 @@ class DynamoDBStore:
         """Cancel a timeout; False when it is none, or may have been taken."""
         places = [where for where in (due_key(timeout_id), kept_key(timeout_id)) if where]
         found = [item for where in places if (item := self._table.get(where)) and "expires" not in item]
-        done = [item for item in found if self._cancelled(timeout_id, item, now)]
+        done = [item for item in found if self._cancelled(item, now)]
         self._forget([(timeout_id, item) for item in done])
         return bool(found) and len(done) == len(found)
 
@@ -149,9 +149,13 @@ class DynamoDBStore:
         """Set aside what cannot be dispatched, until it is tried again: written there before it is taken from here."""
         at = micros(retry_at)
         claim.next_kept = min(claim.next_kept, at)
-        self._table.write([kept_item(kept.row.native, claim.shard, kept.reason, at) for kept in rows])
+        again = [kept for kept in rows if kept.row.kept]
+        first = [kept for kept in rows if not kept.row.kept]
+        self._table.write([kept_item(kept.row.native, claim.shard, kept.reason, at) for kept in first])
+        for kept in again:  # unless it is done with since
+            self._table.put(kept_item(kept.row.native, claim.shard, kept.reason, at), WAITS)
         self._shards.change(claim.shard, lambda shard: shard and shards.to_try_kept(shard, at))
-        self._table.delete([key_in(kept.row.native) for kept in rows if not kept.row.kept])
+        self._table.delete([key_in(kept.row.native) for kept in first])
 
     def release(self, claim: Claim) -> None:
         """Give the shard back; what was read and found empty is passed, unless something came late."""
@@ -171,7 +175,7 @@ class DynamoDBStore:
         if row.hidden:
             return True
         change = {"UpdateExpression": "SET held = :yes", "ConditionExpression": WAITS}
-        return self._untaken(row.id, change, {":yes": number(1)})
+        return self._untaken(row.native, change, {":yes": number(1)})
 
     def show(self, rows: Sequence[Row]) -> None:
         """Let dispatchers see them again."""
@@ -182,28 +186,29 @@ class DynamoDBStore:
         """Note that these are elsewhere now."""
         self._done(rows, MIGRATED, now)
 
-    def _untaken(self, timeout_id: str, change: Item, values: Item) -> bool:
+    def _untaken(self, item: Item, change: Item, values: Item) -> bool:
         """Change a timeout that waits, if no dispatcher has announced to take it: one transaction with its shard's state."""
-        place, where = place_of(timeout_id), due_key(timeout_id)
+        place = place_of(item["sk"]["S"])
         if place is None:
             return False
         announced = {
             "Key": shard_key(place.shard),
-            "ConditionExpression": "horizon < :due",
-            "ExpressionAttributeValues": {":due": number(place.due)},
+            "ConditionExpression": "horizon < :at",
+            "ExpressionAttributeValues": {":at": item.get("retry_at", number(place.due))},
         }
-        update = {"Key": where, **change, "ExpressionAttributeValues": values}
+        update = {"Key": key_in(item), **change, "ExpressionAttributeValues": values}
         return self._table.transact([{"ConditionCheck": announced}, {"Update": update}]) == []
 
-    def _cancelled(self, timeout_id: str, item: Item, now: datetime) -> bool:
+    def _cancelled(self, item: Item, now: datetime) -> bool:
         values = {":outcome": text(CANCELLED), ":expires": number(expiry(now))}
+        condition = f"{WAITS} AND attribute_not_exists(held)"
+        if "retry_at" in item:
+            condition, values = f"{condition} AND retry_at = :seen", values | {":seen": item["retry_at"]}
         change = {
             "UpdateExpression": "SET outcome = :outcome, expires = :expires REMOVE message",
-            "ConditionExpression": f"{WAITS} AND attribute_not_exists(held)",
+            "ConditionExpression": condition,
         }
-        if "retry_at" in item:
-            return self._table.update(key_in(item), **change, ExpressionAttributeValues=values)
-        return self._untaken(timeout_id, change, values)
+        return self._untaken(item, change, values)
 
     def _done(self, rows: Sequence[Row], outcome: str, now: datetime) -> None:
         self._table.write([done_item(row.native, outcome, expiry(now)) for row in rows])

@@ -15,6 +15,9 @@ NEVER = 10**18
 OLDEST = 86_400_000_000
 """Microseconds for which a new shard looks back, a day: an absurd due time must not have it look back for ever."""
 
+LEASES_AHEAD = 2
+"""How many of our own leases another's may last: clocks and settings differ a little, and what lasts longer was taken by a wrong clock."""
+
 
 class Shard(Frozen):
     """A shard's state; all moments are in microseconds since 1970.
@@ -58,8 +61,9 @@ def after_put(shard: Shard | None, due: int, now: int) -> Shard | None:
 
 
 def claimed(shard: Shard, owner: str, *, now: int, until: int, horizon: int) -> Shard | None:
-    """The shard in the hands of a new owner; None while another's lease lasts."""
-    if shard.owner not in ("", owner) and shard.until > now:
+    """The shard in the hands of a new owner; None while another's lease lasts, unless that was taken by a clock that is far ahead."""
+    longest = LEASES_AHEAD * (until - now)
+    if shard.owner not in ("", owner) and now < shard.until <= now + longest:
         return None
     return shard.__replace__(owner=owner, until=until, horizon=max(horizon, shard.horizon))
 
@@ -87,8 +91,10 @@ def set_aside(shard: Shard, at: int) -> Shard:
     return to_try_kept(shard, at).__replace__(late=shard.late + 1)
 
 
-def kept_tried(shard: Shard, next_at: int, late: int) -> Shard:
-    """The shard after its kept timeouts were tried, the next of them to be tried then, unless one came late."""
+def kept_tried(shard: Shard, owner: str, *, next_at: int, late: int) -> Shard | None:
+    """The shard after its kept timeouts were tried, the next of them to be tried then, unless one came late; None when it has another owner."""
+    if shard.owner != owner:
+        return None
     if shard.late != late:
         return to_try_kept(shard, next_at)
     return shard.__replace__(kept_at=next_at)

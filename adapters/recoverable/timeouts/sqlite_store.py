@@ -66,10 +66,11 @@ class SqliteStore:
     def cancel(self, timeout_id: str, *, now: datetime) -> bool:
         """Cancel a timeout; False when it is none, or may have been taken."""
         with self._transaction() as database:
-            untaken = self._is_untaken(timeout_id)
+            shard = self._shard()
+            horizon = NEVER if shard is None else shard.horizon
             done = database.execute(
-                "UPDATE timeouts SET state = 'cancelled', message = '', at = ? WHERE id = ? AND (state = 'kept' OR state = 'waiting' AND ?)",
-                (micros(now), timeout_id, untaken),
+                "UPDATE timeouts SET state = 'cancelled', message = '', at = ? WHERE id = ? AND (state = 'kept' AND at > ? OR state = 'waiting' AND due > ?)",
+                (micros(now), timeout_id, horizon, horizon),
             )
             return done.rowcount == 1
 
