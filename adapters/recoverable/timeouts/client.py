@@ -153,7 +153,11 @@ def is_fault_of_sender(failed: Mapping[str, Any]) -> bool:
 
 
 def is_refusal(error: Exception) -> bool:
-    """Whether SQS said that it will not take this."""
+    """Whether SQS said that it will not take this, or boto3 that it cannot be sent at all."""
+    from botocore.exceptions import ParamValidationError
+
+    if isinstance(error, ValueError | ParamValidationError):
+        return True
     if not is_answer(error):
         return False
     answer: Any = getattr(error, "response", {})

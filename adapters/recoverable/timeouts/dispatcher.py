@@ -78,7 +78,7 @@ class Dispatcher:
         self._retry_kept = checked_delay("Dispatcher(retry_kept)", retry_kept)
         self._reserve = checked_delay("Dispatcher(settle_within)", settle_within).total_seconds()
         self._store, self._clock, self._sleep = store, clock, sleep
-        self._sender = Sender(client)
+        self._sender, self._unmarked = Sender(client), set[str]()
         self._circuit = Circuit(critical_after, on_critical)
 
     def __call__(self, _event: object = None, context: Any = None) -> dict[str, Any]:
@@ -103,7 +103,13 @@ class Dispatcher:
         Raises:
             CriticalError: the store has been unavailable for too long.
         """
-        run = Run(self._store, self._sender, self._clock, self._has_time(seconds_left))
+        run = Run(
+            self._store,
+            self._sender,
+            self._clock,
+            has_time=self._has_time(seconds_left),
+            unmarked=self._unmarked,
+        )
         while run.has_time():
             try:
                 finished = run.all_shards(self._ahead, self._lease, self._retry_kept)

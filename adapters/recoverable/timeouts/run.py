@@ -20,6 +20,9 @@ log = logging.getLogger("recoverable.timeouts")
 CHUNK = 25
 """Timeouts sent before they are marked: what a death in between sends twice at most. DynamoDB marks 25 at once (BatchWriteItem)."""
 
+PATIENCE = timedelta(hours=1)
+"""What a queue that does not answer was due for longer than this, is kept, as if it had been refused."""
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -48,14 +51,22 @@ class Run:
         sender: sends them.
         clock: gives the time.
         has_time: whether another chunk can still be begun.
+        unmarked: the ids of those that were sent and could not be marked; they are marked, and not sent again.
     """
 
     def __init__(
-        self, store: Store, sender: Sender, clock: Callable[[], datetime], has_time: Callable[[], bool]
+        self,
+        store: Store,
+        sender: Sender,
+        clock: Callable[[], datetime],
+        *,
+        has_time: Callable[[], bool],
+        unmarked: set[str],
     ) -> None:
         self._store, self._sender, self._clock, self.has_time = store, sender, clock, has_time
+        self._unmarked = unmarked
         self._owner = token_hex(8)
-        self._failing: set[str] = set()
+        self._failing: dict[str, str] = {}
         self.report = Report()
 
     def all_shards(self, ahead: timedelta, lease: timedelta, retry_kept: timedelta) -> bool:
@@ -81,7 +92,9 @@ class Run:
         return finished
 
     def _page(self, claim: Claim, page: Sequence[Row], retry_kept: timedelta) -> bool:
-        """Dispatch a page, as far as there is time; whether there was."""
+        """Dispatch a page, as far as there is time; whether there was. An empty one is a store's pause to ask that."""
+        if not page:
+            return self.has_time()
         for start in range(0, len(page), CHUNK):
             if not self.has_time():
                 return False
@@ -91,33 +104,48 @@ class Run:
     def _dispatch(self, claim: Claim, rows: Sequence[Row], retry_kept: timedelta) -> None:
         """Send a chunk, then mark it: a death in between sends it twice, and loses nothing."""
         now = self._clock()
-        sent: list[Row] = []
-        kept = [Kept(row, row.problem) for row in rows if row.timeout is None]
+        sent = [row for row in rows if row.id in self._unmarked]
+        fresh = [row for row in rows if row.id not in self._unmarked]
+        kept = [Kept(row, row.problem) for row in fresh if row.timeout is None]
         ready = [
-            ready for row in rows if row.timeout and (ready := outgoing(row, row.timeout, now)) is not None
+            ready for row in fresh if row.timeout and (ready := outgoing(row, row.timeout, now)) is not None
         ]
         for batch in batches(each for each in ready if each.to not in self._failing):
             outcome = self._sender.send(batch[0].to, [each.entry for each in batch])
             sent += [batch[n].row for n in outcome.sent]
             kept += [Kept(batch[n].row, reason) for n, reason in outcome.refused.items()]
             self._note_failure(batch, outcome)
-        if sent:
-            self._store.mark(sent, now=now)
+        kept += self._given_up(ready, {row.id for row in sent} | {each.row.id for each in kept}, now)
+        self._mark(sent, now)
         if kept:
             self._store.keep(claim, kept, retry_at=moment(claim.horizon) + retry_kept)
             tell(kept, now + retry_kept)
         self._count(rows, sent, kept, now)
 
+    def _mark(self, sent: Sequence[Row], now: datetime) -> None:
+        """Mark what was sent; what cannot be marked is known to be sent, as long as this process lives."""
+        if sent:
+            ids = {row.id for row in sent}
+            self._unmarked |= ids
+            self._store.mark(sent, now=now)
+            self._unmarked -= ids
+
+    def _given_up(self, ready: list[Outgoing], done: set[str], now: datetime) -> list[Kept]:
+        """What SQS could not be told for so long that it must not hold back how far the store is done with."""
+        return [
+            Kept(each.row, self._failing[each.to])
+            for each in ready
+            if each.to in self._failing and each.row.id not in done and overdue(each.row, now) > PATIENCE
+        ]
+
     def _note_failure(self, batch: list[Outgoing], outcome: Outcome) -> None:
-        if outcome.failed:
-            self._failing.add(
-                batch[0].to
-            )  # for this run: a queue that does not answer must not use up the time of others
+        if outcome.failed:  # for this run: a queue that does not answer must not use up the time of others
+            self._failing[batch[0].to] = outcome.failed
             text = "SQS could not be told about timeouts for '%s': %s. As a result, they stay, and the next run sends them."
             written(log.warning, text, batch[0].to, outcome.failed)
 
     def _count(self, rows: Sequence[Row], sent: list[Row], kept: list[Kept], now: datetime) -> None:
-        late = [(now - row.timeout.due_at).total_seconds() for row in sent if row.timeout]
+        late = [overdue(row, now).total_seconds() for row in sent if row.timeout]
         report = self.report
         self.report = replace(
             report,
@@ -126,6 +154,12 @@ class Run:
             postponed=report.postponed + len(rows) - len(sent) - len(kept),
             behind=max(report.behind, *late, 0.0) if late else report.behind,
         )
+
+
+def overdue(row: Row, now: datetime) -> timedelta:
+    """For how long it has been due; negative until it is."""
+    assert row.timeout is not None, row.id
+    return now - row.timeout.due_at
 
 
 def tell(kept: list[Kept], retry_at: datetime) -> None:

@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 
 PREFIX = "timeouts/"
 
+ABOUT_THE_OBJECT = {
+    "AccessDenied": "S3 gives nobody without rights its message, and without s3:ListBucket none that is gone",
+    "InvalidObjectState": "its message is in an archive of S3",
+    "NoSuchKey": "its message is gone from S3",
+}
+"""Answers that concern one message, and so must not hold back those behind it (Amazon S3 API reference, GetObject)."""
+
 
 class Bodies:
     """The messages in a bucket.
@@ -53,11 +60,14 @@ class Bodies:
             return Unreadable("it has no message") if found is None else found
         if self._bucket is None:
             return Unreadable("its message is in S3, and this store was given no bucket")
+        key = item["s3"].get("S", "")
         try:
-            return self._client().get_object(Bucket=self._bucket, Key=item["s3"]["S"])["Body"].read().decode()
+            return self._client().get_object(Bucket=self._bucket, Key=key)["Body"].read().decode()
+        except UnicodeDecodeError:
+            return Unreadable(f"its message in S3, '{key}', is no text")
         except Exception as error:
-            if code_of(error) == "NoSuchKey":
-                return Unreadable(f"its message is gone from S3, where it was '{item['s3']['S']}'")
+            if (why := ABOUT_THE_OBJECT.get(code_of(error))) is not None:
+                return Unreadable(f"{why}, where it was '{key}'")
             raise unavailable(error, "S3") from error
 
     def delete(self, keys: Sequence[str]) -> None:
