@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from builders import seconds
-from recoverable.timeouts import Dispatcher, Report, Store, StoreUnavailable
+from recoverable.timeouts import Dispatcher, Report, SqliteStore, Store, StoreUnavailable
 from waiting.backlog import URL
 from waiting.rows import NOW, poll, stored, take
 from waiting.stores import Cloud
@@ -104,6 +105,33 @@ def test_a_queue_that_does_not_answer_for_an_hour_holds_up_nothing(
     shop.dispatcher = shop.new_dispatcher(client=Meddled(shop.world.client, before=refuse))
 
     assert shop.dispatch() == Report(kept=kept, postponed=1 - kept, finished=True)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"body": None},
+        {"group": 7},
+        {"attributes": {"a": {"StringValue": "no kind"}}},
+        {"attributes": {"a": {"DataType": "String"}}},
+        {"attributes": {"a": {"DataType": "String", "StringValue": 5}}},
+        {"attributes": {"a": {"DataType": 5, "StringValue": "v"}}},
+        {"attributes": []},
+    ],
+    ids=str,
+)
+def test_a_message_of_other_types_does_not_hold_up_others(content: dict[str, Any]) -> None:
+    store = SqliteStore()
+    shop = Shop(store, receiving=False)
+    bad = shop.timeouts.schedule("orders", "bad", delay=HOUR)
+    shop.timeouts.schedule("orders", "good", delay=HOUR)
+    message = json.dumps({"body": "x", "attributes": {}, "group": None, **content})
+    store._database.execute("UPDATE timeouts SET message = ? WHERE id = ?", (message, bad))
+    shop.world.run(for_=HOUR)
+
+    assert shop.dispatch() == Report(dispatched=1, kept=1, finished=True)
+    assert shop.bodies("orders") == ["good"]
+    store.close()
 
 
 def test_what_is_sent_and_cannot_be_marked_is_not_sent_again(local_store: Store) -> None:

@@ -202,6 +202,12 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"at": "tomorrow"}, TypeError, "schedule(at) is 'tomorrow'; write a datetime"),
     ({"delay": HOUR, "to": ""}, TypeError, "schedule(to) is ''; write a queue's URL, ARN or name"),
     ({"delay": HOUR, "to": None}, TypeError, "schedule(to) is None"),
+    ({"delay": HOUR, "to": "arn:aws:sns:eu-west-1:123456789012:x"}, ValueError, "is no ARN of an SQS queue"),
+    (
+        {"delay": HOUR, "to": "https://"},
+        ValueError,
+        "schedule(to) is 'https://', which names no queue; write",
+    ),
     ({"delay": HOUR, "body": b"raw"}, TypeError, "schedule(body) is bytes; SQS takes text"),
     ({"delay": HOUR, "body": ""}, ValueError, "schedule(body) is empty"),
     ({"delay": HOUR, "body": object()}, TypeError, "not JSON serializable"),

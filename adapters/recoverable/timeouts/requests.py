@@ -41,9 +41,19 @@ def due_time(now: datetime, at: datetime | None, delay: timedelta | None) -> dat
 
 
 def checked_destination(to: object) -> str:
-    """The queue, or an error that says what to write instead."""
+    """The queue.
+
+    Raises:
+        TypeError: it is no text.
+        ValueError: it is an ARN of something else, or a URL that names no queue.
+    """
+    from ..aws.destinations import destination  # noqa: PLC0415
+    from ..aws.queues import Queue  # noqa: PLC0415
+
     if not isinstance(to, str) or not to.strip():
         raise TypeError(f"schedule(to) is {to!r}; write a queue's URL, ARN or name")
+    if not destination(to, Queue(region="", account="", name="")).name:
+        raise ValueError(f"schedule(to) is {to!r}, which names no queue; write its URL, ARN or name")
     return to
 
 

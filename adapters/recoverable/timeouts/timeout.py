@@ -103,12 +103,13 @@ def unpacked(timeout_id: str, fields: Mapping[str, Any], message: str) -> Timeou
         raise Unreadable("its id says no due time in range")
     try:
         content = json.loads(message)
+        group = content["group"]
         return Timeout(
             timeout_id,
-            fields["to"],
-            content["body"],
+            as_text(fields["to"]),
+            as_text(content["body"]),
             attributes={name: read_attribute(value) for name, value in content["attributes"].items()},
-            group_id=content["group"],
+            group_id=None if group is None else as_text(group),
             endpoint=fields.get("endpoint") or "",
             correlation=fields.get("correlation") or "",
         )
@@ -116,6 +117,26 @@ def unpacked(timeout_id: str, fields: Mapping[str, Any], message: str) -> Timeou
         raise Unreadable(f"its content cannot be read ({type(error).__name__})") from None
 
 
-def read_attribute(value: Mapping[str, str]) -> dict[str, Any]:
-    """One attribute as a client of SQS wants it."""
-    return {key: b64decode(part) if key == "BinaryValue" else part for key, part in value.items()}
+def read_attribute(value: Mapping[str, object]) -> dict[str, Any]:
+    """One attribute as a client of SQS wants it: a kind, and what it says.
+
+    Raises:
+        KeyError: it lacks one of them.
+        TypeError: one is no text.
+        ValueError: what should be in base64, is not.
+    """
+    parts = {key: as_text(part) for key, part in value.items()}
+    says = "BinaryValue" if "BinaryValue" in parts else "StringValue"
+    said: str | bytes = b64decode(parts[says]) if says == "BinaryValue" else parts[says]
+    return {**parts, "DataType": parts["DataType"], says: said}
+
+
+def as_text(value: object) -> str:
+    """The value, if it is a text.
+
+    Raises:
+        TypeError: it is none.
+    """
+    if not isinstance(value, str):
+        raise TypeError(f"{type(value).__name__} instead of a text")
+    return value
