@@ -74,6 +74,18 @@ def test_each_round_starts_when_its_delay_is_over(sqs_world: SqsWorld) -> None:
     assert (sqs_world.queue("orders"), sqs_world.queue("error")) == ([], [])
 
 
+@pytest.mark.parametrize("early", [timedelta(seconds=1.2), timedelta(minutes=5)], ids=str)
+def test_what_comes_early_waits_in_the_queue_for_what_is_left(sqs_world: SqsWorld, early: timedelta) -> None:
+    store = SqliteStore(":memory:")
+    bank = served(sqs_world, store)
+    sqs_world.run(for_=AN_HOUR - early)
+    Dispatcher(store, client=sqs_world.client, clock=lambda: sqs_world.now + AN_HOUR)({}, None)
+    sqs_world.run(for_=AN_HOUR)
+
+    first, second, *_ = bank.asked
+    assert timedelta(0) <= second - first - AN_HOUR <= timedelta(seconds=2)
+
+
 def test_what_waits_in_the_store_is_no_more_in_the_queue(sqs_world: SqsWorld) -> None:
     store = SqliteStore(":memory:")
     served(sqs_world, store)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from datetime import timedelta
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ..delivery import Delivery
@@ -43,8 +44,9 @@ def stored(copy: Copy, timeouts: Timeouts, has_time: Callable[[], bool]) -> Stor
         timeouts: where.
         has_time: whether another call can still be made.
     """
-    if (due_at := read_date(copy.wire.headers, DUE_AT)) is None:
-        return "hops"
+    due_at = read_date(copy.wire.headers, DUE_AT)
+    if due_at is None or due_at - timeouts.now() <= timedelta(seconds=copy.entry.get("DelaySeconds", 0)):
+        return "hops"  # SQS delivers it when it is due; a store would be up to a minute late
     if not has_time():
         return failed(copy, "no time is left for the call")
     try:

@@ -96,7 +96,7 @@ class Timeouts:
             StoreUnavailable: it is not stored; ask again.
             SendFailed: SQS was to delay it, and has not taken it; ask again.
         """
-        now = self._now()
+        now = self.now()
         due_at = due_time(now, at, delay)
         timeout_id = new_id(due_at, token(checked_destination(to), key), self._store.shards)
         named = {
@@ -129,7 +129,7 @@ class Timeouts:
         Raises:
             StoreUnavailable: it is not cancelled; ask again.
         """
-        return self._store.cancel(timeout_id, now=self._now())
+        return self._store.cancel(timeout_id, now=self.now())
 
     def cancel_for(self, correlation: str) -> int:
         """Cancel the timeouts with that correlation; gives how many.
@@ -137,7 +137,7 @@ class Timeouts:
         Raises:
             StoreUnavailable: not all are cancelled; ask again.
         """
-        now = self._now()
+        now = self.now()
         return sum(
             self._store.cancel(timeout_id, now=now) for timeout_id in self._store.waiting_for(correlation)
         )
@@ -154,7 +154,7 @@ class Timeouts:
             TooLarge: the store cannot take it.
             StoreUnavailable: it is not stored.
         """
-        now = self._now()
+        now = self.now()
         timeout = Timeout(
             new_id(due_time(now, at, None), token(to, None), self._store.shards),
             to,
@@ -179,7 +179,8 @@ class Timeouts:
         world = current_world.get()
         send_now(timeout, now, world.client if world else self._client)
 
-    def _now(self) -> datetime:
+    def now(self) -> datetime:
+        """The time by which delays are counted: that of the world it is asked in, if it is in one."""
         world = current_world.get()
         return world.clock() if world else self._own_clock()
 
