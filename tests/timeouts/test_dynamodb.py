@@ -9,6 +9,8 @@ import pytest
 
 from builders import seconds
 from recoverable.timeouts import Dispatcher, DynamoDBStore, TooLarge
+from recoverable.timeouts.dynamodb_shards import ShardStates
+from recoverable.timeouts.dynamodb_table import Table
 from recoverable.timeouts.store import Selection
 from waiting.backlog import URL, CountingSqs
 from waiting.rows import NOW, poll, stored, take
@@ -101,6 +103,23 @@ def test_a_poll_with_nothing_due_reads_the_minutes_that_may_hold_something(moto:
     poll(counted.store)
 
     assert counted.calls == {"GetItem": 2, "PutItem": 2, "Query": 1}
+
+
+def test_who_is_overtaken_at_a_shard_pauses_longer_each_time(moto: Cloud) -> None:
+    store = moto.store()
+    stored(store, NOW)
+    client, pauses, overtaken = moto.client("dynamodb"), list[float](), iter(range(3))
+    other = ShardStates(Table(lambda: moto.client("dynamodb"), store._table.name))
+
+    def overtake(**_: object) -> None:
+        if next(overtaken, None) is not None:
+            other.change(0, lambda shard: shard)
+
+    client.meta.events.register("before-call.dynamodb.PutItem", overtake)
+    mine = ShardStates(Table(lambda: client, store._table.name, sleep=pauses.append))
+
+    assert mine.change(0, lambda shard: shard) is not None
+    assert [pause <= most for pause, most in zip(pauses, (0.02, 0.04, 0.08), strict=True)] == [True] * 3
 
 
 def test_a_message_too_large_for_a_row_is_refused_before_anything_is_written(moto: Cloud) -> None:

@@ -14,11 +14,11 @@ from builders import seconds
 from recoverable.local.service_bus import Queue, ServiceBusNamespace
 from recoverable.timeouts import SqliteStore, Store, Timeout, Timeouts
 from recoverable.timeouts.client import Sender
-from recoverable.timeouts.migration import CHUNK, Sent, Summary, abort, migrate, preview
+from recoverable.timeouts.migration import CHUNK, KEPT, Sent, Summary, abort, migrate, preview
 from recoverable.timeouts.service_bus_store import ServiceBusTarget
-from recoverable.timeouts.store import Selection
+from recoverable.timeouts.store import Kept, Selection
 from recoverable.timeouts.targets import SqsTarget, StoreTarget
-from waiting.rows import NOW, poll, stored, take
+from waiting.rows import NOW, claims, poll, stored, take
 from waiting.stores import PAGE, Cloud, sqlite
 from waiting.world import HOUR, MINUTE, Meddled, Shop
 
@@ -87,6 +87,18 @@ def test_what_was_cancelled_there_is_not_taken(store: Store, other: Store) -> No
 
     assert (summary.done, summary.left.total()) == (0, 1)
     assert take(store, NOW + HOUR) == []
+
+
+def test_what_is_kept_is_counted_and_left(store: Store, other: Store) -> None:
+    made = stored(store, NOW)
+    for claim in claims(store, NOW):
+        store.keep(
+            claim, [Kept(row, "gone") for page in store.due(claim) for row in page], retry_at=NOW + HOUR
+        )
+        store.release(claim)
+
+    assert dict(preview(store, ALL).left) == dict(moved(store, StoreTarget(other, "other")).left) == {KEPT: 1}
+    assert (take(store, NOW + HOUR), take(other, NOW + HOUR)) == ([made], [])
 
 
 def test_a_dry_run_changes_nothing(local_store: Store, other: Store) -> None:

@@ -65,10 +65,11 @@ class Reading:
             yield from self._kept(claim)
 
     def scan(self, selection: Selection) -> Iterator[Sequence[Row]]:
-        """All that wait and fit the selection, also those that a migration holds; in pages, in no order."""
-        condition = "begins_with(pk, :due) AND attribute_not_exists(expires) AND sk >= :cutoff"
+        """All that wait and fit the selection, also those that a migration holds or that are kept; in pages, in no order."""
+        condition = "(begins_with(pk, :due) OR begins_with(pk, :kept)) AND attribute_not_exists(expires) AND sk >= :cutoff"
         cutoff = micros(selection.cutoff) if selection.cutoff else 0
-        values, names = {":due": text("due#"), ":cutoff": text(f"{cutoff:0{DIGITS}}")}, {}
+        values = {":due": text("due#"), ":kept": text("kept#"), ":cutoff": text(f"{cutoff:0{DIGITS}}")}
+        names: dict[str, str] = {}
         if selection.endpoint is not None:
             condition += " AND #endpoint = :endpoint"
             values, names = values | {":endpoint": text(selection.endpoint)}, {"#endpoint": "endpoint"}

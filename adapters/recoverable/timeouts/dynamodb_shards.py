@@ -46,7 +46,7 @@ class ShardStates:
 
     def change(self, shard: int, change: Callable[[Shard | None], Shard | None]) -> Shard | None:
         """Change a shard's state as it is now; what it is then, or None when it is not changed."""
-        for _ in range(RACES):
+        for race in range(RACES):
             item = self._table.get(shard_key(shard))
             changed = change(shard_of(item) if item else None)
             if changed is None:
@@ -55,4 +55,5 @@ class ShardStates:
             unchanged = ("revision = :seen", {":seen": number(revision)}) if item else (NEW, None)
             if self._table.put(shard_item(shard, changed, revision + 1), *unchanged):
                 return changed
+            self._table.pause(race)
         raise StoreUnavailable(f"DynamoDB: shard {shard} was changed by others again and again")

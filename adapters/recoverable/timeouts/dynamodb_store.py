@@ -167,7 +167,7 @@ class DynamoDBStore:
         )
 
     def scan(self, selection: Selection) -> Iterator[Sequence[Row]]:
-        """All that wait and fit the selection, also those that a migration holds; in pages, in no order."""
+        """All that wait and fit the selection, also those that a migration holds or that are kept; in pages, in no order."""
         return self._reading.scan(selection)
 
     def hide(self, row: Row) -> bool:

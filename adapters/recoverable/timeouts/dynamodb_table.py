@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 from .store import StoreUnavailable
@@ -20,6 +21,9 @@ BATCH = 25
 
 TRIES = 6
 """How often what DynamoDB has left of a batch is sent again, after 0.05 s, 0.1 s and so on: 1.6 s in all."""
+
+PAUSE = 0.02
+"""Seconds of the longest first pause between writers of one item: a conditional write of DynamoDB takes about 0.01 s."""
 
 CONFLICTS = 5
 """How often a transaction is tried that met another."""
@@ -139,6 +143,10 @@ class Table:
                 return reasons
             self._sleep(0.05)
         raise StoreUnavailable("DynamoDB: the transaction met others again and again")
+
+    def pause(self, tried: int) -> None:
+        """Let others go first who write the same, at random: at first up to 0.02 s, then up to twice as long each time, and 0.64 s at most."""
+        self._sleep(PAUSE * 2 ** min(tried, 5) * os.urandom(1)[0] / 255)
 
     def _transacted(self, actions: Any) -> list[str]:
         try:

@@ -15,6 +15,9 @@ from .timeout import Timeout
 CHUNK = 25
 """Timeouts sent before they are marked: what a death in between sends twice at most."""
 
+KEPT = "they could not be dispatched, or came too late to be read, and are kept here; the dispatcher tries them again"
+"""Why those stay that were set aside: whatever is wrong with them goes with them, and their time has come."""
+
 Say = Callable[[str], object]
 
 
@@ -63,16 +66,20 @@ class Summary:
     done: int = 0
     left: Counter[str] = field(default_factory=Counter)
 
-    def note(self, row: Row) -> None:
-        """Count a row."""
+    def note(self, row: Row) -> Timeout | None:
+        """Count a row; its timeout, or None when that must stay where it is."""
         self.held += row.hidden
         if row.timeout is None:
             self.left[f"cannot be read: {row.problem}"] += 1
-            return
+            return None
+        if row.kept:
+            self.left[KEPT] += 1
+            return None
         due = row.timeout.due_at
         self.waiting[row.timeout.endpoint, row.timeout.to] += 1
         self.earliest = due if self.earliest is None else min(self.earliest, due)
         self.latest = due if self.latest is None else max(self.latest, due)
+        return row.timeout
 
 
 def preview(store: Store, selection: Selection) -> Summary:
@@ -117,10 +124,10 @@ def move(
     """Hide, send, then mark: an end in between leaves them hidden, and the next migration or an abort takes them up."""
     ready: dict[str, Row] = {}
     for row in chunk:
-        summary.note(row)
-        if row.timeout is None:
+        timeout = summary.note(row)
+        if timeout is None:
             continue
-        if why := target.objection(row.timeout, now):
+        if why := target.objection(timeout, now):
             summary.left[why] += 1
         elif dry_run or store.hide(row):
             ready[row.id] = row

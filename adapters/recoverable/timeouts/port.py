@@ -50,7 +50,7 @@ class Store(Protocol):
         """Give the shard back; what was read and found empty is passed."""
 
     def scan(self, selection: Selection) -> Iterator[Sequence[Row]]:
-        """All that wait and fit the selection, also those that a migration holds; in pages."""
+        """All that wait and fit the selection, also those that a migration holds or that are kept; in pages."""
 
     def hide(self, row: Row) -> bool:
         """Hide a timeout from dispatchers, for a migration; False when it is gone, or may have been taken."""

@@ -137,10 +137,10 @@ class SqliteStore:
         )
 
     def scan(self, selection: Selection) -> Iterator[Sequence[Row]]:
-        """All that wait and fit the selection, also those that a migration holds."""
+        """All that wait and fit the selection, also those that a migration holds or that are kept."""
         cutoff = micros(selection.cutoff) if selection.cutoff else 0
         one, endpoint = selection.endpoint is not None, selection.endpoint
-        where = "state IN ('waiting', 'hidden') AND due >= ? AND (endpoint = ? OR NOT ?)"
+        where = "state IN ('waiting', 'hidden', 'kept') AND due >= ? AND (endpoint = ? OR NOT ?)"
         yield from self._pages(where, cutoff, endpoint or "", one)
 
     def hide(self, row: Row) -> bool:
