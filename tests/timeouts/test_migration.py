@@ -259,6 +259,19 @@ def test_a_queue_that_service_bus_does_not_have_leaves_its_messages(
     ]
 
 
+def test_a_message_that_service_bus_does_not_take_does_not_hold_back_others(
+    local_store: Store, namespace: ServiceBusNamespace, service_bus: ServiceBusTarget
+) -> None:
+    for n, body in enumerate(["x" * 500_000, "hello"]):
+        stored(local_store, NOW + HOUR + seconds(n), body=body)
+    summary = moved(local_store, service_bus)
+
+    assert (summary.done, namespace.queue("orders").depth().scheduled) == (1, 1)
+    assert [why for why, number in summary.left.items() if number] == [
+        "Service Bus did not take it: orders: MessageSizeExceededError; it stays hidden until migrate or abort"
+    ]
+
+
 def test_a_row_that_cannot_be_read_is_left(other: Store) -> None:
     source = SqliteStore()
     stored(source, NOW + HOUR)

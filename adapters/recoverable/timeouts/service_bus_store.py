@@ -40,18 +40,27 @@ class ServiceBusTarget:
         return None
 
     def send(self, timeouts: Sequence[Timeout], now: datetime) -> Sent:  # noqa: ARG002  # the port's
-        """Schedule them, queue by queue; a queue that takes nothing does not hold back others."""
+        """Schedule them, queue by queue; a queue or a message that is not taken does not hold back others."""
         ids: set[str] = set()
         failed: set[str] = set()
         for queue, those in by_queue(timeouts).items():
             try:
-                with self._client.get_queue_sender(queue) as sender:
-                    for timeout in those:
-                        sender.send_messages(scheduled(timeout))
-                        ids.add(timeout.id)
+                self._send(queue, those, ids, failed)
             except Exception as error:  # noqa: BLE001  # whatever it is, it is told, and what was not sent stays
                 failed.add(f"{queue}: {type(error).__name__}")
         return Sent(frozenset(ids), "; ".join(sorted(failed)))
+
+    def _send(self, queue: str, timeouts: Sequence[Timeout], ids: set[str], failed: set[str]) -> None:
+        """Schedule those of one queue; what is noted of each stays noted when the queue gives out."""
+        from azure.servicebus.exceptions import MessageSizeExceededError
+
+        with self._client.get_queue_sender(queue) as sender:
+            for timeout in timeouts:
+                try:
+                    sender.send_messages(scheduled(timeout))
+                    ids.add(timeout.id)
+                except (MessageSizeExceededError, TypeError, ValueError) as error:  # of this one alone
+                    failed.add(f"{queue}: {type(error).__name__}")
 
 
 def by_queue(timeouts: Sequence[Timeout]) -> Mapping[str, Sequence[Timeout]]:
