@@ -11,6 +11,7 @@ from botocore.exceptions import ClientError
 
 from builders import seconds
 from recoverable.timeouts import Dispatcher, Report, SqliteStore, Store, StoreUnavailable
+from recoverable.timeouts.dynamodb_items import due_key
 from waiting.backlog import URL
 from waiting.rows import NOW, poll, stored, take
 from waiting.stores import Cloud
@@ -43,6 +44,16 @@ def test_a_message_that_s3_refuses_does_not_hold_up_others(moto: Cloud, code: st
 
     assert (bad.timeout, f"where it was 'timeouts/{bad.id}'" in bad.problem) == (None, True)
     assert row.timeout == good
+
+
+def test_what_another_has_dispatched_since_it_was_read_is_not_kept(moto: Cloud) -> None:
+    store = moto.store(bucket=moto.bucket())
+    made = stored(store, NOW, body=LARGE)
+    stale = store._table.get(due_key(made.id) or {})
+    assert stale is not None
+    take(store)
+
+    assert [list(page) for page in store._reading._rows([stale])] == [[]]
 
 
 def test_s3_that_does_not_answer_is_an_unavailable_store(moto: Cloud) -> None:

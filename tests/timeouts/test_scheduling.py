@@ -208,6 +208,16 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
         ValueError,
         "schedule(to) is 'https://', which names no queue; write",
     ),
+    (
+        {"delay": HOUR, "correlation": "é" * 1_001},
+        ValueError,
+        "schedule(correlation) is of 2,002 bytes; write at",
+    ),
+    (
+        {"delay": HOUR, "correlation": "\ud800"},
+        ValueError,
+        "schedule(correlation) holds half a surrogate pair",
+    ),
     ({"delay": HOUR, "body": b"raw"}, TypeError, "schedule(body) is bytes; SQS takes text"),
     ({"delay": HOUR, "body": ""}, ValueError, "schedule(body) is empty"),
     ({"delay": HOUR, "body": object()}, TypeError, "not JSON serializable"),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from . import shards
 from .buckets import after, buckets_until, is_over, key_after
-from .dynamodb_items import due_partition, kept_partition, row_of, text
+from .dynamodb_items import due_partition, kept_partition, key_in, row_of, text
 from .ids import DIGITS, micros
+from .timeout import Unreadable
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
@@ -91,7 +92,17 @@ class Reading:
     def _rows(self, items: list[Item]) -> Iterator[Sequence[Row]]:
         at_once = FEW if any("s3" in item for item in items) else len(items)
         for start in range(0, len(items), at_once or 1):
-            yield [row_of(item, self._bodies.message(item)) for item in items[start : start + at_once]]
+            found = [self._row(item) for item in items[start : start + at_once]]
+            yield [row for row in found if row is not None]
+
+    def _row(self, item: Item) -> Row | None:
+        """The item as a row; None when its message has left S3 because another has dispatched it since it was read here."""
+        message = self._bodies.message(item)
+        if "s3" in item and isinstance(message, Unreadable):
+            current = self._table.get(key_in(item))
+            if current is None or "expires" in current:
+                return None
+        return row_of(item, message)
 
 
 def retry_at(item: Item) -> int:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 NO_DELAY = timedelta(0)
 
+LONGEST_CORRELATION = 2_000
+"""Bytes, with room for a prefix: a key of DynamoDB has 2,048 at most (DynamoDB quotas)."""
+
 
 def due_time(now: datetime, at: datetime | None, delay: timedelta | None) -> datetime:
     """When a timeout is due; never in the past.
@@ -55,6 +58,25 @@ def checked_destination(to: object) -> str:
     if not destination(to, Queue(region="", account="", name="")).name:
         raise ValueError(f"schedule(to) is {to!r}, which names no queue; write its URL, ARN or name")
     return to
+
+
+def checked_correlation(correlation: str) -> str:
+    """The correlation, if it can be written as a key.
+
+    Raises:
+        ValueError: it cannot.
+    """
+    try:
+        size = len(correlation.encode())
+    except UnicodeEncodeError:
+        raise ValueError(
+            "schedule(correlation) holds half a surrogate pair; write whole characters"
+        ) from None
+    if size > LONGEST_CORRELATION:
+        raise ValueError(
+            f"schedule(correlation) is of {size:,} bytes; write at most {LONGEST_CORRELATION:,}, such as an id"
+        )
+    return correlation
 
 
 def text_of(body: object) -> str:

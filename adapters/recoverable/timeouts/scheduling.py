@@ -10,7 +10,14 @@ from ..headers import MESSAGE_ID, TIME_SENT, write_date
 from ..limits import checked_delay
 from ..world import current_world
 from .ids import new_id
-from .requests import NO_DELAY, attributes_of, checked_destination, due_time, text_of
+from .requests import (
+    NO_DELAY,
+    attributes_of,
+    checked_correlation,
+    checked_destination,
+    due_time,
+    text_of,
+)
 from .timeout import Timeout
 
 TYPE_CHECKING = False  # see frozen.py
@@ -91,7 +98,8 @@ class Timeouts:
 
         Raises:
             TypeError: neither or both of `at` and `delay`, or one of another kind; a body that is no JSON.
-            ValueError: a negative delay, a time without a zone or out of range, an empty body, or one that SQS does not take.
+            ValueError: a negative delay, a time without a zone or out of range, an ARN of no queue, a correlation of more than 2,000 bytes, an empty
+                body, or one that SQS does not take.
             TooLarge: the store cannot take it.
             StoreUnavailable: it is not stored; ask again.
             SendFailed: SQS was to delay it, and has not taken it; ask again.
@@ -111,7 +119,7 @@ class Timeouts:
             text_of(body),
             attributes=attributes_of(named),
             endpoint=self._endpoint,
-            correlation=correlation or named.get(SAGA_ID, ""),
+            correlation=checked_correlation(correlation or named.get(SAGA_ID, "")),
         )
         self._send_or_store(timeout, now)
         return timeout_id
