@@ -21,7 +21,7 @@ CHUNK = 25
 """Timeouts sent before they are marked: what a death in between sends twice at most. DynamoDB marks 25 at once (BatchWriteItem)."""
 
 PATIENCE = timedelta(hours=1)
-"""What a queue that does not answer was due for longer than this, is kept, as if it had been refused."""
+"""What has been due for longer than this, and whose queue does not answer, is kept as if it had been refused."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 PREFIX = "timeouts/"
 
 ABOUT_THE_OBJECT = {
-    "AccessDenied": "S3 gives nobody without rights its message, and without s3:ListBucket none that is gone",
+    "AccessDenied": "S3 denies access to its message, or it is gone and the right s3:ListBucket is missing",
     "InvalidObjectState": "its message is in an archive of S3",
     "NoSuchKey": "its message is gone from S3",
 }
