@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 
+from attempts_table import TABLE
 from aws.conftest import NewQueue
 from aws.harness import Mapping, compete, ladder
 from aws.queues import Queue
@@ -13,20 +14,6 @@ from aws.server import client_at
 from recoverable import Message
 from recoverable.aws import SqsEndpoint
 
-TABLE = [  # immediate, delayed, attempts (NServiceBus docs, "Recoverability", "Total number of possible retries")
-    (0, 0, 1),
-    (1, 0, 2),
-    (2, 0, 3),
-    (3, 0, 4),
-    (0, 1, 2),
-    (1, 1, 4),
-    (2, 1, 6),
-    (3, 1, 8),
-    (1, 2, 6),
-    (2, 2, 9),
-    (1, 3, 8),
-    (5, 3, 24),
-]
 table = pytest.mark.parametrize(("immediate", "delayed", "attempts"), TABLE)
 BODIES = ("first", "second", "third")
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from attempts_table import TABLE
 from recoverable.local.azure import LocalFunctions
 from recoverable.local.service_bus import Queue, ServiceBusNamespace
 
@@ -19,20 +20,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("end_to_end_azure")]
 HERE = Path(__file__).parent
 DEADLINE = timedelta(seconds=200)
 
-TABLE = [  # immediate, delayed, attempts (NServiceBus docs, "Recoverability", "Total number of possible retries")
-    (0, 0, 1),
-    (1, 0, 2),
-    (2, 0, 3),
-    (3, 0, 4),
-    (0, 1, 2),
-    (1, 1, 4),
-    (2, 1, 6),
-    (3, 1, 8),
-    (1, 2, 6),
-    (2, 2, 9),
-    (1, 3, 8),
-    (5, 3, 24),
-]
 BODIES = ("first", "second", "third")
 GOOD = [f"good-{number}" for number in range(9)]
 

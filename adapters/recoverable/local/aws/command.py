@@ -14,13 +14,9 @@ from __future__ import annotations
 import argparse
 import logging
 import platform
-import signal
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
-from types import FrameType
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -29,6 +25,7 @@ from recoverable.local.aws.host import LocalAws
 from recoverable.local.aws.narrator import narrate
 from recoverable.local.aws.sam.document import TemplateError
 from recoverable.local.aws.settings import Settings
+from recoverable.local.stopping import signals
 
 _TICK = 0.1  # seconds
 
@@ -45,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
         logging.basicConfig(level=logging.INFO)
     try:
         host = LocalAws(arguments.template, _settings(arguments), observe=lambda entry: _say(narrate(entry)))
-        with _signals() as received, host:
+        with signals() as received, host:
             _say(_welcome(host))
             while not received:
                 time.sleep(_TICK)
@@ -54,26 +51,6 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stderr.write(f"recoverable local aws: {error}\n")
         return 2
     return 0
-
-
-@contextmanager
-def _signals() -> Iterator[list[int]]:
-    """Note the first signal; the second ends the process, for a handler that sits at a breakpoint.
-
-    A list and no `Event`: a signal that the system hands to another thread would not wake one that waits for a lock.
-    """
-    received: list[int] = []
-
-    def handle(number: int, _: FrameType | None) -> None:
-        signal.signal(number, signal.SIG_DFL)
-        received.append(number)
-
-    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield received
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:

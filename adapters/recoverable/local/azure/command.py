@@ -9,13 +9,9 @@ With Core Tools and the official emulator at hand, `func start` runs the same fo
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
-from types import FrameType
 from typing import Any
 
 from azure.servicebus.exceptions import ServiceBusError
@@ -24,6 +20,7 @@ from recoverable.local.azure.app import AppError
 from recoverable.local.azure.host import LocalFunctions
 from recoverable.local.azure.narrator import narrate
 from recoverable.local.azure.settings import Settings
+from recoverable.local.stopping import signals
 
 _TICK = 0.1  # seconds
 
@@ -40,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
         host = LocalFunctions(
             arguments.folder, _settings(arguments), observe=lambda entry: _say(narrate(entry))
         )
-        with _signals() as received, host:
+        with signals() as received, host:
             _say(_welcome(host))
             while not received:
                 time.sleep(_TICK)
@@ -49,26 +46,6 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stderr.write(f"recoverable local azure: {error}\n")
         return 2
     return 0
-
-
-@contextmanager
-def _signals() -> Iterator[list[int]]:
-    """Note the first signal; the second ends the process.
-
-    A list and no `Event`: a signal that the system hands to another thread would not wake one that waits for a lock.
-    """
-    received: list[int] = []
-
-    def handle(number: int, _: FrameType | None) -> None:
-        signal.signal(number, signal.SIG_DFL)
-        received.append(number)
-
-    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield received
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:
