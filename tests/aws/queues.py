@@ -57,7 +57,13 @@ class Queue:
         return answer.get("Messages", [])
 
     def count(self) -> int:
-        """All messages: visible, in flight and delayed."""
+        """All messages: visible, in flight and delayed.
+
+        None is said after a second look only: the server counts one state after the other, and a message can change its own meanwhile.
+        """
+        return self._counted() or self._counted()
+
+    def _counted(self) -> int:
         answer: Any = self.client.get_queue_attributes(QueueUrl=self.url, AttributeNames=["All"])
         return sum(int(answer["Attributes"][name]) for name in WAITING)
 

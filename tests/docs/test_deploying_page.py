@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from docs.pages import ROOT, blocks, commands
-from infra.cloud import Cloud, eventually, running_cloud
+from infra.cloud import Cloud, eventually, running_cloud, waiting
 from infra.commands import RUNTIME, environment
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("deploying page"), pytest.mark.timeout(280)]
@@ -97,12 +97,10 @@ def shell(cloud: Cloud, tmp_path_factory: pytest.TempPathFactory) -> Shell:
     return shell
 
 
-def waiting(cloud: Cloud, queue: str) -> int:
-    """The messages in a queue, in flight and delayed ones included."""
-    sqs, kinds = cloud.client("sqs"), ("", "NotVisible", "Delayed")
-    url = sqs.get_queue_url(QueueName=queue)["QueueUrl"]
-    said = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])["Attributes"]
-    return sum(int(said[f"ApproximateNumberOfMessages{kind}"]) for kind in kinds)
+def held(cloud: Cloud, queue: str) -> int:
+    """The messages in a queue of this name."""
+    sqs = cloud.client("sqs")
+    return waiting(sqs, sqs.get_queue_url(QueueName=queue)["QueueUrl"])
 
 
 def start_polling(cloud: Cloud) -> None:
@@ -133,8 +131,8 @@ def test_from_a_guided_deployment_to_nothing(shell: Shell, cloud: Cloud) -> None
     start_polling(cloud)
 
     shell.types(SEND)
-    eventually(lambda: waiting(cloud, "shop-orders-error") == 1, "the declined order in the error queue")
-    eventually(lambda: waiting(cloud, "shop-orders") == 0, "the orders queue to be empty")
+    eventually(lambda: held(cloud, "shop-orders-error") == 1, "the declined order in the error queue")
+    eventually(lambda: held(cloud, "shop-orders") == 0, "the orders queue to be empty")
     seen = shell.types(LOOK)
     assert "Moving message" in seen  # the log
     assert all(word in seen for word in ("shop.CardDeclined", "NServiceBus.ExceptionInfo.ExceptionType"))

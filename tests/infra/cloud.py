@@ -124,6 +124,20 @@ def deploy(cloud: Cloud, built: Path, parameters: Mapping[str, str], *, name: st
     return outputs(formation, name)
 
 
+def waiting(sqs: Any, url: str) -> int:
+    """The messages in a queue, in flight and delayed ones included; none is said after a second look only.
+
+    The server counts one state after the other, and a message can change its own meanwhile.
+    """
+    kinds = ("", "NotVisible", "Delayed")
+
+    def counted() -> int:
+        said = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])["Attributes"]
+        return sum(int(said[f"ApproximateNumberOfMessages{kind}"]) for kind in kinds)
+
+    return counted() or counted()
+
+
 def upload(s3: Any, folders: Mapping[str, Path]) -> None:
     """Put each folder into the bucket as a zip file of that name."""
     if BUCKET not in {bucket["Name"] for bucket in s3.list_buckets()["Buckets"]}:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from infra.cloud import Cloud, deploy, eventually, running_cloud
+from infra.cloud import Cloud, deploy, eventually, running_cloud, waiting
 from infra.commands import RUNTIME
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("sam build")]
@@ -43,9 +43,7 @@ class Shop:
 
     def waiting(self, queue: str) -> int:
         """The messages in a queue, in flight and delayed ones included."""
-        kinds = ("", "NotVisible", "Delayed")
-        attributes = self.attributes(queue)
-        return sum(int(attributes[f"ApproximateNumberOfMessages{kind}"]) for kind in kinds)
+        return waiting(self.sqs, self.outputs[queue])
 
     def reasons(self) -> dict[str, str]:
         """What the error queue holds: the order's id and the exception that ended it."""

@@ -104,7 +104,15 @@ class LocalQueue:
         return [_queued(message) for message in seen]
 
     def depth(self) -> Depth:
-        """How many messages it holds; this neither counts nor hides."""
+        """How many messages it holds; this neither counts as a delivery nor hides any.
+
+        An empty queue is looked at twice: a broker counts one state after the other, and overlooks a message that changes its
+        own meanwhile, as one whose delay ends.
+        """
+        first = self._counted()
+        return first if first.total else self._counted()
+
+    def _counted(self) -> Depth:
         names = (
             "ApproximateNumberOfMessages",
             "ApproximateNumberOfMessagesNotVisible",
