@@ -2,46 +2,21 @@
 
 from __future__ import annotations
 
-import re
 import signal
 import socket
 import subprocess
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from local.processes import PATIENCE, ends, is_alive, line_with, typed
 from local.templates import document, written
-from local.test_host_outcomes import is_alive
 from local.test_host_schedules import template
 from recoverable.cli import main
 from recoverable.local.aws.local_queue import LocalQueue
 from recoverable.local.aws.sqs import Sqs
 
-PATIENCE = 20  # seconds
-
-
-@contextmanager
-def running(template: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
-    """The command in a process of its own."""
-    words = [sys.executable, "-m", "recoverable", "local", "aws", "--template", str(template), *options]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
-def line_with(process: subprocess.Popen[str], pattern: str) -> re.Match[str]:
-    """Read on to a line; the session's time limit bounds the wait."""
-    assert process.stdout is not None
-    for line in process.stdout:
-        if match := re.search(pattern, line):
-            return match
-    raise AssertionError(f"the output ends without {pattern!r}")
+AWS = ("local", "aws", "--template")
 
 
 def queue_of(process: subprocess.Popen[str], stack_name: str) -> LocalQueue:
@@ -56,7 +31,9 @@ def queue_of(process: subprocess.Popen[str], stack_name: str) -> LocalQueue:
 def test_it_runs_a_message_and_leaves_nothing_behind_when_stopped(
     tmp_path: Path, stack_name: str, stop: signal.Signals
 ) -> None:
-    with running(written(tmp_path, document()), "--stack-name", stack_name, "--concurrency", "1") as process:
+    with typed(
+        *AWS, str(written(tmp_path, document())), "--stack-name", stack_name, "--concurrency", "1"
+    ) as process:
         queue = queue_of(process, stack_name)
         queue.send({"do": "print", "text": "it runs"})
         pid = int(line_with(process, r"Shop\[(\d+)\] it runs")[1])
@@ -72,7 +49,7 @@ def test_it_runs_a_message_and_leaves_nothing_behind_when_stopped(
 @pytest.mark.slow
 def test_it_says_what_runs_how_often_and_runs_it(tmp_path: Path, stack_name: str) -> None:
     options = ("--stack-name", stack_name, "--schedule-interval", "1")
-    with running(written(tmp_path, template()), *options) as process:
+    with typed(*AWS, str(written(tmp_path, template())), *options) as process:
         line_with(process, rf"table +{stack_name}-Events$")
         line_with(process, r"function Clock +runs every 0:00:01$")
         line_with(process, r"Clock\[\d+\] ← its schedule$")
@@ -81,15 +58,12 @@ def test_it_says_what_runs_how_often_and_runs_it(tmp_path: Path, stack_name: str
 
 @pytest.mark.slow
 def test_an_instance_does_not_outlive_a_host_that_is_killed(tmp_path: Path, stack_name: str) -> None:
-    with running(written(tmp_path, document()), "--stack-name", stack_name) as process:
+    with typed(*AWS, str(written(tmp_path, document())), "--stack-name", stack_name) as process:
         queue_of(process, stack_name).send({"do": "succeed"})
         pid = int(line_with(process, r"Shop\[(\d+)\] → 1 completed")[1])
         process.kill()
 
-    end = time.monotonic() + PATIENCE
-    while is_alive(pid):
-        assert time.monotonic() < end, "the instance is an orphan"
-        time.sleep(0.05)
+    assert ends(pid)
 
 
 @pytest.mark.parametrize(

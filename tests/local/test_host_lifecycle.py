@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from local.conftest import Start
+from local.processes import is_alive
 from local.templates import document, written
-from local.test_host_outcomes import is_alive
 from recoverable.local.aws import BrokerTrouble, Depth, Ended, Entry, Invoked, LocalAws
 from recoverable.local.aws.broker import embedded_broker
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from local.conftest import Start
+from local.processes import is_alive
 from recoverable.local.aws import (
     Died,
     Ended,
@@ -27,14 +27,6 @@ NO_FAILURES = Returned('{"batchItemFailures": []}')
 
 def settled(entry: Ended) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return entry.completed, entry.failed
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 def test_a_message_that_succeeds_is_deleted(start: Start) -> None:

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from local.processes import is_alive
 from local.templates import FUNCTIONS, written
-from local.test_host_outcomes import is_alive
 from local.world import World
 from recoverable.local.aws import (
     Died,

@@ -62,3 +62,6 @@ LADDERS = st.builds(
     ),
     st.builds(Failed, st.just(ERRORS), st.sampled_from([(), (KeyError,), (lambda error: 1 / 0,)])),
 )
+
+ENDS = st.lists(st.sampled_from([None, KeyError, ValueError, RecursionError]), min_size=1, max_size=6)
+"""How the attempts of a handler end, one after the other, and then again from the first."""

@@ -13,17 +13,15 @@ from hypothesis import strategies as st
 from azure.endpoints import ended, endpoint
 from azure.recording import RecordingClient, properties
 from azure.triggers import trigger_message, trigger_messages
-from proof.hostile import LADDERS
+from proof.hostile import ENDS, LADDERS
 from proof.lineage import origin_from
 from proof.service_bus.hostile import ENDPOINTS, TOLD, TOLD_OF_ONE_OF_MANY, sent
 from proof.service_bus.lineage import TRACE, traced
-from proof.test_hostile_ladders import ENDS
-from proof.wrongs import WRONGS, possible_wrongs
+from proof.wrongs import WRONGS, Once
 from recoverable import Message, Recoverability
 from recoverable.azure import ServiceBusEndpoint
-from recoverable.testing import Fault, ServiceBusWorld
+from recoverable.testing import ServiceBusWorld
 from recoverable.testing.azure.places import fitting
-from recoverable.testing.points import Point
 
 COUNTERS = ("NServiceBus.Retries", "NServiceBus.FLRetries")
 
@@ -42,19 +40,6 @@ class Reader:
         if (error := next(self._ends)) is not None:
             self.failed += 1
             raise error(*read)
-
-
-class Once:
-    """A hook that lets one fault strike, at the n-th point where it can."""
-
-    def __init__(self, wrong: str, nth: int) -> None:
-        self._wrong, self._left = wrong, nth
-
-    def __call__(self, point: Point) -> Fault | None:
-        if self._wrong not in possible_wrongs(fitting, point.when, point.what):
-            return None
-        self._left -= 1
-        return WRONGS[self._wrong] if self._left == 0 else None
 
 
 def climb(
@@ -127,7 +112,7 @@ def test_hostile_messages_survive_a_fault(
     nth: int,
 ) -> None:
     reader = Reader(ends)
-    world, ids = climb(messages, served(reader, ladder, set_to), Once(wrong, nth))
+    world, ids = climb(messages, served(reader, ladder, set_to), Once(wrong, nth, fitting))
     assert world.queue("jobs") == []
     assert ended_well(world) == ids
     assert all(attempt >= 1 and round_ >= 0 for attempt, round_ in reader.climbed)

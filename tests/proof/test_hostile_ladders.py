@@ -10,18 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proof.hostile import LADDERS
+from proof.hostile import ENDS, LADDERS
 from proof.lineage import origin_from
 from proof.sqs.hostile import ENDPOINTS, sent
 from proof.sqs.lineage import traced
-from proof.wrongs import WRONGS, possible_wrongs
+from proof.wrongs import WRONGS, Once
 from recoverable import Message, Recoverability
 from recoverable.aws import SqsEndpoint
-from recoverable.testing import Fault, SqsWorld
+from recoverable.testing import SqsWorld
 from recoverable.testing.aws.places import fitting
-from recoverable.testing.points import Point
-
-ENDS = st.lists(st.sampled_from([None, KeyError, ValueError, RecursionError]), min_size=1, max_size=6)
 
 
 class Reader:
@@ -37,19 +34,6 @@ class Reader:
         if (error := next(self._ends)) is not None:
             raise error(message.text, dict(message.headers), message.sent_at)
         self.succeeded.add(message.native["messageId"])
-
-
-class Once:
-    """A hook that lets one fault strike, at the n-th point where it can."""
-
-    def __init__(self, wrong: str, nth: int) -> None:
-        self._wrong, self._left = wrong, nth
-
-    def __call__(self, point: Point) -> Fault | None:
-        if self._wrong not in possible_wrongs(fitting, point.when, point.what):
-            return None
-        self._left -= 1
-        return WRONGS[self._wrong] if self._left == 0 else None
 
 
 def climb(
@@ -117,7 +101,7 @@ def test_hostile_messages_survive_a_fault(
 ) -> None:
     reader = Reader(ends)
 
-    world, ids = climb(messages, SqsEndpoint(reader, ladder, **set_to), Once(wrong, nth))
+    world, ids = climb(messages, SqsEndpoint(reader, ladder, **set_to), Once(wrong, nth, fitting))
 
     assert world.queue("jobs") == []
     assert ended(world, reader) == ids

@@ -61,3 +61,16 @@ def possible_wrongs(fitting: Fitting, when: When, what: str) -> tuple[str, ...]:
 def costs(wrong: str, point: Point) -> bool:
     """Whether each message of that invocation may be run and copied once more for it."""
     return wrong not in FREE and (point.what, wrong) not in FREE_AT
+
+
+class Once:
+    """A hook that lets one fault strike, at the n-th point where it can."""
+
+    def __init__(self, wrong: str, nth: int, fitting: Fitting) -> None:
+        self._wrong, self._left, self._fitting = wrong, nth, fitting
+
+    def __call__(self, point: Point) -> Fault | None:
+        if self._wrong not in possible_wrongs(self._fitting, point.when, point.what):
+            return None
+        self._left -= 1
+        return WRONGS[self._wrong] if self._left == 0 else None

@@ -2,56 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from azure.servicebus import ServiceBusClient, ServiceBusMessage
 
 from local.azure.apps import app
+from local.processes import PATIENCE, ends, line_with, typed
 from recoverable.cli import main
-
-PATIENCE = 30  # seconds
-
-
-@contextmanager
-def running(folder: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
-    """The command in a process of its own."""
-    words = [sys.executable, "-m", "recoverable", "local", "azure", str(folder), *options]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
-def line_with(process: subprocess.Popen[str], pattern: str) -> re.Match[str]:
-    """Read on to a line; the session's time limit bounds the wait."""
-    assert process.stdout is not None
-    for line in process.stdout:
-        if match := re.search(pattern, line):
-            return match
-    raise AssertionError(f"the output ends without {pattern!r}")
-
-
-def is_alive(pid: int) -> bool:
-    """Whether a process runs; a moment is given to one that is just ending."""
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 @pytest.mark.slow
@@ -60,7 +23,7 @@ def is_alive(pid: int) -> bool:
 def test_it_runs_a_message_and_leaves_nothing_behind_when_stopped(
     tmp_path: Path, stop: signal.Signals
 ) -> None:
-    with running(app(tmp_path), "--queue", "more") as process:
+    with typed("local", "azure", str(app(tmp_path)), "--queue", "more") as process:
         line_with(process, "function orders +reads orders")
         line_with(process, "queue +more")
         connection = line_with(process, "Connect with: (.*)")[1]
@@ -81,11 +44,11 @@ def test_it_runs_a_message_and_leaves_nothing_behind_when_stopped(
 @pytest.mark.slow
 @pytest.mark.xdist_group("functions_host")
 def test_the_worker_does_not_outlive_a_host_that_is_killed(tmp_path: Path) -> None:
-    with running(app(tmp_path)) as process:
+    with typed("local", "azure", str(app(tmp_path))) as process:
         pid = int(line_with(process, r"worker\[(\d+)\] started: orders")[1])
         process.kill()
 
-    assert not is_alive(pid)
+    assert ends(pid)
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from recoverable.local.aws.host import LocalAws
 from recoverable.local.aws.narrator import narrate
 from recoverable.local.aws.sam.document import TemplateError
 from recoverable.local.aws.settings import Settings
+from recoverable.local.console import name_and_value, say
 from recoverable.local.stopping import signals
 
 _TICK = 0.1  # seconds
@@ -41,12 +42,12 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.in_process:
         logging.basicConfig(level=logging.INFO)
     try:
-        host = LocalAws(arguments.template, _settings(arguments), observe=lambda entry: _say(narrate(entry)))
+        host = LocalAws(arguments.template, _settings(arguments), observe=lambda entry: say(narrate(entry)))
         with signals() as received, host:
-            _say(_welcome(host))
+            say(_welcome(host))
             while not received:
                 time.sleep(_TICK)
-            _say("Stopping.")
+            say("Stopping.")
     except (TemplateError, ValueError, OSError, BotoCoreError, ClientError) as error:
         sys.stderr.write(f"recoverable local aws: {error}\n")
         return 2
@@ -95,18 +96,6 @@ def _welcome(host: LocalAws) -> str:
     return "\n".join([*lines, "Ctrl-C stops."])
 
 
-def _say(text: str) -> None:
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
-
-
-def _pair(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not name or not equals:
-        raise argparse.ArgumentTypeError(f"{text!r} is no NAME=VALUE")
-    return name, value
-
-
 _ARGUMENTS: dict[str, dict[str, Any]] = {
     "--template": {
         "default": "template.yaml",
@@ -123,14 +112,14 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
         "help": "where the started endpoint listens (default: any free port)",
     },
     "--parameter": {
-        "type": _pair,
+        "type": name_and_value,
         "action": "append",
         "default": [],
         "metavar": "NAME=VALUE",
         "help": "a value for one of the template's Parameters; can be repeated",
     },
     "--env": {
-        "type": _pair,
+        "type": name_and_value,
         "action": "append",
         "default": [],
         "metavar": "NAME=VALUE",

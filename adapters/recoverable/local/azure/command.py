@@ -20,6 +20,7 @@ from recoverable.local.azure.app import AppError
 from recoverable.local.azure.host import LocalFunctions
 from recoverable.local.azure.narrator import narrate
 from recoverable.local.azure.settings import Settings
+from recoverable.local.console import name_and_value, say
 from recoverable.local.stopping import signals
 
 _TICK = 0.1  # seconds
@@ -35,13 +36,13 @@ def run(arguments: argparse.Namespace) -> int:
     """Serve until Ctrl-C or a request to terminate; 2 when the app, an argument or the namespace is at fault."""
     try:
         host = LocalFunctions(
-            arguments.folder, _settings(arguments), observe=lambda entry: _say(narrate(entry))
+            arguments.folder, _settings(arguments), observe=lambda entry: say(narrate(entry))
         )
         with signals() as received, host:
-            _say(_welcome(host))
+            say(_welcome(host))
             while not received:
                 time.sleep(_TICK)
-            _say("Stopping.")
+            say("Stopping.")
     except (AppError, ValueError, OSError, ServiceBusError) as error:
         sys.stderr.write(f"recoverable local azure: {error}\n")
         return 2
@@ -70,18 +71,6 @@ def _welcome(host: LocalFunctions) -> str:
     return "\n".join([*lines, "Ctrl-C stops."])
 
 
-def _say(text: str) -> None:
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
-
-
-def _pair(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not name or not equals:
-        raise argparse.ArgumentTypeError(f"{text!r} is no NAME=VALUE")
-    return name, value
-
-
 _ARGUMENTS: dict[str, dict[str, Any]] = {
     "folder": {"nargs": "?", "default": ".", "help": "the app's folder (default: this one)"},
     "--connection-string": {
@@ -89,7 +78,7 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
         "help": "a namespace for all of the app's Service Bus connections (default: as the app settings say, else start one)",
     },
     "--setting": {
-        "type": _pair,
+        "type": name_and_value,
         "action": "append",
         "default": [],
         "metavar": "NAME=VALUE",

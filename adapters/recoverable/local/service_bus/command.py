@@ -6,14 +6,15 @@ The queues are those that are named with --queue; their dead letters go where --
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
-import threading
+import time
 from dataclasses import replace
 from datetime import timedelta
 
+from recoverable.local.console import say
 from recoverable.local.service_bus.broker.settings import Queue
 from recoverable.local.service_bus.emulator import ServiceBusNamespace
+from recoverable.local.stopping import signals
 
 _TICK = 0.1  # seconds
 
@@ -54,21 +55,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve until Ctrl-C or a request to terminate; 2 when an argument is at fault or the port is taken."""
-    stopped = threading.Event()
     try:
-        with ServiceBusNamespace(_queues(arguments), port=arguments.port) as namespace:
-            before = {
-                number: signal.signal(number, lambda *_: stopped.set())
-                for number in (signal.SIGINT, signal.SIGTERM)
-            }
-            _say(_welcome(arguments, namespace))
-            while not stopped.wait(
-                _TICK
-            ):  # another thread may get the signal, which would not end a longer wait
-                pass
-            _say("Stopping.")
-            for number, handler in before.items():
-                signal.signal(number, handler)
+        with signals() as received, ServiceBusNamespace(_queues(arguments), port=arguments.port) as namespace:
+            say(_welcome(arguments, namespace))
+            while not received:
+                time.sleep(_TICK)
+            say("Stopping.")
     except (ValueError, OSError) as error:
         sys.stderr.write(f"recoverable local service-bus: {error}\n")
         return 2
@@ -98,8 +90,3 @@ def _welcome(arguments: argparse.Namespace, namespace: ServiceBusNamespace) -> s
             "Ctrl-C stops.",
         ]
     )
-
-
-def _say(text: str) -> None:
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()

@@ -38,7 +38,7 @@ class Dispatcher:
         if self._sessions is not None:
             self._sessions.serve(self._shelf.sessions)
         idle = 0
-        while idle < len(self._consumers):
+        while idle < len(self._consumers) and self._may_deliver():
             consumer = self._consumers[0]
             self._consumers.rotate(-1)
             idle = 0 if consumer.ready() and self._deliver_to(consumer) else idle + 1
@@ -53,6 +53,10 @@ class Dispatcher:
             self._locks.grant(message)
         else:
             self._locks.grant_until(message, self._sessions.until(message.session_id))
+
+    def _may_deliver(self) -> bool:
+        """Whether to ask receivers at all; what each session has, only its receiver can say."""
+        return self._sessions is not None or self._shelf.offers(None)
 
     def _deliver_to(self, consumer: Consumer) -> bool:
         message = self._shelf.take(consumer.session_id)

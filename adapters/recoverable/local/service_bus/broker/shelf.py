@@ -35,14 +35,21 @@ class Shelf:
         self.keep(message)
         heapq.heappush(self._ready.setdefault(self._session(message), []), message.sequence_number)
 
-    def take(self, session_id: str | None) -> Message | None:
-        """The next one to deliver, which is not offered any more."""
+    def offers(self, session_id: str | None) -> bool:
+        """Whether there is one to deliver; what is gone or taken by now is offered no more."""
         numbers = self._ready.get(session_id, [])
         while numbers:
-            message = self._messages.get(heapq.heappop(numbers))
+            message = self._messages.get(numbers[0])
             if message is not None and _available(message):
-                return message
-        return None
+                return True
+            heapq.heappop(numbers)
+        return False
+
+    def take(self, session_id: str | None) -> Message | None:
+        """The next one to deliver, which is not offered any more."""
+        if not self.offers(session_id):
+            return None
+        return self._messages[heapq.heappop(self._ready[session_id])]
 
     def remove(self, message: Message) -> None:
         """Hold a message no longer."""
