@@ -134,22 +134,22 @@ class Broker:
             answer = verb.call(client, url, [{"Id": str(n), **entry} for n, (_, entry) in enumerate(items)])
         except Exception as error:  # noqa: BLE001  # whatever it is, it is told, and the caller knows what was not done
             tell(verb, queue, items, told(error))
-            return Answer(
-                [],
-                refused=is_answer(error),
-                too_large=[0] if is_answer(error) and is_for_size(str(error)) else [],
-            )
-        whys = {f.get("Id"): f"{f.get('Code')} {f.get('Message', '')}" for f in answer.get("Failed", ())}
-        confirmed = {done["Id"] for done in answer.get("Successful", ())}
-        missed = [item for n, item in enumerate(items) if str(n) not in confirmed]
-        if missed:
-            tell(
-                verb, queue, missed, "; ".join(sorted(set(whys.values()))) or "its answer does not name them"
-            )
-        return Answer(
-            [delivery for n, (delivery, _) in enumerate(items) if str(n) in confirmed],
-            too_large=[n for n in range(len(items)) if is_for_size(whys.get(str(n), ""))],
-        )
+            heard = is_answer(error)
+            return Answer([], refused=heard, too_large=[0] if heard and is_for_size(str(error)) else [])
+        return answered(verb, queue, items, answer)
+
+
+def answered(verb: Verb, queue: Queue, items: list[Item], answer: Any) -> Answer:
+    """What an answer confirms; of the rest it is told why."""
+    whys = {f.get("Id"): f"{f.get('Code')} {f.get('Message', '')}" for f in answer.get("Failed", ())}
+    confirmed = {done["Id"] for done in answer.get("Successful", ())}
+    if missed := [item for n, item in enumerate(items) if str(n) not in confirmed]:
+        why = "; ".join(sorted(set(whys.values()))) or "its answer does not name them"
+        tell(verb, queue, missed, why)
+    return Answer(
+        [delivery for n, (delivery, _) in enumerate(items) if str(n) in confirmed],
+        too_large=[n for n in range(len(items)) if is_for_size(whys.get(str(n), ""))],
+    )
 
 
 def receipt(delivery: Delivery) -> Entry:

@@ -10,6 +10,7 @@ import sys
 import time
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 from recoverable.local.console import say
 from recoverable.local.service_bus.broker.settings import Queue
@@ -21,36 +22,8 @@ _TICK = 0.1  # seconds
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument(
-        "--port", type=int, default=5672, help="where it listens; 0 for any free port (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--queue",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="a queue; can be repeated (default: orders)",
-    )
-    parser.add_argument(
-        "--error-queue",
-        default="error",
-        metavar="NAME",
-        help="gets all dead letters; made if need be (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--max-delivery-count",
-        type=int,
-        default=100,
-        metavar="N",
-        help="of the queues (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--lock-duration",
-        type=float,
-        default=60,
-        metavar="SECONDS",
-        help="of the queues (default: %(default)s)",
-    )
+    for name, how in _ARGUMENTS.items():
+        parser.add_argument(name, **how)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -90,3 +63,35 @@ def _welcome(arguments: argparse.Namespace, namespace: ServiceBusNamespace) -> s
             "Ctrl-C stops.",
         ]
     )
+
+
+_ARGUMENTS: dict[str, dict[str, Any]] = {
+    "--port": {
+        "type": int,
+        "default": 5672,
+        "help": "where it listens; 0 for any free port (default: %(default)s)",
+    },
+    "--queue": {
+        "action": "append",
+        "default": [],
+        "metavar": "NAME",
+        "help": "a queue; can be repeated (default: orders)",
+    },
+    "--error-queue": {
+        "default": "error",
+        "metavar": "NAME",
+        "help": "gets all dead letters; made if need be (default: %(default)s)",
+    },
+    "--max-delivery-count": {
+        "type": int,
+        "default": 100,
+        "metavar": "N",
+        "help": "of the queues (default: %(default)s)",
+    },
+    "--lock-duration": {
+        "type": float,
+        "default": 60,
+        "metavar": "SECONDS",
+        "help": "of the queues (default: %(default)s)",
+    },
+}

@@ -120,17 +120,7 @@ def parse(data: bytes) -> Content:
     Raises:
         MalformedError: The bytes are no AMQP message.
     """
-    sections: dict[int, list[bytes]] = {}
-    body = b""
-    for section in values(data):
-        code, start = decode(section, 1)
-        if section[0] != 0 or not isinstance(code, int):
-            raise MalformedError(
-                f"a message's section begins with {section[:4].hex(' ')}, which is no descriptor"
-            )
-        if _DATA <= code < _FOOTER:
-            body += section
-        sections.setdefault(code, []).append(section if code == _FOOTER else section[start:])
+    sections, body = _sections(data)
     properties = elements(_first(sections, _PROPERTIES)) or [e.NULL]
     if properties[0] == e.NULL:
         properties[0] = e.string(uuid.uuid4().hex)
@@ -147,6 +137,22 @@ def parse(data: bytes) -> Content:
         body=body,
         footer=_first(sections, _FOOTER),
     )
+
+
+def _sections(data: bytes) -> tuple[dict[int, list[bytes]], bytes]:
+    """The sections by their descriptors, without these, and the body's with them."""
+    sections: dict[int, list[bytes]] = {}
+    body = b""
+    for section in values(data):
+        code, start = decode(section, 1)
+        if section[0] != 0 or not isinstance(code, int):
+            raise MalformedError(
+                f"a message's section begins with {section[:4].hex(' ')}, which is no descriptor"
+            )
+        if _DATA <= code < _FOOTER:
+            body += section
+        sections.setdefault(code, []).append(section if code == _FOOTER else section[start:])
+    return sections, body
 
 
 def _symbols(code: int, named: Mapping[str, bytes]) -> bytes:
