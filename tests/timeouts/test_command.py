@@ -9,7 +9,7 @@ import pytest
 from recoverable.cli import main
 from recoverable.local.service_bus import Queue, ServiceBusNamespace
 from recoverable.timeouts import SqliteStore
-from recoverable.timeouts.command import is_same
+from recoverable.timeouts.addresses import is_same
 from recoverable.timeouts.store import Selection
 from waiting.rows import NOW, stored
 from waiting.world import HOUR
@@ -133,12 +133,17 @@ def test_a_table_is_known_by_its_name_and_its_arn(one: str, other: str, *, same:
 
 WRONG = [
     (["preview", "redis:x"], "'redis:x' is no store; write dynamodb:TABLE or sqlite:FILE"),
-    (["preview", "sqlite:/nowhere/x"], "unable to open database file"),
+    (["preview", "sqlite:/nowhere/x"], "there is no file '/nowhere/x'; write sqlite:FILE with one"),
+    (["migrate", "{source}", "sqlite:/nowhere/x"], "unable to open database file"),
     (["migrate", "{source}"], "`migrate` takes a source and a target"),
     (["preview", "{source}", "sqs"], "the other verbs a source alone"),
     (
         ["migrate", "{source}", "service-bus:NOWHERE"],
         "the environment has no NOWHERE, and it is no host name",
+    ),
+    (
+        ["migrate", "{source}", "service-bus:key=secret"],
+        "key=secret holds no connection string of Service Bus; one begins with Endpoint=sb://",
     ),
     (
         ["preview", "{source}", "--cutoff", "tomorrow"],

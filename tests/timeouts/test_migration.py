@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from builders import seconds
-from recoverable.local.service_bus import Queue, ServiceBusNamespace
+from recoverable.local.service_bus import DropConnection, Operation, Queue, ServiceBusNamespace
 from recoverable.timeouts import SqliteStore, Store, Timeout, Timeouts
 from recoverable.timeouts.client import Sender
-from recoverable.timeouts.migration import CHUNK, KEPT, Sent, Summary, abort, migrate, preview
+from recoverable.timeouts.migration import CHUNK, KEPT, Summary, abort, migrate, preview
 from recoverable.timeouts.service_bus_store import ServiceBusTarget
 from recoverable.timeouts.store import Kept, Selection
-from recoverable.timeouts.targets import SqsTarget, StoreTarget
+from recoverable.timeouts.targets import Sent, SqsTarget, StoreTarget
 from waiting.rows import NOW, claims, poll, stored, take
 from waiting.stores import PAGE, Cloud, sqlite
 from waiting.world import HOUR, MINUTE, Meddled, Shop
@@ -38,7 +38,7 @@ def other() -> Iterator[Store]:
 
 def moved(source: Store, target: Any, selection: Selection = ALL, *, dry_run: bool = False) -> Summary:
     """Migrate."""
-    return migrate(source, target, selection, lambda: NOW, dry_run=dry_run, say=str)
+    return migrate(source, target, selection, lambda: NOW, dry_run=dry_run, show=str, tell=str)
 
 
 def test_a_preview_says_what_waits_and_changes_nothing(local_store: Store) -> None:
@@ -73,7 +73,7 @@ def test_what_is_moved_onto_itself_is_refused_and_comes_after_an_abort(store: St
     abort(store, ALL, dry_run=False)
 
     assert dict(summary.left) == {
-        "itself did not take it: it is held there; it stays hidden until migrate or abort": 1
+        "itself may have it (it is held there), so it stays hidden until migrate or abort": 1
     }
     assert take(store, NOW + HOUR) == [made]
 
@@ -126,33 +126,64 @@ def test_what_a_dispatcher_may_have_taken_is_left_to_it(local_store: Store, othe
     assert take(local_store) == [made]
 
 
-def test_what_the_target_refuses_stays_hidden_until_it_is_migrated_again(
-    local_store: Store, other: Store
-) -> None:
-    made = stored(local_store, NOW + HOUR)
-    summary = moved(local_store, Refusing())
+class Answering:
+    """A target that gives one answer.
 
-    assert dict(summary.left) == {"the test did not take it: no; it stays hidden until migrate or abort": 1}
-    assert take(local_store, NOW + HOUR) == []
-    moved(local_store, StoreTarget(other, "other"))
-    assert take(other, NOW + HOUR) == [made]
-
-
-class Refusing:
-    """A target that takes nothing."""
+    Args:
+        sent: the answer.
+    """
 
     name = "the test"
+
+    def __init__(self, sent: Sent) -> None:
+        self._sent, self.asked = sent, 0
 
     def objection(self, timeout: Timeout, now: datetime) -> None:
         return None
 
     def send(self, timeouts: Sequence[Timeout], now: datetime) -> Sent:
-        return Sent(frozenset(), "no")
+        self.asked += 1
+        return self._sent
+
+
+def test_what_the_target_refuses_is_dispatched_from_where_it_is(store: Store) -> None:
+    made = stored(store, NOW + HOUR)
+    said: list[str] = []
+    refusing = Answering(Sent(refused={made.id: "no"}))
+    summary = migrate(store, refusing, ALL, lambda: NOW, dry_run=False, show=str, tell=said.append)
+
+    assert dict(summary.left) == {"the test did not take it (no), so the dispatcher sees it again": 1}
+    assert said == [f"{made.id}: the test did not take it (no), so the dispatcher sees it again"]
+    assert take(store, NOW + HOUR) == [made]
+
+
+def test_what_the_target_may_have_stays_hidden_until_it_is_migrated_again(
+    local_store: Store, other: Store
+) -> None:
+    made = stored(local_store, NOW + HOUR)
+    summary = moved(local_store, Answering(Sent(doubtful={made.id: "no answer"})))
+
+    assert dict(summary.left) == {
+        "the test may have it (no answer), so it stays hidden until migrate or abort": 1
+    }
+    assert take(local_store, NOW + HOUR) == []
+    moved(local_store, StoreTarget(other, "other"))
+    assert take(other, NOW + HOUR) == [made]
+
+
+def test_a_target_that_gives_out_ends_the_migration_and_hides_nothing_more(local_store: Store) -> None:
+    """Else one that does not answer would hide the whole store."""
+    made = [stored(local_store, NOW + HOUR + seconds(n)) for n in range(2 * PAGE)]
+    target = Answering(Sent(failed="away"))
+    summary = moved(local_store, target)
+
+    assert (summary.stopped, target.asked) == ("away", 1)
+    assert take(local_store, NOW + 2 * HOUR) == made
 
 
 def test_what_an_aborted_migration_held_is_dispatched(local_store: Store) -> None:
     made = stored(local_store, NOW + HOUR)
-    moved(local_store, Refusing())
+    moved(local_store, Answering(Sent(doubtful={made.id: "no answer"})))
     assert (abort(local_store, ALL, dry_run=True).done, take(local_store, NOW + HOUR)) == (1, [])
 
     assert abort(local_store, ALL, dry_run=False).done == 1
@@ -197,7 +228,7 @@ def test_what_is_due_soon_moves_to_sqs(local_store: Store) -> None:
     for at in (soon, later):
         timeouts.schedule("orders", "hello", at=at)
     target = SqsTarget(Sender(shop.world.client))
-    summary = migrate(local_store, target, ALL, shop.now, dry_run=False, say=str)
+    summary = migrate(local_store, target, ALL, shop.now, dry_run=False, show=str, tell=str)
 
     assert [message.visible_at for message in shop.world.queue("orders")] == [soon]
     assert dict(summary.left) == {
@@ -209,11 +240,25 @@ def test_what_sqs_refuses_stays(local_store: Store) -> None:
     shop = Shop(local_store, receiving=False)
     stored(local_store, shop.now() + MINUTE, to="gone")
     summary = migrate(
-        local_store, SqsTarget(Sender(shop.world.client)), ALL, shop.now, dry_run=False, say=str
+        local_store, SqsTarget(Sender(shop.world.client)), ALL, shop.now, dry_run=False, show=str, tell=str
     )
 
-    [why] = [why for why, number in summary.left.items() if number]
+    [why] = summary.left
+    assert why.startswith("SQS did not take it (")
     assert "NonExistentQueue" in why
+
+
+def test_an_sqs_that_does_not_answer_may_have_what_was_sent(local_store: Store) -> None:
+    shop = Shop(local_store, receiving=False)
+    made = stored(local_store, shop.now() + MINUTE)
+
+    def lose(_name: str) -> None:
+        raise ConnectionError
+
+    client: Any = Meddled(shop.world.client, after=lose)
+    sent = SqsTarget(Sender(client)).send([made], shop.now())
+
+    assert (sent.ids, sent.doubtful, sent.failed) == (set(), {made.id: sent.failed}, "ConnectionError")
 
 
 @pytest.fixture
@@ -246,30 +291,51 @@ def test_what_is_moved_to_service_bus_is_scheduled_there(
     assert (properties["mine"], properties["NServiceBus.MessageId"]) == ("yes", timeout_id)
 
 
-def test_a_queue_that_service_bus_does_not_have_leaves_its_messages(
+def test_a_queue_that_service_bus_does_not_have_leaves_its_messages_to_the_dispatcher(
     local_store: Store, namespace: ServiceBusNamespace, service_bus: ServiceBusTarget
 ) -> None:
-    stored(local_store, NOW + HOUR, to="gone")
+    left = stored(local_store, NOW + HOUR, to="gone")
     stored(local_store, NOW + HOUR, to="https://sqs.eu-west-1.amazonaws.com/123456789012/orders")
     summary = moved(local_store, service_bus)
 
     assert (summary.done, namespace.queue("orders").depth().scheduled) == (1, 1)
-    assert [why for why, number in summary.left.items() if number] == [
-        "Service Bus did not take it: gone: MessagingEntityNotFoundError; it stays hidden until migrate or abort"
-    ]
+    assert dict(summary.left) == {
+        "Service Bus did not take it (gone: MessagingEntityNotFoundError), so the dispatcher sees it again": 1
+    }
+    assert take(local_store, NOW + HOUR) == [left]
 
 
 def test_a_message_that_service_bus_does_not_take_does_not_hold_back_others(
     local_store: Store, namespace: ServiceBusNamespace, service_bus: ServiceBusTarget
 ) -> None:
-    for n, body in enumerate(["x" * 500_000, "hello"]):
+    large, _ = (
         stored(local_store, NOW + HOUR + seconds(n), body=body)
+        for n, body in enumerate(["x" * 500_000, "hello"])
+    )
     summary = moved(local_store, service_bus)
 
     assert (summary.done, namespace.queue("orders").depth().scheduled) == (1, 1)
-    assert [why for why, number in summary.left.items() if number] == [
-        "Service Bus did not take it: orders: MessageSizeExceededError; it stays hidden until migrate or abort"
-    ]
+    assert dict(summary.left) == {
+        "Service Bus did not take it (orders: MessageSizeExceededError), so the dispatcher sees it again": 1
+    }
+    assert take(local_store, NOW + HOUR) == [large]
+
+
+@pytest.mark.slow
+def test_a_connection_that_is_lost_leaves_one_in_doubt_and_the_others_to_the_dispatcher(
+    local_store: Store, namespace: ServiceBusNamespace, service_bus: ServiceBusTarget
+) -> None:
+    doubtful, untried = stored(local_store, NOW + HOUR), stored(local_store, NOW + HOUR + seconds(1))
+    namespace.fail(Operation.SEND, DropConnection(done=True), times=None)
+    summary = moved(local_store, service_bus)
+
+    assert (summary.done, summary.left.total(), summary.stopped) == (
+        0,
+        2,
+        "orders: ServiceBusConnectionError",
+    )
+    assert [row.id for page in local_store.scan(ALL) for row in page if row.hidden] == [doubtful.id]
+    assert take(local_store, NOW + HOUR) == [untried]
 
 
 def test_a_row_that_cannot_be_read_is_left(other: Store) -> None:

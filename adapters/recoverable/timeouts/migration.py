@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
 
 from .port import Store
 from .store import Row, Selection
+from .targets import Sent, Target
 from .timeout import Timeout
 
 CHUNK = 25
@@ -18,32 +18,9 @@ CHUNK = 25
 KEPT = "they could not be dispatched, or came too late to be read, and are kept here; the dispatcher tries them again"
 """Why those stay that were set aside: whatever is wrong with them goes with them, and their time has come."""
 
+TAKEN = "a dispatcher may have taken it, or it is cancelled"
+
 Say = Callable[[str], object]
-
-
-class Target(Protocol):
-    """Where timeouts are moved to."""
-
-    name: str
-
-    def objection(self, timeout: Timeout, now: datetime) -> str | None:
-        """Why it cannot take a timeout now; None when it can."""
-
-    def send(self, timeouts: Sequence[Timeout], now: datetime) -> Sent:
-        """Take them; what it takes it delivers when it is due."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """What a target took.
-
-    Args:
-        ids: the ids of the timeouts.
-        failed: why it did not take the others; empty when it took all.
-    """
-
-    ids: frozenset[str]
-    failed: str = ""
 
 
 @dataclass(slots=True)
@@ -57,6 +34,7 @@ class Summary:
         held: how many an earlier migration holds.
         done: how many were moved, or shown again.
         left: how many were left where they are, by reason.
+        stopped: why it ended early; empty when it saw all.
     """
 
     waiting: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -65,6 +43,7 @@ class Summary:
     held: int = 0
     done: int = 0
     left: Counter[str] = field(default_factory=Counter)
+    stopped: str = ""
 
     def note(self, row: Row) -> Timeout | None:
         """Count a row; its timeout, or None when that must stay where it is."""
@@ -85,64 +64,10 @@ class Summary:
 def preview(store: Store, selection: Selection) -> Summary:
     """What waits; nothing is changed."""
     summary = Summary()
-    for row in rows(store, selection):
-        summary.note(row)
-    return summary
-
-
-def migrate(
-    store: Store,
-    target: Target,
-    selection: Selection,
-    clock: Callable[[], datetime],
-    *,
-    dry_run: bool,
-    say: Say,
-) -> Summary:
-    """Move what waits; begun again after an interruption, it goes on with what is still there.
-
-    Args:
-        store: where it waits; another migration of it must not run.
-        target: where it goes.
-        selection: which timeouts.
-        clock: gives the time.
-        dry_run: say what would be done, and change nothing.
-        say: told the progress.
-    """
-    summary = Summary()
     for page in store.scan(selection):
-        for start in range(0, len(page), CHUNK):
-            move(store, target, page[start : start + CHUNK], summary, clock(), dry_run=dry_run)
-        verb = "would be moved" if dry_run else "moved"
-        say(f"{summary.waiting.total():,} seen, {summary.done:,} {verb}, {summary.left.total():,} left")
+        for row in page:
+            summary.note(row)
     return summary
-
-
-def move(
-    store: Store, target: Target, chunk: Sequence[Row], summary: Summary, now: datetime, *, dry_run: bool
-) -> None:
-    """Hide, send, then mark: an end in between leaves them hidden, and the next migration or an abort takes them up."""
-    ready: dict[str, Row] = {}
-    for row in chunk:
-        timeout = summary.note(row)
-        if timeout is None:
-            continue
-        if why := target.objection(timeout, now):
-            summary.left[why] += 1
-        elif dry_run or store.hide(row):
-            ready[row.id] = row
-        else:
-            summary.left["a dispatcher may have taken it, or it is cancelled"] += 1
-    if dry_run:
-        summary.done += len(ready)
-        return
-    if ready:
-        sent = target.send([row.timeout for row in ready.values() if row.timeout], now)
-        store.mark_migrated([ready[timeout_id] for timeout_id in sent.ids], now=now)
-        summary.done += len(sent.ids)
-        if untaken := len(ready) - len(sent.ids):
-            why = f"{target.name} did not take it: {sent.failed}; it stays hidden until migrate or abort"
-            summary.left[why] += untaken
 
 
 def abort(store: Store, selection: Selection, *, dry_run: bool) -> Summary:
@@ -158,7 +83,95 @@ def abort(store: Store, selection: Selection, *, dry_run: bool) -> Summary:
     return summary
 
 
-def rows(store: Store, selection: Selection) -> Iterator[Row]:
-    """The rows of all pages."""
-    for page in store.scan(selection):
-        yield from page
+def migrate(
+    store: Store,
+    target: Target,
+    selection: Selection,
+    clock: Callable[[], datetime],
+    *,
+    dry_run: bool,
+    show: Say,
+    tell: Say,
+) -> Summary:
+    """Move what waits, until the target gives out; begun again after an interruption, it goes on with what is still there.
+
+    Args:
+        store: where it waits; another migration of it must not run.
+        target: where it goes.
+        selection: which timeouts.
+        clock: gives the time.
+        dry_run: say what would be done, and change nothing.
+        show: told how far it is.
+        tell: told each timeout that was to be moved and is left, and why.
+    """
+    move = Move(store, target, tell)
+    summary = move.summary
+    for chunk in chunks(store.scan(selection)):
+        ready = move.ready(chunk, clock())
+        if dry_run:
+            summary.done += len(ready)
+        else:
+            move.send(ready, clock())
+        verb = "would be moved" if dry_run else "moved"
+        show(f"{summary.waiting.total():,} seen, {summary.done:,} {verb}, {summary.left.total():,} left")
+        if summary.stopped:
+            break
+    return summary
+
+
+def chunks(pages: Iterator[Sequence[Row]]) -> Iterator[Sequence[Row]]:
+    """What is sent before it is marked."""
+    for page in pages:
+        for start in range(0, len(page), CHUNK):
+            yield page[start : start + CHUNK]
+
+
+class Move:
+    """One migration that is under way.
+
+    Args:
+        store: where they wait.
+        target: where they go.
+        tell: told each one that is left, and why.
+    """
+
+    def __init__(self, store: Store, target: Target, tell: Say) -> None:
+        self._store, self._target, self._tell = store, target, tell
+        self.summary = Summary()
+
+    def ready(self, chunk: Sequence[Row], now: datetime) -> list[Row]:
+        """Those that the target can take; the others are counted as left."""
+        ready = []
+        for row in chunk:
+            timeout = self.summary.note(row)
+            if timeout is None:
+                continue
+            if why := self._target.objection(timeout, now):
+                self.summary.left[why] += 1
+            else:
+                ready.append(row)
+        return ready
+
+    def send(self, ready: Sequence[Row], now: datetime) -> None:
+        """Hide, send, mark; an end in between leaves them hidden, and the next migration or an abort takes them up."""
+        hidden = {row.id: row for row in ready if self._store.hide(row)}
+        if taken := len(ready) - len(hidden):
+            self.summary.left[TAKEN] += taken
+        if not hidden:
+            return
+        sent = self._target.send([row.timeout for row in hidden.values() if row.timeout], now)
+        self._store.mark_migrated([hidden[timeout_id] for timeout_id in sent.ids], now=now)
+        self.summary.done += len(sent.ids)
+        self.summary.stopped = sent.failed
+        self._leave([row for row in hidden.values() if row.id not in sent.ids], sent)
+
+    def _leave(self, rows: Sequence[Row], sent: Sent) -> None:
+        """Show again what the target certainly has not, and say of each why it is left."""
+        self._store.show([row for row in rows if row.id not in sent.doubtful])
+        for row in rows:
+            if row.id in sent.doubtful:
+                why = f"{self._target.name} may have it ({sent.doubtful[row.id]}), so it stays hidden until migrate or abort"
+            else:
+                why = f"{self._target.name} did not take it ({sent.refused.get(row.id, sent.failed)}), so the dispatcher sees it again"
+            self.summary.left[why] += 1
+            self._tell(f"{row.id}: {why}")

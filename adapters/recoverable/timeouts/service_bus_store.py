@@ -5,16 +5,20 @@ from __future__ import annotations
 from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ..aws.wire import wire_of
 from ..errors import MessageDeserializationError
-from .migration import Sent
+from .targets import Sent
 from .timeout import Timeout
 
 if TYPE_CHECKING:
-    from azure.servicebus import ServiceBusClient, ServiceBusMessage
+    from azure.servicebus import ServiceBusClient, ServiceBusMessage, ServiceBusSender
+
+RESENDS = 1
+"""How often the SDK sends again what was not answered: a link that Service Bus closed for idleness fails once; more could only make more copies."""
 
 
 class ServiceBusTarget:
@@ -40,27 +44,61 @@ class ServiceBusTarget:
         return None
 
     def send(self, timeouts: Sequence[Timeout], now: datetime) -> Sent:  # noqa: ARG002  # the port's
-        """Schedule them, queue by queue; a queue or a message that is not taken does not hold back others."""
-        ids: set[str] = set()
-        failed: set[str] = set()
+        """Schedule them, queue by queue; a queue or a message that is refused does not hold back others."""
+        sent = Sent()
         for queue, those in by_queue(timeouts).items():
-            try:
-                self._send(queue, those, ids, failed)
-            except Exception as error:  # noqa: BLE001  # whatever it is, it is told, and what was not sent stays
-                failed.add(f"{queue}: {type(error).__name__}")
-        return Sent(frozenset(ids), "; ".join(sorted(failed)))
+            self._send(queue, those, sent)
+            if sent.failed:
+                break
+        return sent
 
-    def _send(self, queue: str, timeouts: Sequence[Timeout], ids: set[str], failed: set[str]) -> None:
-        """Schedule those of one queue; what is noted of each stays noted when the queue gives out."""
-        from azure.servicebus.exceptions import MessageSizeExceededError
-
-        with self._client.get_queue_sender(queue) as sender:
+    def _send(self, queue: str, timeouts: Sequence[Timeout], sent: Sent) -> None:
+        """Schedule those of one queue."""
+        try:
+            sender = self._client.get_queue_sender(queue).__enter__()
+        except Exception as error:  # noqa: BLE001  # whatever it is, it is told, and nothing was sent
+            if is_refusal(error):
+                sent.refused |= {timeout.id: told(queue, error) for timeout in timeouts}
+            else:
+                sent.failed = told(queue, error)
+            return
+        with closing(sender):
             for timeout in timeouts:
-                try:
-                    sender.send_messages(scheduled(timeout))
-                    ids.add(timeout.id)
-                except (MessageSizeExceededError, TypeError, ValueError) as error:  # of this one alone
-                    failed.add(f"{queue}: {type(error).__name__}")
+                self._send_one(sender, queue, timeout, sent)
+                if sent.failed:
+                    return
+
+    def _send_one(self, sender: ServiceBusSender, queue: str, timeout: Timeout, sent: Sent) -> None:
+        try:
+            sender.send_messages(scheduled(timeout))
+        except Exception as error:  # noqa: BLE001  # whatever it is, it is told, and what is not refused stays hidden
+            if is_refusal(error):
+                sent.refused[timeout.id] = told(queue, error)
+            else:
+                sent.doubtful[timeout.id] = sent.failed = told(queue, error)
+        else:
+            sent.ids.add(timeout.id)
+
+
+def is_refusal(error: Exception) -> bool:
+    """Whether Service Bus said that it will not take this, or the SDK that it cannot be sent; else nobody knows, and the next will fare the same."""
+    from azure.servicebus import exceptions
+
+    unknown = (
+        exceptions.OperationTimeoutError,
+        exceptions.ServiceBusAuthenticationError,
+        exceptions.ServiceBusCommunicationError,
+        exceptions.ServiceBusConnectionError,
+        exceptions.ServiceBusServerBusyError,
+    )
+    return isinstance(error, exceptions.ServiceBusError | TypeError | ValueError) and not isinstance(
+        error, unknown
+    )
+
+
+def told(queue: str, error: Exception) -> str:
+    """What is said of an error; not its own words, which may quote what was sent."""
+    return f"{queue}: {type(error).__name__}"
 
 
 def by_queue(timeouts: Sequence[Timeout]) -> Mapping[str, Sequence[Timeout]]:
@@ -106,7 +144,7 @@ def client_for(connection: str) -> ServiceBusClient:
     from azure.servicebus import ServiceBusClient
 
     if "=" in connection:
-        return ServiceBusClient.from_connection_string(connection)
+        return ServiceBusClient.from_connection_string(connection, retry_total=RESENDS)
     from azure.identity import DefaultAzureCredential
 
-    return ServiceBusClient(connection, DefaultAzureCredential())
+    return ServiceBusClient(connection, DefaultAzureCredential(), retry_total=RESENDS)
