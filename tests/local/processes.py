@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-PATIENCE = 30  # seconds
+PATIENCE = 60  # seconds
 
 
 @contextmanager

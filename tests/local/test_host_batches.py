@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from local.conftest import Start
-from recoverable.local.aws import Invoked
+from recoverable.local.aws import Ended, Invoked
 
 pytestmark = pytest.mark.slow
 
@@ -16,11 +16,8 @@ def sizes(invoked: list[Invoked]) -> list[int]:
     return [len(entry.records) for entry in invoked]
 
 
-def test_a_batch_gathers_more_than_one_receive_brings_until_its_window_closes(start: Start) -> None:
-    world = start(
-        event={"BatchSize": 20, "MaximumBatchingWindowInSeconds": 2},
-        queue={"VisibilityTimeout": 10, "DelaySeconds": 1},
-    )
+def test_a_batch_gathers_more_than_one_receive_brings(start: Start) -> None:
+    world = start(event={"BatchSize": 13, "MaximumBatchingWindowInSeconds": 300})
     for _ in range(13):
         world.send("succeed")
     world.ended(1)
@@ -28,10 +25,16 @@ def test_a_batch_gathers_more_than_one_receive_brings_until_its_window_closes(st
     assert sizes(world.all(Invoked)) == [13]
 
 
+def test_a_batch_that_does_not_fill_up_goes_when_its_window_closes(start: Start) -> None:
+    world = start(event={"BatchSize": 13, "MaximumBatchingWindowInSeconds": 1})
+    world.send("succeed")
+    world.ended(1)
+
+    assert sizes(world.all(Invoked)) == [1]
+
+
 def test_a_full_batch_does_not_wait_for_its_window(start: Start) -> None:
-    world = start(
-        event={"BatchSize": 2, "MaximumBatchingWindowInSeconds": 300}, queue={"VisibilityTimeout": 30}
-    )
+    world = start(event={"BatchSize": 2, "MaximumBatchingWindowInSeconds": 300})
     for _ in range(4):
         world.send("succeed")
     world.ended(2)
@@ -41,12 +44,10 @@ def test_a_full_batch_does_not_wait_for_its_window(start: Start) -> None:
 
 
 def test_a_batch_closes_and_is_divided_at_the_size_that_lambda_accepts(start: Start) -> None:
-    world = start(
-        event={"BatchSize": 100, "MaximumBatchingWindowInSeconds": 300}, queue={"VisibilityTimeout": 30}
-    )
+    world = start(event={"BatchSize": 100, "MaximumBatchingWindowInSeconds": 300})
     for _ in range(7):
         world.send("succeed", padding=MEGABYTE)
-    world.until(lambda: sum(sizes(world.all(Invoked))) == 7)
+    world.until(lambda: sum(sizes(world.all(Invoked))) >= 7)
 
     assert max(sizes(world.all(Invoked))) <= 6
 
@@ -64,6 +65,6 @@ def test_a_failed_group_does_not_hold_up_another(start: Start) -> None:
     world = start(fifo=True, event={"BatchSize": 1})
     for group in ("blue", "green"):
         world.send("fail" if group == "blue" else "succeed", queue="orders.fifo", group_id=group)
-    world.ended(3)
+    world.until(lambda: len(world.all(Ended)) >= 2)
 
-    assert world.delivered()[-1] == ("fail", 2)
+    assert sorted(world.delivered()) == [("fail", 1), ("succeed", 1)]

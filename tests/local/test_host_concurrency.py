@@ -26,7 +26,7 @@ def test_no_more_invocations_run_at_a_time_than_the_maximum_concurrency(
     gate = tmp_path / "gate"
     for _ in range(5):
         world.send("wait", gate=str(gate))
-    world.until(lambda: len(world.all(Invoked)) == 2)
+    world.until(lambda: len(world.all(Invoked)) >= 2)
 
     assert world.host.queue("orders").depth().visible == 3
     gate.touch()
@@ -35,11 +35,7 @@ def test_no_more_invocations_run_at_a_time_than_the_maximum_concurrency(
 
 
 def test_a_batch_without_a_free_instance_waits_for_one(start: Start, tmp_path: Path) -> None:
-    world = start(
-        event={"BatchSize": 1},
-        function={"ReservedConcurrentExecutions": 1, "Timeout": 30},
-        queue={"VisibilityTimeout": 30},
-    )
+    world = start(event={"BatchSize": 1}, function={"ReservedConcurrentExecutions": 1})
     gate = tmp_path / "gate"
     first, second = world.send("wait", gate=str(gate)), world.send("wait", gate=str(gate))
     world.until(lambda: world.all(Throttled))
@@ -55,15 +51,14 @@ def test_a_batch_without_a_free_instance_waits_for_one(start: Start, tmp_path: P
 def test_a_throttled_batch_costs_a_receive_for_each_visibility_timeout(start: Start, tmp_path: Path) -> None:
     world = start(
         event={"BatchSize": 1},
-        function={"ReservedConcurrentExecutions": 1, "Timeout": 10},
-        queue={"VisibilityTimeout": 10},
+        function={"ReservedConcurrentExecutions": 1},
         settings={"visibility_timeout": timedelta(seconds=1), "concurrency": 2},
     )
     gate = tmp_path / "gate"
     world.send("wait", gate=str(gate))
     world.until(lambda: world.all(Invoked))
     late = world.send("succeed")
-    world.until(lambda: world.all(Expired))
+    world.until(lambda: any(late in entry.message_ids for entry in world.all(Expired)))
     gate.touch()
 
     world.until(lambda: any(late in entry.completed for entry in world.all(Ended)))

@@ -67,7 +67,11 @@ def test_the_environment_is_that_of_lambda_and_of_the_template_on_the_local_brok
     start: Start, tmp_path: Path
 ) -> None:
     world = start(
-        function={"MemorySize": 512, "LoggingConfig": {"LogFormat": "JSON", "ApplicationLogLevel": "INFO"}},
+        function={
+            "MemorySize": 512,
+            "Timeout": 60,
+            "LoggingConfig": {"LogFormat": "JSON", "ApplicationLogLevel": "INFO"},
+        },
         settings={"environment": {"SHOP": "mine"}},
     )
 
@@ -81,7 +85,7 @@ def test_the_environment_is_that_of_lambda_and_of_the_template_on_the_local_brok
     assert environment["AWS_LAMBDA_LOG_FORMAT"] == "JSON"
     assert environment["_X_AMZN_TRACE_ID"].startswith("Root=1-")
     assert told["folder"] == environment["LAMBDA_TASK_ROOT"] == str(FUNCTIONS)
-    assert 0 < told["milliseconds left"] <= 2000
+    assert 0 < told["milliseconds left"] <= 60_000
 
 
 def test_of_the_hosts_environment_a_function_sees_nothing_that_lambda_would_not_have(
@@ -107,7 +111,7 @@ def test_the_context_names_the_function_and_the_request(start: Start, tmp_path: 
 
 
 def test_the_functions_own_calls_reach_the_local_broker(start: Start) -> None:
-    world = start(function={"Timeout": 10}, queue={"VisibilityTimeout": 10})
+    world = start()
     world.send("send")
     world.ended(1)
 
@@ -118,7 +122,7 @@ def test_the_functions_own_calls_reach_the_local_broker(start: Start) -> None:
 def test_what_the_function_prints_is_passed_on_line_by_line(start: Start, deed: str) -> None:
     world = start()
     world.send(deed, text="first\nsecond ✓")
-    world.until(lambda: len(world.host.function_log) == 2)
+    world.until(lambda: len(world.host.function_log) >= 2)
 
     assert [entry.line for entry in world.host.function_log] == ["first", "second ✓"]
 

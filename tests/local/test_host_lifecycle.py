@@ -17,7 +17,7 @@ from recoverable.local.aws.broker import embedded_broker
 
 pytestmark = pytest.mark.slow
 
-SOON = timedelta(seconds=10)
+SOON = timedelta(seconds=60)
 
 
 def pids(seen: list[Entry]) -> set[int]:
@@ -35,15 +35,13 @@ def test_leaving_kills_the_instances_ends_the_threads_and_closes_the_ports(
 ) -> None:
     seen: list[Entry] = []
     threads = set(threading.enumerate())
-    path = written(
-        tmp_path, document(function={"Timeout": 60}, queue={"VisibilityTimeout": 60}, event={"BatchSize": 1})
-    )
+    path = written(tmp_path, document(event={"BatchSize": 1}))
     with LocalAws.from_template(path, observe=seen.append, stack_name=stack_name) as host:
         url = host.endpoint_url
-        for deed in ("sleep", "succeed"):
-            host.send("orders", {"do": deed})
+        host.send("orders", {"do": "sleep"})
+        host.run_until(lambda: len(pids(seen)) == 1, deadline=SOON)
+        host.send("orders", {"do": "succeed"})
         host.run_until(lambda: any(isinstance(entry, Ended) for entry in seen), deadline=SOON)
-        host.run_until(lambda: len(pids(seen)) == 2, deadline=SOON)
         was_open = listens(url)
 
     alive = [is_alive(pid) for pid in pids(seen)]

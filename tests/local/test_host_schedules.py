@@ -152,6 +152,6 @@ def test_an_invocation_for_which_no_instance_is_free_is_left_out_and_the_next_is
     tmp_path: Path, broker: str, stack_name: str
 ) -> None:
     with running(tmp_path, broker, stack_name, reserved=0) as world:
-        world.until(lambda: len(world.all(Expired)) == 2)
+        world.until(lambda: len(world.all(Expired)) >= 2)
 
     assert world.seen[:4] == [Throttled("Clock", ()), Expired("Clock", ())] * 2

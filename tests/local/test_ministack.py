@@ -19,8 +19,8 @@ from recoverable.local.aws import Died, Ended, Returned
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ministack")]
 
-STARTING = 20  # seconds
-ENDING = 10  # seconds
+STARTING = 60  # seconds
+ENDING = 60  # seconds
 
 
 @pytest.fixture(scope="module")
@@ -63,12 +63,13 @@ def test_each_kind_of_failure_comes_back_and_the_hopeless_one_ends_in_the_error_
     world = start(
         settings={"endpoint_url": ministack},
         event={"BatchSize": 1},
-        queue={"RedrivePolicy": {"deadLetterTargetArn": arn, "maxReceiveCount": 3}},
+        queue={"RedrivePolicy": {"deadLetterTargetArn": arn, "maxReceiveCount": 2}},
     )
     deeds = ("succeed", "fail", "raise", "crash")
     orders = {deed: world.send(deed) for deed in deeds}
     hopeless = world.send("fail", times=99)
 
+    world.show_again(world.ended(9)[-1])  # one is tried once and four twice
     world.until(lambda: world.host.queue("errors").depth().visible)
     world.until(lambda: world.host.queue("orders").depth().total == 0)
 
@@ -89,7 +90,12 @@ def test_a_fifo_queue_keeps_its_order(start: Start, ministack: str) -> None:
 def test_of_a_divided_fifo_batch_nothing_overtakes_what_failed(
     start: Start, ministack: str, tmp_path: Path
 ) -> None:  # here, since moto delivers the last message of a group first when several expire together
-    world = start(settings={"endpoint_url": ministack}, fifo=True, queue={"VisibilityTimeout": 5})
+    world = start(
+        settings={"endpoint_url": ministack},
+        fifo=True,
+        function={"Timeout": 10},
+        queue={"VisibilityTimeout": 10},
+    )
     gate = tmp_path / "gate"
     orders = [
         world.send(
@@ -98,7 +104,7 @@ def test_of_a_divided_fifo_batch_nothing_overtakes_what_failed(
         for number, deed in enumerate(("wait", "raise", *["succeed"] * 6))
     ]
     gate.touch()
-    world.until(lambda: len(completed(world)) == len(orders))
+    world.until(lambda: len(completed(world)) >= len(orders))
 
     assert completed(world) == orders
 

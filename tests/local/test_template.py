@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from local.templates import FUNCTIONS, document, written
+from local.templates import FUNCTIONS, LONG, document, written
 from recoverable.local.aws.sam.created import CreatedQueue, CreatedTable
 from recoverable.local.aws.sam.stack import EventSourceMapping, Function, Queue, Redrive, Schedule, Stack
 from recoverable.local.aws.sam.template import Template
@@ -42,14 +42,14 @@ def queue(name: str, *, seconds: int, redrive: Redrive | None = None) -> Queue:
 
 
 ERRORS = queue("errors", seconds=30)
-ORDERS = queue("orders", seconds=2, redrive=Redrive("shop-errors", 10))
+ORDERS = queue("orders", seconds=LONG, redrive=Redrive("shop-errors", 10))
 SHOP = Function(
     logical_id="Shop",
     name="Shop",
     code=FUNCTIONS,
     handler="scripted.handler",
     runtime="python3.11",
-    timeout=timedelta(seconds=2),
+    timeout=timedelta(seconds=LONG),
     memory=128,
     environment={"ERROR_QUEUE_URL": "http://broker/shop-errors"},
     layers=(),

@@ -12,7 +12,7 @@ from recoverable.local.aws.sam.document import TemplateError
 from recoverable.local.aws.sam.parameters import read_parameters
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"queue": {"VisibilityTimeout": 1}}, r"visibility timeout of 'shop-orders' \(1 s\) is less than the Timeout of Shop \(2 s\)"),
+    ({"queue": {"VisibilityTimeout": 1}}, r"visibility timeout of 'shop-orders' \(1 s\) is less than the Timeout of Shop \(120 s\)"),
     ({"queue": {"VisibilityTimeout": 43201}}, "Orders.VisibilityTimeout is '43201'; AWS takes a whole number from 0 to 43200"),
     ({"queue": {"Visibility": 1}}, "Orders.Visibility is no property of a queue; there are ContentBasedDeduplication"),
     ({"queue": {"QueueName": "orders.fifo"}}, "the names of FIFO queues, and only they, end in .fifo"),

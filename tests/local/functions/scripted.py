@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-PATIENCE = 20  # seconds; no gate stays closed longer
+PATIENCE = 90  # seconds; no gate stays closed longer
 
 
 def handler(event: dict[str, Any], context: Any) -> Any:
