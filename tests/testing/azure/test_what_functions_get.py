@@ -6,8 +6,11 @@ from datetime import timedelta
 from typing import Any
 
 import azure.functions as func
+import pytest
+from azure.functions.servicebus import ServiceBusMessageInConverter
 
 from recoverable.testing import ServiceBusWorld
+from recoverable.testing.azure.trigger import Decoder
 from testing.azure.apps import QUEUE, app
 
 
@@ -117,3 +120,19 @@ def test_a_dead_letter_tells_where_it_died(service_bus_world: ServiceBusWorld) -
     service_bus_world.send("bills", "x")
     [message] = delivered(service_bus_world)
     assert message.dead_letter_source == "bills"
+
+
+@pytest.mark.parametrize(
+    "date",
+    [
+        "2026-01-02T03:04:05",
+        "2026-01-02T03:04:05.5",
+        "2026-01-02T03:04:05.000001",
+        "2026-01-02T03:04:05.12Z",
+        "2026-01-02T03:04:05.12+00:00",
+        "9999-12-31T23:59:59.9999999",
+        "",
+    ],
+)
+def test_dates_are_read_as_the_worker_reads_them(date: str) -> None:
+    assert Decoder._parse_datetime(date) == ServiceBusMessageInConverter._parse_datetime(date)
