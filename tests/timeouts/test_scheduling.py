@@ -13,6 +13,7 @@ from recoverable.aws import SqsEndpoint
 from recoverable.messages import Message
 from recoverable.testing import SqsWorld
 from recoverable.timeouts import SendFailed, SqliteStore, Store, StoreUnavailable, Timeouts
+from recoverable.timeouts.store import Selection
 from waiting.rows import NOW
 from waiting.world import DAY, HOUR, MINUTE, Meddled, Shop
 
@@ -200,13 +201,23 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"at": datetime(2030, 1, 1)}, ValueError, "of no zone; write datetime(..., tzinfo=UTC)"),  # noqa: DTZ001  # the mistake
     ({"at": datetime(2287, 1, 1, tzinfo=UTC)}, ValueError, "write a time until 2286-11-20"),
     ({"at": "tomorrow"}, TypeError, "schedule(at) is 'tomorrow'; write a datetime"),
-    ({"delay": HOUR, "to": ""}, TypeError, "schedule(to) is ''; write a queue's URL, ARN or name"),
+    ({"delay": HOUR, "to": ""}, ValueError, "schedule(to) is '', and '' is no queue's name; write 1 to 80"),
+    ({"delay": HOUR, "to": "Shop.Orders"}, ValueError, "'Shop.Orders' is no queue's name"),
+    ({"delay": HOUR, "to": "orders\n"}, ValueError, "'orders\\n' is no queue's name"),
+    ({"delay": HOUR, "to": "o" * 81}, ValueError, f"'{'o' * 81}' is no queue's name"),
+    ({"delay": HOUR, "to": f"{'o' * 76}.fifo"}, ValueError, "o.fifo' is no queue's name"),
+    ({"delay": HOUR, "to": "arn:aws:sqs:::orders"}, ValueError, "which lacks region or account"),
+    (
+        {"delay": HOUR, "to": "https://sqs.eu-west-1.amazonaws.com/123456789012/a b"},
+        ValueError,
+        "'a b' is no queue's name",
+    ),
     ({"delay": HOUR, "to": None}, TypeError, "schedule(to) is None"),
     ({"delay": HOUR, "to": "arn:aws:sns:eu-west-1:123456789012:x"}, ValueError, "is no ARN of an SQS queue"),
     (
         {"delay": HOUR, "to": "https://"},
         ValueError,
-        "schedule(to) is 'https://', which names no queue; write",
+        "schedule(to) is 'https://', and '' is no queue's name; write",
     ),
     (
         {"delay": HOUR, "correlation": "é" * 1_001},
@@ -236,6 +247,24 @@ def test_what_cannot_be_scheduled_is_refused_at_once(
     with pytest.raises(kind, match=re.escape(what)):
         shop.timeouts.schedule(**{"to": "orders", "body": "hello", **given})
     assert shop.bodies("orders") == []
+
+
+@pytest.mark.parametrize(
+    "to",
+    [
+        "o" * 80,
+        "Shop-Orders_2",
+        "orders.fifo",
+        f"{'o' * 75}.fifo",
+        "arn:aws:sqs:eu-west-1:123456789012:orders",
+        "https://sqs.eu-west-1.amazonaws.com/123456789012/orders.fifo",
+        "http://127.0.0.1:4566/000000000000/orders",
+    ],
+)
+def test_what_sqs_can_call_a_queue_is_taken(local_store: Store, to: str) -> None:
+    Shop(local_store, receiving=False).timeouts.schedule(to, "hello", delay=HOUR)
+
+    assert [row.timeout.to for page in local_store.scan(Selection()) for row in page if row.timeout] == [to]
 
 
 @pytest.mark.parametrize(

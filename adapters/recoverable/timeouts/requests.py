@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import datetime, timedelta
 
 from .ids import LATEST
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NO_DELAY = timedelta(0)
+
+QUEUE_NAME = re.compile(r"(?=.{1,80}\Z)[A-Za-z0-9_-]+(\.fifo)?")
+"""What SQS calls its queues (Amazon SQS API reference, CreateQueue)."""
 
 LONGEST_CORRELATION = 2_000
 """Bytes, with room for a prefix: a key of DynamoDB has 2,048 at most (DynamoDB quotas)."""
@@ -48,15 +52,22 @@ def checked_destination(to: object) -> str:
 
     Raises:
         TypeError: it is no text.
-        ValueError: it is an ARN of something else, or a URL that names no queue.
+        ValueError: it is an ARN of something else, or names a queue as SQS names none.
     """
     from ..aws.destinations import destination  # noqa: PLC0415
     from ..aws.queues import Queue  # noqa: PLC0415
 
-    if not isinstance(to, str) or not to.strip():
+    if not isinstance(to, str):
         raise TypeError(f"schedule(to) is {to!r}; write a queue's URL, ARN or name")
-    if not destination(to, Queue(region="", account="", name="")).name:
-        raise ValueError(f"schedule(to) is {to!r}, which names no queue; write its URL, ARN or name")
+    queue = destination(to, Queue(region="", account="", name=""))
+    if not QUEUE_NAME.fullmatch(queue.name):
+        raise ValueError(
+            f"schedule(to) is {to!r}, and {queue.name!r} is no queue's name; write 1 to 80 letters, digits, hyphens and underscores, or a URL or ARN that ends so"
+        )
+    if to.startswith("arn:") and not (queue.region and queue.account):
+        raise ValueError(
+            f"schedule(to) is {to!r}, which lacks region or account; write arn:aws:sqs:eu-central-1:123456789012:orders"
+        )
     return to
 
 
