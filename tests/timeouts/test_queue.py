@@ -77,6 +77,14 @@ def test_without_a_destination_it_comes_back_to_its_sender(shop: Shop) -> None:
     assert len(arrivals(shop)) == 1
 
 
+def test_a_destination_is_named_as_nservicebus_names_it(shop: Shop) -> None:
+    shop.world.create_queue("shop-orders")
+    tell(shop, in_(shop, HOUR) | {ROUTE_TO: "shop.orders"})
+    shop.run_each_minute(2 * HOUR)
+
+    assert shop.bodies("shop-orders") == ["hello"]
+
+
 def test_a_message_that_is_delivered_twice_is_one_timeout(shop: Shop) -> None:
     for _ in range(2):
         tell(shop, in_(shop, HOUR))
@@ -95,6 +103,8 @@ def test_a_saga_that_has_ended_clears_its_timeouts(shop: Shop) -> None:
     assert [message.id for message in arrivals(shop)] == ["m-2"]
 
 
+FAR = "2030-01-01 00:00:00:000000 Z"
+
 WRONG: list[dict[str, str]] = [
     {},
     {ROUTE_TO: "orders"},
@@ -102,11 +112,20 @@ WRONG: list[dict[str, str]] = [
     {ROUTE_TO: "orders", EXPIRE: "2287-01-01 00:00:00:000000 Z"},
     {ROUTE_TO: "orders", EXPIRE: "2030-13-01 00:00:00:000000 Z"},
     {ROUTE_TO: " ", EXPIRE: "2030-01-01 00:00:00:000000 Z"},
+    {ROUTE_TO: "orders", EXPIRE: "9999-12-31 23:59:59:999999 Z"},
+    {ROUTE_TO: "orders", EXPIRE: "2030-01-01T00:00:00Z"},
+    {ROUTE_TO: "arn:aws:sns:eu-west-1:123456789012:orders", EXPIRE: FAR},
+    {ROUTE_TO: "arn:aws:sqs:::orders", EXPIRE: FAR},
+    {ROUTE_TO: "https://", EXPIRE: FAR},
+    {ROUTE_TO: "o" * 81, EXPIRE: FAR},
+    {ROUTE_TO: ".fifo", EXPIRE: FAR},
+    {ROUTE_TO: "orders", EXPIRE: FAR, SAGA: "s" * 2_001},
     {"NServiceBus.ClearTimeouts": "True"},
+    {"NServiceBus.ClearTimeouts": "True", SAGA: "s" * 2_001},
 ]
 
 
-@pytest.mark.parametrize("headers", WRONG, ids=str)
+@pytest.mark.parametrize("headers", WRONG, ids=lambda headers: str(headers)[:120])
 def test_what_is_no_timeout_goes_to_the_error_queue_at_once(shop: Shop, headers: dict[str, str]) -> None:
     tell(shop, headers)
     shop.world.run(for_=MINUTE)

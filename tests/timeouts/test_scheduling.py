@@ -222,12 +222,12 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     (
         {"delay": HOUR, "correlation": "é" * 1_001},
         ValueError,
-        "schedule(correlation) is of 2,002 bytes; write at",
+        "the correlation is of 2,002 bytes; write at",
     ),
     (
         {"delay": HOUR, "correlation": "\ud800"},
         ValueError,
-        "schedule(correlation) holds half a surrogate pair",
+        "the correlation holds half a surrogate pair",
     ),
     ({"delay": HOUR, "body": b"raw"}, TypeError, "schedule(body) is bytes; SQS takes text"),
     ({"delay": HOUR, "body": ""}, ValueError, "schedule(body) is empty"),

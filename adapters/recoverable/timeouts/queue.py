@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 
@@ -37,20 +38,35 @@ class TimeoutsQueue:
         """Store what the message says, or clear what it names.
 
         Raises:
-            MessageDeserializationError: it says neither; it moves to the error queue at once.
+            MessageDeserializationError: it says neither, or what can never be done; it moves to the error queue at once.
             StoreUnavailable: it is not stored; it is tried again.
+            SendFailed: it is due already, and SQS has not taken it; it is tried again.
         """
-        if CLEAR in message.headers:
-            self._timeouts.cancel_for(named(message.headers, SAGA_ID))
-            return
+        try:
+            if CLEAR in message.headers:
+                self._timeouts.cancel_for(named(message.headers, SAGA_ID))
+            else:
+                self._schedule(message)
+        except (TypeError, ValueError) as error:  # no queue, too large, of a body that SQS does not take
+            raise MessageDeserializationError(f"no timeout: {error}") from error
+
+    def _schedule(self, message: Message) -> None:
         kept = {name: value for name, value in message.headers.items() if name not in OWN}
         self._timeouts.schedule(
-            named(message.headers, ROUTE_TO, REPLY_TO),
+            queue_at(named(message.headers, ROUTE_TO, REPLY_TO)),
             message.text or EMPTY_BODY,
             at=due_at(message.headers),
             headers={MESSAGE_ID: message.id, **kept},
             key=message.id,
         )
+
+
+def queue_at(address: str) -> str:
+    """The queue that an address means: where it is a name, what SQS does not take in one is a hyphen, as in NServiceBus's SQS transport."""
+    if address.startswith(("arn:", "https://", "http://")):
+        return address
+    name = address.removesuffix(".fifo")
+    return re.sub("[^A-Za-z0-9_-]", "-", name) + address[len(name) :]
 
 
 def due_at(headers: Mapping[str, str]) -> datetime:

@@ -80,12 +80,10 @@ def checked_correlation(correlation: str) -> str:
     try:
         size = len(correlation.encode())
     except UnicodeEncodeError:
-        raise ValueError(
-            "schedule(correlation) holds half a surrogate pair; write whole characters"
-        ) from None
+        raise ValueError("the correlation holds half a surrogate pair; write whole characters") from None
     if size > LONGEST_CORRELATION:
         raise ValueError(
-            f"schedule(correlation) is of {size:,} bytes; write at most {LONGEST_CORRELATION:,}, such as an id"
+            f"the correlation is of {size:,} bytes; write at most {LONGEST_CORRELATION:,}, such as an id"
         )
     return correlation
 

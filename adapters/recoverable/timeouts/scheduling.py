@@ -143,12 +143,11 @@ class Timeouts:
         """Cancel the timeouts with that correlation; gives how many.
 
         Raises:
+            ValueError: a correlation with which nothing can be stored.
             StoreUnavailable: not all are cancelled; ask again.
         """
-        now = self.now()
-        return sum(
-            self._store.cancel(timeout_id, now=now) for timeout_id in self._store.waiting_for(correlation)
-        )
+        now, waiting = self.now(), self._store.waiting_for(checked_correlation(correlation))
+        return sum(self._store.cancel(timeout_id, now=now) for timeout_id in waiting)
 
     def hold(self, entry: Mapping[str, Any], *, to: str, at: datetime) -> str:
         """Store a message that is made already, such as the copy of a delayed retry; gives the timeout's id.
