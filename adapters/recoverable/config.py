@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     Unrecoverable: TypeAlias = type[BaseException] | Callable[[BaseException], bool]
 
 
-def checked_queue(name: str, value: object) -> str:
+def checked_queue(name: str, value: object, wanted: str = "the name of a queue") -> str:
     """The queue's name, or an error that says what to write instead."""
     if not isinstance(value, str):
-        raise TypeError(f"{name} is {value!r}; write the name of a queue")
+        raise TypeError(f"{name} is {value!r}; write {wanted}")
     if not value.strip():
-        raise ValueError(f"{name} is blank; write the name of a queue")
+        raise ValueError(f"{name} is blank; write {wanted}")
     return value
 
 

@@ -13,24 +13,23 @@ GENERATOR, COROUTINE, ASYNC_GENERATOR = 0x20, 0x80, 0x200
 """Flags of code objects (CPython, "Code Objects Bit Flags" of `inspect`)."""
 
 
-def is_coroutine_function(handler: Callable[..., Any]) -> bool:
-    """Whether calling the handler gives a coroutine.
+def is_coroutine_handler(handler: Callable[..., Any]) -> bool:
+    """Whether calling the handler gives a coroutine; what is plainly a function of one argument is not looked at closer.
 
     Raises:
-        TypeError: it cannot be called, or calling it would run nothing because it is a generator.
+        TypeError: it cannot be called with one message, or calling it would run nothing because it is a generator.
     """
-    if not callable(handler):
-        raise TypeError(f"the handler is {handler!r}; write a function that takes one Message")
-    if isinstance(handler, type):
-        raise TypeError(
-            f"the handler is the class {handler.__name__}; write a function that takes one Message, or {handler.__name__}()"
-        )
-    flags = code_flags(handler)
-    if flags & (GENERATOR | ASYNC_GENERATOR):
-        raise TypeError(
-            f"the handler {name_of(handler)} is a generator, and calling it runs nothing; write return instead of yield"
-        )
-    return bool(flags & COROUTINE)
+    one = getattr(getattr(handler, "__code__", None), "co_argcount", 0) == 1
+    if not one or hasattr(handler, "__self__") or code_flags(handler) & (GENERATOR | ASYNC_GENERATOR):
+        from .signatures import check  # noqa: PLC0415  # most handlers are what they should be
+
+        check(handler)
+    return is_coroutine_function(handler)
+
+
+def is_coroutine_function(function: Callable[..., Any]) -> bool:
+    """Whether calling it gives a coroutine."""
+    return bool(code_flags(function) & COROUTINE)
 
 
 def code_flags(handler: Any) -> int:

@@ -42,5 +42,6 @@ def checked_delay(name: str, value: object, most: timedelta = MAX_DELAY) -> time
     if not isinstance(value, timedelta):
         raise TypeError(f"{name} is {value!r}; write a timedelta, such as timedelta(seconds=10)")
     if not NO_DELAY <= value <= most:
-        raise ValueError(f"{name} is {value}; write a timedelta from 0 to {most}")
+        said = value if value >= NO_DELAY else f"-{-value}"  # Python writes -1 s as "-1 day, 23:59:59"
+        raise ValueError(f"{name} is {said}; write a timedelta from 0 to {most}")
     return value

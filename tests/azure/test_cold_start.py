@@ -69,3 +69,4 @@ def test_without_the_sdks_all_works_until_a_blueprint_is_wanted() -> None:
     _, error = printed("azure.functions", "azure.servicebus")
 
     assert error.startswith("import of azure.functions halted")
+    assert error.endswith("; write pip install 'recoverable[azure]'")

@@ -119,7 +119,8 @@ def test_an_endpoint_is_known_as_its_handler() -> None:
 WRONG: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "no queue": ({"queue": ""}, ValueError, r"^ServiceBusEndpoint\(queue\) is blank; write the name of a queue"),
     "a queue that is no text": ({"queue": 7}, TypeError, r"^ServiceBusEndpoint\(queue\) is 7; write the name"),
-    "no connection": ({"connection": " "}, ValueError, r"^ServiceBusEndpoint\(connection\) is blank; write"),
+    "no connection": ({"connection": " "}, ValueError, r"^ServiceBusEndpoint\(connection\) is blank; write the name of the app setting"),
+    "a handler of Lambda's": ({"handler": lambda event, context: None}, TypeError, r"takes \(event, context\); write"),
     "no handler": ({"handler": "orders"}, TypeError, r"^the handler is 'orders'; write a function"),
     "no ladder": ({"settings": 5}, TypeError, r"^ServiceBusEndpoint\(recoverability\) is 5; write Recov"),
     "a name with a blank": ({"name": "my orders"}, ValueError, r"^ServiceBusEndpoint\(name\) is 'my orders'; write"),

@@ -59,7 +59,7 @@ REFUSED: list[tuple[Callable[[Any], Any], Any, type[Exception], str]] = [
         lambda value: Delayed(3, value),
         seconds(-1),
         ValueError,
-        "Delayed(time_increase) is -1 day, 23:59:59; write a timedelta from 0 to 121 days, 16:00:00",
+        "Delayed(time_increase) is -0:00:01; write a timedelta from 0 to 121 days, 16:00:00",
     ),
     (
         lambda value: Delayed(0, value),
@@ -125,7 +125,7 @@ REFUSED: list[tuple[Callable[[Any], Any], Any, type[Exception], str]] = [
         lambda value: Delayed(max_total_time=value),
         seconds(-1),
         ValueError,
-        "Delayed(max_total_time) is -1 day, 23:59:59; write a timedelta from 0 to 365 days, 0:00:00",
+        "Delayed(max_total_time) is -0:00:01; write a timedelta from 0 to 365 days, 0:00:00",
     ),
     (Exponential, 1, TypeError, f"Exponential(initial) is 1; {HOW_LONG}"),
     (
@@ -237,7 +237,7 @@ REFUSED: list[tuple[Callable[[Any], Any], Any, type[Exception], str]] = [
         DelayedRetry,
         seconds(-1),
         ValueError,
-        "DelayedRetry(delay) is -1 day, 23:59:59; write a timedelta from 0 to 365 days, 0:00:00",
+        "DelayedRetry(delay) is -0:00:01; write a timedelta from 0 to 365 days, 0:00:00",
     ),
     (DelayedRetry, 10, TypeError, f"DelayedRetry(delay) is 10; {HOW_LONG}"),
     (MoveToError, " ", ValueError, "MoveToError(error_queue) is blank; write the name of a queue"),

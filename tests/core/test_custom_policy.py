@@ -175,7 +175,7 @@ RAISING: dict[str, tuple[Recoverability, str]] = {
     ),
     "a policy that delays by a negative time": (
         recoverability(policy=lambda settings, context: DelayedRetry(seconds(-1))),
-        "The recoverability policy raised ValueError: DelayedRetry(delay) is -1 day, 23:59:59; write a timedelta from 0 to 365 days, 0:00:00.",
+        "The recoverability policy raised ValueError: DelayedRetry(delay) is -0:00:01; write a timedelta from 0 to 365 days, 0:00:00.",
     ),
     "a policy whose error has no text": (
         recoverability(policy=raising(Unspeakable())),

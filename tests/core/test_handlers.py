@@ -9,7 +9,7 @@ from unittest.mock import AsyncMock, Mock
 
 import pytest
 
-from recoverable.handlers import is_coroutine_function, name_of
+from recoverable.handlers import is_coroutine_handler, name_of
 
 
 def plain(message: object) -> None:
@@ -30,6 +30,22 @@ async def async_generator(message: object) -> AsyncIterator[None]:
     yield
 
 
+def of_lambda(event: object, context: object) -> None:
+    """What Lambda calls, and no endpoint does."""
+
+
+def of_nothing() -> None:
+    """It has no place for a message."""
+
+
+def with_default(message: object, bank: str = "first") -> None:
+    """One of its arguments need not be given."""
+
+
+def decorated(*arguments: object, **named: object) -> None:
+    """What many decorators give."""
+
+
 class Plain:
     """A callable object with plain and other methods."""
 
@@ -38,6 +54,9 @@ class Plain:
 
     def method(self, message: object) -> None:
         """Handle."""
+
+    def of_nothing(self) -> None:
+        """It has no place for a message."""
 
     async def asynchronous(self, message: object) -> None:
         """Handle."""
@@ -93,6 +112,9 @@ HANDLERS: dict[str, tuple[Any, bool]] = {
     "a callable object with a `func` of its own": (WithFunc(), False),
     "a built-in function": (print, False),
     "a built-in method": ([].append, False),
+    "a function with a default": (with_default, False),
+    "a function of any number of arguments": (decorated, False),
+    "a partial that gives the other argument": (partial(of_lambda, context=None), False),
     "a mock": (Mock(), False),
     "a mock of a coroutine function": (AsyncMock(), True),
 }
@@ -100,8 +122,10 @@ HANDLERS: dict[str, tuple[Any, bool]] = {
 
 @pytest.mark.parametrize(("handler", "is_coroutine"), HANDLERS.values(), ids=HANDLERS)
 def test_a_handler_that_gives_a_coroutine_is_known(handler: Any, is_coroutine: bool) -> None:  # noqa: FBT001  # the table's column
-    assert is_coroutine_function(handler) == is_coroutine
+    assert is_coroutine_handler(handler) == is_coroutine
 
+
+ONE = "write a function that takes one Message: the endpoint is what the platform calls, and gives each message to it"
 
 REFUSED: dict[str, tuple[Any, str]] = {
     "nothing": (None, "the handler is None; write a function that takes one Message"),
@@ -115,6 +139,9 @@ REFUSED: dict[str, tuple[Any, str]] = {
         async_generator,
         "the handler async_generator is a generator, and calling it runs nothing; write return instead of yield",
     ),
+    "a Lambda handler": (of_lambda, f"the handler of_lambda takes (event, context); {ONE}"),
+    "a function without an argument": (of_nothing, f"the handler of_nothing takes (); {ONE}"),
+    "a method without an argument": (Plain().of_nothing, f"the handler of_nothing takes (); {ONE}"),
     "a generator in a partial": (
         partial(generator),
         f"the handler {partial(generator)!r} is a generator, and calling it runs nothing; write return instead of yield",
@@ -125,14 +152,14 @@ REFUSED: dict[str, tuple[Any, str]] = {
 @pytest.mark.parametrize(("handler", "text"), REFUSED.values(), ids=REFUSED)
 def test_what_is_no_handler_is_refused_and_says_what_to_write(handler: Any, text: str) -> None:
     with pytest.raises(TypeError) as refused:
-        is_coroutine_function(handler)
+        is_coroutine_handler(handler)
 
     assert str(refused.value) == text
 
 
 def test_a_generating_object_is_refused_too() -> None:
     with pytest.raises(TypeError, match="is a generator, and calling it runs nothing"):
-        is_coroutine_function(Generating())
+        is_coroutine_handler(Generating())
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..attempt import attempt
 from ..config import Recoverability
-from ..handlers import is_coroutine_function, name_of
+from ..handlers import is_coroutine_handler, name_of
 from ..limits import MAX_COUNT, checked_count
 from .ladder import LONGEST_DELAY, SETTLE_WITHIN, Ladder, response
 
@@ -124,7 +124,7 @@ def driver(handler: Callable[[Message], Any], concurrency: int) -> Drive:
         TypeError: the handler is no function of one message.
         ValueError: a plain function cannot work on several messages at once.
     """
-    if is_coroutine_function(handler):
+    if is_coroutine_handler(handler):
 
         def drive(row: list[Delivery], invocation: Invocation) -> list[Settlement]:
             from ..coroutines import attempts  # noqa: PLC0415  # imported when there is one to drive

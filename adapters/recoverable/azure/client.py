@@ -154,8 +154,15 @@ def broker_of(client: ServiceBusClient) -> Broker:
 
 @cache
 def client_for(connection: ConnectionString | Identity) -> ServiceBusClient:
-    """The process's client for a connection, made at the first failure and closed at exit."""
-    from azure.servicebus import ServiceBusClient
+    """The process's client for a connection, made at the first failure and closed at exit.
+
+    Raises:
+        ModuleNotFoundError: azure-servicebus is not installed.
+    """
+    try:
+        from azure.servicebus import ServiceBusClient
+    except ModuleNotFoundError as error:
+        raise with_extra(error) from error
 
     if isinstance(connection, ConnectionString):
         client = ServiceBusClient.from_connection_string(connection.text, retry_total=RESENDS)
@@ -183,6 +190,11 @@ def credential_for(settings: Any) -> TokenCredential:
     return DefaultAzureCredential(**named, additionally_allowed_tenants=[tenant] if tenant else [])
 
 
+def with_extra(error: ModuleNotFoundError) -> ModuleNotFoundError:
+    """The error that says which extra brings the missing module."""
+    return ModuleNotFoundError(f"{error}; write pip install 'recoverable[azure]'", name=error.name)
+
+
 def blueprint(function: Callable[..., Any], name: str, **trigger: Any) -> Blueprint:
     """A function of that name behind a Service Bus trigger.
 
@@ -190,8 +202,14 @@ def blueprint(function: Callable[..., Any], name: str, **trigger: Any) -> Bluepr
         function: what the host calls, with the argument `message`.
         name: the function's name.
         trigger: the trigger's settings.
+
+    Raises:
+        ModuleNotFoundError: azure-functions is not installed.
     """
-    from azure.functions import Blueprint, DataType
+    try:
+        from azure.functions import Blueprint, DataType
+    except ModuleNotFoundError as error:
+        raise with_extra(error) from error
 
     made = Blueprint()  # type: ignore[no-untyped-call]  # its __init__ has no annotations
     with_trigger = made.service_bus_queue_trigger(arg_name="message", data_type=DataType.BINARY, **trigger)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 from ..attempt import Invocation, now
 from ..config import Recoverability, checked_queue
 from ..delivery import Platform
-from ..handlers import is_coroutine_function, name_of
+from ..handlers import is_coroutine_handler, name_of
 from ..world import World, current_world
 from .ladder import drive, drive_coroutine, steps
 from .messages import as_list, checked_binary, delivery_of, untold
@@ -91,8 +91,9 @@ class ServiceBusEndpoint(Generic[R]):
         client: ServiceBusClient | None = None,
         clock: Callable[[], datetime] | None = None,
     ) -> None:
-        self._handler, self._is_coroutine = handler, is_coroutine_function(handler)
-        self._connection = checked_queue("ServiceBusEndpoint(connection)", connection)
+        self._handler, self._is_coroutine = handler, is_coroutine_handler(handler)
+        wanted = "the name of the app setting that holds the connection"
+        self._connection = checked_queue("ServiceBusEndpoint(connection)", connection, wanted)
         self._sessions, self._batch = sessions, batch
         self.queue = queue_name(queue, os.environ)
         self.recoverability = with_error_queue(recoverability, self.queue, os.environ)

@@ -62,9 +62,19 @@ _WHERE = {
 
 
 def __getattr__(name: str) -> object:
-    """The world is imported when somebody asks for it, not whenever pytest starts with the plugin beside it (PEP 562)."""
+    """The world is imported when somebody asks for it, not whenever pytest starts with the plugin beside it (PEP 562).
+
+    Raises:
+        ModuleNotFoundError: what the world stands on is not installed.
+    """
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")
     from importlib import import_module  # noqa: PLC0415
 
-    return getattr(import_module(f".{_WHERE.get(name, 'faults')}", __name__), name)
+    try:
+        return getattr(import_module(f".{_WHERE.get(name, 'faults')}", __name__), name)
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith("azure"):
+            raise
+        hint = f"{error}; {name} needs the SDKs: write pip install 'recoverable[azure]'"
+        raise ModuleNotFoundError(hint, name=error.name) from error

@@ -22,6 +22,6 @@ def sqs_world() -> SqsWorld:
 @pytest.fixture
 def service_bus_world() -> ServiceBusWorld:
     """Service Bus and Functions in virtual time, empty; see `recoverable.testing.ServiceBusWorld`."""
-    from .azure.world import ServiceBusWorld  # noqa: PLC0415  # as above
+    from . import ServiceBusWorld  # noqa: PLC0415  # as above; this way it says what to install
 
     return ServiceBusWorld()

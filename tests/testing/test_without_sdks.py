@@ -1,4 +1,4 @@
-"""The world runs where boto3 is not installed, and its errors have the same shape there."""
+"""The world runs where boto3 is not installed, with errors of the same shape; that of Service Bus says which extra it needs."""
 
 from __future__ import annotations
 
@@ -41,4 +41,15 @@ def test_the_world_needs_no_boto3() -> None:
             f"{code} An error occurred ({code}) when calling the SendMessage operation: The specified queue does not exist.",
             "EndpointConnectionError: https://sqs.eu-central-1.amazonaws.com",
         ],
+    )
+
+
+def test_the_world_of_service_bus_says_what_to_install() -> None:
+    program = "import sys; sys.modules['azure'] = None; from recoverable.testing import ServiceBusWorld"
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60
+    )
+
+    assert run.stderr.rstrip().endswith(
+        "ServiceBusWorld needs the SDKs: write pip install 'recoverable[azure]'"
     )
