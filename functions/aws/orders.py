@@ -32,7 +32,7 @@ def timeouts() -> Timeouts | None:
         return None
     from recoverable.timeouts import DynamoDBStore, Timeouts  # noqa: PLC0415
 
-    return Timeouts(DynamoDBStore(table))
+    return Timeouts(DynamoDBStore(table, bucket=os.environ.get("TIMEOUTS_BUCKET") or None))
 
 
 handler = SqsEndpoint(

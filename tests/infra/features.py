@@ -10,6 +10,7 @@ from infra.sam_template import Parameters
 ACCOUNT = "eu-central-1:123456789012"
 KEY = f"arn:aws:kms:{ACCOUNT}:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 YOUR_ORDERS, YOUR_ERRORS = f"arn:aws:sqs:{ACCOUNT}:mine", f"arn:aws:sqs:{ACCOUNT}:mine-error"
+YOUR_BUCKET = "arn:aws:s3:::mine-timeouts"
 SUBNETS = ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1"]
 GROUPS = ["sg-0123456789abcdef0"]
 
@@ -17,6 +18,8 @@ FEATURES: dict[str, Parameters] = {
     "a rate limit": {"RateLimitAfter": 20},
     "a paused trigger": {"RateLimitAfter": 20, "PauseTrigger": "true"},
     "timeouts": {"Timeouts": "true"},
+    "large timeouts": {"Timeouts": "true", "LargeTimeouts": "true"},
+    "a bucket of yours": {"Timeouts": "true", "LargeTimeouts": "true", "TimeoutsBucketArn": YOUR_BUCKET},
     "an orders queue of yours": {"OrdersQueueArn": YOUR_ORDERS},
     "an error queue of yours": {"ErrorQueueArn": YOUR_ERRORS},
     "a key": {"KmsKeyArn": KEY},

@@ -10,13 +10,18 @@ from typing import Any, NamedTuple
 from moto.iam.aws_managed_policies import aws_managed_policies_data
 
 from infra.aws_calls import action
-from infra.features import KEY, YOUR_ERRORS, YOUR_ORDERS
+from infra.features import KEY, YOUR_BUCKET, YOUR_ERRORS, YOUR_ORDERS
 
 Permissions = dict[str, set[str]]
 
 ORDERS, ERRORS, CIRCUIT, TABLE = "OrdersQueue", "ErrorQueue", "CircuitTable", "TimeoutsTable"
+BUCKET, OBJECTS = "TimeoutsBucket", "TimeoutsBucket/timeouts/*"
 MAPPING, ANYTHING = "OrdersFunctionOrders", "*"
-LIMIT, PAUSE, TIMEOUTS = "a rate limit", "a paused trigger", "timeouts"
+LIMIT, PAUSE = "a rate limit", "a paused trigger"
+TIMEOUTS, LARGE, YOURS_TOO = "timeouts", "large timeouts", "a bucket of yours"
+BRINGS = {PAUSE: {LIMIT}, LARGE: {TIMEOUTS}, YOURS_TOO: {LARGE, TIMEOUTS}}
+"""What a feature brings along."""
+
 ENDPOINTS, PROBE, DISPATCHER = {"OrdersRole", "ProbeRole"}, {"ProbeRole"}, {"TimeoutsRole"}
 STORING = ENDPOINTS | DISPATCHER
 
@@ -59,6 +64,9 @@ CALLS = [
     Call("timeouts/dynamodb_table.py", "dynamodb", "put_item", STORING, {TABLE}, TIMEOUTS),
     Call("timeouts/dynamodb_table.py", "dynamodb", "query", DISPATCHER, {TABLE}, TIMEOUTS),
     Call("timeouts/dynamodb_table.py", "dynamodb", "batch_write_item", STORING, {TABLE}, TIMEOUTS),
+    Call("timeouts/s3_store.py", "s3", "put_object", ENDPOINTS, {OBJECTS}, LARGE),
+    Call("timeouts/s3_store.py", "s3", "get_object", DISPATCHER, {OBJECTS}, LARGE),
+    Call("timeouts/s3_store.py", "s3", "delete_object", DISPATCHER, {OBJECTS}, LARGE),
 ]
 """Those of the table's calls that a dispatcher makes are recorded in `test_timeouts.py`; the others schedule, cancel or migrate."""
 
@@ -68,7 +76,11 @@ KEY_USED = {
 }
 """What SQS does with the key on behalf of who calls (Amazon SQS Developer Guide, "Key management", producers and consumers)."""
 
-YOURS = {"an orders queue of yours": (ORDERS, YOUR_ORDERS), "an error queue of yours": (ERRORS, YOUR_ERRORS)}
+YOURS = {
+    "an orders queue of yours": {ORDERS: YOUR_ORDERS},
+    "an error queue of yours": {ERRORS: YOUR_ERRORS},
+    YOURS_TOO: {BUCKET: YOUR_BUCKET, OBJECTS: f"{YOUR_BUCKET}/timeouts/*"},
+}
 
 
 def needed(role: str, *features: str) -> Permissions:
@@ -82,16 +94,18 @@ def needed(role: str, *features: str) -> Permissions:
         }
     if "a VPC" in features:
         wanted[ANYTHING] |= aws_gives("AWSLambdaVPCAccessExecutionRole", "ec2")
-    names = dict(YOURS[feature] for feature in features if feature in YOURS)
+    names = {name: yours for feature in features for name, yours in YOURS.get(feature, {}).items()}
     return {names.get(resource, resource): actions for resource, actions in wanted.items() if actions}
 
 
 def called(role: str, features: tuple[str, ...]) -> Iterator[tuple[str, set[str]]]:
-    """What the role's function calls; a pause brings a limit along."""
-    there = {"", *features, *((LIMIT,) if PAUSE in features else ())}
+    """What the role's function calls, and what S3 asks for, to say of what is gone that it is gone (Amazon S3 API reference, GetObject)."""
+    there = {"", *features}.union(*(BRINGS.get(feature, ()) for feature in features))
     for call in CALLS:
         if role in call.roles and call.feature in there:
             yield from ((resource, {action(call.service, call.method)}) for resource in call.resources)
+    if role in DISPATCHER and LARGE in there:
+        yield BUCKET, {"s3:ListBucket"}
 
 
 def invoked(role: str) -> Iterator[tuple[str, set[str]]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,12 @@ import pytest
 
 from infra.cloud import Cloud, deploy, eventually, running_cloud
 from infra.commands import RUNTIME
-from infra.features import FEATURES, asking_for
+from infra.features import FEATURES, YOUR_BUCKET, asking_for
+from infra.sam_template import REGION
 from recoverable.aws.circuit_store import DynamoDbCircuit
 from recoverable.circuit import Limited
+from recoverable.timeouts import DynamoDBStore, Timeouts
+from recoverable.timeouts.store import Selection
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("sam build")]
 
@@ -58,15 +61,28 @@ class Stack:
         circuit = DynamoDbCircuit(self.named("CircuitTable"), "orders", client=client)
         assert circuit.compare_and_set(circuit.read(), Limited(now, now))
 
+    def store(self) -> DynamoDBStore:
+        """The stack's store of timeouts."""
+        dynamodb, s3 = self.cloud.client("dynamodb"), self.cloud.client("s3")
+        table, bucket = self.outputs["TimeoutsTableName"], self.outputs["TimeoutsBucketName"]
+        return DynamoDBStore(table, bucket=bucket, client=dynamodb, s3=s3)
+
 
 @pytest.fixture(scope="module")
 def stack(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     with running_cloud(tmp_path_factory.mktemp("cloud") / "log") as cloud:
         sqs = cloud.client("sqs")
         orders, errors = (sqs.create_queue(QueueName=name)["QueueUrl"] for name in ("mine", "mine-error"))
+        place = {"LocationConstraint": REGION}
+        cloud.client("s3").create_bucket(Bucket=name_in(YOUR_BUCKET), CreateBucketConfiguration=place)
         yours = {"OrdersQueueArn": arn_of(sqs, orders), "ErrorQueueArn": arn_of(sqs, errors)}
         wanted = {name: str(value) for name, value in {**asking_for(*FEATURES), **yours}.items()}
         yield Stack(cloud, orders, deploy(cloud, built, {**wanted, "PythonRuntime": RUNTIME}, name="full"))
+
+
+def name_in(arn: str) -> str:
+    """The name that an ARN ends with."""
+    return arn.rpartition(":")[2]
 
 
 def arn_of(sqs: Any, url: str) -> str:
@@ -87,7 +103,7 @@ def test_what_the_output_says_can_be_set_on_the_queue(stack: Stack) -> None:
     said = sqs.get_queue_attributes(QueueUrl=stack.queue_url, AttributeNames=["All"])["Attributes"]
     policy = json.loads(said["RedrivePolicy"])
     assert said["VisibilityTimeout"] == "240"
-    assert (policy["deadLetterTargetArn"].rpartition(":")[2], int(policy["maxReceiveCount"])) == (
+    assert (name_in(policy["deadLetterTargetArn"]), int(policy["maxReceiveCount"])) == (
         "mine-error",
         50,
     )
@@ -121,3 +137,13 @@ def test_the_dispatcher_finds_nothing_due(stack: Stack) -> None:
     nothing = {"dispatched": 0, "kept": 0, "postponed": 0, "behind": 0.0, "finished": True}
 
     assert stack.invoked("TimeoutsFunction") == nothing
+
+
+def test_the_dispatcher_sends_what_waited_in_the_bucket(stack: Stack) -> None:
+    store, now = stack.store(), datetime.now(UTC)
+    order = json.dumps({"id": "1002", "card": "good", "gift": "x" * 500_000})
+    Timeouts(store, clock=lambda: now - timedelta(hours=1)).hold(
+        {"MessageBody": order}, to=arn_of(stack.cloud.client("sqs"), stack.queue_url), at=now
+    )
+
+    assert (stack.invoked("TimeoutsFunction")["dispatched"], list(store.scan(Selection()))) == (1, [])

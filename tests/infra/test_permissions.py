@@ -57,6 +57,8 @@ def named(resource: Any) -> str:
     match resource:
         case {"Fn::GetAtt": [str(name), "Arn"]}:
             return name
+        case {"Fn::Sub": [str(text), {"Bucket": bucket}]}:
+            return text.replace("${Bucket}", named(bucket))
         case {"Fn::Sub": str(text)}:
             prefix = "arn:${AWS::Partition}:lambda:${AWS::Region}:${AWS::AccountId}:event-source-mapping:"
             return text.removeprefix(prefix).strip("${}")
@@ -64,7 +66,7 @@ def named(resource: Any) -> str:
             return str(resource)
 
 
-@pytest.mark.parametrize("service", ["sqs", "dynamodb", "lambda"])
+@pytest.mark.parametrize("service", ["sqs", "dynamodb", "lambda", "s3"])
 def test_the_endpoint_and_the_pause_make_the_calls_that_are_known_and_nowhere_else(service: str) -> None:
     files = {str(file.relative_to(PACKAGE)): file for file in (PACKAGE / "aws").rglob("*.py")}
 
@@ -75,7 +77,7 @@ def test_the_endpoint_and_the_pause_make_the_calls_that_are_known_and_nowhere_el
     }
 
 
-@pytest.mark.parametrize("service", ["sqs", "dynamodb", "lambda"])
+@pytest.mark.parametrize("service", ["sqs", "dynamodb", "lambda", "s3"])
 def test_the_example_itself_makes_no_call(service: str) -> None:
     assert methods_called(service, EXAMPLE) == set()
 

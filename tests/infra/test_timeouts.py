@@ -12,9 +12,9 @@ import pytest
 from builders import Clock
 from infra.aws_calls import operations
 from infra.decided import decided
-from infra.features import asking_for
+from infra.features import YOUR_BUCKET, asking_for
 from infra.lambda_log import Log, package_log
-from infra.needs import CALLS, DISPATCHER, STORING, TABLE
+from infra.needs import BUCKET, CALLS, DISPATCHER, ENDPOINTS, STORING, TABLE
 from infra.sam_template import ROOT, Template, template, transformed
 from recoverable.timeouts import Dispatcher, Timeouts
 from recoverable.timeouts.circuit import TWO_MINUTES
@@ -131,6 +131,79 @@ def test_an_endpoint_that_stores_a_copy_calls_what_it_may(cloud: Cloud) -> None:
     assert dynamodb.operations <= storing
 
 
+LARGE = "x" * 500_000
+
+
+def test_a_message_too_large_for_a_row_takes_the_calls_that_are_allowed(cloud: Cloud) -> None:
+    cloud.client("sqs").create_queue(QueueName="large")
+    clock, table, bucket = Clock(), cloud.store()._table.name, cloud.bucket()
+    storing, dispatching = Recorded(cloud.client("s3")), Recorded(cloud.client("s3"))
+    dynamodb = cloud.client("dynamodb")
+
+    store = OneShard(table, bucket=bucket, client=dynamodb, s3=storing.client)
+    Timeouts(store, clock=clock).schedule("large", LARGE, delay=HOUR)
+    clock.advance(HOUR)
+    seen = OneShard(table, bucket=bucket, client=dynamodb, s3=dispatching.client)
+    report = Dispatcher(seen, client=cloud.client("sqs"), clock=clock).run()
+
+    assert (report.dispatched, storing.operations) == (1, operations_of(ENDPOINTS, "s3"))
+    assert dispatching.operations == operations_of(DISPATCHER, "s3")
+
+
+@pytest.mark.parametrize(
+    ("features", "name"),
+    [
+        (("timeouts",), None),
+        (("large timeouts",), {"Ref": BUCKET}),
+        (("a bucket of yours",), {"Fn::Select": [5, {"Fn::Split": [":", YOUR_BUCKET]}]}),
+    ],
+    ids=str,
+)
+def test_all_functions_know_the_bucket(features: tuple[str, ...], name: Any) -> None:
+    resources = decided(SAM, asking_for(*features, "a paused trigger"))["Resources"]
+    functions = ("OrdersFunction", "ProbeFunction", "TimeoutsFunction")
+    variables = [resources[each]["Properties"]["Environment"]["Variables"] for each in functions]
+
+    assert [each.get("TIMEOUTS_BUCKET") for each in variables] == [name] * 3
+    assert (BUCKET in resources) == (features == ("large timeouts",))
+
+
+@pytest.mark.parametrize("function", ["orders", "timeouts"])
+@pytest.mark.parametrize(("variable", "there"), [(None, False), ("", False), ("mine", True)])
+def test_the_functions_use_the_bucket_that_they_are_told(
+    function: str, variable: str | None, *, there: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TIMEOUTS_TABLE", "the table")
+    if variable is not None:
+        monkeypatch.setenv("TIMEOUTS_BUCKET", variable)
+
+    handler = run_path(str(ROOT / "functions" / "aws" / f"{function}.py"))["handler"]
+
+    store = handler._store if function == "timeouts" else handler._ladder._timeouts._store
+    assert store._bodies.there is there
+
+
+def test_the_bucket_outlives_the_stack_is_nobody_elses_and_forgets_nothing() -> None:
+    bucket = decided(SAM, asking_for("large timeouts"))["Resources"][BUCKET]
+    blocked = ("BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets")
+
+    assert bucket == {
+        "Type": "AWS::S3::Bucket",
+        "DeletionPolicy": "RetainExceptOnCreate",
+        "UpdateReplacePolicy": "Retain",
+        "Properties": {"PublicAccessBlockConfiguration": dict.fromkeys(blocked, True)},
+    }
+
+
+@pytest.mark.parametrize(
+    ("given", "missing"),
+    [({"LargeTimeouts": "true"}, "Timeouts"), ({"TimeoutsBucketArn": YOUR_BUCKET}, "LargeTimeouts")],
+)
+def test_a_bucket_for_what_is_not_asked_for_is_refused(given: dict[str, str], missing: str) -> None:
+    with pytest.raises(AssertionError, match=f"; give {missing}=true too"):
+        decided(SAM, given)
+
+
 def test_the_endpoint_stores_in_that_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TIMEOUTS_TABLE", "the table")
 
@@ -142,11 +215,13 @@ def test_the_endpoint_stores_in_that_table(monkeypatch: pytest.MonkeyPatch) -> N
 
 def allowed() -> dict[str, set[str]]:
     """The operations that a dispatcher's permissions are made of."""
-    calls = [call for call in CALLS if call.roles >= DISPATCHER]
-    return {
-        service: {operations(service)[call.method] for call in calls if call.service == service}
-        for service in ("dynamodb", "sqs")
-    }
+    return {service: operations_of(DISPATCHER, service) for service in ("dynamodb", "sqs")}
+
+
+def operations_of(roles: set[str], service: str) -> set[str]:
+    """The operations of a service that the permissions of these roles are made of, as far as timeouts go."""
+    calls = [call for call in CALLS if call.module.startswith("timeouts/") and call.service == service]
+    return {operations(service)[call.method] for call in calls if call.roles >= roles}
 
 
 def test_what_is_late_and_what_is_kept_is_counted_by_the_metrics(cloud: Cloud) -> None:
