@@ -56,6 +56,7 @@ SHOP = Function(
     reserved_concurrency=None,
     log_format="Text",
     log_level=None,
+    recursive_loop="Terminate",
 )
 MAPPING = EventSourceMapping(
     name="Shop.Orders",

@@ -23,6 +23,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from recoverable.local.aws.host import LocalAws
 from recoverable.local.aws.narrator import narrate
+from recoverable.local.aws.sam.advice import advice
 from recoverable.local.aws.sam.document import TemplateError
 from recoverable.local.aws.settings import Settings
 from recoverable.local.console import name_and_value, say
@@ -87,7 +88,7 @@ def _welcome(host: LocalAws) -> str:
         for function in stack.functions
         if function.runtime != here
     ]
-    lines += [f"note     {note}" for note in stack.not_served]
+    lines += [f"note     {note}" for note in (*stack.not_served, *advice(stack))]
     if stack.mappings:
         queue = host.queue(stack.mappings[0].queue)
         lines.append(

@@ -42,7 +42,7 @@ class Ended:
         outcome: How it ended.
         completed: The ids of the messages that were deleted.
         failed: The ids of those that come back after their visibility timeout.
-        reason: Why the whole batch, or the invocation of a schedule, failed, if it did.
+        reason: Why the whole batch, or the invocation of a schedule, failed, if it did; or why what failed was deleted.
     """
 
     function: str

@@ -14,11 +14,12 @@ from typing import Any
 from recoverable.local.aws.outcomes import Outcome, Returned, describe
 
 _KEY = "batchItemFailures"
+_IGNORED = "reported as failed and deleted all the same: the mapping has no FunctionResponseTypes: [ReportBatchItemFailures]"
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Which messages the mapping deletes and which it leaves, with the reason when the whole batch failed."""
+    """Which messages the mapping deletes and which it leaves, with the reason when that is not what the answer says."""
 
     completed: tuple[str, ...]
     failed: tuple[str, ...]
@@ -36,9 +37,10 @@ def judge(outcome: Outcome, message_ids: Sequence[str], *, partial_responses: bo
     everything = tuple(message_ids)
     if not isinstance(outcome, Returned):
         return Verdict((), everything, describe(outcome))
-    if not partial_responses:
-        return Verdict(everything, ())
     reported = _reported(outcome.payload, everything)
+    if not partial_responses:
+        ignored = reported and not isinstance(reported, str)
+        return Verdict(everything, (), f"{len(reported)} {_IGNORED}" if ignored else None)
     if isinstance(reported, str):
         return Verdict((), everything, reported)
     return Verdict(

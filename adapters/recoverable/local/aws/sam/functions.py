@@ -60,6 +60,7 @@ def read_function(
         reserved_concurrency=_reserved(properties),
         log_format=logging.text("LogFormat", "Text"),
         log_level=logging.get("ApplicationLogLevel"),
+        recursive_loop=properties.text("RecursiveLoop", "Terminate"),  # Lambda's default
     )
     return function, notes
 

@@ -70,6 +70,7 @@ class Function:
         reserved_concurrency: The most instances at a time; None is no limit.
         log_format: `Text` or `JSON`.
         log_level: `ApplicationLogLevel`; None leaves it to the function.
+        recursive_loop: `Allow` or `Terminate`; told to the reader, not enforced.
     """
 
     logical_id: str
@@ -84,6 +85,7 @@ class Function:
     reserved_concurrency: int | None
     log_format: str
     log_level: str | None
+    recursive_loop: str
 
 
 @dataclass(frozen=True, slots=True)
