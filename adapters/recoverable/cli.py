@@ -11,6 +11,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,8 @@ COMMANDS = (
     ),
 )
 
+_HELP = ("-h", "--help")
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; gives its exit status.
@@ -106,11 +109,20 @@ def _run(command: Command, rest: list[str]) -> int:
 
 
 def _overview(written: list[str]) -> int:
-    lines = "\n".join(f"  {' '.join(command.words):<16} {command.summary}" for command in COMMANDS)
-    usage = f"usage: recoverable COMMAND [options]\n\ncommands:\n{lines}\n\n`recoverable COMMAND --help` tells more.\n"
-    if written in (["-h"], ["--help"]):
+    if written == ["--version"]:
+        sys.stdout.write(f"recoverable {version('recoverable')}\n")
+        return 0
+    words = tuple(word for word in written if word not in _HELP)
+    known = [command for command in COMMANDS if command.words[: len(words)] == words]
+    usage = _usage(known or COMMANDS)
+    if known and len(words) < len(written):
         sys.stdout.write(usage)
         return 0
-    complaint = f"recoverable: {' '.join(written)!r} is no command.\n\n" if written else ""
+    complaint = "" if known else f"recoverable: {' '.join(written)!r} is no command.\n\n"
     sys.stderr.write(complaint + usage)
     return 2
+
+
+def _usage(commands: Sequence[Command]) -> str:
+    lines = "\n".join(f"  {' '.join(command.words):<18} {command.summary}" for command in commands)
+    return f"usage: recoverable COMMAND [options]\n\ncommands:\n{lines}\n\n`recoverable COMMAND --help` tells more.\n"

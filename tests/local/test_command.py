@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import socket
 import subprocess
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -80,7 +81,9 @@ def test_an_instance_does_not_outlive_a_host_that_is_killed(tmp_path: Path, stac
             "schedule_interval is 0:00:00; write a second or more",
         ),
         (["local", "gcp"], "recoverable: 'local gcp' is no command"),
+        (["local", "gcp", "--help"], "recoverable: 'local gcp --help' is no command"),
         ([], "usage: recoverable COMMAND"),
+        (["local"], "usage: recoverable COMMAND"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line_and_the_status_is_2(
@@ -88,6 +91,21 @@ def test_what_is_wrong_is_said_in_one_line_and_the_status_is_2(
 ) -> None:
     assert main(words) == 2
     assert said in capsys.readouterr().err
+
+
+def test_help_for_the_first_word_of_several_commands_names_those(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--help"]) == 0
+    assert [
+        line.split("  ")[1] for line in capsys.readouterr().out.splitlines() if line.startswith("  ")
+    ] == [
+        "demo aws",
+        "demo azure",
+    ]
+
+
+def test_it_tells_its_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"recoverable {version('recoverable')}\n"
 
 
 def test_a_broker_that_does_not_answer_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
