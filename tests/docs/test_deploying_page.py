@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("deploying page"), pytes
 
 CONSOLE = blocks("deploying-on-aws.md", "console")
 (VALIDATE, BUILD, SIZE, DEPLOY, SEND, LOOK, SEND_BACK, ALARMS, RING, DELETE, DELETE_QUEUES) = range(11)
-LIMIT, PAUSE, TIMEOUTS, YOUR_QUEUE, SET_ON_YOUR_QUEUE = range(11, 16)
+LIMIT, PAUSE, TIMEOUTS, LARGE_TIMEOUTS, YOUR_QUEUE, SET_ON_YOUR_QUEUE = range(11, 17)
 DEFAULTS = "\n" * 30
 YES = "y\n" * 5
 
@@ -144,6 +144,11 @@ def test_from_a_guided_deployment_to_nothing(shell: Shell, cloud: Cloud) -> None
 
     shell.types(PAUSE)
     assert "probe.handler" in handlers(cloud)
+
+    made, brought = commands(CONSOLE[LARGE_TIMEOUTS])
+    assert brought.startswith(made)
+    shell.types(LARGE_TIMEOUTS, instead=(brought, ""))
+    assert "timeouts.handler" in handlers(cloud)
 
     shell.types(DELETE, answers=YES)
     assert {url.rsplit("/", 1)[1] for url in queues(cloud)} == {"shop-orders", "shop-orders-error"}
