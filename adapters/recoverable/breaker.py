@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from os import urandom
 from threading import Lock
 
 from .circuit import NORMAL, Limited, Normal, Seen, after
 from .frozen import Frozen
+from .limits import NO_DELAY
 from .memory_store import MemoryCircuit
 from .rate_limit import StoreUnavailable
 
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
 
 ALONE_FOR = timedelta(seconds=10)
 """A store that could not be asked is left alone for so long, or each invocation would pay for its silence."""
-
 
 SWAPS = 3
 """How often one success tries to end limiting while other instances change the circuit too; then one of them ends it."""
@@ -51,7 +52,17 @@ class Breaker:
         tell: takes what the log is to be told.
     """
 
-    __slots__ = ("_alone_until", "_lock", "_store", "_store_may_limit", "alert", "limit", "seen", "tell")
+    __slots__ = (
+        "_alone_until",
+        "_lock",
+        "_store",
+        "_store_may_limit",
+        "_unheard",
+        "alert",
+        "limit",
+        "seen",
+        "tell",
+    )
 
     def __init__(self, limit: RateLimit, tell: Callable[[Notice], None]) -> None:
         self.limit, self.tell = limit, tell
@@ -59,6 +70,7 @@ class Breaker:
         self._alone_until: datetime | None = None
         self._lock = Lock()
         self._store_may_limit = False
+        self._unheard: Seen | None = None
         self.seen = Seen()
         self.alert = False
         """Whether anything failed since the last success, or the store may still limit others: all that a message that succeeds looks at."""
@@ -77,26 +89,33 @@ class Breaker:
         try:
             found = self._store.read()
         except Exception as error:  # noqa: BLE001  # told; a store of whatever kind must cost no message its attempt
-            self._go_alone(error, now)
+            self._go_alone(error, now, ALONE_FOR)
             return
         self._alone_until = None
         self._store_may_limit = isinstance(found.circuit, Limited)
         both_normal = isinstance(found.circuit, Normal) and isinstance(self.seen.circuit, Normal)
-        self.know(Seen(self.seen.circuit, found.version) if both_normal else found)
+        self.know(Seen(self.seen.circuit, found.version, found.switch) if both_normal else found)
+        self._hear(found)
 
     def swap(self, seen: Seen, circuit: Circuit, now: datetime) -> Seen | None:
         """Change the circuit for all; None when another instance was faster. Without a store, for this instance alone."""
         if self._alone_until is not None:
             return Seen(circuit)
         limits = isinstance(circuit, Limited)
+        switches = limits != isinstance(seen.circuit, Limited)
+        wanted = Seen(circuit, switch=urandom(8).hex() if switches else seen.switch)
+        if switches:
+            self._unheard = wanted
         self._store_may_limit = self._store_may_limit or limits  # even if no answer comes
         try:
-            changed = self._store.compare_and_set(seen, circuit)
-        except Exception as error:  # noqa: BLE001  # as in `look`
-            self._go_alone(error, now)
-            return Seen(circuit)
-        if changed is not None:
-            self._store_may_limit = limits
+            changed = self._store.compare_and_set(seen, circuit, wanted.switch)
+        except Exception as error:  # noqa: BLE001  # as in `look`, which tells next time whether it was done
+            self._go_alone(error, now, NO_DELAY)
+            return wanted
+        if changed is None:
+            return None  # perhaps ours still: a client that tries twice is refused by its own first try
+        self._store_may_limit = limits
+        self._unheard = None if self._unheard is wanted else self._unheard
         return changed
 
     def failed(self, now: datetime) -> None:
@@ -125,29 +144,44 @@ class Breaker:
             self.look(now)
         self.know(Seen(NORMAL, self.seen.version))
 
+    def _hear(self, found: Seen) -> None:
+        """Tell of a switch that was ours, though its answer was lost; the store may even have made it later."""
+        with self._lock:
+            switch = self._unheard
+            if switch is None or switch.switch != found.switch:
+                return
+            self._unheard = None
+        limits = isinstance(switch.circuit, Limited)
+        text = f"The circuit breaker was {'armed' if limits else 'disarmed'} by this instance, though the store's answer was lost."
+        self.tell(Notice("info", text))
+        self._call("on_started" if limits else "on_ended")
+
     def _started(self) -> None:
         text = f"The circuit breaker is now in the armed state: {self.limit.consecutive_failures} attempts in a row failed. One message is attempted every {self.limit.wait}, the others are deferred."
         self.tell(Notice("warning", text))
-        self._call("on_started", self.limit.on_started)
+        self._call("on_started")
 
     def _ended(self, after: timedelta) -> None:
         text = f"The circuit breaker is now disarmed, {after} after it was armed: an attempt succeeded."
         self.tell(Notice("info", text))
-        self._call("on_ended", self.limit.on_ended)
+        self._call("on_ended")
 
-    def _call(self, name: str, callback: Callable[[], object] | None) -> None:
+    def _call(self, name: Literal["on_started", "on_ended"]) -> None:
+        callback = getattr(self.limit, name)
         if callback is None or self._alone_until is not None:  # the callbacks are the shared circuit's
             return
         try:
             callback()
-        except Exception as error:  # noqa: BLE001  # told; the messages are settled as if it had not raised
+        except KeyboardInterrupt:
+            raise  # somebody wants the process to stop
+        except BaseException as error:  # noqa: BLE001  # told; the messages are settled as if it had not raised
             text = f"RateLimit({name}) raised {type(error).__name__}. As a result, what it was to do is not done; the messages do not suffer."
             self.tell(Notice("warning", text))
 
-    def _go_alone(self, error: Exception, now: datetime) -> None:
-        self._alone_until = now + ALONE_FOR
-        why = (
-            str(error) if isinstance(error, StoreUnavailable) else type(error).__name__
-        )  # whose words nobody checked
-        text = f"The circuit's store cannot be asked: {why}. As a result, this instance limits its rate by what it knows itself, and asks again after {ALONE_FOR}."
+    def _go_alone(self, error: Exception, now: datetime, time: timedelta) -> None:
+        self._alone_until = now + time
+        # an error that is not ours may quote what is secret
+        why = str(error) if isinstance(error, StoreUnavailable) else type(error).__name__
+        when = f"after {time}" if time else "in the next invocation"
+        text = f"The circuit's store cannot be asked: {why}. As a result, this instance limits its rate by what it knows itself, and asks again {when}."
         self.tell(Notice("warning", text))

@@ -72,32 +72,36 @@ class Seen(Frozen):
     Args:
         circuit: the circuit.
         version: what tells this state of the store from all others; None when it is not known.
+        switch: what tells the change that last started or ended limiting from all others.
     """
 
-    __slots__ = ("circuit", "version")
+    __slots__ = ("circuit", "switch", "version")
     circuit: Circuit
     version: int | str | None
+    switch: str
 
-    def __init__(self, circuit: Circuit = NORMAL, version: int | str | None = None) -> None:
-        self._assign(circuit=circuit, version=version)
+    def __init__(self, circuit: Circuit = NORMAL, version: int | str | None = None, switch: str = "") -> None:
+        self._assign(circuit=circuit, version=version, switch=switch)
 
 
 LIMITED_SINCE = "limited_since"
 NEXT_ATTEMPT_AT = "next_attempt_at"
+SWITCH = "switch"
 
 
-def written(circuit: Circuit) -> dict[str, str]:
-    """The circuit as stores keep it: dates while it is limited, nothing while it is not. Failures in a row are not shared."""
+def written(circuit: Circuit, switch: str) -> dict[str, str]:
+    """The circuit as stores keep it: dates while it is limited, none while it is not. Failures in a row are not shared."""
     if isinstance(circuit, Normal):
-        return {}
-    return {LIMITED_SINCE: write_date(circuit.since), NEXT_ATTEMPT_AT: write_date(circuit.next_at)}
+        return {SWITCH: switch}
+    since, next_at = write_date(circuit.since), write_date(circuit.next_at)
+    return {LIMITED_SINCE: since, NEXT_ATTEMPT_AT: next_at, SWITCH: switch}
 
 
-def read(kept: Mapping[str, Any]) -> Circuit:
-    """The circuit that a store keeps; one that cannot be read limits nobody."""
-    dates = {name: value for name, value in kept.items() if isinstance(value, str)}
-    since, next_at = read_date(dates, LIMITED_SINCE), read_date(dates, NEXT_ATTEMPT_AT)
-    return Limited(since, next_at) if since and next_at else NORMAL
+def read(kept: Mapping[str, Any], version: int | str | None) -> Seen:
+    """What a store keeps; a circuit that cannot be read limits nobody."""
+    texts = {name: value for name, value in kept.items() if isinstance(value, str)}
+    since, next_at = read_date(texts, LIMITED_SINCE), read_date(texts, NEXT_ATTEMPT_AT)
+    return Seen(Limited(since, next_at) if since and next_at else NORMAL, version, texts.get(SWITCH, ""))
 
 
 class Admit(Frozen):

@@ -21,10 +21,10 @@ class MemoryCircuit:
         """The circuit as it is."""
         return self._seen
 
-    def compare_and_set(self, seen: Seen, circuit: Circuit) -> Seen | None:
+    def compare_and_set(self, seen: Seen, circuit: Circuit, switch: str = "") -> Seen | None:
         """Change the circuit, if it still is as it was seen."""
         with self._lock:
             if not isinstance(seen.version, int) or seen.version != self._seen.version:
                 return None
-            self._seen = Seen(circuit, seen.version + 1)
+            self._seen = Seen(circuit, seen.version + 1, switch)
             return self._seen

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
         def read(self) -> Seen:
             """The circuit as it is."""
 
-        def compare_and_set(self, seen: Seen, circuit: Circuit) -> Seen | None:
-            """Change the circuit, if it still is as it was seen; None when another instance was faster."""
+        def compare_and_set(self, seen: Seen, circuit: Circuit, switch: str = "") -> Seen | None:
+            """Change the circuit, and keep the switch beside it, if it still is as it was seen; None when another instance was faster."""
 
 
 LONGEST_WAIT = timedelta(minutes=15)

@@ -33,17 +33,21 @@ class Store(MemoryCircuit):
         self._present()
         return super().read()
 
-    def compare_and_set(self, seen: Seen, circuit: Circuit) -> Seen | None:
+    def compare_and_set(self, seen: Seen, circuit: Circuit, switch: str = "") -> Seen | None:
         """Let the others act, then change."""
         others, self.meanwhile = self.meanwhile, None
         if others is not None:
             others()
         self._present()
-        changed = super().compare_and_set(seen, circuit)
+        changed = super().compare_and_set(seen, circuit, switch)
         if self.answer_lost:
             self.answer_lost = False
             raise StoreUnavailable("its answer was lost")
         return changed
+
+    def go_away(self) -> None:
+        """Be away from now on."""
+        self.away = True
 
     def _present(self) -> None:
         if self.away:

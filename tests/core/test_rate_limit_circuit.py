@@ -19,6 +19,7 @@ from recoverable.circuit import (
     Limited,
     Normal,
     Probe,
+    Seen,
     admission,
     after,
     hold_for,
@@ -134,9 +135,13 @@ def test_the_same_message_waits_as_long_wherever_it_is_asked() -> None:
 
 @pytest.mark.parametrize(("circuit", "kept"), [(NORMAL, NORMAL), (Normal(2), NORMAL), (WAITING, WAITING)])
 def test_what_stores_keep_is_who_is_limited_and_not_who_counts(circuit: Circuit, kept: Circuit) -> None:
-    assert read(written(circuit)) == kept
+    assert read(written(circuit, "a switch"), 7) == Seen(kept, 7, "a switch")
 
 
-@given(st.dictionaries(st.sampled_from(["limited_since", "next_attempt_at"]), st.text() | st.integers()))
+@given(
+    st.dictionaries(
+        st.sampled_from(["limited_since", "next_attempt_at", "switch"]), st.text() | st.integers()
+    )
+)
 def test_whatever_a_store_holds_is_a_circuit(kept: dict[str, object]) -> None:
-    assert isinstance(read(kept), Normal | Limited)
+    assert isinstance(read(kept, 7).circuit, Normal | Limited)

@@ -35,11 +35,11 @@ class Broken(Store):
             raise OSError("secret://user:password@host")
         return super().read()
 
-    def compare_and_set(self, seen: Seen, circuit: Circuit) -> Seen | None:
+    def compare_and_set(self, seen: Seen, circuit: Circuit, switch: str = "") -> Seen | None:
         """Raise, while it is away."""
         if self.away:
             raise OSError("secret://user:password@host")
-        return super().compare_and_set(seen, circuit)
+        return super().compare_and_set(seen, circuit, switch)
 
 
 def gate(limit: RateLimit, clock: Clock, *unrecoverable: type[Exception]) -> Gate:

@@ -11,7 +11,7 @@ import pytest
 from builders import NOW, Boom, Clock, delivery, seconds
 from core.rate_limited import Calls, Instance, Store, limited
 from recoverable.breaker import ALONE_FOR, Notice
-from recoverable.circuit import NORMAL, Limited
+from recoverable.circuit import NORMAL
 from recoverable.gate import Gate
 from recoverable.rate_limit import RateLimit
 
@@ -348,22 +348,6 @@ def test_what_ended_while_the_store_was_away_ends_for_all_at_a_success_when_it_i
 
     assert too_soon == ["attempted", "started"]
     assert (store.read().circuit, calls, one.breaker.alert) == (NORMAL, ["started", "ended"], False)
-
-
-def test_a_start_whose_answer_was_lost_is_looked_up_when_the_store_is_back() -> None:
-    calls, clock, store = Calls(), Clock(), Store()
-    one, _ = two(calls, clock, store)
-    one.fail(1)
-    store.answer_lost = True
-    one.fail(1)
-    clock.advance(seconds(1))
-    one.attempt()
-    before = store.read().circuit
-    clock.advance(ALONE_FOR)
-    one.attempt()
-
-    assert isinstance(before, Limited)
-    assert (store.read().circuit, one.breaker.alert) == (NORMAL, False)
 
 
 def test_a_store_that_comes_back_limited_is_freed_by_the_next_success() -> None:

@@ -40,7 +40,7 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"consecutive_failures": 10_001}, ValueError, "consecutive_failures"),
     ({"consecutive_failures": True}, TypeError, "consecutive_failures"),
     ({"consecutive_failures": 2.0}, TypeError, "consecutive_failures"),
-    ({"wait": seconds(-1)}, ValueError, "RateLimit\\(wait\\) is -1 day"),
+    ({"wait": seconds(-1)}, ValueError, "RateLimit\\(wait\\) is -0:00:01"),
     ({"wait": seconds(901)}, ValueError, "write a timedelta from 0 to 0:15:00"),
     ({"wait": 1}, TypeError, "such as timedelta"),
     ({"max_hold": seconds(-1)}, ValueError, "max_hold"),

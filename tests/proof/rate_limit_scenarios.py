@@ -29,9 +29,9 @@ class CircuitOfTheReplay:
         """The circuit of this replay."""
         return self._here().read()
 
-    def compare_and_set(self, seen: Seen, circuit: Circuit) -> Seen | None:
+    def compare_and_set(self, seen: Seen, circuit: Circuit, switch: str = "") -> Seen | None:
         """Change the circuit of this replay."""
-        return self._here().compare_and_set(seen, circuit)
+        return self._here().compare_and_set(seen, circuit, switch)
 
     def _here(self) -> MemoryCircuit:
         invocation = current_invocation.get()

@@ -41,13 +41,13 @@ class VirtualStore(MemoryCircuit):
         self._world.spend(LATENCY)
         return super().read()
 
-    def compare_and_set(self, seen: Seen, circuit: Circuit) -> Seen | None:
+    def compare_and_set(self, seen: Seen, circuit: Circuit, switch: str = "") -> Seen | None:
         """Change after a while, or not, or nobody knows."""
         if self._trouble == "slow" and self._in_trouble():
-            super().compare_and_set(seen, circuit)
+            super().compare_and_set(seen, circuit, switch)
         self._called()
         self._world.spend(LATENCY)
-        return super().compare_and_set(seen, circuit)
+        return super().compare_and_set(seen, circuit, switch)
 
     def circuit(self) -> Circuit:
         """What it holds, as nobody's call."""

@@ -73,9 +73,9 @@ class DynamoDbCircuit:
             lambda client: client.get_item(TableName=self.table, Key=key, ConsistentRead=True)
         )
         item = answer.get("Item", {})
-        return Seen(read({name: value.get("S") for name, value in item.items()}), version_of(item))
+        return read({name: value.get("S") for name, value in item.items()}, version_of(item))
 
-    def compare_and_set(self, seen: Seen, circuit: Circuit) -> Seen | None:
+    def compare_and_set(self, seen: Seen, circuit: Circuit, switch: str = "") -> Seen | None:
         """Change the circuit, if it still is as it was seen; None when another instance was faster.
 
         Raises:
@@ -84,14 +84,14 @@ class DynamoDbCircuit:
         if not isinstance(seen.version, int):
             return None
         version = seen.version + 1
-        texts = {KEY: self.name, **written(circuit)}
+        texts = {KEY: self.name, **written(circuit, switch)}
         item: Any = {name: {"S": text} for name, text in texts.items()} | {VERSION: {"N": str(version)}}
         condition: Any = {"ConditionExpression": f"attribute_not_exists({KEY})"}
         if seen.version != ABSENT:
             values = {":seen": {"N": str(seen.version)}}
             condition = {"ConditionExpression": f"{VERSION} = :seen", "ExpressionAttributeValues": values}
         answer = self._asked(lambda client: client.put_item(TableName=self.table, Item=item, **condition))
-        return Seen(circuit, version) if answer else None
+        return Seen(circuit, version, switch) if answer else None
 
     def _asked(self, call: Callable[[DynamoDBClient], Any]) -> Any:
         """The answer to one call; None when its condition did not hold."""

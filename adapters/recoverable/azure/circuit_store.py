@@ -75,14 +75,14 @@ class TableCircuit:
         """
         return self._asked(self._read)
 
-    def compare_and_set(self, seen: Seen, circuit: Circuit) -> Seen | None:
+    def compare_and_set(self, seen: Seen, circuit: Circuit, switch: str = "") -> Seen | None:
         """Change the circuit, if it still is as it was seen; None when another instance was faster.
 
         Raises:
             StoreUnavailable: it is not known whether it was changed.
         """
         version = seen.version
-        return self._asked(self._write, version, circuit) if isinstance(version, str) else None
+        return self._asked(self._write, version, circuit, switch) if isinstance(version, str) else None
 
     def _read(self, client: TableClient) -> Seen:
         from azure.core.exceptions import ResourceNotFoundError
@@ -91,9 +91,9 @@ class TableCircuit:
             entity = client.get_entity(PARTITION, self.name)
         except ResourceNotFoundError:  # the entity, or the whole table
             return Seen(version=ABSENT)
-        return Seen(read(entity), entity.metadata["etag"])
+        return read(entity, entity.metadata["etag"])
 
-    def _write(self, client: TableClient, version: str, circuit: Circuit) -> Seen | None:
+    def _write(self, client: TableClient, version: str, circuit: Circuit, switch: str) -> Seen | None:
         from azure.core import MatchConditions
         from azure.core.exceptions import (
             ResourceExistsError,
@@ -102,7 +102,7 @@ class TableCircuit:
         )
         from azure.data.tables import UpdateMode
 
-        entity = {"PartitionKey": PARTITION, "RowKey": self.name, **written(circuit)}
+        entity = {"PartitionKey": PARTITION, "RowKey": self.name, **written(circuit, switch)}
         unchanged = {"etag": version, "match_condition": MatchConditions.IfNotModified}
         try:
             if version == ABSENT:
@@ -111,7 +111,7 @@ class TableCircuit:
                 answer = client.update_entity(entity, UpdateMode.REPLACE, **unchanged)  # type: ignore[arg-type]  # as documented
         except (ResourceExistsError, ResourceModifiedError, ResourceNotFoundError):
             return None
-        return Seen(circuit, answer["etag"])
+        return Seen(circuit, answer["etag"], switch)
 
     def _create(self, client: TableClient, entity: Mapping[str, str]) -> Mapping[str, Any]:
         from azure.core.exceptions import ResourceExistsError, ResourceNotFoundError

@@ -44,13 +44,14 @@ def test_circuits_of_different_names_are_different(account: Account) -> None:
 
 def test_an_item_says_what_it_is_to_whoever_looks_at_the_table(account: Account) -> None:
     store = circuit(account, f"orders-{uuid4().hex}")
-    store.compare_and_set(store.read(), Limited(NOW, NOW + seconds(1)))
+    store.compare_and_set(store.read(), Limited(NOW, NOW + seconds(1)), "a switch")
     key: Any = {"circuit": {"S": store.name}}
 
     assert account.client("dynamodb").get_item(TableName="circuits", Key=key)["Item"] == {
         "circuit": {"S": store.name},
         "limited_since": {"S": "2026-03-14 15:09:26:535897 Z"},
         "next_attempt_at": {"S": "2026-03-14 15:09:27:535897 Z"},
+        "switch": {"S": "a switch"},
         "version": {"N": "1"},
     }
 

@@ -57,13 +57,14 @@ class TestEntities:
 
     def test_an_entity_says_what_it_is_to_whoever_looks_at_the_table(self, table: TableClient) -> None:
         store = circuit(table)
-        store.compare_and_set(store.read(), Limited(NOW, NOW + seconds(1)))
+        store.compare_and_set(store.read(), Limited(NOW, NOW + seconds(1)), "a switch")
 
         assert dict(table.get_entity("circuit", "orders")) == {
             "PartitionKey": "circuit",
             "RowKey": "orders",
             "limited_since": "2026-03-14 15:09:26:535897 Z",
             "next_attempt_at": "2026-03-14 15:09:27:535897 Z",
+            "switch": "a switch",
         }
 
     def test_a_circuit_that_cannot_be_read_limits_nobody(self, table: TableClient) -> None:

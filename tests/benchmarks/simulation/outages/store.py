@@ -30,8 +30,8 @@ class SharedCircuit(MemoryCircuit):
         self._take(STORE_TIME)
         return super().read()
 
-    def compare_and_set(self, seen: Seen, circuit: Circuit) -> Seen | None:
+    def compare_and_set(self, seen: Seen, circuit: Circuit, switch: str = "") -> Seen | None:
         """Count, and change."""
         self.calls["write"] += 1
         self._take(STORE_TIME)
-        return super().compare_and_set(seen, circuit)
+        return super().compare_and_set(seen, circuit, switch)

@@ -1,0 +1,53 @@
+"""Switches of the circuit whose answer gets lost between DynamoDB and the function: the callbacks are made all the same, and once."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from botocore.config import Config
+
+from aws.faulty_proxy import FaultyProxy, LoseAnswer, Rule
+from aws.rate_limit.conftest import Account
+from aws.server import session
+from builders import Clock, delivery, seconds
+from core.rate_limited import Calls, Instance
+from recoverable.aws.circuit_store import DynamoDbCircuit
+from recoverable.circuit import NORMAL
+
+CHANGE = "PutItem"
+
+
+def behind(proxy: FaultyProxy, *, tries: int) -> Any:
+    """A client that goes through the proxy, and makes each call so many times at most."""
+    made: Any = session()
+    config = Config(retries={"total_max_attempts": tries, "mode": "standard"})
+    return made.client("dynamodb", endpoint_url=proxy.url, config=config)
+
+
+def lose_next(proxy: FaultyProxy) -> None:
+    """Have DynamoDB make the next change, and its answer lost."""
+    proxy.rules.append(Rule(CHANGE, LoseAnswer(), (proxy.calls[CHANGE] + 1,)))
+
+
+@pytest.mark.parametrize("tries", [1, 2])
+@pytest.mark.parametrize("lost", [{"start"}, {"end"}, {"start", "end"}], ids=" and ".join)
+def test_one_instance_calls_back_for_each_switch(account: Account, lost: set[str], tries: int) -> None:
+    calls, clock, table = Calls(), Clock(), account.table("circuits")
+    with FaultyProxy(account.url) as proxy:
+        circuit = DynamoDbCircuit(table, f"orders-{uuid4().hex}", client=behind(proxy, tries=tries))
+        instance, probe = Instance(calls.limit(2, store=circuit), clock), delivery()
+        if "start" in lost:
+            lose_next(proxy)
+        instance.fail(3)
+        clock.advance(seconds(1))
+        gate = instance.gate()
+        gate.held(probe)
+        if "end" in lost:
+            lose_next(proxy)
+        gate.succeeded()
+        instance.attempt()
+        left = circuit.read().circuit
+
+    assert (calls, left) == (["started", "ended"], NORMAL)

@@ -1,0 +1,48 @@
+"""Switches of the circuit whose answer gets lost between table storage and the function: the callbacks are made all the same, and once."""
+
+from __future__ import annotations
+
+import re
+from uuid import uuid4
+
+import pytest
+from azure.data.tables import TableClient
+
+from azure.rate_limit.losing_proxy import LosingProxy
+from builders import Clock, delivery, seconds
+from core.rate_limited import Calls, Instance
+from recoverable.azure.circuit_store import TableCircuit
+from recoverable.circuit import NORMAL
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("azurite"), pytest.mark.timeout(360)]
+
+
+def circuit(connection: str, table: str, *, tries: int) -> TableCircuit:
+    """A circuit whose client makes each call so many times at most, with patience for a machine that others use too."""
+    client = TableClient.from_connection_string(
+        connection, table, retry_total=tries - 1, retry_backoff_factor=0
+    )
+    return TableCircuit(table, "orders", client=client, patience=seconds(5))
+
+
+@pytest.mark.parametrize("tries", [1, 2])
+@pytest.mark.parametrize("lost", [{"start"}, {"end"}, {"start", "end"}], ids=" and ".join)
+def test_one_instance_calls_back_for_each_switch(azurite: str, lost: set[str], tries: int) -> None:
+    calls, clock, table = Calls(), Clock(), f"circuits{uuid4().hex}"
+    TableClient.from_connection_string(azurite, table).create_table()
+    [address] = re.findall(r"127\.0\.0\.1:\d+", azurite)
+    with LosingProxy(address) as proxy:
+        store = circuit(azurite.replace(address, proxy.address), table, tries=tries)
+        instance, probe = Instance(calls.limit(2, store=store), clock), delivery()
+        instance.fail()
+        proxy.loses_next = "start" in lost
+        instance.fail(2)
+        clock.advance(seconds(1))
+        gate = instance.gate()
+        gate.held(probe)
+        proxy.loses_next = "end" in lost
+        gate.succeeded()
+        instance.attempt()
+        left = store.read().circuit
+
+    assert (calls, left) == (["started", "ended"], NORMAL)

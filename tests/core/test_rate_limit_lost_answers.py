@@ -1,0 +1,153 @@
+"""A store that starts or ends limiting, and whose answer is lost: the callbacks are made all the same, and once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from builders import Boom, Clock, delivery, seconds
+from core.rate_limited import Calls, Instance, Store
+from recoverable.breaker import ALONE_FOR, Notice
+from recoverable.circuit import NORMAL
+
+if TYPE_CHECKING:
+    from recoverable.circuit import Circuit, Seen
+
+DOWN = Boom("down")
+
+
+class RefusedByItself(Store):
+    """A store whose client tries again when an answer is lost, and is refused, because its first try was done."""
+
+    def compare_and_set(self, seen: Seen, circuit: Circuit, switch: str = "") -> Seen | None:
+        """Change; a lost answer is that of the second try."""
+        lost, self.answer_lost = self.answer_lost, False
+        changed = super().compare_and_set(seen, circuit, switch)
+        return None if lost else changed
+
+
+class Late(Store):
+    """A store that makes a change whose answer was lost when it is told to."""
+
+    late: tuple[Seen, Circuit, str]
+
+    def compare_and_set(self, seen: Seen, circuit: Circuit, switch: str = "") -> Seen | None:
+        """Change, or keep the change for later."""
+        if self.answer_lost:
+            self.late, self.away = (seen, circuit, switch), True
+        return super().compare_and_set(seen, circuit, switch)
+
+    def arrive(self) -> None:
+        """Make the change now."""
+        self.answer_lost = self.away = False
+        super().compare_and_set(*self.late)
+
+
+def two(calls: Calls, clock: Clock, store: Store) -> tuple[Instance, Instance]:
+    """Two instances that share a store."""
+    limit = calls.limit(1, store=store)
+    return Instance(limit, clock), Instance(limit, clock)
+
+
+@pytest.mark.parametrize("kind", [Store, RefusedByItself])
+def test_a_start_whose_answer_was_lost_is_called_back_in_the_next_invocation(kind: type[Store]) -> None:
+    calls, clock, store = Calls(), Clock(), kind()
+    one, _ = two(calls, clock, store)
+    store.answer_lost = True
+    one.fail()
+    before = list(calls)
+    one.fail(3)
+
+    assert (before, calls) == ([], ["started"])
+
+
+@pytest.mark.parametrize("kind", [Store, RefusedByItself])
+def test_an_end_whose_answer_was_lost_is_called_back_in_the_next_invocation(kind: type[Store]) -> None:
+    calls, clock, store = Calls(), Clock(), kind()
+    one, _ = two(calls, clock, store)
+    one.fail()
+    clock.advance(seconds(1))
+    gate = one.gate()
+    gate.held(delivery())
+    store.answer_lost = True
+    gate.succeeded()
+    for _ in range(3):
+        one.attempt()
+
+    assert (store.read().circuit, calls) == (NORMAL, ["started", "ended"])
+
+
+def test_a_start_whose_answer_was_lost_is_called_back_though_another_has_probed_since() -> None:
+    calls, clock, store = Calls(), Clock(), Store()
+    one, other = two(calls, clock, store)
+    store.answer_lost = True
+    one.fail()
+    clock.advance(seconds(1))
+    probed = other.attempt(DOWN, of=delivery(deliveries=2))
+    one.fail()
+
+    assert probed is not None
+    assert calls == ["started"]
+
+
+def test_no_other_instance_calls_back_for_it() -> None:
+    calls, clock, store = Calls(), Clock(), Store()
+    one, other = two(calls, clock, store)
+    store.answer_lost = True
+    one.fail()
+    other.fail(3)
+
+    assert calls == []
+
+
+def test_a_start_that_was_not_made_is_not_called_back() -> None:
+    calls, clock, store = Calls(), Clock(), Store()
+    one, _ = two(calls, clock, store)
+    store.meanwhile = store.go_away
+    one.fail()
+    store.away = False
+    one.attempt()
+
+    assert (store.read().circuit, calls) == (NORMAL, [])
+
+
+def test_a_start_that_arrives_late_is_called_back_late() -> None:
+    calls, clock, store = Calls(), Clock(), Late()
+    one, _ = two(calls, clock, store)
+    store.answer_lost = True
+    one.fail()
+    store.away = False
+    one.attempt()
+    before = list(calls)
+    store.arrive()
+    one.attempt(DOWN, of=delivery(deliveries=2))
+
+    assert (before, calls) == ([], ["started"])
+
+
+def test_a_store_that_is_away_after_an_answer_was_lost_is_left_alone_as_ever() -> None:
+    calls, clock, store = Calls(), Clock(), Store()
+    one, _ = two(calls, clock, store)
+    store.answer_lost = True
+    one.fail()
+    store.away = True
+    one.fail(20)
+    asked = store.reads
+    store.away = False
+    clock.advance(ALONE_FOR)
+    one.fail()
+
+    assert (asked, calls) == (2, ["started"])
+
+
+def test_the_log_tells_of_it() -> None:
+    clock, store = Clock(), Store()
+    one, _ = two(Calls(), clock, store)
+    store.answer_lost = True
+    one.fail(2)
+
+    assert one.told[-1] == Notice(
+        "info", "The circuit breaker was armed by this instance, though the store's answer was lost."
+    )
+    assert "asks again in the next invocation" in one.told[0].text
