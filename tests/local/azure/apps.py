@@ -15,6 +15,10 @@ app = func.FunctionApp()
 
 def say(*words):
     sys.stdout.write(" ".join(map(str, words)) + "\\n")  # at once, so that lines of functions beside each other stay whole
+
+def await_gate(path):
+    while not os.path.exists(path):
+        time.sleep(0.01)
 """
 
 ORDERS = """
@@ -30,6 +34,8 @@ def orders(message: func.ServiceBusMessage) -> None:
             os._exit(int(code))
         case ["sleep", seconds]:
             time.sleep(float(seconds))
+        case ["wait", gate]:
+            await_gate(gate)
         case ["log", text]:
             logging.info(text)
         case ["environment", name]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 from recoverable.local.azure import Settings
@@ -36,6 +37,25 @@ def test_there_is_a_queue_for_each_trigger_and_the_error_queue() -> None:
 
     assert queues_of(triggers, Settings(), error_queue="error") == [
         ERROR, queue("orders"), queue("steps", sessions=True),
+    ]  # fmt: skip
+
+
+def test_an_endpoint_brings_its_own_error_queue_which_gets_its_dead_letters() -> None:
+    triggers = [Trigger("a", "orders", error_queue="orders-error"), Trigger("b", "steps")]
+
+    assert queues_of(triggers, Settings(), error_queue="error") == [
+        ERROR,
+        replace(ERROR, name="orders-error"),
+        replace(queue("orders"), forward_dead_lettered_messages_to="orders-error"),
+        queue("steps"),
+    ]
+
+
+def test_where_an_error_queue_is_asked_for_it_gets_all_dead_letters() -> None:
+    triggers = [Trigger("a", "orders", error_queue="orders-error")]
+
+    assert queues_of(triggers, Settings(error_queue="error"), error_queue="error") == [
+        ERROR, replace(ERROR, name="orders-error"), queue("orders"),
     ]  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from azure.servicebus import ServiceBusMessage
@@ -106,9 +107,11 @@ def test_what_is_no_text_cannot_be_given_to_a_trigger_of_text(start: Start) -> N
     assert outcome.message.startswith("the function cannot be given the message: 'utf-8' codec")
 
 
-def test_no_more_run_beside_each_other_than_host_json_says(start: Start) -> None:
-    world = start(service_bus={"maxConcurrentCalls": 2})
-    world.host.send("orders", *["sleep 0.2"] * 6)
+def test_no_more_run_beside_each_other_than_host_json_says(start: Start, tmp_path: Path) -> None:
+    world, gate = start(service_bus={"maxConcurrentCalls": 2}), tmp_path / "gate"
+    world.host.send("orders", *[f"wait {gate}"] * 6)
+    world.until(lambda: len(world.said("RUN")) >= 2)
+    gate.touch()
     completed(world, 6)
 
     assert world.most_at_a_time() == 2
@@ -152,7 +155,7 @@ def test_a_batch_is_completed_or_abandoned_together(start: Start) -> None:
 def test_no_batch_is_larger_than_host_json_says(start: Start) -> None:
     world = start(MANY, service_bus={"maxMessageBatchSize": 3})
     world.host.send("orders", *"1234567")
-    world.until(lambda: sum(len(entry.messages) for entry in world.all(Invoked)) == 7)
+    world.until(lambda: sum(len(entry.messages) for entry in world.all(Invoked)) >= 7)
 
     assert max(len(entry.messages) for entry in world.all(Invoked)) == 3
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -103,11 +104,11 @@ def test_a_worker_that_ends_with_status_0_is_not_missed_before_the_time_out(star
 
 
 def test_a_lock_is_renewed_while_its_function_runs(start: Start) -> None:
-    world = start(lock_duration=timedelta(seconds=1))
-    world.host.send("orders", "sleep 2.5")
+    world = start(lock_duration=timedelta(seconds=5))
+    world.host.send("orders", "sleep 6")
 
     assert outcomes(world, 1) == [(Returned(), "completed")]
-    assert (world.lines("RUN", 1), world.all(Trouble)) == (["sleep 2.5 1"], [])
+    assert (world.lines("RUN", 1), world.all(Trouble)) == (["sleep 6 1"], [])
 
 
 def test_a_lock_is_not_renewed_for_longer_than_host_json_says(start: Start) -> None:
@@ -120,11 +121,12 @@ def test_a_lock_is_not_renewed_for_longer_than_host_json_says(start: Start) -> N
     assert {entry.then for entry in world.all(Trouble)} == {"the message comes back when its lock ends"}
 
 
-def test_it_goes_on_when_connections_drop(start: Start) -> None:
-    world = start()
-    world.host.send("orders", "sleep 1")
+def test_it_goes_on_when_connections_drop(start: Start, tmp_path: Path) -> None:
+    world, gate = start(), tmp_path / "gate"
+    world.host.send("orders", f"wait {gate}")
     world.until(lambda: world.said("RUN"))
     world.namespace.drop_connections()
+    gate.touch()
     first = outcomes(world, 1)
     world.host.send("orders", "good")
 
@@ -133,19 +135,21 @@ def test_it_goes_on_when_connections_drop(start: Start) -> None:
     world.until(lambda: world.host.queue("orders").depth() == Depth())
 
 
-SLOW_STEP = """
+GATED_STEP = """
 @app.service_bus_queue_trigger(arg_name="message", queue_name="orders", connection="ServiceBus", data_type="binary", is_sessions_enabled=True)
 def step(message: func.ServiceBusMessage) -> None:
     say("STEP", message.delivery_count)
-    time.sleep(1 if message.delivery_count == 1 else 0)
+    if message.delivery_count == 1:
+        await_gate(message.get_body().decode())
 """
 
 
-def test_a_session_that_is_lost_while_its_function_runs_is_taken_again(start: Start) -> None:
-    world = start(SLOW_STEP, service_bus={"sessionIdleTimeout": "00:00:01"})
-    world.host.send("orders", "go", session_id="a")
+def test_a_session_that_is_lost_while_its_function_runs_is_taken_again(start: Start, tmp_path: Path) -> None:
+    world, gate = start(GATED_STEP, service_bus={"sessionIdleTimeout": "00:00:01"}), tmp_path / "gate"
+    world.host.send("orders", str(gate), session_id="a")
     world.lines("STEP", 1)
     world.namespace.advance(timedelta(minutes=2))
+    gate.touch()
 
     assert sorted(settled for _, settled in outcomes(world, 2)) == ["completed", "left"]
     assert world.lines("STEP", 2) == ["1", "2"]

@@ -7,18 +7,21 @@ from typing import cast
 
 import pytest
 from azure.servicebus.aio import ServiceBusReceiver
+from azure.servicebus.exceptions import ServiceBusError
 
 from recoverable.local.azure.link import Link
 
 LONG = 3600.0  # seconds
+SHUT_DOWN = ValueError("the handler has already been shutdown")
+CLOSING = ServiceBusError("Handler failed", error=AttributeError("'NoneType' object has no attribute"))
 
 
 class Receiver:
     """As much of the SDK's receiver as a link uses, with nothing to receive; it notes when two use it at once."""
 
-    def __init__(self, *, refusals: int = 0) -> None:
+    def __init__(self, *, refusals: int = 0, refusal: Exception = SHUT_DOWN) -> None:
         self._running = True
-        self.refusals, self.settled = refusals, list[str]()
+        self.refusals, self.refusal, self.settled = refusals, refusal, list[str]()
         self._busy = False
 
     async def receive_messages(self, most: int, *, max_wait_time: float) -> list[str]:
@@ -32,7 +35,7 @@ class Receiver:
     async def settle(self, message: str) -> None:
         if self.refusals:
             self.refusals -= 1
-            raise ValueError("the handler has already been shutdown")
+            raise self.refusal
         self._begin()
         await asyncio.sleep(0)
         self.settled.append(message)
@@ -65,8 +68,16 @@ def test_who_settles_interrupts_who_waits_for_messages() -> None:
     assert asyncio.run(settled(Receiver(), "one", "two", "three")) == ["one", "two", "three"]
 
 
-def test_settling_is_tried_again_while_the_receiver_is_opened_anew() -> None:
-    assert asyncio.run(settled(Receiver(refusals=9), "one")) == ["one"]
+@pytest.mark.parametrize("refusal", [SHUT_DOWN, CLOSING], ids=["closed", "being closed"])
+def test_settling_is_tried_again_while_the_receiver_is_opened_anew(refusal: Exception) -> None:
+    assert asyncio.run(settled(Receiver(refusals=9, refusal=refusal), "one")) == ["one"]
+
+
+def test_what_the_broker_refuses_is_not_tried_again() -> None:
+    receiver = Receiver(refusals=1, refusal=ServiceBusError("refused"))
+
+    with pytest.raises(ServiceBusError, match="refused"):
+        asyncio.run(settled(receiver, "one"))
 
 
 def test_a_receiver_that_stays_closed_is_given_up() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -18,7 +19,10 @@ from azure.servicebus import (
 
 from recoverable.local.service_bus import Queue, SeenMessage, ServiceBusNamespace
 
-PATIENCE = 10  # seconds; nothing takes so long unless it is broken
+PATIENCE = 60  # seconds; nothing takes so long unless it is broken
+RENEWED_SOON = timedelta(seconds=11)
+"""A lock that the SDK's renewer renews after a second, for it does so when ten are left."""
+
 SOON = 0.3  # seconds in which what is there already arrives
 
 leaves_sockets_open = pytest.mark.filterwarnings(
@@ -59,6 +63,14 @@ class Bus:
 
     def nothing_comes(self, queue: str = "orders") -> bool:
         return self.receiver(queue).receive_messages(1, max_wait_time=SOON) == []
+
+
+def several(receiver: ServiceBusReceiver, most: int) -> list[ServiceBusReceivedMessage]:
+    """So many messages, however many of them one receive brings: the SDK waits a moment only for those after the first."""
+    came: list[ServiceBusReceivedMessage] = []
+    while len(came) < most and (more := receiver.receive_messages(most - len(came), max_wait_time=PATIENCE)):
+        came += more
+    return came
 
 
 def client_of(namespace: ServiceBusNamespace, *, retries: int = 0) -> ServiceBusClient:

@@ -6,7 +6,7 @@ import pytest
 from azure.servicebus import ServiceBusReceiveMode, ServiceBusReceiver, ServiceBusSubQueue
 from azure.servicebus.exceptions import MessageNotFoundError
 
-from local.service_bus.bus import Bus, bodies, orders, properties, text
+from local.service_bus.bus import PATIENCE, Bus, bodies, orders, properties, text
 from local.service_bus.conftest import Serve
 from recoverable.local.service_bus import Depth
 
@@ -40,7 +40,7 @@ def test_the_last_allowed_delivery_that_fails_makes_a_dead_letter(serve: Serve) 
         bus.receiver().abandon_message(bus.receive())
 
     with dead_letters(bus) as receiver:
-        (message,) = receiver.receive_messages(1, max_wait_time=5)
+        (message,) = receiver.receive_messages(1, max_wait_time=PATIENCE)
         receiver.complete_message(message)
 
     assert (text(message), message.delivery_count, properties(message)) == (
@@ -60,7 +60,7 @@ def test_a_dead_letter_tells_why(bus: Bus) -> None:
     bus.receiver().dead_letter_message(bus.receive(), reason="Rejected", error_description="no such customer")
 
     with dead_letters(bus) as receiver:
-        (message,) = receiver.receive_messages(1, max_wait_time=5)
+        (message,) = receiver.receive_messages(1, max_wait_time=PATIENCE)
 
     assert (text(message), message.dead_letter_reason, message.dead_letter_error_description) == (
         "hello",
@@ -76,7 +76,7 @@ def test_a_dead_letter_is_never_given_up(serve: Serve) -> None:
 
     with dead_letters(bus) as receiver:
         for _ in range(3):
-            (message,) = receiver.receive_messages(1, max_wait_time=5)
+            (message,) = receiver.receive_messages(1, max_wait_time=PATIENCE)
             receiver.abandon_message(message)
 
     assert bodies(bus.namespace.queue("orders").dead_letters()) == ["hello"]

@@ -60,7 +60,7 @@ def test_many_hundred_messages_come_through_one_link(bus: Bus) -> None:
 
     with bus.receiver(prefetch_count=100) as receiver:
         while came < 2_100 and time.monotonic() < end:
-            messages = receiver.receive_messages(500, max_wait_time=1)
+            messages = receiver.receive_messages(500, max_wait_time=PATIENCE)
             came += len(messages)
             for message in messages:
                 receiver.complete_message(message)

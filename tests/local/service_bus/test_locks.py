@@ -8,7 +8,16 @@ import pytest
 from azure.servicebus import AutoLockRenewer
 from azure.servicebus.exceptions import MessageLockLostError
 
-from local.service_bus.bus import PATIENCE, Bus, client_of, eventually, leaves_sockets_open, orders, text
+from local.service_bus.bus import (
+    PATIENCE,
+    RENEWED_SOON,
+    Bus,
+    client_of,
+    eventually,
+    leaves_sockets_open,
+    orders,
+    text,
+)
 from local.service_bus.conftest import Serve
 
 pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links
@@ -71,13 +80,13 @@ def test_a_lock_outlives_the_connection_on_which_it_was_got(dropping: Bus) -> No
 
 
 def test_the_sdks_renewer_holds_a_message_beyond_its_lock(serve: Serve) -> None:
-    bus = serve(orders(lock_duration=timedelta(seconds=1)))
+    bus = serve(orders(lock_duration=RENEWED_SOON))
     bus.send("hello")
     message = bus.receive()
     first = message.locked_until_utc
 
     with AutoLockRenewer() as renewer:
-        renewer.register(bus.receiver(), message, max_lock_renewal_duration=10)
+        renewer.register(bus.receiver(), message, max_lock_renewal_duration=PATIENCE)
         eventually(
             lambda: first is not None and (message.locked_until_utc or first) > first, "the lock is renewed"
         )

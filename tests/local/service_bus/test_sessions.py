@@ -15,7 +15,7 @@ from azure.servicebus.exceptions import (
     SessionLockLostError,
 )
 
-from local.service_bus.bus import PATIENCE, Bus, bodies, orders, text
+from local.service_bus.bus import PATIENCE, Bus, bodies, orders, several, text
 from local.service_bus.conftest import Serve
 
 pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links
@@ -32,7 +32,7 @@ def test_a_receiver_gets_the_messages_of_its_session_alone(bus: Bus) -> None:
     bus.send("a2", session_id="a")
 
     with bus.receiver(session_id="a") as receiver:
-        came = receiver.receive_messages(2, max_wait_time=PATIENCE)
+        came = several(receiver, 2)
 
     assert [(text(message), message.session_id) for message in came] == [("a1", "a"), ("a2", "a")]
 

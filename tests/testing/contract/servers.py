@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 GIVEN = "RECOVERABLE_SQS_ENDPOINT"
 """The environment variable that names a further endpoint to hold the contract against."""
 
-PATIENCE = 5.0
+PATIENCE = 30.0
 """Seconds that a message may come later than it should, on a machine that others use."""
 
 

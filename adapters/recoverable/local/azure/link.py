@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from azure.servicebus import ServiceBusReceivedMessage
 from azure.servicebus.aio import ServiceBusReceiver
+from azure.servicebus.exceptions import ServiceBusError
 
 from recoverable.local.azure.ending import end
 
@@ -57,13 +58,15 @@ class Link:
 
         Raises:
             ServiceBusError: The broker refuses.
-            ValueError: The receiver could not be opened anew.
+            ValueError: The receiver could not be opened anew; or a `ServiceBusError` that says so.
         """
         for _ in range(_ATTEMPTS - 1):
             try:
                 return await self._run(operation)
-            except ValueError:  # so the SDK calls a connection that is gone, until a receive has it back
-                await asyncio.sleep(self._pause)
+            except (ValueError, ServiceBusError) as error:
+                if not _is_closed(error):
+                    raise
+                await asyncio.sleep(self._pause)  # until a receive has the connection back
         return await self._run(operation)
 
     async def _run(self, operation: Callable[[ServiceBusReceiver], Awaitable[T]]) -> T:
@@ -88,3 +91,10 @@ class Link:
     async def _end(self) -> None:
         if self._waiting is not None:
             await end([self._waiting], again=_AGAIN)
+
+
+def _is_closed(error: Exception) -> bool:
+    """Whether this is what the SDK calls a connection that is gone, or in the moment of its going trips over."""
+    return isinstance(error, ValueError) or isinstance(
+        getattr(error, "inner_exception", None), AttributeError
+    )

@@ -93,9 +93,14 @@ class QueueView:
 
     def depth(self) -> Depth:
         """How many messages there are."""
-        states = [each.state for each in self.messages()]
+        found: Depth = self.call(self._counted)
+        return found
+
+    def _counted(self) -> Depth:
+        """All at one moment, so that nothing that moves meanwhile is counted twice or not at all."""
+        states = [each.state for each in _seen(self.entity)]
         counts = {name: states.count(name) for name in ("active", "locked", "deferred", "scheduled")}
-        return Depth(**counts, dead_letters=len(self.dead_letters()), stranded=len(self.stranded()))
+        return Depth(**counts, dead_letters=len(_seen(self.dead)), stranded=len(_seen(self.transfer)))
 
 
 def _seen(entity: Entity) -> list[SeenMessage]:

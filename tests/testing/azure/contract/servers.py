@@ -38,7 +38,7 @@ KINDS: dict[str, dict[str, Any]] = {
 EACH = 40
 """Queues of each kind in a namespace that takes no new ones."""
 
-PATIENCE = 5.0
+PATIENCE = 30.0
 """Seconds that a message may come late, on a machine that others use."""
 
 
