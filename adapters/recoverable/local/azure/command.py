@@ -92,7 +92,7 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
     },
     "--error-queue": {
         "metavar": "NAME",
-        "help": "gets all its dead letters (default: the app setting RECOVERABLE_ERROR_QUEUE, else error)",
+        "help": "gets all its dead letters (default: the error queues of the app's endpoints, else the app setting RECOVERABLE_ERROR_QUEUE, else error)",
     },
     "--max-delivery-count": {
         "type": int,

@@ -12,7 +12,7 @@ from recoverable.local.service_bus import Queue, Subscription, Topic
 
 
 def queues_of(triggers: Sequence[Trigger], settings: Settings, *, error_queue: str) -> list[Queue]:
-    """Those that are read, those that are asked for, and the error queue."""
+    """Those that are read, those that are asked for, and the error queues: an endpoint's own stands above the common one."""
     plain = Queue(
         error_queue,
         max_delivery_count=settings.max_delivery_count,
@@ -23,9 +23,11 @@ def queues_of(triggers: Sequence[Trigger], settings: Settings, *, error_queue: s
     for name in (each for each in settings.queues if isinstance(each, str)):
         named.setdefault(name, replace(failing, name=name))
     for trigger in (each for each in triggers if each.subscription is None):
+        to = settings.error_queue or trigger.error_queue or error_queue
         queue = replace(failing, name=trigger.queue, requires_session=trigger.sessions)
-        named.setdefault(trigger.queue, queue)
-    return list(({error_queue: plain} | named).values())
+        named.setdefault(trigger.queue, replace(queue, forward_dead_lettered_messages_to=to))
+    errors = dict.fromkeys([error_queue, *(each.error_queue for each in triggers if each.error_queue)])
+    return list(({name: replace(plain, name=name) for name in errors} | named).values())
 
 
 def topics_of(triggers: Sequence[Trigger], settings: Settings, *, error_queue: str) -> list[Topic]:

@@ -104,7 +104,9 @@ class LocalFunctions:
 
     def _served_here(self, triggers: tuple[Trigger, ...]) -> ServiceBusNamespace:
         """A namespace with all that the triggers read."""
-        named = self.settings.error_queue or read("RECOVERABLE_ERROR_QUEUE", self.app.settings) or "error"
+        own = next((each.error_queue for each in triggers if each.error_queue), None)
+        said = self.settings.error_queue or own or read("RECOVERABLE_ERROR_QUEUE", self.app.settings)
+        named = said or "error"
         queues = queues_of(triggers, self.settings, error_queue=named)
         self.queues = tuple(queue.name for queue in queues)
         topics = topics_of(triggers, self.settings, error_queue=named)

@@ -26,6 +26,7 @@ class Trigger:
         sessions: Whether the queue has sessions.
         auto_complete: Whether the host completes; as `host.json` says when None.
         batch_size: The most messages of a batch; as `host.json` says when None.
+        error_queue: Where the function's endpoint moves what it gives up, if it is one.
     """
 
     function: str
@@ -37,6 +38,7 @@ class Trigger:
     sessions: bool = False
     auto_complete: bool | None = None
     batch_size: int | None = None
+    error_queue: str | None = None
 
     @property
     def path(self) -> str:
@@ -59,17 +61,17 @@ def trigger_of(function: Function, settings: Mapping[str, str]) -> Trigger | Not
         kinds = ", ".join(str(each.get("type")) for each in function.bindings) or "none"
         return NotServed(function.name, f"it has no Service Bus trigger; its bindings are {kinds}")
     try:
-        return _trigger(function.name, bindings[0], settings)
+        return _trigger(function, bindings[0], settings)
     except (KeyError, ValueError) as error:
         return NotServed(function.name, str(error))
 
 
-def _trigger(function: str, binding: Mapping[str, Any], settings: Mapping[str, str]) -> Trigger:
+def _trigger(function: Function, binding: Mapping[str, Any], settings: Mapping[str, str]) -> Trigger:
     kind = str(binding.get("dataType", "")).lower()
     subscription = binding.get("subscriptionName")
     size, complete = binding.get("maxMessageBatchSize"), binding.get("autoCompleteMessages")
     return Trigger(
-        function=function,
+        function=function.name,
         queue=resolved(str(binding.get("queueName") or binding["topicName"]), settings),
         subscription=resolved(str(subscription), settings) if subscription else None,
         connection=str(binding.get("connection") or "ServiceBus"),
@@ -78,6 +80,7 @@ def _trigger(function: str, binding: Mapping[str, Any], settings: Mapping[str, s
         sessions=_yes(binding.get("isSessionsEnabled")),
         auto_complete=None if complete is None else _yes(complete),
         batch_size=None if size is None else int(size),
+        error_queue=function.error_queue,
     )
 
 

@@ -34,11 +34,13 @@ class Function:
         name: Its name.
         id: What the worker knows it by.
         bindings: Its bindings as `function.json` would have them, the trigger among them.
+        error_queue: That of the endpoint that it is, if it is one.
     """
 
     name: str
     id: str
     bindings: tuple[Mapping[str, Any], ...]
+    error_queue: str | None = None
 
     @property
     def trigger(self) -> Mapping[str, Any]:
@@ -176,7 +178,9 @@ class Worker:
             raise AppError(f"{self.folder} was not loaded within {PATIENCE.total_seconds():g} s") from None
         match said:
             case "ready", found:
-                return tuple(Function(name, id_, tuple(map(json.loads, raw))) for name, id_, raw in found)
+                return tuple(
+                    Function(name, id_, tuple(map(json.loads, raw)), to) for name, id_, raw, to in found
+                )
             case "failed", what, where:
                 raise AppError(f"{self.folder} cannot be loaded: {what}\n{where}".rstrip())
             case _:

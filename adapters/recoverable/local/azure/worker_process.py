@@ -84,7 +84,20 @@ async def index(runtime: Any, folder: str) -> tuple[Any, ...]:
         return "failed", answer.result.exception.message, answer.result.exception.stack_trace
     indexed = await runtime.functions_metadata_request(request())
     found = indexed.function_metadata_results or []
-    return "ready", [(each.name, each.function_id, list(each.raw_bindings)) for each in found]
+    return "ready", [
+        (each.name, each.function_id, list(each.raw_bindings), error_queue(runtime, each.function_id))
+        for each in found
+    ]
+
+
+def error_queue(runtime: Any, function_id: str) -> str | None:
+    """The error queue of the endpoint that a function is, if it is one, for the namespace that is served beside it."""
+    registry = getattr(
+        runtime.handle_event, "_functions", None
+    )  # the runtime offers its functions nowhere else
+    function = registry.get_function(function_id) if registry else None
+    ladder = getattr(getattr(function, "func", None), "recoverability", None)
+    return getattr(getattr(ladder, "failed", None), "error_queue", None)
 
 
 async def invoke(runtime: Any, number: int, call: dict[str, Any]) -> tuple[Any, ...]:
