@@ -1,0 +1,21 @@
+"""The template that the deploying page gives for a project of one's own has right what must be right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from docs.pages import blocks
+from local.test_template import read, stack_of
+from recoverable.local.aws.sam.advice import advice
+
+(TEMPLATE,) = blocks("deploying-on-aws.md", "yaml")
+
+
+def test_the_local_host_runs_it_and_has_nothing_to_note(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "template.yaml").write_text(TEMPLATE, encoding="utf-8")
+
+    stack = stack_of(read(tmp_path / "template.yaml"))
+
+    assert [(mapping.function, mapping.queue) for mapping in stack.mappings] == [("OrdersFunction", "orders")]
+    assert (stack.not_served, advice(stack)) == ((), ())
