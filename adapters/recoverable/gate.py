@@ -58,10 +58,18 @@ class Gate:
         self._probe: Delivery | None = None
         self._claim = UNCLAIMED
 
+    def is_untroubled(self, delivery: Delivery) -> bool:
+        """Whether a message may be attempted without asking: one that has waited or come before knows what a new instance does not."""
+        return not self.breaker.alert and delivery.held_since is None and delivery.deliveries == 1
+
+    def look(self) -> None:
+        """Ask the store, unless it was asked; those who must not be held up have this done elsewhere before the rest."""
+        self._look(self._clock())
+
     def held(self, delivery: Delivery) -> timedelta | None:
         """How long a message must wait before it may be attempted; None when it may be now."""
-        if not self.breaker.alert and delivery.held_since is None and delivery.deliveries == 1:
-            return None  # a message that has waited or come before knows what a new instance does not
+        if self.is_untroubled(delivery):
+            return None
         now = self._clock()
         self._look(now)
         if not self._may_hold(delivery, now):

@@ -163,7 +163,8 @@ class ServiceBusEndpoint(Generic[R]):
             for native in natives
         ]
         gate = self._gate(world)
-        row = steps(deliveries, Invocation(self.recoverability, self._platform, world.clock, gate=gate))
+        invocation = Invocation(self.recoverability, self._platform, world.clock, gate=gate)
+        row = steps(deliveries, invocation, gate)
         handler = world.watched(self._handler) if world.watched else self._handler
 
         def send(forwards: list[tuple[Delivery, Forward]]) -> None:

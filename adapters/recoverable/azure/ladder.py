@@ -11,6 +11,7 @@ from ..settlements import COMPLETE, Complete, Forward, Redeliver
 
 if TYPE_CHECKING:
     from ..attempt import Invocation
+    from ..gate import Gate
     from ..messages import Message
     from ..settlements import Settlement
 
@@ -27,7 +28,14 @@ class Send(NamedTuple):
     forwards: list[tuple[Delivery, Forward]]
 
 
-Steps: TypeAlias = Generator[Run | Send, BaseException | None, None]
+class Look(NamedTuple):
+    """Ask how the circuit is that limits the rate, if that may take long where it is done; the answer is None."""
+
+    gate: Gate
+
+
+Step: TypeAlias = Run | Send | Look
+Steps: TypeAlias = Generator[Step, BaseException | None, None]
 Sending: TypeAlias = Callable[[list[tuple[Delivery, Forward]]], None]
 
 
@@ -35,14 +43,14 @@ class Abandoned(Exception):
     """Raised so that the host abandons a message whose handler raised what no host expects, such as a cancellation."""
 
 
-def steps(deliveries: list[Delivery], invocation: Invocation) -> Steps:
+def steps(deliveries: list[Delivery], invocation: Invocation, gate: Gate | None = None) -> Steps:
     """All that an invocation does, up to its end: a return has the host complete its messages, an exception abandon them.
 
     Copies are sent when all handlers have run, for until the end nothing is completed: what was sent before a death is sent twice.
     """
     forwards: list[tuple[Delivery, Forward]] = []
     for delivery in deliveries:
-        settlement = yield from settled(delivery, invocation)
+        settlement = yield from settled(delivery, invocation, gate)
         if isinstance(settlement, Forward):
             forwards.append((delivery, settlement))
     if forwards and (error := (yield Send(forwards))) is not None:
@@ -50,9 +58,11 @@ def steps(deliveries: list[Delivery], invocation: Invocation) -> Steps:
 
 
 def settled(
-    delivery: Delivery, invocation: Invocation
-) -> Generator[Run | Send, BaseException | None, Settlement]:
+    delivery: Delivery, invocation: Invocation, gate: Gate | None
+) -> Generator[Step, BaseException | None, Settlement]:
     """One message through receipt, handler and recovery; a deferral that cannot be sent runs the handler instead."""
+    if gate is not None and not gate.is_untroubled(delivery):
+        yield Look(gate)
     seconds = invocation.received(delivery)
     if isinstance(seconds, Forward) and (yield Send([(delivery, seconds)])) is None:
         return COMPLETE
@@ -63,6 +73,8 @@ def settled(
     error = yield Run(delivery.message)
     if isinstance(error, KeyboardInterrupt | SystemExit):
         raise error  # undecided: a copy beside a message that is abandoned would be a second one
+    if gate is not None and error is not None:
+        yield Look(gate)
     return settled_or_abandoned(invocation.ended(delivery, error, seconds), error)
 
 
@@ -81,24 +93,37 @@ def drive(steps: Steps, handler: Callable[[Message], Any], send: Sending) -> Non
     """Take the steps with a plain handler."""
     answer: BaseException | None = None
     while (step := following(steps, answer)) is not None:
-        answer = run(handler, step.message, FOREVER, None) if isinstance(step, Run) else sent(send, step)
+        match step:
+            case Run(message):
+                answer = run(handler, message, FOREVER, None)
+            case Send():
+                answer = sent(send, step)
+            case Look():
+                answer = None  # who decides asks, for nobody else is held up
+            case _:
+                assert_never(step)
 
 
 async def drive_coroutine(steps: Steps, handler: Callable[[Message], Awaitable[Any]], send: Sending) -> None:
-    """Take the steps with a coroutine handler; what sends blocks, and does so in a thread."""
+    """Take the steps with a coroutine handler; what sends or asks blocks, and does so in a thread."""
     from asyncio import to_thread  # noqa: PLC0415  # only who awaits pays for asyncio
 
     from .. import coroutines  # noqa: PLC0415  # as above
 
     answer: BaseException | None = None
     while (step := following(steps, answer)) is not None:
-        if isinstance(step, Run):
-            answer = await coroutines.run(handler, step.message, FOREVER)
-        else:
-            answer = await to_thread(sent, send, step)
+        match step:
+            case Run(message):
+                answer = await coroutines.run(handler, message, FOREVER)
+            case Send():
+                answer = await to_thread(sent, send, step)
+            case Look(gate):
+                answer = await to_thread(gate.look)
+            case _:
+                assert_never(step)
 
 
-def following(steps: Steps, answer: BaseException | None) -> Run | Send | None:
+def following(steps: Steps, answer: BaseException | None) -> Step | None:
     """The next step; None when there is none."""
     try:
         return steps.send(answer)
