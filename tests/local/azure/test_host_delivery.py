@@ -123,7 +123,7 @@ def test_a_session_s_messages_run_in_order_and_one_at_a_time(start: Start) -> No
         world.host.send("orders", body, session_id=session)
     completed(world, 5)
 
-    steps = [line.split(" ", 1) for line in world.lines("STEP", 5)]
+    steps = [line.split(" ", 1) for line in world.lines("STEP", 6)]
     assert {one: [step for session, step in steps if session == one] for one in "ab"} == {
         "a": ["1 1", "bad 1", "bad 2", "3 1"],
         "b": ["1 1", "2 1"],
