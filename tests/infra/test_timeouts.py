@@ -14,7 +14,7 @@ from infra.aws_calls import operations
 from infra.decided import decided
 from infra.features import YOUR_BUCKET, asking_for
 from infra.lambda_log import Log, package_log
-from infra.needs import BUCKET, CALLS, DISPATCHER, ENDPOINTS, STORING, TABLE
+from infra.needs import BUCKET, CALLS, DISPATCHER, ENDPOINTS, TABLE
 from infra.sam_template import ROOT, Template, template, transformed
 from recoverable.timeouts import Dispatcher, Timeouts
 from recoverable.timeouts.circuit import TWO_MINUTES
@@ -103,7 +103,7 @@ class Recorded:
 
 
 def test_a_dispatcher_calls_what_it_may_and_all_of_that(cloud: Cloud) -> None:
-    """It is given what can be sent, with a correlation and a bare name, and what cannot."""
+    """It is given what can be sent, with a correlation and a bare name, and what cannot, which it tries again."""
     cloud.client("sqs").create_queue(QueueName="orders")
     clock, dynamodb, sqs = Clock(), Recorded(cloud.client("dynamodb")), Recorded(cloud.client("sqs"))
     store = cloud.store()
@@ -113,22 +113,26 @@ def test_a_dispatcher_calls_what_it_may_and_all_of_that(cloud: Cloud) -> None:
     clock.advance(HOUR)
 
     seen = OneShard(store._table.name, client=dynamodb.client)
-    report = Dispatcher(seen, client=sqs.client, clock=clock).run()
+    dispatcher = Dispatcher(seen, client=sqs.client, clock=clock)
+    first = dispatcher.run()
+    clock.advance(HOUR)
+    second = dispatcher.run()
 
-    assert (report.dispatched, report.kept) == (1, 1)
+    assert (first.dispatched, first.kept, second.dispatched, second.kept) == (1, 1, 0, 1)
     assert {"dynamodb": dynamodb.operations, "sqs": sqs.operations} == allowed()
 
 
-def test_an_endpoint_that_stores_a_copy_calls_what_it_may(cloud: Cloud) -> None:
-    """All but BatchWriteItem, with which it sets aside what is stored too late for its minute."""
+def test_an_endpoint_that_stores_copies_calls_what_it_may_and_all_of_that(cloud: Cloud) -> None:
+    """One is stored in time, and one when its minute was announced already."""
     clock, dynamodb = Clock(), Recorded(cloud.client("dynamodb"))
     store = OneShard(cloud.store()._table.name, client=dynamodb.client)
+    timeouts, copy = Timeouts(store, clock=clock), {"MessageBody": "hello"}
 
-    Timeouts(store, clock=clock).hold({"MessageBody": "hello"}, to=GONE, at=clock() + HOUR)
+    timeouts.hold(copy, to=GONE, at=clock() + HOUR)
+    Dispatcher(OneShard(store._table.name, client=cloud.client("dynamodb")), clock=clock).run()
+    timeouts.hold(copy, to=GONE, at=clock())
 
-    storing = {operations("dynamodb")[call.method] for call in CALLS if call.roles == STORING}
-    assert storing - dynamodb.operations == {"BatchWriteItem"}
-    assert dynamodb.operations <= storing
+    assert dynamodb.operations == operations_of(ENDPOINTS, "dynamodb")
 
 
 LARGE = "x" * 500_000

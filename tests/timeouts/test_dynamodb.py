@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 from builders import seconds
 from recoverable.timeouts import Dispatcher, DynamoDBStore, TooLarge
-from recoverable.timeouts.dynamodb_shards import ShardStates
-from recoverable.timeouts.dynamodb_table import Table
+from recoverable.timeouts.dynamodb_calls import Calls
 from recoverable.timeouts.store import Selection
 from waiting.backlog import URL, CountingSqs
 from waiting.rows import NOW, poll, stored, take
 from waiting.stores import Cloud, OneShard
-from waiting.world import HOUR, MINUTE
+from waiting.world import DAY, HOUR, MINUTE
 
 LARGE = "x" * 500_000
 
@@ -88,8 +90,8 @@ def test_fifty_are_dispatched_in_two_marks(moto: Cloud) -> None:
 
     assert counted.calls["BatchWriteItem"] == 2
     assert counted.calls["Query"] <= 5
-    assert (counted.calls["GetItem"], counted.calls["PutItem"]) == (
-        2,
+    assert (counted.calls["GetItem"], counted.calls["UpdateItem"]) == (
+        1,
         2,
     )  # to take the shard, and to give it back
 
@@ -102,24 +104,49 @@ def test_a_poll_with_nothing_due_reads_the_minutes_that_may_hold_something(moto:
     counted = Counted(moto, store)
     poll(counted.store)
 
-    assert counted.calls == {"GetItem": 2, "PutItem": 2, "Query": 1}
+    assert counted.calls == {"GetItem": 1, "UpdateItem": 2, "Query": 1}
 
 
-def test_who_is_overtaken_at_a_shard_pauses_longer_each_time(moto: Cloud) -> None:
-    store = moto.store()
+def test_sixty_that_store_late_timeouts_in_one_shard_at_once_are_all_heard(cloud: Cloud) -> None:
+    store = cloud.store()
+    stored(store, NOW - HOUR)
+    take(store)
+    writers = [OneShard(store._table.name, client=cloud.client("dynamodb")) for _ in range(60)]
+    start = Barrier(len(writers))
+
+    def store_late(number: int) -> str:
+        start.wait(30)
+        return stored(writers[number], NOW - DAY + seconds(number)).id
+
+    with ThreadPoolExecutor(len(writers)) as at_once:
+        late = set(at_once.map(store_late, range(len(writers))))
+
+    assert {each.id for each in take(store, NOW + MINUTE)} == late
+
+
+def conflict(calls: list[int]) -> Any:
+    """A hook of boto3's that has the first so many calls meet somebody's transaction."""
+
+    def refuse(**_: object) -> None:
+        calls[0] -= 1
+        if calls[0] >= 0:
+            answer: Any = {"Error": {"Code": "TransactionConflictException"}}
+            raise ClientError(answer, "UpdateItem")
+
+    return refuse
+
+
+def test_a_late_timeout_that_meets_a_cancellation_waits_its_turn_at_the_shard(moto: Cloud) -> None:
+    store, waits = moto.store(), list[float]()
     stored(store, NOW)
-    client, pauses, overtaken = moto.client("dynamodb"), list[float](), iter(range(3))
-    other = ShardStates(Table(lambda: moto.client("dynamodb"), store._table.name))
+    take(store)
+    store._table._calls = Calls(lambda: met, store._table.name, sleep=waits.append)
+    met = moto.client("dynamodb")
+    met.meta.events.register("before-call.dynamodb.UpdateItem", conflict([3]))
+    late = stored(store, NOW - MINUTE)
 
-    def overtake(**_: object) -> None:
-        if next(overtaken, None) is not None:
-            other.change(0, lambda shard: shard)
-
-    client.meta.events.register("before-call.dynamodb.PutItem", overtake)
-    mine = ShardStates(Table(lambda: client, store._table.name, sleep=pauses.append))
-
-    assert mine.change(0, lambda shard: shard) is not None
-    assert [pause <= most for pause, most in zip(pauses, (0.02, 0.04, 0.08), strict=True)] == [True] * 3
+    assert [wait <= most for wait, most in zip(waits, (0.02, 0.04, 0.08), strict=True)] == [True] * 3
+    assert take(store, NOW + MINUTE) == [late]
 
 
 def test_a_message_too_large_for_a_row_is_refused_before_anything_is_written(moto: Cloud) -> None:

@@ -1,4 +1,4 @@
-"""What must not hold up what is behind it: messages that S3 does not give, minutes without end, queues that cannot be, marks that fail."""
+"""What must not hold up what is behind it: messages that S3 does not give, minutes without end, queues that cannot be, or do not answer, marks that fail."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from builders import seconds
+from builders import Clock, seconds
 from recoverable.timeouts import Dispatcher, Report, SqliteStore, Store, StoreUnavailable
 from recoverable.timeouts.dynamodb_items import due_key
-from waiting.backlog import URL
-from waiting.rows import NOW, poll, stored, take
+from recoverable.timeouts.run import CHUNK
+from recoverable.timeouts.store import Selection
+from waiting.backlog import URL, CountingSqs
+from waiting.rows import NOW, keep, poll, stored, take
 from waiting.stores import Cloud
 from waiting.world import HOUR, MINUTE, Meddled, Shop
 
@@ -81,7 +83,7 @@ def test_a_gap_longer_than_a_run_is_passed_by_several(moto: Cloud) -> None:
     then = NOW - 150 * MINUTE
     stored(store, then)
     take(store, then)
-    store._table._client().meta.events.register(
+    store._table._calls.client().meta.events.register(
         "before-call.dynamodb.Query", lambda **_: left.append(left[-1] - 1)
     )
     dispatcher, finished = Dispatcher(store, clock=lambda: NOW), []
@@ -116,6 +118,117 @@ def test_a_queue_that_does_not_answer_for_an_hour_holds_up_nothing(
     shop.dispatcher = shop.new_dispatcher(client=Meddled(shop.world.client, before=refuse))
 
     assert shop.dispatch() == Report(kept=kept, postponed=1 - kept, finished=True)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "moto"])
+def test_what_an_outage_of_sqs_has_held_back_for_long_comes_minutes_after_it(
+    kind: str, moto: Cloud, local_store: Store
+) -> None:
+    store = moto.store() if kind == "moto" else local_store
+    shop, sick = Shop(store, receiving=False), [True]
+
+    def refuse(_name: str) -> None:
+        if sick:
+            raise ConnectionError("no route")
+
+    shop.dispatcher = shop.new_dispatcher(client=Meddled(shop.world.client, before=refuse))
+    for n in range(30):
+        shop.timeouts.schedule("orders", f"{n}", delay=HOUR)
+    shop.world.run(for_=HOUR)
+    for minutes in (0, 61, 1, 1):
+        shop.world.run(for_=minutes * MINUTE)
+        shop.dispatch()
+    sick.clear()
+    shop.run_each_minute(5 * MINUTE)
+
+    assert [report.kept for report in shop.reports[:4]] == [0, 30, 0, 0]
+    assert len(shop.bodies("orders")) == 30
+
+
+def test_a_dispatcher_that_loses_its_shard_while_it_sends_stops_at_the_next_chunk() -> None:
+    store, clock = SqliteStore(), Clock()
+    shop = Shop(store, receiving=False)
+    for n in range(3 * CHUNK):
+        stored(store, clock() + seconds(n), to="orders")
+
+    def lose(name: str) -> None:
+        if name == "send_message_batch":
+            clock.advance(seconds(21))  # three batches of a chunk outlast the lease
+            store.claim(0, "another", now=clock(), until=clock() + MINUTE, horizon=clock())
+
+    slow: Any = Meddled(shop.world.client, before=lose)
+
+    assert Dispatcher(store, client=slow, clock=clock).run() == Report(dispatched=CHUNK, behind=0.0)
+    store.close()
+
+
+def test_a_dispatcher_that_sends_slowly_keeps_its_shard() -> None:
+    store, clock, taken = SqliteStore(), Clock(), list[object]()
+    shop = Shop(store, receiving=False)
+    for n in range(3 * CHUNK):
+        stored(store, clock() + seconds(n), to="orders")
+
+    def wait(name: str) -> None:
+        if name == "send_message_batch":
+            clock.advance(seconds(10))
+            taken.append(store.claim(0, "another", now=clock(), until=clock() + MINUTE, horizon=clock()))
+
+    slow: Any = Meddled(shop.world.client, before=wait)
+
+    assert Dispatcher(store, client=slow, clock=clock).run().dispatched == 3 * CHUNK
+    assert taken == [None] * len(taken)
+    store.close()
+
+
+STRANGE = [{"S": "soon"}, {"N": "-1"}, {"N": "1.5"}, {"N": "1" + 30 * "0"}, None]
+
+
+@pytest.mark.parametrize("where", ["due#", "kept#"])
+@pytest.mark.parametrize("strange", STRANGE, ids=str)
+def test_what_was_kept_and_does_not_say_until_when_is_tried_again(
+    moto: Cloud, where: str, strange: dict[str, str] | None
+) -> None:
+    store = moto.store()
+    made = stored(store, NOW)
+    keep(store)
+    client, table = moto.client("dynamodb"), store._table.name
+    items = client.scan(TableName=table, ConsistentRead=True)["Items"]
+    [item] = [item for item in items if item["pk"]["S"].startswith(where)]
+    del item["retry_at"]
+    client.put_item(TableName=table, Item=item | ({"retry_at": strange} if strange else {}))
+
+    assert where == "kept#" or not store.cancel(made.id, now=NOW)
+    assert take(store, NOW + HOUR) == [made]
+
+
+def test_what_was_kept_in_a_file_and_does_not_say_until_when_is_tried_again() -> None:
+    store = SqliteStore()
+    made = stored(store, NOW)
+    keep(store)
+    store._database.execute("UPDATE timeouts SET at = 'soon'")
+
+    assert not store.cancel(made.id, now=NOW)
+    assert take(store, NOW + MINUTE) == [made]
+    store.close()
+
+
+@pytest.mark.parametrize("name", ["correlation", "s3"])
+def test_a_row_whose_fields_are_of_other_types_holds_up_nothing(moto: Cloud, name: str) -> None:
+    store = moto.store(bucket=moto.bucket())
+    bad, good = stored(store, NOW, to=URL), stored(store, NOW + seconds(1), to=URL)
+    key = due_key(bad.id)
+    assert key is not None
+    store._table.update(
+        key,
+        UpdateExpression="SET #name = :it",
+        ExpressionAttributeNames={"#name": name},
+        ExpressionAttributeValues={":it": {"N": "7"}},
+    )
+    sqs: Any = CountingSqs()
+    Dispatcher(store, client=sqs, clock=lambda: NOW).run()
+
+    assert good.id not in {row.id for page in store.scan(Selection()) for row in page}
+    assert Dispatcher(store, client=sqs, clock=lambda: NOW).run().finished
 
 
 @pytest.mark.parametrize(

@@ -143,3 +143,12 @@ def test_what_is_no_timeouts_is_refused() -> None:
         TypeError, match=r"SqsEndpoint\(timeouts\) is 'table'; write Timeouts\(store\), or None"
     ):
         SqsEndpoint(lambda message: None, timeouts="table")  # type: ignore[arg-type]  # as it may be written
+
+
+def test_an_end_too_short_for_a_store_that_does_not_answer_is_refused() -> None:
+    timeouts, handle = Timeouts(SqliteStore()), lambda message: None
+
+    with pytest.raises(ValueError, match=r"settle_within\) is 0:00:01; with timeouts write at least 0:00:02"):
+        SqsEndpoint(handle, timeouts=timeouts, settle_within=timedelta(seconds=1))
+    SqsEndpoint(handle, timeouts=timeouts, settle_within=timedelta(seconds=2))
+    SqsEndpoint(handle, settle_within=timedelta(seconds=1))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,7 +11,7 @@ from builders import seconds
 from recoverable.timeouts import DynamoDBStore, Store, Timeout
 from recoverable.timeouts.ids import new_id
 from recoverable.timeouts.store import Kept, Selection
-from waiting.rows import AHEAD, LEASE, NOW, claims, poll, stored, take, timeout
+from waiting.rows import AHEAD, LEASE, NOW, claims, keep, poll, stored, take, timeout
 from waiting.stores import PAGE, Cloud
 
 HOUR = timedelta(hours=1)
@@ -308,18 +308,6 @@ def test_what_is_kept_cannot_be_cancelled_while_it_is_tried_again(store: Store) 
     assert take(store, NOW + 2 * HOUR) == [made]
 
 
-def test_what_was_cancelled_is_not_kept_again_by_who_lost_the_shard(store: Store) -> None:
-    made = stored(store, NOW)
-    keep(store)
-    [slow] = claims(store, NOW + HOUR, owner="slow")
-    [[row]] = store.due(slow)
-    keep(store, NOW + 1.5 * HOUR)
-    assert store.cancel(made.id, now=NOW + HOUR)
-    store.keep(slow, [Kept(row, "gone")], retry_at=NOW + 2 * HOUR)
-
-    assert take(store, NOW + 3 * HOUR) == []
-
-
 def test_who_lost_the_shard_does_not_put_off_what_the_next_one_keeps(store: Store) -> None:
     made = [stored(store, NOW), stored(store, NOW + HOUR + 3 * MINUTE)]
     keep(store)
@@ -346,14 +334,6 @@ def test_what_is_kept_lets_the_watermark_pass(store: Store) -> None:
     late = stored(store, NOW + seconds(1), token="0" * 32)
 
     assert take(store, NOW + seconds(400)) == [late]
-
-
-def keep(store: Store, now: datetime = NOW, *, retry_in: timedelta = HOUR) -> None:
-    """Keep all that is due, for an hour unless another time is given."""
-    for claim in claims(store, now):
-        for page in store.due(claim):
-            store.keep(claim, [Kept(row, "gone") for row in page], retry_at=now + retry_in)
-        store.release(claim)
 
 
 def test_a_migration_sees_what_fits_its_selection(store: Store) -> None:

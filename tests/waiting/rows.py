@@ -9,7 +9,7 @@ from itertools import count
 from builders import seconds
 from recoverable.timeouts import Store, Timeout
 from recoverable.timeouts.ids import new_id
-from recoverable.timeouts.store import Claim, Row
+from recoverable.timeouts.store import Claim, Kept, Row
 
 NOW = datetime(2100, 3, 14, 15, 9, 26, 535_897, tzinfo=UTC)
 """Far in the future, since the servers take what expired by their own clock."""
@@ -67,3 +67,11 @@ def take(store: Store, now: datetime = NOW, *, ahead: timedelta = AHEAD) -> list
             found += [row.timeout for row in page if row.timeout]
         store.release(claim)
     return sorted(found, key=lambda each: each.id)
+
+
+def keep(store: Store, now: datetime = NOW, *, retry_in: timedelta = timedelta(hours=1)) -> None:
+    """Keep all that is due, for an hour unless another time is given."""
+    for claim in claims(store, now):
+        for page in store.due(claim):
+            store.keep(claim, [Kept(row, "gone") for row in page], retry_at=now + retry_in)
+        store.release(claim)

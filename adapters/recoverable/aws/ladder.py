@@ -98,6 +98,10 @@ class Ladder:
         self._world = World(client, clock or now, Alarm)
         if timeouts is not None and not hasattr(timeouts, "hold"):
             raise TypeError(f"{door}(timeouts) is {timeouts!r}; write Timeouts(store), or None")
+        if timeouts is not None and settle_within < timeouts.longest_hold:
+            raise ValueError(
+                f"{door}(settle_within) is {settle_within}; with timeouts write at least {timeouts.longest_hold}, for a store that does not answer takes as long"
+            )
         self._timeouts = timeouts
         self._standard = Platform(counter, longest_delay=longest_delay, host=host(), machine=machine())
         self._fifo = Platform(in_place=True, host=host(), machine=machine())

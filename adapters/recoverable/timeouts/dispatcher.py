@@ -15,7 +15,7 @@ from ..observe import written
 from .circuit import TWO_MINUTES, Circuit, OnCritical
 from .client import Sender
 from .port import Store
-from .run import Report, Run
+from .run import Pace, Report, Run
 from .store import StoreUnavailable
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ AHEAD = timedelta(minutes=2)
 """What is due within this is dispatched: a run each minute, and one that fails."""
 
 LEASE = timedelta(seconds=60)
-"""How long a shard is a dispatcher's own; it asks for as much again before each page, and so learns when it has lost it."""
+"""How long a shard is a dispatcher's own; it asks for as much again before each page, and when half of it is over, and so learns when it has lost it."""
 
 RETRY_KEPT = timedelta(hours=1)
 """When what could not be dispatched is tried again."""
@@ -73,9 +73,11 @@ class Dispatcher:
         on_critical: OnCritical | None = None,
         settle_within: timedelta = timedelta(seconds=10),
     ) -> None:
-        self._ahead = checked_delay("Dispatcher(ahead)", ahead, MOST_AHEAD)
-        self._lease = checked_delay("Dispatcher(lease)", lease)
-        self._retry_kept = checked_delay("Dispatcher(retry_kept)", retry_kept)
+        self._pace = Pace(
+            ahead=checked_delay("Dispatcher(ahead)", ahead, MOST_AHEAD),
+            lease=checked_delay("Dispatcher(lease)", lease),
+            retry_kept=checked_delay("Dispatcher(retry_kept)", retry_kept),
+        )
         self._reserve = checked_delay("Dispatcher(settle_within)", settle_within).total_seconds()
         self._store, self._clock, self._sleep = store, clock, sleep
         self._sender, self._unmarked = Sender(client), set[str]()
@@ -107,12 +109,13 @@ class Dispatcher:
             self._store,
             self._sender,
             self._clock,
+            self._pace,
             has_time=self._has_time(seconds_left),
             unmarked=self._unmarked,
         )
         while run.has_time():
             try:
-                finished = run.all_shards(self._ahead, self._lease, self._retry_kept)
+                finished = run.all_shards()
             except StoreUnavailable as error:
                 self._circuit.failed(error, self._clock())
                 self._sleep(PAUSE)

@@ -1,17 +1,19 @@
 """Timeouts and shards as items of a DynamoDB table, and back: pure.
 
-| pk                    | sk      | what                                                                        |
-|-----------------------|---------|-----------------------------------------------------------------------------|
-| `due#{bucket}#{shard}` | the id  | a timeout; with `expires` it is done with, with `held` a migration has it  |
-| `kept#{shard}`        | the id  | a timeout that could not be dispatched, and the reason                      |
-| `for#{correlation}`   | the id  | points to a timeout                                                         |
-| `shard#{shard}`       | `state` | a shard's state                                                             |
+| pk                    | sk      | what                                                                                                               |
+|-----------------------|---------|--------------------------------------------------------------------------------------------------------------------|
+| `due#{bucket}#{shard}` | the id  | a timeout; with `expires` it is done with, with `held` a migration has it, with `retry_at` it could not be dispatched |
+| `kept#{shard}`        | the id  | points to a timeout that is to be looked at apart from its minute, at `retry_at`                                     |
+| `for#{correlation}`   | the id  | points to a timeout                                                                                                |
+| `shard#{shard}`       | `state` | a shard's state                                                                                                    |
+
+A timeout stays where it is, whatever becomes of it: each change is one conditional write of one item.
 """
 
 from __future__ import annotations
 
 from .buckets import bucket_of
-from .ids import place_of
+from .ids import DIGITS, place_of
 from .shards import Shard
 from .store import Row, TooLarge
 from .timeout import VERSION, Timeout, Unreadable, packed, unpacked
@@ -26,6 +28,12 @@ if TYPE_CHECKING:
 
 MAX_ROW = 400_000
 """Bytes of a row's texts; DynamoDB takes 409,600 an item with the names of its attributes (DynamoDB quotas)."""
+
+NEW = "attribute_not_exists(pk)"
+NOT_DONE = "attribute_not_exists(expires)"
+WAITS = f"attribute_exists(pk) AND {NOT_DONE}"
+IN_ITS_MINUTE = f"{NOT_DONE} AND attribute_not_exists(retry_at)"
+"""Conditions: nothing is there; it is not done with; it is there and not done with; it is looked for in its minute."""
 
 MAX_REASON = 1_000
 """Characters of the reason why a timeout is kept."""
@@ -78,7 +86,7 @@ def due_key(timeout_id: str) -> Key | None:
 
 
 def kept_key(timeout_id: str) -> Key | None:
-    """Where a timeout is when it could not be dispatched; None when it is no timeout's id."""
+    """Where it is what points to a timeout that could not be dispatched; None when it is no timeout's id."""
     place = place_of(timeout_id)
     return None if place is None else key(kept_partition(place.shard), timeout_id)
 
@@ -127,8 +135,8 @@ def row_of(item: Item, message: str | Unreadable) -> Row:
         timeout = unpacked(timeout_id, fields_of(item), message)
     except Unreadable as error:
         problem = str(error)
-    kept = item["pk"]["S"].startswith("kept#")
-    return Row(timeout_id, timeout, problem=problem, kept=kept, hidden="held" in item, native=item)
+    more = {"kept": "retry_at" in item, "hidden": "held" in item}
+    return Row(timeout_id, timeout, problem=problem, native=item, **more)
 
 
 def fields_of(item: Item) -> Mapping[str, Any]:
@@ -138,10 +146,32 @@ def fields_of(item: Item) -> Mapping[str, Any]:
     return found | {"version": int(digits) if digits.isdigit() else digits}
 
 
-def kept_item(item: Item, shard: int, reason: str, retry_at: int) -> Item:
-    """The item of what could not be dispatched: as it came, for what cannot be read here may be read later."""
-    place = {"pk": text(kept_partition(shard)), "reason": text(reason[:MAX_REASON])}
-    return {**item, **place, "retry_at": number(retry_at)}
+def retry_at(item: Item) -> int:
+    """When what is kept, or points to it, is to be tried again; at once if it says no moment."""
+    digits = item.get("retry_at", {}).get("N", "")
+    return int(digits) if digits.isdigit() and len(digits) <= DIGITS else 0
+
+
+def due_of(item: Item) -> int:
+    """When the timeout of an item is due; at once if its id says no moment."""
+    place = place_of(item["sk"]["S"])
+    return place.due if place else 0
+
+
+def looked_for_at(item: Item) -> int:
+    """When a timeout that waits is to be dispatched."""
+    return retry_at(item) if "retry_at" in item else due_of(item)
+
+
+def kept_pointer(item: Item, shard: int, at: int) -> Item:
+    """The item that leads to a timeout which is to be looked at apart from its minute, at that moment."""
+    return {**key(kept_partition(shard), item["sk"]["S"]), "of": item["pk"], "retry_at": number(at)}
+
+
+def pointed_to(kept: Item) -> Key | None:
+    """Where the timeout is to which it points; None when it says nothing that can be."""
+    partition, timeout_id = kept.get("of", {}).get("S"), kept["sk"]["S"]
+    return key(partition, timeout_id) if partition else due_key(timeout_id)
 
 
 def done_item(where: Key, outcome: str, expires: int) -> Item:
@@ -160,18 +190,15 @@ def pointer(timeout_id: str, correlation: str) -> Item:
     return key(pointer_partition(correlation), timeout_id)
 
 
-def shard_item(shard: int, state: Shard, revision: int) -> Item:
+SHARD_NUMBERS = ("horizon", "kept_at", "late", "unsure", "until", "watermark")
+
+
+def shard_item(shard: int, state: Shard) -> Item:
     """The item of a shard's state."""
-    numbers = ("horizon", "kept_at", "late", "until", "watermark")
-    return {
-        **shard_key(shard),
-        **{name: number(getattr(state, name)) for name in numbers},
-        "owner": text(state.owner),
-        "revision": number(revision),
-    }
+    numbers = {name: number(getattr(state, name)) for name in SHARD_NUMBERS}
+    return {**shard_key(shard), **numbers, "owner": text(state.owner)}
 
 
 def shard_of(item: Item) -> Shard:
     """The state that an item says."""
-    numbers = ("horizon", "kept_at", "late", "until", "watermark")
-    return Shard(owner=item["owner"]["S"], **{name: int(item[name]["N"]) for name in numbers})
+    return Shard(owner=item["owner"]["S"], **{name: int(item[name]["N"]) for name in SHARD_NUMBERS})

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from . import shards
 from .buckets import after, buckets_until, is_over, key_after
-from .dynamodb_items import due_partition, kept_partition, key_in, row_of, text
+from .dynamodb_items import (
+    IN_ITS_MINUTE,
+    NOT_DONE,
+    due_partition,
+    kept_partition,
+    key_in,
+    looked_for_at,
+    number,
+    pointed_to,
+    retry_at,
+    row_of,
+    text,
+)
 from .ids import DIGITS, micros
 from .timeout import Unreadable
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
 
     from .dynamodb_items import Item
     from .dynamodb_shards import ShardStates
@@ -18,11 +29,14 @@ if TYPE_CHECKING:
     from .s3_store import Bodies
     from .store import Claim, Row, Selection
 
-LOOK_AGAIN = 600_000_000
-"""Microseconds after which a look is taken at what is kept, if what was tried again could neither be sent nor kept."""
+LOOK_AGAIN = 300_000_000
+"""Microseconds after which a look is taken at what is kept, if what was tried again could neither be sent nor kept: five minutes."""
 
 MINUTES = 100
 """Minutes that are read before the caller is asked whether there is time for more: half a second or so where all are empty."""
+
+SECOND = 1_000_000
+"""Microseconds of a second, in which DynamoDB counts."""
 
 FEW = 10
 """Rows of a page with messages from S3, each up to 1 MB."""
@@ -50,14 +64,8 @@ class Reading:
         """
         empty = True  # so far
         for read, bucket in enumerate(buckets_until(claim.state.watermark, claim.horizon), 1):
-            over = is_over(bucket, claim.horizon)
-            before = None if over else key_after(claim.horizon)
-            partition = due_partition(bucket, claim.shard)
-            found = False
-            for items in self._table.query(partition, before=before, page=self._page):
-                found = True
-                yield from self._rows([item for item in items if "held" not in item])
-            empty = empty and over and (not found or self._table.is_empty(partition))
+            waits = yield from self._minute(claim, bucket)
+            empty = empty and not waits
             if empty:
                 claim.passed = after(bucket)
             if read % MINUTES == 0:
@@ -65,11 +73,22 @@ class Reading:
         if claim.state.kept_at <= claim.horizon:
             yield from self._kept(claim)
 
+    def _minute(self, claim: Claim, bucket: int) -> Generator[Sequence[Row], None, bool]:
+        """What is due in a minute; whether something is left in it, or may still come."""
+        over = is_over(bucket, claim.horizon)
+        before = None if over else key_after(claim.horizon)
+        partition = due_partition(bucket, claim.shard)
+        found = False
+        for items in self._table.query(partition, IN_ITS_MINUTE, before=before, page=self._page):
+            found = True
+            yield from self._rows([item for item in items if "held" not in item])
+        return not over or (found and self._table.has(partition, IN_ITS_MINUTE))
+
     def scan(self, selection: Selection) -> Iterator[Sequence[Row]]:
         """All that wait and fit the selection, also those that a migration holds or that are kept; in pages, in no order."""
-        condition = "(begins_with(pk, :due) OR begins_with(pk, :kept)) AND attribute_not_exists(expires) AND sk >= :cutoff"
+        condition = f"begins_with(pk, :due) AND {NOT_DONE} AND sk >= :cutoff"
         cutoff = micros(selection.cutoff) if selection.cutoff else 0
-        values = {":due": text("due#"), ":kept": text("kept#"), ":cutoff": text(f"{cutoff:0{DIGITS}}")}
+        values = {":due": text("due#"), ":cutoff": text(f"{cutoff:0{DIGITS}}")}
         names: dict[str, str] = {}
         if selection.endpoint is not None:
             condition += " AND #endpoint = :endpoint"
@@ -78,15 +97,33 @@ class Reading:
             yield from self._rows(items)
 
     def _kept(self, claim: Claim) -> Iterator[Sequence[Row]]:
-        for items in self._table.query(kept_partition(claim.shard), page=self._page):
-            claim.next_kept = min(claim.next_kept, *(next_look(item, claim.horizon) for item in items))
-            yield from self._rows([item for item in items if retry_at(item) <= claim.horizon])
-        self._shards.change(
-            claim.shard,
-            lambda shard: (
-                shard
-                and shards.kept_tried(shard, claim.owner, next_at=claim.next_kept, late=claim.state.late)
-            ),
+        for kept in self._table.query(kept_partition(claim.shard), NOT_DONE, page=self._page):
+            claim.next_kept = min(claim.next_kept, *(next_look(item, claim.horizon) for item in kept))
+            yield from self._rows(self._followed(kept, claim.horizon))
+        self._shards.kept_tried(claim)
+
+    def _followed(self, kept: list[Item], horizon: int) -> list[Item]:
+        """Those pointed to that are to be tried until the horizon; what points to one that is done with, or gone, is taken away."""
+        now = {item["sk"]["S"]: pointed_to(item) for item in kept if retry_at(item) <= horizon}
+        items = self._table.get_all([where for where in now.values() if where])
+        waiting = {item["sk"]["S"]: item for item in items if "expires" not in item}
+        for item in kept:
+            if item["sk"]["S"] in now.keys() - waiting.keys():
+                self._drop(item, horizon)
+        return [
+            item
+            for _, item in sorted(waiting.items())
+            if looked_for_at(item) <= horizon and "held" not in item
+        ]
+
+    def _drop(self, kept: Item, horizon: int) -> None:
+        """Leave what points nowhere to the time to live, unless somebody has it point anew."""
+        seen = {":seen": kept["retry_at"]} if "retry_at" in kept else {}
+        self._table.update(
+            key_in(kept),
+            UpdateExpression="SET expires = :now",
+            ConditionExpression="retry_at = :seen" if seen else "attribute_not_exists(retry_at)",
+            ExpressionAttributeValues={":now": number(horizon // SECOND), **seen},
         )
 
     def _rows(self, items: list[Item]) -> Iterator[Sequence[Row]]:
@@ -103,11 +140,6 @@ class Reading:
             if current is None or "expires" in current:
                 return None
         return row_of(item, message)
-
-
-def retry_at(item: Item) -> int:
-    """When what was kept is to be tried again."""
-    return int(item["retry_at"]["N"])
 
 
 def next_look(item: Item, horizon: int) -> int:

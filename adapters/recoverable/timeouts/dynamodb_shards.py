@@ -1,23 +1,20 @@
-"""The states of the shards in a DynamoDB table, each changed only as it was seen."""
+"""The states of the shards in a DynamoDB table: each change is one conditional write of the fields that it is about, so that none is a race to lose."""
 
 from __future__ import annotations
 
 from . import shards
-from .dynamodb_items import number, shard_item, shard_key, shard_of
-from .store import StoreUnavailable
+from .dynamodb_items import NEW, number, shard_item, shard_key, shard_of, text
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from typing import Any, TypeAlias
 
     from .dynamodb_table import Table
     from .ids import Place
     from .shards import Shard
+    from .store import Claim
 
-NEW = "attribute_not_exists(pk)"
-
-RACES = 20
-"""How often a shard's state is changed anew after somebody else has changed it."""
+    Fields: TypeAlias = dict[str, int | str]
 
 
 class ShardStates:
@@ -33,27 +30,87 @@ class ShardStates:
         self._table = table
 
     def after_put(self, place: Place, now: int) -> Shard:
-        """A shard's state after a timeout was stored in it."""
-        seen: list[Shard | None] = []
+        """A shard's state after a timeout was stored in it, which is noted as late if it was announced already."""
+        state = self._get(place.shard) or self._begun(place, now)
+        return self._late(place.shard) if place.due <= state.horizon else state
 
-        def after(shard: Shard | None) -> Shard | None:
-            seen.append(shard)
-            return shards.after_put(shard, place.due, now)
+    def claim(self, shard: int, owner: str, *, now: int, until: int, horizon: int) -> Shard | None:
+        """Take a shard; None when another has it, or is taking it just now, or nothing was ever stored in it."""
+        found = self._get(shard)
+        taken = found and shards.claimed(found, owner, now=now, until=until, horizon=horizon)
+        if not found or not taken:
+            return None
+        fields = {name: getattr(taken, name) for name in ("owner", "until", "horizon", "unsure")}
+        return self._set(shard, {"owner": found.owner, "until": found.until}, fields)
 
-        state = self.change(place.shard, after) or seen[-1]
-        assert state is not None  # for the first timeout changes it
-        return state
+    def renew(self, claim: Claim, until: int) -> bool:
+        """Keep a shard for longer; False when another has it."""
+        return self._set(claim.shard, {"owner": claim.owner}, {"until": until}) is not None
 
-    def change(self, shard: int, change: Callable[[Shard | None], Shard | None]) -> Shard | None:
-        """Change a shard's state as it is now; what it is then, or None when it is not changed."""
-        for race in range(RACES):
-            item = self._table.get(shard_key(shard))
-            changed = change(shard_of(item) if item else None)
-            if changed is None:
-                return None
-            revision = int(item["revision"]["N"]) if item else 0
-            unchanged = ("revision = :seen", {":seen": number(revision)}) if item else (NEW, None)
-            if self._table.put(shard_item(shard, changed, revision + 1), *unchanged):
-                return changed
-            self._table.pause(race)
-        raise StoreUnavailable(f"DynamoDB: shard {shard} was changed by others again and again")
+    def release(self, claim: Claim) -> None:
+        """Give a shard back, if it is still the claim's; what was found empty is passed, unless something came late."""
+        mine: Fields = {"owner": claim.owner}
+        back: Fields = {"owner": "", "until": 0}
+        on_time = mine | {"late": claim.state.late}
+        if self._set(claim.shard, on_time, back | {"watermark": claim.passed}) is None:
+            self._set(claim.shard, mine, back)
+
+    def look_at_kept(self, shard: int, at: int) -> None:
+        """Have those that are pointed to looked at no later than at that moment."""
+        self._table.update(
+            shard_key(shard),
+            UpdateExpression="SET kept_at = :at",
+            ConditionExpression="kept_at > :at",
+            ExpressionAttributeValues={":at": number(at)},
+        )
+
+    def look_at_late(self, shard: int, at: int) -> None:
+        """The same after somebody other than its owner has pointed to one: whoever looks just now may not have seen it."""
+        self._late(shard)
+        self.look_at_kept(shard, at)
+
+    def kept_tried(self, claim: Claim) -> None:
+        """Those that are pointed to were tried, and the next is to be at the claim's `next_kept`, unless one came late."""
+        on_time: Fields = {"owner": claim.owner, "late": claim.state.late}
+        if self._set(claim.shard, on_time, {"kept_at": claim.next_kept}) is None:
+            self.look_at_kept(claim.shard, claim.next_kept)
+
+    def _get(self, shard: int) -> Shard | None:
+        item = self._table.get(shard_key(shard))
+        return None if item is None else shard_of(item)
+
+    def _begun(self, place: Place, now: int) -> Shard:
+        """The state with which a shard begins, or with which another has begun it."""
+        state = shards.begun(place.due, now)
+        if self._table.put(shard_item(place.shard, state), NEW):
+            return state
+        begun = self._get(place.shard)
+        assert begun is not None, place.shard  # what begins a shard never goes
+        return begun
+
+    def _late(self, shard: int) -> Shard:
+        change: dict[str, Any] = {
+            "UpdateExpression": "ADD late :one",
+            "ExpressionAttributeValues": {":one": number(1)},
+        }
+        changed = self._table.update(shard_key(shard), ReturnValues="ALL_NEW", **change)
+        assert changed is not None, shard  # it has no condition
+        return shard_of(changed)
+
+    def _set(self, shard: int, seen: Fields, fields: Fields) -> Shard | None:
+        """Change a shard's fields if others are as they were seen; the shard then, or None when they are not."""
+        values = {f":{name}": stored(value) for name, value in fields.items()}
+        changed = self._table.update(
+            shard_key(shard),
+            UpdateExpression="SET " + ", ".join(f"#{name} = :{name}" for name in fields),
+            ConditionExpression=" AND ".join(f"#{name} = :seen_{name}" for name in seen),
+            ExpressionAttributeNames={f"#{name}": name for name in {**seen, **fields}},
+            ExpressionAttributeValues=values | {f":seen_{name}": stored(seen[name]) for name in seen},
+            ReturnValues="ALL_NEW",
+        )
+        return None if changed is None else shard_of(changed)
+
+
+def stored(value: int | str) -> dict[str, str]:
+    """A field's value as DynamoDB has it."""
+    return text(value) if isinstance(value, str) else number(value)

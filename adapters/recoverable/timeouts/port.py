@@ -38,7 +38,7 @@ class Store(Protocol):
         """Keep the shard for longer; False when another has it."""
 
     def due(self, claim: Claim) -> Iterator[Sequence[Row]]:
-        """What is due, the oldest first, then what was kept and is to be tried again; in pages, each read when asked for."""
+        """What is due, the oldest first, and what was kept and is to be tried again; in pages, each read when asked for."""
 
     def mark(self, rows: Sequence[Row], *, now: datetime) -> None:
         """Note that these are dispatched."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from .dynamodb_table import code_of, unavailable
+from .dynamodb_errors import code_of, unavailable
 from .timeout import Unreadable
 
 TYPE_CHECKING = False  # see frozen.py
@@ -60,7 +60,8 @@ class Bodies:
             return Unreadable("it has no message") if found is None else found
         if self._bucket is None:
             return Unreadable("its message is in S3, and this store was given no bucket")
-        key = item["s3"].get("S", "")
+        if not (key := item["s3"].get("S")):
+            return Unreadable("it does not say where in S3 its message is")
         try:
             return self._client().get_object(Bucket=self._bucket, Key=key)["Body"].read().decode()
         except UnicodeDecodeError:

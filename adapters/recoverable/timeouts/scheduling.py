@@ -57,6 +57,9 @@ class Timeouts:
         ValueError: it is longer than 15 minutes.
     """
 
+    longest_hold = timedelta(seconds=2)
+    """What `hold` takes where the store does not answer: two calls of half a second, and boto3's pause of up to a second between them."""
+
     def __init__(
         self,
         store: Store,
@@ -107,12 +110,7 @@ class Timeouts:
         now = self.now()
         due_at = due_time(now, at, delay)
         timeout_id = new_id(due_at, token(checked_destination(to), key), self._store.shards)
-        named = {
-            MESSAGE_ID: timeout_id,
-            TIME_SENT: write_date(due_at),
-            **(headers or {}),
-            RELATED_TO_TIMEOUT: timeout_id,
-        }
+        named = headers_with(timeout_id, due_at, headers or {})
         timeout = Timeout(
             timeout_id,
             to,
@@ -190,6 +188,12 @@ class Timeouts:
         """The time by which delays are counted: that of the world it is asked in, if it is in one."""
         world = current_world.get()
         return world.clock() if world else self._own_clock()
+
+
+def headers_with(timeout_id: str, due_at: datetime, headers: Mapping[str, str]) -> dict[str, str]:
+    """A message's headers, and what says which timeout it was."""
+    named = {MESSAGE_ID: timeout_id, TIME_SENT: write_date(due_at)}
+    return {**named, **headers, RELATED_TO_TIMEOUT: timeout_id}
 
 
 def token(to: str, key: str | None) -> str:

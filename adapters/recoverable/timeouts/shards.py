@@ -1,8 +1,11 @@
-"""What is known of a shard: who dispatches it, how far it is announced and how far it is empty; its changes, pure.
+"""What is known of a shard: who dispatches it, how far it is announced and how far it is empty; pure.
 
 A shard is a part of a store that one dispatcher at a time works on. A dispatcher that takes it announces its horizon before it reads;
 whoever stores a timeout looks afterwards. So a timeout that comes too late to be read was stored before the look, or is
-noted as late, and then the watermark does not pass it. What the watermark has passed already is set aside, to be tried when it is due.
+noted as late, and then the watermark does not pass it. What the watermark has passed already is pointed to, to be tried when it is due.
+
+Who gives a shard back has nothing of it any more, so that the next one may announce less: a clock that was wrong leaves nothing behind.
+Who loses it may still be sending; until that must be over, what was announced counts.
 """
 
 from __future__ import annotations
@@ -12,11 +15,17 @@ from ..frozen import Frozen
 NEVER = 10**18
 """A moment that does not come."""
 
+NOBODY = 0
+"""The moment until which those who lost a shard may work on it, when there are none."""
+
 OLDEST = 86_400_000_000
 """Microseconds for which a new shard looks back, a day: an absurd due time must not have it look back for ever."""
 
 LEASES_AHEAD = 2
 """How many of our own leases another's may last: clocks and settings differ a little, and what lasts longer was taken by a wrong clock."""
+
+LONGEST_RUN = 900_000_000
+"""Microseconds for which a run can go on after it has lost a shard: a Lambda function runs for 15 minutes at most (Lambda quotas)."""
 
 
 class Shard(Frozen):
@@ -26,15 +35,17 @@ class Shard(Frozen):
         owner: who works on it; empty for nobody.
         until: when the owner's lease ends.
         horizon: timeouts due until then may have been taken.
-        watermark: none that is due before this waits.
+        unsure: those who lost it may work on until then; `NOBODY` for nobody.
+        watermark: none that is due before this waits, but for what is pointed to.
         late: how many were stored that were due already, as far as was announced.
-        kept_at: when those that could not be dispatched are to be tried again.
+        kept_at: when those that are pointed to are to be looked at again.
     """
 
-    __slots__ = ("horizon", "kept_at", "late", "owner", "until", "watermark")
+    __slots__ = ("horizon", "kept_at", "late", "owner", "unsure", "until", "watermark")
     owner: str
     until: int
     horizon: int
+    unsure: int
     watermark: int
     late: int
     kept_at: int
@@ -45,56 +56,38 @@ class Shard(Frozen):
         owner: str = "",
         until: int = 0,
         horizon: int = 0,
+        unsure: int = NOBODY,
         watermark: int = 0,
         late: int = 0,
         kept_at: int = NEVER,
     ) -> None:
-        self._assign(owner=owner, until=until, horizon=horizon)
+        self._assign(owner=owner, until=until, horizon=horizon, unsure=unsure)
         self._assign(watermark=watermark, late=late, kept_at=kept_at)
 
 
-def after_put(shard: Shard | None, due: int, now: int) -> Shard | None:
-    """The shard after a timeout of that due time was stored; None when nothing changes."""
-    if shard is None:
-        return Shard(watermark=max(min(due, now), now - OLDEST))  # others may be due before a first far one
-    return shard.__replace__(late=shard.late + 1) if due <= shard.horizon else None
+def begun(due: int, now: int) -> Shard:
+    """The shard when its first timeout was stored, of that due time: others may be due before a first far one."""
+    return Shard(watermark=max(min(due, now), now - OLDEST))
 
 
 def claimed(shard: Shard, owner: str, *, now: int, until: int, horizon: int) -> Shard | None:
     """The shard in the hands of a new owner; None while another's lease lasts, unless that was taken by a clock that is far ahead."""
-    longest = LEASES_AHEAD * (until - now)
-    if shard.owner not in ("", owner) and now < shard.until <= now + longest:
+    another = shard.owner not in ("", owner)
+    if another and now < shard.until <= now + LEASES_AHEAD * (until - now):
         return None
-    return shard.__replace__(owner=owner, until=until, horizon=max(horizon, shard.horizon))
+    unsure = now + LONGEST_RUN if another else min(shard.unsure, now + LONGEST_RUN)
+    if unsure <= now:
+        unsure = NOBODY
+    announced = max(horizon, shard.horizon) if unsure or shard.owner else horizon
+    return shard.__replace__(owner=owner, until=until, horizon=announced, unsure=unsure)
 
 
-def renewed(shard: Shard, owner: str, *, until: int) -> Shard | None:
-    """The shard with a longer lease; None when it has another owner."""
-    return shard.__replace__(until=until) if shard.owner == owner else None
+def is_untaken(shard: Shard, due: int, at: int) -> bool:
+    """Whether no dispatcher can have taken a timeout.
 
-
-def released(shard: Shard, owner: str, *, passed: int, late: int) -> Shard | None:
-    """The shard in nobody's hands, known to be empty up to `passed`, unless one came late; None when it has another owner."""
-    if shard.owner != owner:
-        return None
-    watermark = max(shard.watermark, passed) if shard.late == late else shard.watermark
-    return shard.__replace__(owner="", until=0, watermark=watermark)
-
-
-def to_try_kept(shard: Shard, at: int) -> Shard:
-    """The shard, whose kept timeouts are to be tried no later than at that moment."""
-    return shard.__replace__(kept_at=min(shard.kept_at, at))
-
-
-def set_aside(shard: Shard, at: int) -> Shard:
-    """The shard after somebody other than its owner has kept a timeout in it, to be tried at that moment."""
-    return to_try_kept(shard, at).__replace__(late=shard.late + 1)
-
-
-def kept_tried(shard: Shard, owner: str, *, next_at: int, late: int) -> Shard | None:
-    """The shard after its kept timeouts were tried, the next of them to be tried then, unless one came late; None when it has another owner."""
-    if shard.owner != owner:
-        return None
-    if shard.late != late:
-        return to_try_kept(shard, next_at)
-    return shard.__replace__(kept_at=next_at)
+    Args:
+        shard: its shard.
+        due: when it is due.
+        at: when it is looked for: later than that, if it is kept. Who lost the shard may have read it before.
+    """
+    return shard.horizon < at and (shard.unsure == NOBODY or shard.horizon < due)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from os import PathLike, fspath
@@ -12,8 +12,8 @@ from threading import Lock
 
 from . import shards
 from .ids import micros, place_of
-from .shards import NEVER, Shard
-from .sqlite_rows import COLUMNS, SCHEMA, STATES, row_of, told
+from .shards import Shard
+from .sqlite_rows import COLUMNS, KEPT, SCHEMA, STATES, row_of, told
 from .store import WAITING, Claim, Kept, Row, Selection
 from .timeout import VERSION, Timeout, packed
 
@@ -59,18 +59,19 @@ class SqliteStore:
                 f"INSERT OR IGNORE INTO timeouts (id, due, {COLUMNS.removeprefix('id, ')}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608  # our own words
                 row,
             )
-            self._change(lambda shard: shards.after_put(shard, place.due, micros(now)))
+            if self._shard() is None:
+                self._set(shards.begun(place.due, micros(now)))
             [state] = database.execute("SELECT state FROM timeouts WHERE id = ?", (timeout.id,)).fetchone()
         return str(STATES.get(state, state))
 
     def cancel(self, timeout_id: str, *, now: datetime) -> bool:
         """Cancel a timeout; False when it is none, or may have been taken."""
         with self._transaction() as database:
-            shard = self._shard()
-            horizon = NEVER if shard is None else shard.horizon
+            if not self._is_untaken(timeout_id):
+                return False
             done = database.execute(
-                "UPDATE timeouts SET state = 'cancelled', message = '', at = ? WHERE id = ? AND (state = 'kept' AND at > ? OR state = 'waiting' AND due > ?)",
-                (micros(now), timeout_id, horizon, horizon),
+                "UPDATE timeouts SET state = 'cancelled', message = '', at = ? WHERE id = ? AND state IN ('waiting', 'kept')",
+                (micros(now), timeout_id),
             )
             return done.rowcount == 1
 
@@ -92,30 +93,27 @@ class SqliteStore:
                 "DELETE FROM timeouts WHERE state IN ('dispatched', 'cancelled', 'migrated') AND at < ?",
                 (micros(now - KEEP_DONE),),
             )
-            state = self._change(
-                lambda found: (
-                    found
-                    and shards.claimed(
-                        found, owner, now=micros(now), until=micros(until), horizon=micros(horizon)
-                    )
-                )
+            found, moments = (
+                self._shard(),
+                {"now": micros(now), "until": micros(until), "horizon": micros(horizon)},
             )
-        return None if state is None else Claim(shard, owner, state, micros(horizon))
+            taken = found and shards.claimed(found, owner, **moments)
+            if not taken:
+                return None
+            self._set(taken)
+        return Claim(shard, owner, taken, moments["horizon"])
 
     def renew(self, claim: Claim, *, until: datetime) -> bool:
         """Keep the shard for longer; False when another has it."""
-        with self._transaction():
-            state = self._change(
-                lambda shard: shard and shards.renewed(shard, claim.owner, until=micros(until))
-            )
-        return state is not None
+        return self._set_if_mine(claim, until=micros(until))
 
     def due(self, claim: Claim) -> Iterator[Sequence[Row]]:
-        """What is due, the oldest first, then what was kept and is to be tried again."""
-        yield from self._pages("state = 'waiting' AND due <= ?", claim.horizon)
-        if claim.state.kept_at <= claim.horizon:
-            yield from self._pages("state = 'kept' AND at <= ?", claim.horizon)
-            self._locked_change(self._with_next_kept)
+        """What is due, and what was kept and is to be tried again, the oldest first."""
+        waiting, kept = (
+            "state = 'waiting' AND due <= ?",
+            "state = 'kept' AND (at <= ? OR typeof(at) <> 'integer')",
+        )
+        yield from self._pages(f"({waiting} OR {kept})", claim.horizon, claim.horizon)
 
     def mark(self, rows: Sequence[Row], *, now: datetime) -> None:
         """Note that these are dispatched."""
@@ -128,13 +126,10 @@ class SqliteStore:
                 "UPDATE timeouts SET state = 'kept', reason = ?, at = ? WHERE id = ? AND state IN ('waiting', 'kept')",
                 [(kept.reason, micros(retry_at), kept.row.id) for kept in rows],
             )
-            self._change(lambda shard: shard and shards.to_try_kept(shard, micros(retry_at)))
 
     def release(self, claim: Claim) -> None:
         """Give the shard back."""
-        self._locked_change(
-            lambda shard: shard and shards.released(shard, claim.owner, passed=0, late=shard.late)
-        )
+        self._set_if_mine(claim, owner="", until=0)
 
     def scan(self, selection: Selection) -> Iterator[Sequence[Row]]:
         """All that wait and fit the selection, also those that a migration holds or that are kept."""
@@ -185,24 +180,28 @@ class SqliteStore:
             yield [row_of(record) for record in found]
 
     def _is_untaken(self, timeout_id: str) -> bool:
-        place, shard = place_of(timeout_id), self._shard()
-        return place is not None and shard is not None and place.due > shard.horizon
+        """Whether no dispatcher can have taken a timeout, if it waits; within a transaction."""
+        found = self._database.execute(
+            "SELECT due, state, at FROM timeouts WHERE id = ?", (timeout_id,)
+        ).fetchone()
+        shard = self._shard()
+        if found is None or shard is None:
+            return False
+        due, state, at = found
+        return shards.is_untaken(shard, due, at if state == KEPT and isinstance(at, int) else due)
 
-    def _with_next_kept(self, shard: Shard | None) -> Shard | None:
-        (at,) = self._database.execute("SELECT min(at) FROM timeouts WHERE state = 'kept'").fetchone()
-        return shard and shard.__replace__(kept_at=NEVER if at is None else at)
-
-    def _locked_change(self, change: Callable[[Shard | None], Shard | None]) -> None:
+    def _set_if_mine(self, claim: Claim, **changes: object) -> bool:
+        """Change the shard's state if the claim still has it; whether it does."""
         with self._transaction():
-            self._change(change)
+            shard = self._shard()
+            if shard is None or shard.owner != claim.owner:
+                return False
+            self._set(shard.__replace__(**changes))
+        return True
 
-    def _change(self, change: Callable[[Shard | None], Shard | None]) -> Shard | None:
-        """Change the shard's state, within a transaction; what it is then, or None when it is not changed."""
-        changed = change(self._shard())
-        if changed is not None:
-            text = json.dumps({name: getattr(changed, name) for name in Shard.__slots__})
-            self._database.execute("INSERT OR REPLACE INTO shards VALUES (0, ?)", (text,))
-        return changed
+    def _set(self, shard: Shard) -> None:
+        text = json.dumps({name: getattr(shard, name) for name in Shard.__slots__})
+        self._database.execute("INSERT OR REPLACE INTO shards VALUES (0, ?)", (text,))
 
     def _shard(self) -> Shard | None:
         found = self._database.execute("SELECT state FROM shards").fetchone()

@@ -1,0 +1,145 @@
+"""Changes timeouts that wait in a DynamoDB table: they are cancelled, hidden, kept, or done with."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from .dynamodb_items import (
+    MAX_REASON,
+    WAITS,
+    done_item,
+    due_key,
+    due_of,
+    fields_of,
+    kept_key,
+    kept_pointer,
+    key_in,
+    looked_for_at,
+    number,
+    pointer,
+    shard_key,
+    text,
+)
+from .ids import place_of
+from .shards import NOBODY
+from .store import CANCELLED
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from typing import Any
+
+    from .dynamodb_items import Item
+    from .dynamodb_shards import ShardStates
+    from .dynamodb_table import Table
+    from .s3_store import Bodies
+    from .store import Claim, Kept, Row
+
+KEEP_DONE = timedelta(days=1)
+"""How long is known what became of a timeout that is done with."""
+
+UNTAKEN = "horizon < :at AND (unsure = :nobody OR horizon < :due)"
+"""`shards.is_untaken`, as DynamoDB asks it."""
+
+
+class Ending:
+    """Changes what waits in a table.
+
+    Args:
+        table: the table.
+        shard_states: the states of its shards.
+        bodies: the messages in S3.
+    """
+
+    __slots__ = ("_bodies", "_shards", "_table")
+
+    def __init__(self, table: Table, shard_states: ShardStates, bodies: Bodies) -> None:
+        self._table, self._shards, self._bodies = table, shard_states, bodies
+
+    def cancel(self, timeout_id: str, now: datetime) -> bool:
+        """Cancel a timeout; False when it is none, or may have been taken."""
+        where = due_key(timeout_id)
+        item = where and self._table.get(where)
+        if not item:
+            return False
+        done = self._untaken(
+            item,
+            "SET outcome = :outcome, expires = :expires REMOVE message, retry_at, reason",
+            "attribute_not_exists(held)",
+            {":outcome": text(CANCELLED), ":expires": number(expiry(now))},
+        )
+        if done:
+            self._forget([item])
+        return done
+
+    def hide(self, row: Row) -> bool:
+        """Hide a timeout from dispatchers; False when it is gone, or may have been taken."""
+        return row.hidden or self._untaken(row.native, "SET held = :yes", WAITS, {":yes": number(1)})
+
+    def show(self, rows: Sequence[Row]) -> None:
+        """Let dispatchers see them again."""
+        for row in rows:
+            self._table.update(key_in(row.native), UpdateExpression="REMOVE held", ConditionExpression=WAITS)
+
+    def keep(self, claim: Claim, rows: Sequence[Kept], retry_at: int) -> None:
+        """Set aside what cannot be dispatched; what another has done with since stays so, and what points to it goes when it is looked at."""
+        claim.next_kept = min(claim.next_kept, retry_at)
+        self._table.write([kept_pointer(kept.row.native, claim.shard, retry_at) for kept in rows])
+        self._shards.look_at_kept(claim.shard, retry_at)
+        for kept in rows:  # last, for now its minute counts as empty
+            self._table.update(
+                key_in(kept.row.native),
+                UpdateExpression="SET retry_at = :at, reason = :reason",
+                ConditionExpression=WAITS,
+                ExpressionAttributeValues={
+                    ":at": number(retry_at),
+                    ":reason": text(kept.reason[:MAX_REASON]),
+                },
+            )
+
+    def done(self, rows: Sequence[Row], outcome: str, now: datetime) -> None:
+        """Note that these are done with."""
+        items = [row.native for row in rows]
+        self._table.write([done_item(item, outcome, expiry(now)) for item in items])
+        self._table.delete(
+            [key for item in items if "retry_at" in item and (key := kept_key(item["sk"]["S"]))]
+        )
+        self._forget(items)
+
+    def _untaken(self, item: Item, change: str, condition: str, values: dict[str, Any]) -> bool:
+        """Change a timeout that waits as it was seen, if no dispatcher has announced to take it: one transaction with its shard's state."""
+        place = place_of(item["sk"]["S"])
+        if place is None:
+            return False
+        moments = {":at": looked_for_at(item), ":due": due_of(item), ":nobody": NOBODY}
+        announced = {
+            "Key": shard_key(place.shard),
+            "ConditionExpression": UNTAKEN,
+            "ExpressionAttributeValues": {name: number(moment) for name, moment in moments.items()},
+        }
+        as_seen = "retry_at = :seen" if "retry_at" in item else "attribute_not_exists(retry_at)"
+        update = {
+            "Key": key_in(item),
+            "UpdateExpression": change,
+            "ConditionExpression": f"{WAITS} AND {condition} AND {as_seen}",
+            "ExpressionAttributeValues": values | ({":seen": item["retry_at"]} if "retry_at" in item else {}),
+        }
+        return self._table.transact([{"ConditionCheck": announced}, {"Update": update}])
+
+    def _forget(self, done: Sequence[Item]) -> None:
+        """Take away what leads from correlations to timeouts that are done with, and their messages in S3."""
+        named = [(item["sk"]["S"], fields_of(item)) for item in done]
+        self._table.delete(
+            [
+                pointer(timeout_id, fields["correlation"])
+                for timeout_id, fields in named
+                if "correlation" in fields
+            ]
+        )
+        self._bodies.delete([fields["s3"] for _, fields in named if "s3" in fields])
+
+
+def expiry(now: datetime) -> int:
+    """When what is done with may go, in seconds since 1970."""
+    return int((now + KEEP_DONE).timestamp())

@@ -1,0 +1,86 @@
+"""Stores timeouts in a DynamoDB table: what points to one before it, and its shard looked at after it."""
+
+from __future__ import annotations
+
+from .dynamodb_items import (
+    MAX_ROW,
+    NEW,
+    in_bucket,
+    item_of,
+    kept_pointer,
+    key_in,
+    pointer,
+    size_of,
+    text,
+    too_large,
+)
+from .ids import micros, place_of
+from .store import CANCELLED, HELD, MIGRATED, WAITING, StoreUnavailable
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from .dynamodb_items import Item
+    from .dynamodb_shards import ShardStates
+    from .dynamodb_table import Table
+    from .ids import Place
+    from .s3_store import Bodies
+    from .timeout import Timeout
+
+
+class Storing:
+    """Stores in a table.
+
+    Args:
+        table: the table.
+        shard_states: the states of its shards.
+        bodies: the messages in S3.
+    """
+
+    __slots__ = ("_bodies", "_shards", "_table")
+
+    def __init__(self, table: Table, shard_states: ShardStates, bodies: Bodies) -> None:
+        self._table, self._shards, self._bodies = table, shard_states, bodies
+
+    def put(self, timeout: Timeout, *, now: datetime, again: bool) -> str:
+        """Store a timeout, also over one that was migrated and, if `again`, cancelled; gives what it is then."""
+        place = place_of(timeout.id)
+        assert place is not None, timeout.id
+        item = self._fitting(timeout)
+        if timeout.correlation:
+            self._table.put(pointer(timeout.id, timeout.correlation))
+        if not self._written(item, again=again) and (state := self._there(item)):
+            return state
+        if place.due < self._shards.after_put(place, micros(now)).watermark:
+            self._point_to(item, place)
+        return WAITING
+
+    def _fitting(self, timeout: Timeout) -> Item:
+        """The timeout's item, its message in S3 if it does not fit; what is refused has changed nothing."""
+        item = item_of(timeout)
+        if (size := size_of(item)) <= MAX_ROW:
+            return item
+        if not self._bodies.there:
+            raise too_large(size)
+        return in_bucket(item, self._bodies.put(timeout.id, item["message"]["S"]))
+
+    def _written(self, item: Item, *, again: bool) -> bool:
+        over = {":one": text(MIGRATED), ":other": text(CANCELLED if again else MIGRATED)}
+        return self._table.put(item, f"{NEW} OR outcome IN (:one, :other)", over)
+
+    def _there(self, item: Item) -> str | None:
+        """What a timeout is that was there; None when it waits in its minute."""
+        found = self._table.get(key_in(item))
+        if found is None:
+            raise StoreUnavailable("DynamoDB: it was done with, and forgotten just now; ask again")
+        if "expires" in found:
+            return str(found["outcome"]["S"])
+        if "held" in found:
+            return HELD
+        return WAITING if "retry_at" in found else None
+
+    def _point_to(self, item: Item, place: Place) -> None:
+        """Have a timeout looked at when it is due, whose minute nobody looks at any more."""
+        self._table.put(kept_pointer(item, place.shard, place.due))
+        self._shards.look_at_late(place.shard, place.due)
