@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .pause_store import Mark
 
     Step: TypeAlias = Literal["pause", "resume", "forget", "none"]
-    Trigger: TypeAlias = Literal["running", "paused", "changing", "left alone"]
+    Trigger: TypeAlias = Literal["running", "resumed", "paused", "changing", "left alone"]
 
 log = logging.getLogger("recoverable.rate_limit")
 
@@ -106,7 +106,7 @@ class PauseTrigger:
                     mapping
                 )  # the mark stays until it is seen to run: a death here must leave a trace
                 written(log.info, "The trigger runs again: its event source mapping is enabled.")
-                return "running"
+                return "resumed"
             case "forget":
                 self.store.remove_mark(mark or "")
                 return "running"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 
+from ..circuit import Limited
 from ..observe import written
 from .queues import queue_from_arn
 
@@ -24,10 +25,19 @@ if TYPE_CHECKING:
             """Delete a message that is done with."""
 
     class Report(TypedDict):
-        """What the probe did."""
+        """What the probe did.
+
+        Args:
+            trigger: how the trigger stands now.
+            probed: how many messages were attempted, 0 or 1.
+            handled: how many of them were handled, which ended the pause.
+            enabled: whether this probe let the trigger run again.
+        """
 
         trigger: Trigger
-        probed: bool
+        probed: int
+        handled: int
+        enabled: bool
 
 
 log = logging.getLogger("recoverable.rate_limit")
@@ -57,23 +67,30 @@ class Probe:
         """
         trigger = self._pause.repair()
         if trigger != "paused":
-            return {"trigger": trigger, "probed": False}
+            return {"trigger": trigger, "probed": 0, "handled": 0, "enabled": trigger == "resumed"}
         if (message := self._queue.receive()) is None:
-            return {"trigger": trigger, "probed": False}
-        self._attempt(message, context)
-        return {"trigger": self._pause.repair(), "probed": True}
+            written(log.info, "There is no message to probe with: the trigger stays paused.")
+            return {"trigger": trigger, "probed": 0, "handled": 0, "enabled": False}
+        handled = self._attempt(message, context)
+        trigger = self._pause.repair()
+        enabled = trigger in {"running", "resumed", "changing"}
+        text = "Probed with message '%s': it was %s, and the trigger %s."
+        outcome = "handled" if handled else "not handled", "runs again" if enabled else "stays paused"
+        written(log.info, text, message["MessageId"], *outcome)
+        return {"trigger": trigger, "probed": 1, "handled": int(handled), "enabled": enabled}
 
-    def _attempt(self, message: Any, context: Any) -> None:
-        """Do what the mapping does with a batch of one; the endpoint must know that the rate is limited, to end it."""
+    def _attempt(self, message: Any, context: Any) -> bool:
+        """Do what the mapping does with a batch of one; the endpoint must know that the rate is limited, to end it. Whether it did."""
         breaker = getattr(self._endpoint, "breaker", None)
         if breaker is None:
             raise TypeError(f"the endpoint is {self._endpoint!r}; write one with a RateLimit")
         breaker.look(self._pause.clock())
-        message_id = message["MessageId"]
+        was_limited, message_id = isinstance(breaker.seen.circuit, Limited), message["MessageId"]
         written(log.info, "Probing with message '%s'.", message_id)
         answer = self._endpoint({"Records": [record_of(message, self._pause.store.queue_arn)]}, context)
         if message_id not in {failure["itemIdentifier"] for failure in answer["batchItemFailures"]}:
             self._queue.delete(message)
+        return was_limited and not isinstance(breaker.seen.circuit, Limited)
 
 
 def record_of(message: Any, queue_arn: str) -> dict[str, Any]:

@@ -16,6 +16,8 @@ from recoverable.aws.pause import PauseTrigger, standing, step_for
 from recoverable.circuit import NORMAL, Limited
 
 if TYPE_CHECKING:
+    from recoverable.aws.pause import Trigger
+    from recoverable.aws.pause_probe import Report
     from recoverable.circuit import Circuit
 
 LIMITED = Limited(NOW - seconds(60), NOW)
@@ -26,6 +28,11 @@ TOO_LONG = Limited(NOW - timedelta(hours=24), NOW)
 def shop(account: Account) -> Shop:
     """A queue and its function."""
     return Shop(account)
+
+
+def report(trigger: Trigger) -> Report:
+    """What a probe answers that attempted nothing, and left the trigger as it was."""
+    return {"trigger": trigger, "probed": 0, "handled": 0, "enabled": False}
 
 
 def test_the_trigger_is_paused_when_limiting_starts(shop: Shop) -> None:
@@ -48,7 +55,12 @@ def test_while_it_is_paused_the_probe_has_one_message_attempted(shop: Shop) -> N
     shop.send("two")
     endpoint = Endpoint(shop)
 
-    assert probed(shop, endpoint, failing=True) == {"trigger": "paused", "probed": True}
+    assert probed(shop, endpoint, failing=True) == {
+        "trigger": "paused",
+        "probed": 1,
+        "handled": 0,
+        "enabled": False,
+    }
     assert (len(endpoint.records), shop.depth, shop.state) == (1, (1, 1), "Disabled")
 
 
@@ -57,8 +69,40 @@ def test_the_first_success_of_the_probe_lets_it_run_again(shop: Shop) -> None:
     shop.send("one")
     endpoint = Endpoint(shop)
 
-    assert probed(shop, endpoint) == {"trigger": "running", "probed": True}
+    assert probed(shop, endpoint) == {"trigger": "running", "probed": 1, "handled": 1, "enabled": True}
     assert (shop.depth, shop.state, shop.circuit.read().circuit) == ((0, 0), "Enabled", NORMAL)
+
+
+def test_a_probe_that_finds_the_pause_over_lets_it_run_again(shop: Shop) -> None:
+    limited(shop)
+    shop.circuit.compare_and_set(shop.circuit.read(), NORMAL)
+
+    assert probed(shop, Endpoint(shop)) == {
+        "trigger": "resumed",
+        "probed": 0,
+        "handled": 0,
+        "enabled": True,
+    }
+
+
+LOGGED = [
+    (True, "it was not handled, and the trigger stays paused."),
+    (False, "it was handled, and the trigger runs again."),
+]
+
+
+@pytest.mark.parametrize(("failing", "says"), LOGGED)
+def test_the_probe_logs_what_came_of_it(
+    shop: Shop, caplog: pytest.LogCaptureFixture, says: str, *, failing: bool
+) -> None:
+    caplog.set_level("INFO", "recoverable.rate_limit")
+    limited(shop)
+    shop.send("one")
+    endpoint = Endpoint(shop)
+    probed(shop, endpoint, failing=failing)
+
+    [record] = endpoint.records
+    assert caplog.messages[-1] == f"Probed with message '{record['messageId']}': {says}"
 
 
 def test_the_probe_hands_over_what_lambda_would(shop: Shop) -> None:
@@ -84,7 +128,7 @@ def test_the_probe_hands_over_what_lambda_would(shop: Shop) -> None:
 def test_the_probe_of_an_empty_queue_waits(shop: Shop) -> None:
     limited(shop)
 
-    assert probed(shop, Endpoint(shop)) == {"trigger": "paused", "probed": False}
+    assert probed(shop, Endpoint(shop)) == report("paused")
 
 
 def test_the_probe_of_a_trigger_that_runs_does_nothing(shop: Shop) -> None:
@@ -93,7 +137,7 @@ def test_the_probe_of_a_trigger_that_runs_does_nothing(shop: Shop) -> None:
     shop.operator(enables=True)
     endpoint = Endpoint(shop)
 
-    assert probed(shop, endpoint) == {"trigger": "running", "probed": False}
+    assert probed(shop, endpoint) == report("running")
     assert endpoint.records == []
 
 
@@ -126,7 +170,7 @@ def test_a_death_before_the_end_of_the_pause_is_repaired(shop: Shop) -> None:
     limited(shop)
     shop.circuit.compare_and_set(shop.circuit.read(), NORMAL)
 
-    assert (shop.pause.repair(), shop.state) == ("running", "Enabled")
+    assert (shop.pause.repair(), shop.state) == ("resumed", "Enabled")
     assert (shop.pause.repair(), shop.mark) == ("running", None)
 
 
@@ -141,10 +185,10 @@ def test_what_an_operator_disabled_stays_so_though_limiting_starts_and_ends(shop
     shop.send("one")
     instance = limited(shop)
     endpoint = Endpoint(shop)
-    report = probed(shop, endpoint)
+    answer = probed(shop, endpoint)
     instance.attempt()
 
-    assert (report, endpoint.records) == ({"trigger": "left alone", "probed": False}, [])
+    assert (answer, endpoint.records) == (report("left alone"), [])
     assert (shop.pause.repair(), shop.state) == ("left alone", "Disabled")
 
 
@@ -161,7 +205,7 @@ def test_a_pause_ends_after_a_day_though_limiting_does_not(shop: Shop) -> None:
     limited(shop)
     shop.clock.advance(timedelta(hours=24))
 
-    assert (shop.pause.repair(), shop.state) == ("running", "Enabled")
+    assert (shop.pause.repair(), shop.state) == ("resumed", "Enabled")
 
 
 BUSY = ["ResourceConflictException", "ResourceInUseException", "TooManyRequestsException", "AccessDenied"]
