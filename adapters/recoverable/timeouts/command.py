@@ -21,7 +21,12 @@ from .store import Selection, StoreUnavailable
 
 VERBS = ("preview", "migrate", "abort")
 
-GO_ON = "What was moved is moved; write the same command again to go on."
+HINTS = {
+    "NoRegionError": "say which region in AWS_DEFAULT_REGION or your AWS profile",
+    "NoCredentialsError": "say who you are in AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+    "ResourceNotFoundException": "there is no such table in this account and region",
+}
+
 INTERRUPTED = 130
 """The exit status of what was interrupted at the keyboard (POSIX shells: 128 + SIGINT)."""
 
@@ -55,16 +60,16 @@ def run(arguments: argparse.Namespace) -> int:
             return failed(complaint)
         summary = done(arguments)
     except StoreUnavailable as error:
-        return failed(f"{error}\n{GO_ON}")
+        return failed(f"{error}{hint(error)}", begun=arguments.really)
     except KeyboardInterrupt:
-        failed(f"interrupted\n{GO_ON}")
+        failed("interrupted", begun=arguments.really)
         return INTERRUPTED
     finally:
         for place in (arguments.source.store, arguments.target):
             getattr(place, "close", lambda: None)()
     sys.stdout.writelines(f"{line}\n" for line in lines(summary, arguments))
     if summary.stopped:
-        return failed(f"{arguments.target.name} takes no more: {summary.stopped}\n{GO_ON}")
+        return failed(f"{arguments.target.name} takes no more: {summary.stopped}", begun=True)
     return 1 if summary.left else 0
 
 
@@ -77,10 +82,17 @@ def wrong(arguments: argparse.Namespace) -> str | None:
     return None
 
 
-def failed(why: str) -> int:
-    """Say why; gives the exit status of what was not done."""
+def failed(why: str, *, begun: bool = False) -> int:
+    """Say why, and how to go on with what was begun; gives the exit status of what was not done."""
     sys.stderr.write(f"recoverable timeouts: {why}\n")
+    if begun:
+        sys.stderr.write("What was moved is moved; write the same command again to go on.\n")
     return 2
+
+
+def hint(error: StoreUnavailable) -> str:
+    """What to do about what AWS's client or DynamoDB says."""
+    return next((f"; {hint}" for name, hint in HINTS.items() if name in str(error)), "")
 
 
 def done(arguments: argparse.Namespace) -> Summary:

@@ -166,12 +166,15 @@ class Move:
         self._leave([row for row in hidden.values() if row.id not in sent.ids], sent)
 
     def _leave(self, rows: Sequence[Row], sent: Sent) -> None:
-        """Show again what the target certainly has not, and say of each why it is left."""
+        """Show again what the target certainly has not; say which it refused, and which it may have."""
         self._store.show([row for row in rows if row.id not in sent.doubtful])
         for row in rows:
             if row.id in sent.doubtful:
                 why = f"{self._target.name} may have it ({sent.doubtful[row.id]}), so it stays hidden until migrate or abort"
+            elif row.id in sent.refused:
+                why = f"{self._target.name} did not take it ({sent.refused[row.id]}), so the dispatcher sees it again"
             else:
-                why = f"{self._target.name} did not take it ({sent.refused.get(row.id, sent.failed)}), so the dispatcher sees it again"
+                self.summary.left[f"{self._target.name} took no more, so the dispatcher sees it again"] += 1
+                continue
             self.summary.left[why] += 1
             self._tell(f"{row.id}: {why}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,9 @@ from .timeout import Timeout
 
 if TYPE_CHECKING:
     from azure.servicebus import ServiceBusClient, ServiceBusMessage, ServiceBusSender
+
+PATIENCE = 30
+"""Seconds for one call, long enough to connect anew."""
 
 RESENDS = 1
 """How often the SDK sends again what was not answered: a link that Service Bus closed for idleness fails once; more could only make more copies."""
@@ -32,6 +34,8 @@ class ServiceBusTarget:
 
     def __init__(self, connection: str) -> None:
         self._client = client_for(connection)
+        self._senders: dict[str, ServiceBusSender] = {}
+        self._refusals: dict[str, str] = {}
 
     def close(self) -> None:
         """Close the connection."""
@@ -47,37 +51,45 @@ class ServiceBusTarget:
         """Schedule them, queue by queue; a queue or a message that is refused does not hold back others."""
         sent = Sent()
         for queue, those in by_queue(timeouts).items():
-            self._send(queue, those, sent)
-            if sent.failed:
-                break
+            if not sent.failed and self._opened(queue, those, sent):
+                self._send(queue, those, sent)
         return sent
 
-    def _send(self, queue: str, timeouts: Sequence[Timeout], sent: Sent) -> None:
-        """Schedule those of one queue."""
+    def _opened(self, queue: str, timeouts: Sequence[Timeout], sent: Sent) -> bool:
+        """Whether the queue takes messages; one that refused is not asked again, for each answer takes a second."""
         try:
-            sender = self._client.get_queue_sender(queue).__enter__()
+            if queue not in self._senders and queue not in self._refusals:
+                self._senders[queue] = self._client.get_queue_sender(queue).__enter__()
         except Exception as error:  # noqa: BLE001  # whatever it is, it is told, and nothing was sent
-            if is_refusal(error):
-                sent.refused |= {timeout.id: told(queue, error) for timeout in timeouts}
-            else:
+            if not is_refusal(error):
                 sent.failed = told(queue, error)
-            return
-        with closing(sender):
-            for timeout in timeouts:
-                self._send_one(sender, queue, timeout, sent)
-                if sent.failed:
-                    return
+                return False
+            self._refusals[queue] = told(queue, error)
+        if queue in self._refusals:
+            sent.refused |= {timeout.id: self._refusals[queue] for timeout in timeouts}
+        return queue in self._senders
 
-    def _send_one(self, sender: ServiceBusSender, queue: str, timeout: Timeout, sent: Sent) -> None:
+    def _send(self, queue: str, timeouts: Sequence[Timeout], sent: Sent) -> None:
+        """Schedule those of one queue together; what is refused together is sent one by one, for one bad message must not hold back the others."""
+        ids = [timeout.id for timeout in timeouts]
         try:
-            sender.send_messages(scheduled(timeout))
+            messages = [scheduled(timeout) for timeout in timeouts]
+            self._senders[queue].send_messages(messages, timeout=PATIENCE)
         except Exception as error:  # noqa: BLE001  # whatever it is, it is told, and what is not refused stays hidden
-            if is_refusal(error):
-                sent.refused[timeout.id] = told(queue, error)
+            if not is_refusal(error):
+                sent.doubtful |= dict.fromkeys(ids, told(queue, error))
+                sent.failed = told(queue, error)
+            elif len(timeouts) == 1:
+                sent.refused[ids[0]] = told(queue, error)
             else:
-                sent.doubtful[timeout.id] = sent.failed = told(queue, error)
+                self._send_singly(queue, timeouts, sent)
         else:
-            sent.ids.add(timeout.id)
+            sent.ids.update(ids)
+
+    def _send_singly(self, queue: str, timeouts: Sequence[Timeout], sent: Sent) -> None:
+        for timeout in timeouts:
+            if not sent.failed:
+                self._send(queue, [timeout], sent)
 
 
 def is_refusal(error: Exception) -> bool:
