@@ -133,6 +133,11 @@ def test_a_place_that_is_none_is_refused(sqs_world: SqsWorld) -> None:
         sqs_world.fail("send", Throttled())
 
 
+def test_a_time_before_the_first_is_refused(sqs_world: SqsWorld) -> None:
+    with pytest.raises(ValueError, match=r"fail\(nth\) is 0; write 1 for the first time"):
+        sqs_world.fail("send_message_batch", Throttled(), nth=0)
+
+
 def test_a_fault_that_cannot_happen_there_is_refused(sqs_world: SqsWorld) -> None:
     with pytest.raises(TypeError, match="what can is DeliveredTwice"):
         sqs_world.fail("receive", Throttled())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
@@ -94,6 +95,25 @@ def test_where_nothing_is_made_a_queue_must_be_there_to_be_sent_to() -> None:
 def test_where_nothing_is_made_a_queue_must_be_there_to_be_served() -> None:
     with pytest.raises(LookupError, match="make it with create_queue"):
         SqsWorld(create_missing=False).serve("orders", endpoint())
+
+
+@pytest.mark.parametrize("name", ["", "my orders", "orders/error", "orders.fifo.fifo"])
+def test_a_queue_is_not_made_whose_name_sqs_does_not_take(sqs_world: SqsWorld, name: str) -> None:
+    with pytest.raises(ValueError, match="is no queue's name; write 1 to 80 letters"):
+        sqs_world.create_queue(name)
+
+
+def test_an_error_queue_whose_name_sqs_does_not_take_is_told_before_a_message_fails(
+    sqs_world: SqsWorld,
+) -> None:
+    with pytest.raises(ValueError, match="'orders error' is no queue's name"):
+        sqs_world.serve("orders", SqsEndpoint(decline, Recoverability(failed=Failed("orders error"))))
+
+
+def test_what_cannot_be_called_is_not_served(sqs_world: SqsWorld) -> None:
+    handler: Any = "orders.handler"
+    with pytest.raises(TypeError, match=r"serve\(handler\) is 'orders.handler'; write your Lambda handler"):
+        sqs_world.serve("orders", handler)
 
 
 def test_what_the_host_gives_up_ends_in_the_error_queue_too(sqs_world: SqsWorld) -> None:

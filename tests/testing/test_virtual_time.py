@@ -127,3 +127,17 @@ def test_a_message_without_time_left_is_handed_back_and_counts_no_attempt(sqs_wo
         sqs_world.send("orders", body)
     sqs_world.run()
     assert runs == [("a", 1), ("b", 1), ("b", 1)]
+
+
+@pytest.mark.parametrize(
+    ("time", "kind", "text"),
+    [
+        (-1, ValueError, "a duration of -1 s; write 0 or more"),
+        ("5", TypeError, "'5' is no duration; write a timedelta"),
+    ],
+)
+def test_no_world_goes_back_or_takes_a_time_that_is_none(
+    sqs_world: SqsWorld, time: Any, kind: type[Exception], text: str
+) -> None:
+    with pytest.raises(kind, match=text):
+        sqs_world.run(for_=time)

@@ -127,13 +127,15 @@ class VirtualWorld:
             The rule, whose `hits` tell how often it has struck.
 
         Raises:
-            ValueError: no such place.
+            ValueError: no such place, or no such time.
             TypeError: it cannot happen there.
         """
         if what not in self._places:
             raise ValueError(f"fail({what!r}); write one of {', '.join(sorted(self._places))}")
         if not isinstance(with_, self._misfortune.fitting("before", what)):
             raise TypeError(str(Misfit("before", what, with_, self._misfortune.fitting)))
+        if nth is not None and nth < 1:
+            raise ValueError(f"fail(nth) is {nth}; write 1 for the first time")
         since = self._seconds() + seconds_of(after)
         until = inf if during is None else since + seconds_of(during)
         rule = Rule(what, with_, queue=queue, nth=nth, since=since, until=until)
@@ -191,5 +193,15 @@ class VirtualWorld:
 
 
 def seconds_of(duration: Duration) -> float:
-    """A duration in seconds, which a number is already."""
-    return duration.total_seconds() if isinstance(duration, timedelta) else float(duration)
+    """A duration in seconds, which a number is already.
+
+    Raises:
+        TypeError: it is neither.
+        ValueError: it is negative, and no world goes back.
+    """
+    if not isinstance(duration, timedelta | int | float):
+        raise TypeError(f"{duration!r} is no duration; write a timedelta, or a number of seconds")
+    seconds = duration.total_seconds() if isinstance(duration, timedelta) else float(duration)
+    if seconds < 0:
+        raise ValueError(f"a duration of {seconds:g} s; write 0 or more")
+    return seconds

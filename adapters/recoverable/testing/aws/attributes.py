@@ -10,7 +10,7 @@ from typing import Any
 
 from .broker import Broker
 from .queue import Queue
-from .queues import DAY, KIBIBYTE, Redrive, Settings
+from .queues import DAY, KIBIBYTE, QUEUE_NAME, Redrive, Settings
 from .refusals import Refusal, invalid, invalid_value
 
 NUMBERS: Mapping[str, tuple[str, int, int]] = {
@@ -34,7 +34,7 @@ def settings_from(name: str, attributes: Mapping[str, str], before: Settings | N
     Raises:
         Refusal: a name or a value that SQS does not take.
     """
-    if not fullmatch(r"[A-Za-z0-9_-]{1,80}|(?=.{6,80}\Z)[A-Za-z0-9_-]+\.fifo", name):
+    if not fullmatch(QUEUE_NAME, name):
         raise invalid("Can only include alphanumeric characters, hyphens, or underscores. 1 to 80 in length")
     changes: dict[str, Any] = {}
     for attribute, value in attributes.items():

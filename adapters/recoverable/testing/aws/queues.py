@@ -9,6 +9,9 @@ MINUTE, HOUR, DAY = 60, 3_600, 86_400
 
 REGION = "eu-central-1"
 ACCOUNT = "123456789012"
+QUEUE_NAME = r"[A-Za-z0-9_-]{1,80}|(?=.{6,80}\Z)[A-Za-z0-9_-]+\.fifo"
+"""What a queue's name looks like (CreateQueue)."""
+
 ENDPOINT = f"https://sqs.{REGION}.amazonaws.com"
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from random import Random
+from re import fullmatch
 
 from .lines import FifoLine, StandardLine
 from .queue import Queue
-from .queues import Settings
+from .queues import QUEUE_NAME, Settings
 from .refusals import no_such_queue
 
 
@@ -24,7 +25,15 @@ class Registry:
         self._create_missing = create_missing
 
     def create(self, settings: Settings) -> Queue:
-        """Make a queue, or give it other settings; its messages stay."""
+        """Make a queue, or give it other settings; its messages stay.
+
+        Raises:
+            ValueError: SQS takes no queue of that name.
+        """
+        if not fullmatch(QUEUE_NAME, settings.name):
+            raise ValueError(
+                f"{settings.name!r} is no queue's name; write 1 to 80 letters, digits, - and _, with .fifo at the end of a FIFO queue's"
+            )
         if settings.name in self.queues:
             self.queues[settings.name].settings = settings
         else:

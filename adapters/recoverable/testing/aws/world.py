@@ -120,9 +120,14 @@ class SqsWorld(VirtualWorld):
             recursive_loop: what Lambda does about a message that came through the function 16 times; its default is "Terminate".
 
         Raises:
-            ValueError: Lambda would refuse one of these.
+            TypeError: the handler cannot be called.
+            ValueError: Lambda would refuse one of these, or a queue has a name that SQS does not take.
             LookupError: the queue is missing, and none is to be made.
         """
+        if not callable(handler):
+            raise TypeError(
+                f"serve(handler) is {handler!r}; write your Lambda handler, such as SqsEndpoint(place_order)"
+            )
         settings = MappingSettings(
             batch_size=batch_size,
             window=seconds_of(window),
