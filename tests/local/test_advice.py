@@ -12,7 +12,7 @@ from local.test_template import REPOSITORY, read, stack_of
 from recoverable.local.aws.sam.advice import advice
 
 GOOD: dict[str, Any] = {
-    "queue": {"VisibilityTimeout": 6 * LONG + 3},
+    "queue": {"VisibilityTimeout": 6 * LONG + 3, "MessageRetentionPeriod": 3600},
     "function": {"RecursiveLoop": "Allow"},
     "event": {"MaximumBatchingWindowInSeconds": 3},
 }
@@ -41,6 +41,12 @@ NOTES: dict[str, tuple[str, dict[str, Any], str]] = {
         {"RedrivePolicy": None},
         "shop-orders has no RedrivePolicy, so what dies before your code runs comes back until it expires; write one that leads to the"
         " error queue",
+    ),
+    "an error queue that keeps nothing longer": (
+        "queue",
+        {"MessageRetentionPeriod": 345_600},
+        "shop-errors keeps messages no longer than shop-orders does, and what SQS moves there counts from its first send; write a longer"
+        " MessageRetentionPeriod, such as 1209600",
     ),
     "too few receives": (
         "queue",

@@ -16,6 +16,7 @@ from typing import Any
 
 from azure.servicebus.exceptions import ServiceBusError
 
+from recoverable.local.azure.advice import advice
 from recoverable.local.azure.app import AppError
 from recoverable.local.azure.host import LocalFunctions
 from recoverable.local.azure.narrator import narrate
@@ -65,6 +66,7 @@ def _welcome(host: LocalFunctions) -> str:
     """What runs, what does not, and how to send a first message."""
     lines = [f"function {each.function:<32} reads {each.path}" for each in host.served.triggers]
     lines += [f"note     {each.function} is not run: {each.reason}" for each in host.served.not_served]
+    lines += [f"note     {note}" for note in advice(host.app.options, host.served.triggers)]
     if host.namespace is not None:
         lines += [f"queue    {name}" for name in host.queues]
         lines.append(f"Connect with: {host.namespace.connection_string}")
