@@ -71,6 +71,19 @@ def checked_destination(to: object) -> str:
     return to
 
 
+def checked_key(key: str | None, at: datetime | None) -> str | None:
+    """The key.
+
+    Raises:
+        TypeError: it is given with a delay.
+    """
+    if key is not None and at is None:
+        raise TypeError(
+            "schedule(key) goes with at=, for a delay counts from now, and what is scheduled again would be due at another time; write at=message.sent_at + timedelta(days=3)"
+        )
+    return key
+
+
 def checked_correlation(correlation: str) -> str:
     """The correlation, if it can be written as a key.
 

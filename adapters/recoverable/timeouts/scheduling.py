@@ -15,6 +15,7 @@ from .requests import (
     attributes_of,
     checked_correlation,
     checked_destination,
+    checked_key,
     due_time,
     text_of,
 )
@@ -94,22 +95,22 @@ class Timeouts:
             headers: the message's headers; with NServiceBus.MessageId unless you give one, so that a duplicate can be told.
             correlation: what it can be cancelled by, together with others; the header NServiceBus.SagaId unless given.
             key: what tells it from others for that queue at the same time: what is scheduled again `at` the same time with the same key, is
-                stored once, unless it was cancelled in between.
+                stored once, unless it was cancelled in between; what SQS itself delays comes as often as it is scheduled.
 
         Returns:
             The timeout's id, which `cancel` takes.
 
         Raises:
-            TypeError: neither or both of `at` and `delay`, or one of another kind; a body that is no JSON.
-            ValueError: a negative delay, a time without a zone or out of range, an ARN of no queue, a correlation of more than 2,000 bytes, an empty
-                body, or one that SQS does not take.
+            TypeError: neither or both of `at` and `delay`, or one of another kind; a `key` with a `delay`; a body that is no JSON.
+            ValueError: a negative delay, a time without a zone or out of range, what names no queue of SQS, a correlation of more than 2,000 bytes, an
+                empty body, or one that SQS does not take.
             TooLarge: the store cannot take it.
             StoreUnavailable: it is not stored; ask again.
             SendFailed: SQS was to delay it, and has not taken it; ask again.
         """
         now = self.now()
         due_at = due_time(now, at, delay)
-        timeout_id = new_id(due_at, token(checked_destination(to), key), self._store.shards)
+        timeout_id = new_id(due_at, token(checked_destination(to), checked_key(key, at)), self._store.shards)
         named = headers_with(timeout_id, due_at, headers or {})
         timeout = Timeout(
             timeout_id,
