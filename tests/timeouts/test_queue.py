@@ -18,7 +18,7 @@ from waiting.world import HOUR, MINUTE, Shop
 EXPIRE = "NServiceBus.Timeout.Expire"
 ROUTE_TO = "NServiceBus.Timeout.RouteExpiredTimeoutTo"
 SAGA = "NServiceBus.SagaId"
-TIMEOUTS = "shop.Timeouts"
+TIMEOUTS = "shop-Timeouts"
 
 
 @pytest.fixture

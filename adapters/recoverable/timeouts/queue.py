@@ -23,7 +23,7 @@ OWN = {EXPIRE, ROUTE_TO, CLEAR, RELATED_TO_TIMEOUT, TIME_SENT, *RETRY_HEADERS}
 
 
 class TimeoutsQueue:
-    """A handler for the queue `{endpoint}.Timeouts`: `SqsEndpoint(TimeoutsQueue(timeouts))`.
+    """A handler for the queue `{endpoint}-Timeouts`, as SQS names NServiceBus's `{endpoint}.Timeouts`: `SqsEndpoint(TimeoutsQueue(timeouts))`.
 
     Args:
         timeouts: where what comes is stored.
