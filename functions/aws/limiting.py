@@ -7,7 +7,7 @@ import os
 from recoverable import RateLimit
 from recoverable.aws.circuit_store import DynamoDbCircuit
 from recoverable.aws.pause import PauseTrigger
-from shop import CardDeclined
+from shop import is_the_banks
 
 
 def limited_after(failures: int) -> RateLimit:
@@ -23,11 +23,6 @@ def limited_after(failures: int) -> RateLimit:
     return RateLimit(
         failures, counts=is_the_banks, store=circuit, on_started=pause.start, on_ended=pause.stop
     )
-
-
-def is_the_banks(error: BaseException) -> bool:
-    """Whether a failure says something about the bank, and so about the orders that come next: that a card is declined does not."""
-    return not isinstance(error, CardDeclined)
 
 
 def function_name() -> str:

@@ -18,6 +18,11 @@ class BankUnreachable(Exception):
     """The bank did not answer; asking again may help."""
 
 
+def is_the_banks(error: BaseException) -> bool:
+    """Whether a failure says something about the bank, and so about the orders that come next: that a card is declined does not."""
+    return not isinstance(error, CardDeclined)
+
+
 def place_order(message: Message) -> None:
     """Charge the card of one order."""
     order = message.json()

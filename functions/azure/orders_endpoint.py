@@ -4,10 +4,26 @@ from __future__ import annotations
 
 import os
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from recoverable import Delayed, Failed, Immediate, Recoverability
 from recoverable.azure import ServiceBusEndpoint
-from shop import CardDeclined, place_order
+from shop import CardDeclined, is_the_banks, place_order
+
+if TYPE_CHECKING:
+    from recoverable import RateLimit
+
+
+def rate_limit() -> RateLimit | None:
+    """One order at a time after as many failures in a row as the environment says, over all instances; without that nothing of it is imported."""
+    failures = int(os.environ.get("RATE_LIMIT_AFTER", "0"))
+    if not failures:
+        return None
+    from recoverable import RateLimit  # noqa: PLC0415
+    from recoverable.azure.circuit_store import TableCircuit  # noqa: PLC0415
+
+    return RateLimit(failures, counts=is_the_banks, store=TableCircuit("circuits", "orders"))
+
 
 orders = ServiceBusEndpoint(
     place_order,
@@ -18,6 +34,7 @@ orders = ServiceBusEndpoint(
             time_increase=timedelta(seconds=float(os.environ.get("TIME_INCREASE_SECONDS", "10"))),
         ),
         failed=Failed(unrecoverable=(CardDeclined,)),
+        rate_limit=rate_limit(),
     ),
     queue="orders",
     connection="ServiceBus",

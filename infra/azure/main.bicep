@@ -18,6 +18,16 @@ param delayedRetries int = 3
 @maxValue(3600)
 param timeIncreaseSeconds int = 10
 
+// ---- The rate limit: off as it stands. ----
+@description('After so many failures in a row on one instance one order is attempted at a time until one succeeds, and the others wait without losing an attempt; 0 for no limit. Choose more than the attempts of one order in one round.')
+@minValue(0)
+@maxValue(10000) // RateLimit(consecutive_failures) takes no more
+param rateLimitAfter int = 0
+
+@description('For how many minutes the rate may be limited before an alert says so.')
+@allowed([10, 15, 30]) // an alert looks back at 6 periods at most, and each is of 5 minutes
+param rateLimitedAlertMinutes int = 15
+
 // ---- The function and how it is fed. ----
 @description('Where everything is.')
 param location string = resourceGroup().location
@@ -50,6 +60,7 @@ var heardBy = empty(actionGroupId) ? [] : [{ actionGroupId: actionGroupId }]
 var serviceBusDataReceiver = subscriptionResourceId('Microsoft.Authorization/roleDefinitions', '4f6d3b9b-027b-4f4c-9142-0e5a2a2247e0')
 var serviceBusDataSender = subscriptionResourceId('Microsoft.Authorization/roleDefinitions', '69a216fc-b8fb-44d8-bc22-1f3c2cd27a39')
 var storageBlobDataOwner = subscriptionResourceId('Microsoft.Authorization/roleDefinitions', 'b7e6dc6d-f1e8-4753-8033-0f276bb0955b')
+var storageTableDataContributor = subscriptionResourceId('Microsoft.Authorization/roleDefinitions', '0a9a7e1f-b9d0-4cc4-a60d-0319b160aaa3')
 var monitoringMetricsPublisher = subscriptionResourceId('Microsoft.Authorization/roleDefinitions', '3913510d-42f4-4e42-8a64-420c390055eb')
 
 // ---- Queues. ----
@@ -141,6 +152,16 @@ resource packages 'Microsoft.Storage/storageAccounts/blobServices/containers@202
   name: 'packages' // what `func` publishes
 }
 
+resource tables 'Microsoft.Storage/storageAccounts/tableServices@2024-01-01' = if (rateLimitAfter > 0) {
+  parent: storage
+  name: 'default'
+}
+
+resource circuits 'Microsoft.Storage/storageAccounts/tableServices/tables@2024-01-01' = if (rateLimitAfter > 0) {
+  parent: tables
+  name: 'circuits' // what the instances share while the rate is limited
+}
+
 resource plan 'Microsoft.Web/serverfarms@2024-04-01' = {
   name: unique
   location: location
@@ -193,6 +214,7 @@ resource settings 'Microsoft.Web/sites/config@2024-04-01' = {
     IMMEDIATE_RETRIES: string(immediateRetries)
     DELAYED_RETRIES: string(delayedRetries)
     TIME_INCREASE_SECONDS: string(timeIncreaseSeconds)
+    RATE_LIMIT_AFTER: string(rateLimitAfter)
     // As many threads as host.json lets messages run at a time; one that waits for a thread uses up its functionTimeout.
     PYTHON_THREADPOOL_THREAD_COUNT: '16'
     AzureWebJobsStorage__accountName: storage.name
@@ -201,7 +223,7 @@ resource settings 'Microsoft.Web/sites/config@2024-04-01' = {
     APPLICATIONINSIGHTS_CONNECTION_STRING: insights.properties.ConnectionString
     APPLICATIONINSIGHTS_AUTHENTICATION_STRING: 'ClientId=${identity.properties.clientId};Authorization=AAD'
   }
-  dependsOn: [mayReceiveOrders, maySendOrders, maySendErrors, mayPublishMetrics] // the app starts anew with these settings, and then needs them
+  dependsOn: [mayReceiveOrders, maySendOrders, maySendErrors, mayUseCircuits, mayPublishMetrics] // the app starts anew with these settings, and then needs them
 }
 
 // ---- What the function may do, and no more: each role on the one entity that it is for. ----
@@ -246,6 +268,17 @@ resource mayOwnBlobs 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
     principalId: identity.properties.principalId
     principalType: 'ServicePrincipal'
     roleDefinitionId: storageBlobDataOwner
+  }
+}
+
+resource mayUseCircuits 'Microsoft.Authorization/roleAssignments@2022-04-01' = if (rateLimitAfter > 0) {
+  name: guid(circuits.id, identity.id, storageTableDataContributor)
+  scope: circuits
+  properties: {
+    description: 'The function reads and changes what the instances share while the rate is limited.'
+    principalId: identity.properties.principalId
+    principalType: 'ServicePrincipal'
+    roleDefinitionId: storageTableDataContributor
   }
 }
 
@@ -367,6 +400,37 @@ resource ordersWaitAlert 'Microsoft.Insights/metricAlerts@2018-03-01' = {
       ]
     }
     actions: heardBy
+  }
+}
+
+// While the rate is limited and an order waits, one is attempted or deferred at least every two minutes, and each deferral is a line.
+resource rateLimitedAlert 'Microsoft.Insights/scheduledQueryRules@2023-12-01' = if (rateLimitAfter > 0) {
+  name: '${unique}-rate-limited'
+  location: location
+  kind: 'LogAlert'
+  properties: {
+    description: 'All orders have failed for a while, and they wait. What do they all need?'
+    severity: 2
+    enabled: true
+    autoMitigate: true
+    scopes: [insights.id]
+    evaluationFrequency: 'PT5M'
+    windowSize: 'PT5M'
+    criteria: {
+      allOf: [
+        {
+          query: 'traces | where message startswith "Deferring message" and message has "the rate is limited"'
+          timeAggregation: 'Count'
+          operator: 'GreaterThan'
+          threshold: 0
+          failingPeriods: {
+            numberOfEvaluationPeriods: rateLimitedAlertMinutes / 5
+            minFailingPeriodsToAlert: rateLimitedAlertMinutes / 5
+          }
+        }
+      ]
+    }
+    actions: { actionGroups: empty(actionGroupId) ? [] : [actionGroupId] }
   }
 }
 

@@ -29,8 +29,9 @@ class Deployment:
         self.parameters: dict[str, Any] = self._parsed["parameters"]
         self._given = dict(parameters or {})
         self.resources: dict[str, dict[str, Any]] = {
-            name: {**found, "config": self._value(found["config"])}
+            name: {**found, "config": self._value(unconditional(found["config"]))}
             for name, found in self._parsed["resources"].items()
+            if self._value(found["config"].get("condition", True))
         }
         self.outputs = {name: self._value(found["value"]) for name, found in self._parsed["outputs"].items()}
 
@@ -69,11 +70,17 @@ class Deployment:
                 return node
 
     def _operated(self, operator: str, operands: Mapping[str, Any]) -> Any:
-        if operator == "conditional":
-            chosen = "true_value" if self._value(operands["condition"]) else "false_value"
-            return self._value(operands[chosen])
-        assert operator == "property_accessor", f"no operator that this reader knows: {operator}"
-        return self._property(path(operands))
+        match operator:
+            case "conditional":
+                chosen = "true_value" if self._value(operands["condition"]) else "false_value"
+                return self._value(operands[chosen])
+            case "greater_than" | "divide":
+                first, second = self._value(operands["operand_1"]), self._value(operands["operand_2"])
+                return first > second if operator == "greater_than" else first // second
+            case "property_accessor":
+                return self._property(path(operands))
+            case _:
+                raise AssertionError(f"no operator that this reader knows: {operator}")
 
     def _text(self, text: str) -> Any:
         """A text with what it refers to put in, or the value of what bears that name: the parser tells the two not apart."""
@@ -96,9 +103,15 @@ class Deployment:
             case [name]:
                 return self._text(name)
             case [resource, "name"]:
-                return self._value(self._parsed["resources"][resource]["config"]["name"])
+                return self._value(unconditional(self._parsed["resources"][resource]["config"])["name"])
             case _:
                 return f"<{'.'.join(names)}>"
+
+
+def unconditional(config: dict[str, Any]) -> dict[str, Any]:
+    """A resource's configuration, whether it stands behind a condition or not."""
+    found: dict[str, Any] = config["config"] if "condition" in config else config
+    return found
 
 
 def called(function: str, arguments: list[Any]) -> Any:

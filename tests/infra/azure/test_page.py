@@ -105,7 +105,7 @@ def test_the_parameters_it_gives_are_parameters() -> None:
         name for line in re.findall(r"--parameters ([^`\n]+)", PAGE) for name in re.findall(r"(\w+)=", line)
     }
 
-    assert (len(given), given <= set(DEPLOYED.parameters)) == (3, True)
+    assert (len(given), given <= set(DEPLOYED.parameters)) == (5, True)
 
 
 def test_the_namespace_bears_the_apps_name() -> None:
@@ -131,7 +131,12 @@ def test_who_tries_it_may_send_orders_and_receive_errors() -> None:
 
 def test_it_names_each_alert() -> None:
     named = set(re.findall(r"^\| `…-([\w-]+)`", PAGE, re.MULTILINE))
-    alerts = DEPLOYED.of_type("Microsoft.Insights/metricAlerts").values()
+    limited = Deployment({"rateLimitAfter": 50})
+    alerts = [
+        alert
+        for kind in ("metricAlerts", "scheduledQueryRules")
+        for alert in limited.of_type(f"Microsoft.Insights/{kind}").values()
+    ]
 
     assert {f"{DEPLOYED.outputs['functionAppName']}-{name}" for name in named} == {
         alert["name"] for alert in alerts

@@ -14,6 +14,7 @@ ROLES = {
     "4f6d3b9b-027b-4f4c-9142-0e5a2a2247e0": "Azure Service Bus Data Receiver",
     "69a216fc-b8fb-44d8-bc22-1f3c2cd27a39": "Azure Service Bus Data Sender",
     "b7e6dc6d-f1e8-4753-8033-0f276bb0955b": "Storage Blob Data Owner",
+    "0a9a7e1f-b9d0-4cc4-a60d-0319b160aaa3": "Storage Table Data Contributor",
     "3913510d-42f4-4e42-8a64-420c390055eb": "Monitoring Metrics Publisher",
 }
 """Ids of roles (Microsoft, "Azure built-in roles")."""
@@ -30,9 +31,13 @@ NEEDED = {
 }
 
 
+LIMITED = Deployment({"rateLimitAfter": 50}).of_type("Microsoft.Authorization/roleAssignments")
+"""What is assigned when the rate is to be limited."""
+
+
 def role(resource: str) -> str:
     """The role that an assignment gives."""
-    definition: str = ASSIGNED[resource]["properties"]["roleDefinitionId"]
+    definition: str = LIMITED[resource]["properties"]["roleDefinitionId"]
     return ROLES[definition.rsplit("/", 1)[1]]
 
 
@@ -40,10 +45,16 @@ def test_each_role_is_given_on_one_entity_and_no_other_is() -> None:
     assert {(role(name), config["scope"]) for name, config in ASSIGNED.items()} == NEEDED
 
 
+def test_a_rate_limit_adds_one_role_on_the_one_table_that_the_instances_share() -> None:
+    added = {(role(name), config["scope"]) for name, config in LIMITED.items()} - NEEDED
+
+    assert (added, len(LIMITED)) == ({("Storage Table Data Contributor", "circuits")}, len(NEEDED) + 1)
+
+
 def test_all_roles_are_those_of_the_functions_identity() -> None:
     holders = {
         (config["properties"]["principalId"], config["properties"]["principalType"])
-        for config in ASSIGNED.values()
+        for config in LIMITED.values()
     }
 
     assert holders == {("<identity.properties.principalId>", "ServicePrincipal")}
@@ -57,7 +68,7 @@ def test_the_function_has_that_identity_and_no_other() -> None:
 
 
 def test_each_assignment_has_a_name_of_its_own() -> None:
-    assert len({config["name"] for config in ASSIGNED.values()}) == len(ASSIGNED)
+    assert len({config["name"] for config in LIMITED.values()}) == len(LIMITED)
 
 
 def test_the_package_opens_senders_of_queues_and_nothing_else() -> None:

@@ -10,9 +10,11 @@ from lark.exceptions import UnexpectedInput
 from infra.azure.bicep import SOURCE, Deployment
 from infra.azure.bicep_names import DECLARED, names_declared, names_used
 
-DEPLOYED = Deployment()
+DEPLOYED = Deployment({"rateLimitAfter": 50})  # with all that a parameter asks for
 RELEASED = re.compile(r"20\d\d-\d\d-\d\d")
-ENDS = {"ordersSubscription", "settings", "errorQueueDepthAlert", "deadLettersAlert", "ordersWaitAlert"}
+ENDS = {
+    "ordersSubscription", "settings", "errorQueueDepthAlert", "deadLettersAlert", "ordersWaitAlert", "rateLimitedAlert",
+}  # fmt: skip
 """Resources to which nothing needs to refer."""
 
 
