@@ -125,6 +125,15 @@ def test_an_option_without_its_equals_sign_is_refused(capsys: pytest.CaptureFixt
     assert "'STAGE' is no NAME=VALUE" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["aws", "azure", "service-bus"])
+@pytest.mark.parametrize("port", ["99999", "-1", "http"])
+def test_a_port_that_is_none_is_refused(capsys: pytest.CaptureFixture[str], command: str, port: str) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["local", command, f"--port={port}"])
+
+    assert f"{port!r} is no port; write 0 (any free one) to 65535" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [(["--help"], "local aws  "), (["local", "aws", "--help"], "LocalStack   localstack start")],

@@ -5,6 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 
+LAST_PORT = 65_535
+"""What 16 bits hold (RFC 9293)."""
+
 
 def say(text: str) -> None:
     """Print a line at once, for whoever reads a pipe."""
@@ -22,3 +25,14 @@ def name_and_value(text: str) -> tuple[str, str]:
     if not name or not equals:
         raise argparse.ArgumentTypeError(f"{text!r} is no NAME=VALUE")
     return name, value
+
+
+def port(text: str) -> int:
+    """The number of a port, 0 for any free one.
+
+    Raises:
+        argparse.ArgumentTypeError: There is no such port.
+    """
+    if not text.isdecimal() or int(text) > LAST_PORT:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port; write 0 (any free one) to {LAST_PORT}")
+    return int(text)

@@ -26,7 +26,7 @@ from recoverable.local.aws.narrator import narrate
 from recoverable.local.aws.sam.advice import advice
 from recoverable.local.aws.sam.document import TemplateError
 from recoverable.local.aws.settings import Settings
-from recoverable.local.console import name_and_value, say
+from recoverable.local.console import name_and_value, port, say
 from recoverable.local.stopping import signals
 
 _TICK = 0.1  # seconds
@@ -108,7 +108,7 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
         "help": "an SQS endpoint that runs already, and one of DynamoDB if the template has tables (default: start one)",
     },
     "--port": {
-        "type": int,
+        "type": port,
         "default": 0,
         "help": "where the started endpoint listens (default: any free port)",
     },

@@ -21,7 +21,7 @@ from recoverable.local.azure.app import AppError
 from recoverable.local.azure.host import LocalFunctions
 from recoverable.local.azure.narrator import narrate
 from recoverable.local.azure.settings import Settings
-from recoverable.local.console import name_and_value, say
+from recoverable.local.console import name_and_value, port, say
 from recoverable.local.stopping import signals
 
 _TICK = 0.1  # seconds
@@ -109,7 +109,7 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
         "help": "of its queues (default: %(default)s)",
     },
     "--port": {
-        "type": int,
+        "type": port,
         "default": 0,
         "help": "where it listens (default: any free port)",
     },

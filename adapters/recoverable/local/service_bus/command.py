@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from recoverable.local.console import say
+from recoverable.local.console import port, say
 from recoverable.local.service_bus.broker.settings import Queue
 from recoverable.local.service_bus.emulator import ServiceBusNamespace
 from recoverable.local.stopping import signals
@@ -67,7 +67,7 @@ def _welcome(arguments: argparse.Namespace, namespace: ServiceBusNamespace) -> s
 
 _ARGUMENTS: dict[str, dict[str, Any]] = {
     "--port": {
-        "type": int,
+        "type": port,
         "default": 5672,
         "help": "where it listens; 0 for any free port (default: %(default)s)",
     },
