@@ -110,6 +110,13 @@ def test_an_error_queue_whose_name_sqs_does_not_take_is_told_before_a_message_fa
         sqs_world.serve("orders", SqsEndpoint(decline, Recoverability(failed=Failed("orders error"))))
 
 
+def test_a_body_that_json_cannot_say_is_not_sent(sqs_world: SqsWorld) -> None:
+    with pytest.raises(
+        TypeError, match=r"^send\(body\) is a bytes: .*; write a text, or what json.dumps takes$"
+    ):
+        sqs_world.send("orders", b"bytes")
+
+
 def test_what_cannot_be_called_is_not_served(sqs_world: SqsWorld) -> None:
     handler: Any = "orders.handler"
     with pytest.raises(TypeError, match=r"serve\(handler\) is 'orders.handler'; write your Lambda handler"):

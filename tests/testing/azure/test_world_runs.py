@@ -85,6 +85,14 @@ def test_a_queue_that_no_function_reads_is_an_error_that_names_the_others(
         service_bus_world.serve("bills", endpoint())
 
 
+def test_what_is_no_app_is_not_served(service_bus_world: ServiceBusWorld) -> None:
+    handler: Any = print
+    with pytest.raises(
+        TypeError, match=r"^serve\(app\) is <built-in function print>; write your function_app.app"
+    ):
+        service_bus_world.serve(QUEUE, handler)
+
+
 def test_a_setting_names_the_queue_of_a_trigger(
     service_bus_world: ServiceBusWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:

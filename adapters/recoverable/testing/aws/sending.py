@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
+
+from ..written import as_json
 
 Value = str | int | float | bytes
 
@@ -23,7 +24,7 @@ def request(
         "MessageGroupId": group_id,
         "MessageDeduplicationId": deduplication_id,
     }
-    text = body if isinstance(body, str) else json.dumps(body)
+    text = body if isinstance(body, str) else as_json(body)
     return {"MessageBody": text, **{name: value for name, value in optional.items() if value is not None}}
 
 

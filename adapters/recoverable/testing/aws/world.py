@@ -165,6 +165,7 @@ class SqsWorld(VirtualWorld):
 
         Raises:
             botocore.exceptions.ClientError: SQS would refuse it.
+            TypeError: JSON cannot say the body.
         """
         message = request(
             body, attributes, None if delay is None else seconds_of(delay), group_id, deduplication_id

@@ -57,6 +57,7 @@ def functions_of(app: App, queue: str) -> list[Triggered]:
 
     Raises:
         LookupError: there is none.
+        TypeError: what is given is no app.
     """
     found = [triggered(each) for each in indexed(app) if is_triggered(each)]
     if served := [each for each in found if each.queue.lower() == queue.lower()]:
@@ -66,7 +67,15 @@ def functions_of(app: App, queue: str) -> list[Triggered]:
 
 
 def indexed(app: App) -> list[Function]:
-    """All functions of an app."""
+    """All functions of an app.
+
+    Raises:
+        TypeError: it is none.
+    """
+    if not isinstance(app, FunctionApp | Blueprint | ServiceBusEndpoint):
+        raise TypeError(
+            f"serve(app) is {app!r}; write your function_app.app, a blueprint, or a ServiceBusEndpoint"
+        )
     if isinstance(app, ServiceBusEndpoint):
         app = app.blueprint()
     if isinstance(app, Blueprint):

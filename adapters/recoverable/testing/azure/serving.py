@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ from azure.servicebus import ServiceBusMessage
 
 from recoverable.local.service_bus.broker.settings import Queue
 
+from ..written import as_json
 from .app import Triggered
 from .listener import HostSettings
 from .queues import Queues, WatchedEntity
@@ -72,6 +72,6 @@ def make_queues(queues: Queues, function: Triggered) -> None:
 
 def message_of(body: object, attributes: Mapping[str, Any] | None, **fields: Any) -> ServiceBusMessage:
     """A message as a test sends it; see `ServiceBusWorld.send`."""
-    data = body if isinstance(body, str | bytes) else json.dumps(body)
+    data = body if isinstance(body, str | bytes) else as_json(body)
     properties: Any = dict(attributes or {})
     return ServiceBusMessage(data, application_properties=properties, **fields)

@@ -166,6 +166,7 @@ class ServiceBusWorld(VirtualWorld):
 
         Raises:
             azure.servicebus.exceptions.ServiceBusError: Service Bus would refuse it.
+            TypeError: JSON cannot say the body.
         """
         due = None if delay is None else self.now + timedelta(seconds=seconds_of(delay))
         fields = {"message_id": f"{self._ids.getrandbits(128):032x}", **fields}
