@@ -5,29 +5,42 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from recoverable.local.aws import LocalAws, QueuedMessage
+from local.world import World
+from recoverable.local.aws import Died, Ended, Entry, LocalAws, QueuedMessage, TimedOut
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("end_to_end")]
 
+DEADLINE = timedelta(seconds=200)
+LONG = timedelta(minutes=2)  # nothing comes back by itself, on however slow a machine
 GOOD = [f"good-{number}" for number in range(9)]
 ONCE = dict.fromkeys(GOOD, 1)
 
 
-@pytest.fixture
-def host() -> Iterator[LocalAws]:
-    template = Path(__file__).with_name("template.yaml")
-    with LocalAws.from_template(template, visibility_timeout=timedelta(seconds=4)) as host:
-        yield host
+@contextmanager
+def running(**parameters: str) -> Iterator[World]:
+    """The template's functions at work."""
+    template, seen = Path(__file__).with_name("template.yaml"), list[Entry]()
+    settings = {"visibility_timeout": LONG, "parameters": parameters}
+    with LocalAws.from_template(template, observe=seen.append, **settings) as host:
+        yield World(host, seen)
 
 
-def runs(host: LocalAws) -> list[str]:
+def runs(world: World) -> list[str]:
     """What the handlers were called with, in order."""
-    return [line.line.removeprefix("RUN ") for line in host.function_log if line.line.startswith("RUN ")]
+    lines = [line.line for line in world.host.function_log]
+    return [line.removeprefix("RUN ") for line in lines if line.startswith("RUN ")]
+
+
+def awaited_runs(world: World, count: int) -> list[str]:
+    """The same, when there are so many at least: the log comes by another way than the answer."""
+    world.host.run_until(lambda: len(runs(world)) >= count, deadline=DEADLINE)
+    return runs(world)
 
 
 def exception_types(messages: list[QueuedMessage]) -> dict[str, str]:
@@ -38,8 +51,18 @@ def exception_types(messages: list[QueuedMessage]) -> dict[str, str]:
     return {body: headers["NServiceBus.ExceptionInfo.ExceptionType"] for body, headers in found.items()}
 
 
-def until_empty(host: LocalAws, queue: str, seconds: int) -> None:
-    host.run_until(lambda: host.queue(queue).depth().total == 0, deadline=timedelta(seconds=seconds))
+def until_empty(world: World, queue: str) -> None:
+    """Wait for it; what a process had when it died comes back at once, instead of after its visibility timeout."""
+    back = set[str]()
+
+    def is_empty() -> bool:
+        dead = [entry for entry in world.all(Ended) if isinstance(entry.outcome, Died | TimedOut)]
+        for entry in (each for each in dead if each.request_id not in back):
+            world.show_again(entry)
+            back.add(entry.request_id)
+        return world.host.queue(queue).depth().total == 0
+
+    world.host.run_until(is_empty, deadline=DEADLINE)
 
 
 @pytest.mark.parametrize(
@@ -50,37 +73,41 @@ def until_empty(host: LocalAws, queue: str, seconds: int) -> None:
         ("sleep", "recoverable.HandlerTimeout", {"0", "1"}),
     ],
 )
-def test_one_that_never_ends_well_climbs_alone(
-    host: LocalAws, tenth: str, reason: str, rounds: set[str]
-) -> None:
+def test_one_that_never_ends_well_climbs_alone(tenth: str, reason: str, rounds: set[str]) -> None:
     """Nine good ones beside it are processed; it lies in the error queue, having climbed the ladder."""
-    for body in [*GOOD[:5], tenth, *GOOD[5:]]:
-        host.send("jobs", body)
-    until_empty(host, "jobs", 120)
+    with running(JobsTimeout="3") as world:
+        for body in [*GOOD[:5], tenth, *GOOD[5:]]:
+            world.host.send("jobs", body)
+        until_empty(world, "jobs")
+        world.host.run_until(lambda: {run.split()[0] for run in runs(world)} >= {*GOOD}, deadline=DEADLINE)
+        given_up = exception_types(world.host.queue("jobs-error").messages())
 
-    done = [run.split() for run in runs(host)]
-    assert exception_types(host.queue("jobs-error").messages()) == {tenth: reason}
-    assert {body for body, _ in done} == {*GOOD, tenth}
+    done = [run.split() for run in runs(world)]
+    assert (given_up, {body for body, _ in done}) == ({tenth: reason}, {*GOOD, tenth})
     assert {place.partition(".")[0] for body, place in done if body == tenth} == rounds
 
 
-def test_a_group_waits_while_its_head_climbs(host: LocalAws) -> None:
+def test_a_group_waits_while_its_head_climbs() -> None:
     """Each group's steps run in order, the failing head's attempts before the next step, while another group goes on."""
-    for group, body in [("a", "1"), ("a", "bad-2"), ("a", "3"), ("b", "1"), ("b", "2")]:
-        host.send("steps.fifo", body, group_id=group, deduplication_id=f"{group}{body}")
-    until_empty(host, "steps.fifo", 60)
+    with running() as world:
+        for group, body in [("a", "1"), ("a", "bad-2"), ("a", "3"), ("b", "1"), ("b", "2")]:
+            world.host.send("steps.fifo", body, group_id=group, deduplication_id=f"{group}{body}")
+        until_empty(world, "steps.fifo")
+        order = [run.split(" ", 1) for run in awaited_runs(world, 8)]
+        given_up = exception_types(world.host.queue("steps-error.fifo").messages())
 
-    order = [run.split(" ", 1) for run in runs(host)]
     assert {group: [run for owner, run in order if owner == group] for group in "ab"} == {
         "a": ["1 0.1", "bad-2 0.1", "bad-2 0.2", "bad-2 1.1", "bad-2 1.2", "3 0.1"],
         "b": ["1 0.1", "2 0.1"],
     }
-    assert exception_types(host.queue("steps-error.fifo").messages()) == {"bad-2": "ValueError"}
+    assert given_up == {"bad-2": "ValueError"}
 
 
-def test_good_ones_run_once(host: LocalAws) -> None:
-    for body in GOOD:
-        host.send("jobs", body)
-    until_empty(host, "jobs", 30)
+def test_good_ones_run_once() -> None:
+    with running() as world:
+        for body in GOOD:
+            world.host.send("jobs", body)
+        until_empty(world, "jobs")
+        done = awaited_runs(world, len(GOOD))
 
-    assert Counter(run.split()[0] for run in runs(host)) == ONCE
+    assert Counter(run.split()[0] for run in done) == ONCE

@@ -54,8 +54,8 @@ class World:
         for entry in self.all(Invoked):
             if entry.request_id == ended.request_id and ended.failed:
                 handles = [one["receiptHandle"] for one in entry.records if one["messageId"] in ended.failed]
-                orders = self.host.queue("Orders")
-                orders.sqs.show_again(orders.url, handles)
+                queue = self.host.queue(entry.records[0]["eventSourceARN"].rpartition(":")[2])
+                queue.sqs.show_again(queue.url, handles)
 
     def delivered(self) -> list[tuple[str, int]]:
         """What the function was given, in order: what each message tells it to do, and its receive count."""

@@ -11,7 +11,7 @@ from recoverable.aws import SqsEndpoint
 
 
 def work(message: Message) -> None:
-    print(f"RUN {message.text} {message.round}.{message.attempt}", flush=True)  # noqa: T201  # the test reads the function's log
+    print(f"\nRUN {message.text} {message.round}.{message.attempt}", flush=True)  # noqa: T201  # the test reads the function's log, in which the runtime client leaves tracebacks without a line's end
     match message.text:
         case "kill":
             os._exit(1)

@@ -9,7 +9,7 @@ from recoverable.aws import SqsEndpoint
 
 
 def step(message: Message) -> None:
-    print(f"RUN {message.group_id} {message.text} {message.round}.{message.attempt}", flush=True)  # noqa: T201  # the test reads the function's log
+    print(f"\nRUN {message.group_id} {message.text} {message.round}.{message.attempt}", flush=True)  # noqa: T201  # the test reads the function's log, in which the runtime client leaves tracebacks without a line's end
     if message.text.startswith("bad"):
         raise ValueError(message.text)
 
