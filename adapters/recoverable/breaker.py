@@ -139,7 +139,7 @@ class Breaker:
             changed = self.swap(seen, NORMAL, now)
             if changed is not None:
                 self.know(changed)
-                self._ended(now - seen.circuit.since)
+                self._ended(max(now - seen.circuit.since, NO_DELAY))  # another's clock may be ahead
                 return
             self.look(now)
         self.know(Seen(NORMAL, self.seen.version))

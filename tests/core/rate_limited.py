@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from builders import Boom, Clock, delivery
 from recoverable.breaker import Breaker, Notice
+from recoverable.circuit import Limited
 from recoverable.gate import Gate
 from recoverable.memory_store import MemoryCircuit
 from recoverable.rate_limit import RateLimit, StoreUnavailable
@@ -19,11 +21,12 @@ if TYPE_CHECKING:
 
 
 class Store(MemoryCircuit):
-    """A shared store that notes its calls, can be away or lose one answer, and lets others act just before it is changed."""
+    """A shared store that notes its calls and switches, can be away or lose one answer, and lets others act just before it is changed."""
 
     def __init__(self) -> None:
         super().__init__()
         self.reads = 0
+        self.switches = Counter[str]()
         self.away = self.answer_lost = False
         self.meanwhile: Callable[[], object] | None = None
 
@@ -40,6 +43,8 @@ class Store(MemoryCircuit):
             others()
         self._present()
         changed = super().compare_and_set(seen, circuit, switch)
+        if changed is not None and type(circuit) is not type(seen.circuit):
+            self.switches["started" if isinstance(circuit, Limited) else "ended"] += 1
         if self.answer_lost:
             self.answer_lost = False
             raise StoreUnavailable("its answer was lost")

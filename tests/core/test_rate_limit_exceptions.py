@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from contextlib import nullcontext
 from datetime import timedelta
@@ -130,6 +131,43 @@ def test_a_store_that_raises_what_no_store_should_costs_no_message_its_attempt()
         )
         in instance.told
     )
+
+
+@pytest.mark.parametrize("error", [SystemExit(1), GeneratorExit(), asyncio.CancelledError()], ids=repr)
+def test_a_callback_that_raises_what_nobody_expects_costs_no_message_its_settlement(
+    error: BaseException,
+) -> None:
+    def callback() -> None:
+        raise error
+
+    instance = Instance(RateLimit(1, on_started=callback), Clock())
+    [wait] = instance.fail()
+
+    assert isinstance(wait, timedelta)
+    assert instance.told[-1].text.startswith(f"RateLimit(on_started) raised {type(error).__name__}. As a")
+
+
+def test_a_callback_during_which_somebody_stops_the_process_stops_it() -> None:
+    def callback() -> None:
+        raise KeyboardInterrupt
+
+    instance = Instance(RateLimit(1, on_started=callback), Clock())
+
+    with pytest.raises(KeyboardInterrupt):
+        instance.fail()
+
+
+def test_an_end_that_a_clock_behind_sees_before_its_start_took_no_time() -> None:
+    store, clock, behind = MemoryCircuit(), Clock(), Clock()
+    one, other = (Instance(RateLimit(1, store=store), each) for each in (clock, behind))
+    clock.advance(seconds(20))
+    one.fail()
+    other.attempt(of=delivery(deliveries=2))
+    behind.advance(seconds(-9))
+    other.gate().failed(delivery(), DOWN)
+    other.breaker.succeeded(behind.now)
+
+    assert other.told[-1].text.startswith("The circuit breaker is now disarmed, 0:00:00 after it was armed")
 
 
 def test_of_threads_that_change_a_memory_circuit_each_version_has_one_winner() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -46,7 +47,7 @@ class SharedCircuit(RuleBasedStateMachine):
         self.running = list[Running]()
         self.probes = list[tuple[datetime, datetime]]()
         self.number = 0
-        self.was_away = False
+        self.was_away = self.was_lost = False
 
     @initialize(outage=st.booleans())
     def began(self, *, outage: bool) -> None:
@@ -112,6 +113,10 @@ class SharedCircuit(RuleBasedStateMachine):
         self.store.away = not self.store.away
         self.was_away = True
 
+    @rule()
+    def next_answer_is_lost(self) -> None:
+        self.store.answer_lost = self.was_lost = self.was_away = True
+
     @invariant()
     def probes_are_a_wait_apart(self) -> None:
         for since in {since for since, _ in self.probes}:
@@ -120,7 +125,12 @@ class SharedCircuit(RuleBasedStateMachine):
 
     @invariant()
     def callbacks_take_turns(self) -> None:
-        assert self.calls == (["started", "ended"] * len(self.calls))[: len(self.calls)]
+        if not self.was_lost:
+            assert self.calls == (["started", "ended"] * len(self.calls))[: len(self.calls)]
+
+    @invariant()
+    def no_switch_is_called_back_twice(self) -> None:
+        assert Counter(self.calls) <= self.store.switches
 
     @invariant()
     def callbacks_tell_what_the_store_holds(self) -> None:
@@ -130,7 +140,7 @@ class SharedCircuit(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         """Nothing is limited for ever: once all is well, each instance attempts, and the first success frees all of them."""
-        self.store.away = False
+        self.store.away = self.store.answer_lost = False
         self.clock.advance(max(LEASE, WAIT, ALONE_FOR))
         for instance in self.instances:
             assert instance.attempt() == "attempted"

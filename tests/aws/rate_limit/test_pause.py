@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 LIMITED = Limited(NOW - seconds(60), NOW)
 TOO_LONG = Limited(NOW - timedelta(hours=24), NOW)
+A_CLOCK_AHEAD = Limited(NOW + seconds(60), NOW + seconds(61))
+NEVER_WRITTEN = Limited(datetime(9999, 1, 1, tzinfo=UTC), NOW)
 
 
 @pytest.fixture
@@ -257,6 +259,9 @@ STEPS: list[tuple[Circuit, str | None, str, str, str]] = [
     (NORMAL, "m", "Deleting", "none", "changing"),
     (TOO_LONG, "m", "Disabled", "resume", "paused"),
     (TOO_LONG, None, "Enabled", "none", "running"),
+    (A_CLOCK_AHEAD, None, "Enabled", "pause", "running"),
+    (NEVER_WRITTEN, "m", "Disabled", "resume", "paused"),
+    (NEVER_WRITTEN, None, "Enabled", "none", "running"),
 ]
 
 
