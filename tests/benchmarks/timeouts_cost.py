@@ -23,13 +23,13 @@ from recoverable.timeouts.dynamodb_items import item_of
 from recoverable.timeouts.store import Selection
 
 WRITE_UNIT = 0.625 / 1_000_000
-"""Dollars for writing up to 1 KB (Amazon DynamoDB on-demand pricing, us-east-1)."""
+"""Dollars for writing up to 1 KB (Amazon DynamoDB on-demand pricing, us-east-1, since November 2024)."""
 
 READ_UNIT = 0.125 / 1_000_000
-"""Dollars for a consistent read of up to 4 KB (Amazon DynamoDB on-demand pricing, us-east-1)."""
+"""Dollars for a consistent read of up to 4 KB (Amazon DynamoDB on-demand pricing, us-east-1, since November 2024)."""
 
-STORED_GB_MONTH = 0.25
-"""Dollars for 10⁹ bytes a month (Amazon DynamoDB pricing, us-east-1)."""
+STORED_GB_MONTH = 0.25 + 0.20
+"""Dollars for 10⁹ bytes a month, and for being able to restore them to any point (Amazon DynamoDB pricing, us-east-1)."""
 
 SCHEDULER = 1.00 / 1_000_000
 """Dollars for an invocation of a schedule, beyond the free 14 million a month (Amazon EventBridge Scheduler pricing, us-east-1)."""
@@ -120,7 +120,7 @@ def bytes_of(item: dict[str, Any]) -> int:
 def a_month_of_polling() -> float:
     """Dollars for the dispatcher's runs of a month in which nothing is due: eight shards taken, four minutes of each read, given back."""
     runs, shards = 30 * 24 * 60, 8
-    units = shards * (2 * WRITE_UNIT + 2 * READ_UNIT + 4 * READ_UNIT)
+    units = shards * (2 * WRITE_UNIT + READ_UNIT + 4 * READ_UNIT)
     return runs * (units + lambda_dollars(1, 0.5))
 
 

@@ -163,10 +163,48 @@ def test_a_message_too_large_for_a_row_waits_in_s3_and_is_gone_when_it_is_dispat
     bucket = cloud.bucket()
     store = cloud.store(bucket=bucket)
     made = stored(store, NOW + HOUR, body=LARGE)
-    kept = keys(cloud, bucket)
+    [key] = keys(cloud, bucket)
+
+    assert key.startswith(f"timeouts/{made.id}-")
+    assert (take(store, NOW + HOUR), keys(cloud, bucket)) == ([made], [])
+
+
+def test_a_message_that_is_stored_twice_is_in_s3_once(moto: Cloud) -> None:
+    bucket = moto.bucket()
+    store = moto.store(bucket=bucket)
+    made = stored(store, NOW + HOUR, body=LARGE)
+    store.put(made, now=NOW)
+
+    assert len(keys(moto, bucket)) == 1
+    assert take(store, NOW + HOUR) == [made]
+
+
+class Twice:
+    """A table each of whose writes is made twice, and only the second is heard of.
+
+    Args:
+        table: the table.
+    """
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._table, name)
+
+    def put(self, *given: Any) -> bool:
+        self._table.put(*given)
+        return bool(self._table.put(*given))
+
+
+def test_a_message_whose_row_was_written_without_an_answer_stays_in_s3(moto: Cloud) -> None:
+    """The client makes the call again, and hears that the row is there: its own."""
+    store = moto.store(bucket=moto.bucket())
+    table: Any = Twice(store._storing._table)
+    store._storing._table = table
+    made = stored(store, NOW + HOUR, body=LARGE)
 
     assert take(store, NOW + HOUR) == [made]
-    assert (kept, keys(cloud, bucket)) == ([f"timeouts/{made.id}"], [])
 
 
 def test_a_cancelled_message_leaves_s3(moto: Cloud) -> None:
@@ -188,8 +226,9 @@ def test_a_cancelled_message_leaves_s3(moto: Cloud) -> None:
 def test_a_message_that_is_not_in_s3_is_kept_and_reported(moto: Cloud, lost: str, why: str) -> None:
     bucket = moto.bucket()
     store = moto.store(bucket=bucket)
-    made = stored(store, NOW, body=LARGE)
-    moto.client("s3").delete_object(Bucket=bucket, Key=f"timeouts/{made.id}")
+    stored(store, NOW, body=LARGE)
+    [key] = keys(moto, bucket)
+    moto.client("s3").delete_object(Bucket=bucket, Key=key)
     if lost == "bucket":
         store = OneShard(store._table.name, client=moto.client("dynamodb"))
     [row] = poll(store)

@@ -355,6 +355,15 @@ def test_a_row_that_cannot_be_read_is_left(other: Store) -> None:
     ]
 
 
+def test_a_large_message_moves_to_a_table_with_the_same_bucket(moto: Cloud) -> None:
+    bucket = moto.bucket()
+    source, target = moto.store(bucket=bucket), moto.store(bucket=bucket)
+    made = stored(source, NOW + HOUR, body="x" * 500_000)
+    moved(source, StoreTarget(target, "other"))
+
+    assert take(target, NOW + HOUR) == [made]
+
+
 def test_a_table_moves_to_a_table(moto: Cloud) -> None:
     source, target = moto.store(), moto.store()
     made = [stored(source, NOW + HOUR + seconds(n)) for n in range(PAGE)]

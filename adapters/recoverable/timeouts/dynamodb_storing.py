@@ -70,8 +70,12 @@ class Storing:
         return self._table.put(item, f"{NEW} OR outcome IN (:one, :other)", over)
 
     def _there(self, item: Item) -> str | None:
-        """What a timeout is that was there; None when it waits in its minute."""
+        """What a timeout is that was there; None when it waits in its minute. What was written to S3 for it in vain is deleted."""
         found = self._table.get(key_in(item))
+        if "s3" in item and item["s3"] != (found or {}).get(
+            "s3"
+        ):  # else it is our own, whose answer was lost
+            self._bodies.delete([item["s3"]["S"]])
         if found is None:
             raise StoreUnavailable("DynamoDB: it was done with, and forgotten just now; ask again")
         if "expires" in found:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
 
 from .dynamodb_errors import code_of, unavailable
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from .dynamodb_items import Item
 
 PREFIX = "timeouts/"
+TOKEN_BYTES = 8
 
 ABOUT_THE_OBJECT = {
     "AccessDenied": "S3 denies access to its message, or it is gone and the right s3:ListBucket is missing",
@@ -45,8 +47,8 @@ class Bodies:
         return self._bucket is not None
 
     def put(self, timeout_id: str, message: str) -> str:
-        """Write a message; gives its key."""
-        key = f"{PREFIX}{timeout_id}"
+        """Write a message; gives its key, which no other write has: a timeout may be in two tables, and be stored again while it is forgotten."""
+        key = f"{PREFIX}{timeout_id}-{os.urandom(TOKEN_BYTES).hex()}"
         try:
             self._client().put_object(Bucket=self._bucket or "", Key=key, Body=message.encode())
         except Exception as error:
