@@ -10,6 +10,7 @@ import pytest
 from local.templates import LONG, document, written
 from local.test_template import REPOSITORY, read, stack_of
 from recoverable.local.aws.sam.advice import advice
+from recoverable.local.aws.sam.stack import Stack
 
 GOOD: dict[str, Any] = {
     "queue": {"VisibilityTimeout": 6 * LONG + 3, "MessageRetentionPeriod": 3600},
@@ -66,6 +67,10 @@ def test_a_good_template_needs_no_advice(tmp_path: Path) -> None:
 
 def test_the_example_shop_needs_none() -> None:
     assert advice(stack_of(read(REPOSITORY / "template.yaml"))) == ()
+
+
+def test_a_template_in_which_nothing_happens_is_noted() -> None:
+    assert advice(Stack((), (), (), ())) == ("nothing here calls a function; give one an event of type SQS",)
 
 
 @pytest.mark.parametrize(("part", "change", "note"), NOTES.values(), ids=NOTES)

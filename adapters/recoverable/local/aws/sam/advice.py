@@ -18,6 +18,8 @@ _FOUR_DAYS = 345_600
 
 def advice(stack: Stack) -> tuple[str, ...]:
     """What to mend before the template is deployed, one sentence each."""
+    if not stack.mappings and not stack.schedules:
+        return ("nothing here calls a function; give one an event of type SQS",)
     functions = {function.logical_id: function for function in stack.functions}
     queues = {queue.name: queue for queue in stack.queues}
     return tuple(
