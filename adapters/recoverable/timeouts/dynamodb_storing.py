@@ -72,10 +72,8 @@ class Storing:
     def _there(self, item: Item) -> str | None:
         """What a timeout is that was there; None when it waits in its minute. What was written to S3 for it in vain is deleted."""
         found = self._table.get(key_in(item))
-        if "s3" in item and item["s3"] != (found or {}).get(
-            "s3"
-        ):  # else it is our own, whose answer was lost
-            self._bodies.delete([item["s3"]["S"]])
+        if "s3" in item and (found is None or found.get("s3") != item["s3"]):
+            self._bodies.delete([item["s3"]["S"]])  # else the row is our own, and only the answer was lost
         if found is None:
             raise StoreUnavailable("DynamoDB: it was done with, and forgotten just now; ask again")
         if "expires" in found:
