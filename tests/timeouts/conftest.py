@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
@@ -43,11 +44,11 @@ def cloud(request: pytest.FixtureRequest, clouds: Callable[[str], Cloud]) -> Clo
     return clouds(request.param)
 
 
-@pytest.fixture(params=["sqlite", *REAL])
-def store(request: pytest.FixtureRequest, clouds: Callable[[str], Cloud]) -> Iterator[Store]:
-    """Each store, empty."""
-    if request.param == "sqlite":
-        with sqlite() as made:
+@pytest.fixture(params=["virtual", "sqlite", *REAL])
+def store(request: pytest.FixtureRequest, clouds: Callable[[str], Cloud], tmp_path: Path) -> Iterator[Store]:
+    """Each store, empty: the one of the virtual world, which is in memory, one in a file, and one on each server."""
+    if request.param in ("virtual", "sqlite"):
+        with sqlite(":memory:" if request.param == "virtual" else tmp_path / "timeouts.sqlite") as made:
             yield made
     else:
         yield clouds(request.param).store()

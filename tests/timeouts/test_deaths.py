@@ -164,6 +164,25 @@ def test_a_death_at_any_call_to_dynamodb_loses_nothing(moto: Cloud) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("tried_before", [False, True])
+def test_a_death_at_any_call_to_dynamodb_loses_nothing_that_cannot_be_sent(
+    moto: Cloud, *, tried_before: bool
+) -> None:
+    def scenario(store: DynamoDBStore, nth: int) -> bool:
+        made = [stored(store, due(n), to="gone") for n in reversed(range(3))]
+        if tried_before:
+            keep_all(store)
+        point = Point(moto, store, kill, nth)
+        with suppress(Killed):
+            Shop(point.store).new_dispatcher(clock=lambda: NOW + MINUTE).run()
+        again = take(store, NOW + 3 * MINUTE) + take(store, NOW + 2 * HOUR)
+        assert sorted(again, key=lambda each: each.id) == made, f"death before call {nth}"
+        return point.struck
+
+    assert every_point(moto, scenario) > 7
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("something_kept", [False, True])
 @pytest.mark.parametrize("late_by", [due(5), due(7)], ids=["after the watermark", "before the watermark"])
 def test_what_is_stored_at_any_point_of_a_poll_is_dispatched(

@@ -87,9 +87,9 @@ CLOUDS = {"moto": moto, "ministack": ministack}
 
 
 @contextmanager
-def sqlite() -> Iterator[SqliteStore]:
-    """One in memory."""
-    store = SqliteStore(page=PAGE)
+def sqlite(path: str | Path = ":memory:") -> Iterator[SqliteStore]:
+    """One in memory, unless a file is given."""
+    store = SqliteStore(path, page=PAGE)
     try:
         yield store
     finally:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .dynamodb_store import DynamoDBStore
     from .port import Store
     from .queue import TimeoutsQueue
-    from .run import Report
+    from .report import Report
     from .sqlite_store import SqliteStore
 
 __all__ = [
@@ -40,7 +40,7 @@ _LATER = {
     "Store": "port",
     "TimeoutsQueue": "queue",
     "Dispatcher": "dispatcher",
-    "Report": "run",
+    "Report": "report",
 }
 
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..attempt import now as utc_now
 from ..limits import checked_delay
-from ..observe import written
 from .circuit import TWO_MINUTES, Circuit, OnCritical
 from .client import Sender
 from .port import Store
-from .run import Pace, Report, Run
+from .report import Report, told
+from .run import Pace, Run
 from .store import StoreUnavailable
 
 if TYPE_CHECKING:
@@ -126,13 +126,3 @@ class Dispatcher:
 
     def _has_time(self, seconds_left: Callable[[], float] | None) -> Callable[[], bool]:
         return lambda: seconds_left is None or seconds_left() > self._reserve
-
-
-def told(report: Report) -> Report:
-    """The report, logged when there was anything to do or it was not done."""
-    if report.dispatched or report.kept or report.postponed or not report.finished:
-        text = "Dispatched %d timeouts, kept %d, postponed %d; at most %.1f s overdue; %s"
-        end = "all that was due was seen" if report.finished else "the next run goes on"
-        facts = (report.dispatched, report.kept, report.postponed, report.behind, end)
-        written(log.info, text, *facts, extra=asdict(report))
-    return report

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from .buckets import bucket_of
 from .ids import DIGITS, place_of
-from .shards import Shard
 from .store import Row, TooLarge
 from .timeout import VERSION, Timeout, Unreadable, packed, unpacked
 
@@ -188,17 +187,3 @@ def done_item(where: Key, outcome: str, expires: int) -> Item:
 def pointer(timeout_id: str, correlation: str) -> Item:
     """The item that leads from a correlation to a timeout."""
     return key(pointer_partition(correlation), timeout_id)
-
-
-SHARD_NUMBERS = ("horizon", "kept_at", "late", "unsure", "until", "watermark")
-
-
-def shard_item(shard: int, state: Shard) -> Item:
-    """The item of a shard's state."""
-    numbers = {name: number(getattr(state, name)) for name in SHARD_NUMBERS}
-    return {**shard_key(shard), **numbers, "owner": text(state.owner)}
-
-
-def shard_of(item: Item) -> Shard:
-    """The state that an item says."""
-    return Shard(owner=item["owner"]["S"], **{name: int(item[name]["N"]) for name in SHARD_NUMBERS})

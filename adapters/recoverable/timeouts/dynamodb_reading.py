@@ -104,7 +104,7 @@ class Reading:
 
     def _followed(self, kept: list[Item], horizon: int) -> list[Item]:
         """Those pointed to that are to be tried until the horizon; what points to one that is done with, or gone, is taken away."""
-        now = {item["sk"]["S"]: pointed_to(item) for item in kept if retry_at(item) <= horizon}
+        now = {item["sk"]["S"]: pointed_to(item) for item in kept if retry_at(item) < horizon}
         items = self._table.get_all([where for where in now.values() if where])
         waiting = {item["sk"]["S"]: item for item in items if "expires" not in item}
         for item in kept:
@@ -145,4 +145,4 @@ class Reading:
 def next_look(item: Item, horizon: int) -> int:
     """When a look is to be taken at what was kept; a while after the horizon for what is tried now, whatever becomes of it."""
     at = retry_at(item)
-    return at if at > horizon else horizon + LOOK_AGAIN
+    return at if at >= horizon else horizon + LOOK_AGAIN

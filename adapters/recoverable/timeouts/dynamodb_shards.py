@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from . import shards
-from .dynamodb_items import NEW, number, shard_item, shard_key, shard_of, text
+from .dynamodb_items import NEW, number, shard_key, text
+from .shards import Shard
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
+    from .dynamodb_items import Item
     from .dynamodb_table import Table
     from .ids import Place
-    from .shards import Shard
     from .store import Claim
 
     Fields: TypeAlias = dict[str, int | str]
+
+NUMBERS = ("horizon", "kept_at", "late", "unsure", "until", "watermark")
 
 
 class ShardStates:
@@ -109,6 +112,17 @@ class ShardStates:
             ReturnValues="ALL_NEW",
         )
         return None if changed is None else shard_of(changed)
+
+
+def shard_item(shard: int, state: Shard) -> Item:
+    """The item of a shard's state."""
+    numbers = {name: number(getattr(state, name)) for name in NUMBERS}
+    return {**shard_key(shard), **numbers, "owner": text(state.owner)}
+
+
+def shard_of(item: Item) -> Shard:
+    """The state that an item says."""
+    return Shard(owner=item["owner"]["S"], **{name: int(item[name]["N"]) for name in NUMBERS})
 
 
 def stored(value: int | str) -> dict[str, str]:

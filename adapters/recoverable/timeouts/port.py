@@ -38,13 +38,16 @@ class Store(Protocol):
         """Keep the shard for longer; False when another has it."""
 
     def due(self, claim: Claim) -> Iterator[Sequence[Row]]:
-        """What is due, the oldest first, and what was kept and is to be tried again; in pages, each read when asked for."""
+        """What is due, the oldest first, then what was kept and is to be tried again before the horizon; in pages, each read when asked for."""
 
     def mark(self, rows: Sequence[Row], *, now: datetime) -> None:
         """Note that these are dispatched."""
 
     def keep(self, claim: Claim, /, rows: Sequence[Kept], *, retry_at: datetime) -> None:
-        """Set aside what cannot be dispatched, until it is tried again."""
+        """Set aside what cannot be dispatched, until it is tried again; not what is done with.
+
+        What is to be tried again at the claim's horizon cannot be cancelled, and is not read again by this claim.
+        """
 
     def release(self, claim: Claim) -> None:
         """Give the shard back; what was read and found empty is passed."""

@@ -12,6 +12,7 @@ from ..observe import written
 from .client import Sender
 from .ids import moment
 from .port import Store
+from .report import Report, overdue, tell_kept
 from .sending import Outgoing, batches, outgoing
 from .store import Claim, Kept, Row
 
@@ -40,25 +41,6 @@ class Pace:
     ahead: timedelta
     lease: timedelta
     retry_kept: timedelta
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What a run did.
-
-    Args:
-        dispatched: how many were handed to SQS.
-        kept: how many could not be, and were set aside.
-        postponed: how many were left for the next run.
-        behind: seconds by which the latest of them was overdue.
-        finished: whether all that was due was seen; else time or the store gave out, and the next run goes on.
-    """
-
-    dispatched: int = 0
-    kept: int = 0
-    postponed: int = 0
-    behind: float = 0.0
-    finished: bool = False
 
 
 class Run:
@@ -185,7 +167,7 @@ class Run:
         """Set aside what cannot be sent now: it is tried again when a run that far ahead looks for it."""
         if kept:
             self._store.keep(claim, kept, retry_at=moment(claim.horizon) + retry_in)
-            tell(kept, now + retry_in)
+            tell_kept(kept, now + retry_in)
 
     def _count(self, rows: Sequence[Row], sent: Sequence[Row], kept: Sequence[Kept], now: datetime) -> None:
         late = [overdue(row, now).total_seconds() for row in sent if row.timeout]
@@ -196,21 +178,4 @@ class Run:
             kept=report.kept + len(kept),
             postponed=report.postponed + len(rows) - len(sent) - len(kept),
             behind=max([report.behind, *late]),
-        )
-
-
-def overdue(row: Row, now: datetime) -> timedelta:
-    """For how long it has been due; negative until it is."""
-    assert row.timeout is not None, row.id
-    return now - row.timeout.due_at
-
-
-def tell(kept: Sequence[Kept], retry_at: datetime) -> None:
-    """Log what could not be dispatched, and what becomes of it."""
-    for each in kept:
-        to = each.row.timeout.to if each.row.timeout else "?"
-        text = "Timeout '%s' for '%s' cannot be dispatched: %s. It is kept, and tried again after %s."
-        extra = {"timeout_id": each.row.id, "queue": to}
-        written(
-            log.error, text, each.row.id, to, each.reason, retry_at.isoformat(timespec="seconds"), extra=extra
         )

@@ -1,4 +1,4 @@
-"""The tables of SQLite's store, a record as a row, and SQLite's errors as the port's."""
+"""The tables of SQLite's store and the statements about them, a record as a row, and SQLite's errors as the port's."""
 
 from __future__ import annotations
 
@@ -19,6 +19,24 @@ CREATE INDEX IF NOT EXISTS by_state ON timeouts (state, id);
 CREATE INDEX IF NOT EXISTS by_correlation ON timeouts (correlation) WHERE correlation <> '';
 CREATE TABLE IF NOT EXISTS shards (number INTEGER PRIMARY KEY, state TEXT NOT NULL);
 """
+
+DROP_REPLACEABLE = "DELETE FROM timeouts WHERE id = ? AND (state = 'migrated' OR state = 'cancelled' AND ?)"
+DROP_OLD = "DELETE FROM timeouts WHERE state IN ('dispatched', 'cancelled', 'migrated') AND at < ?"
+INSERT = """
+INSERT OR IGNORE INTO timeouts (id, due, state, version, destination, endpoint, correlation, message) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+"""
+CANCEL = "UPDATE timeouts SET state = 'cancelled', message = '', at = ? WHERE id = ? AND state IN ('waiting', 'kept')"
+KEEP = "UPDATE timeouts SET state = 'kept', reason = ?, at = ? WHERE id = ? AND state IN ('waiting', 'kept')"
+HIDE = "UPDATE timeouts SET state = 'hidden' WHERE id = ? AND (state = 'hidden' OR state = 'waiting' AND ?)"
+SHOW = "UPDATE timeouts SET state = 'waiting' WHERE id = ? AND state = 'hidden'"
+DONE = "UPDATE timeouts SET state = ?, message = '', at = ? WHERE id = ?"
+CORRELATED = (
+    "SELECT id FROM timeouts WHERE correlation = ? AND correlation <> '' AND state IN ('waiting', 'kept')"
+)
+
+DUE = "state = 'waiting' AND due <= ?"
+TRIED_AGAIN = "state = 'kept' AND (at < ? OR typeof(at) <> 'integer')"
+SELECTED = "state IN ('waiting', 'hidden', 'kept') AND due >= ? AND (endpoint = ? OR NOT ?)"
 
 COLUMNS = "id, state, version, destination, endpoint, correlation, message"
 HIDDEN, KEPT = "hidden", "kept"

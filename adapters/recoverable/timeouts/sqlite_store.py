@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-import json
-import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from datetime import datetime, timedelta
 from os import PathLike, fspath
-from threading import Lock
 
 from . import shards
 from .ids import micros, place_of
-from .shards import Shard
-from .sqlite_rows import COLUMNS, KEPT, SCHEMA, STATES, row_of, told
+from .sqlite_database import Database
+from .sqlite_rows import (
+    CANCEL,
+    COLUMNS,
+    CORRELATED,
+    DONE,
+    DROP_OLD,
+    DROP_REPLACEABLE,
+    DUE,
+    HIDE,
+    INSERT,
+    KEEP,
+    KEPT,
+    SELECTED,
+    SHOW,
+    STATES,
+    TRIED_AGAIN,
+    row_of,
+)
 from .store import WAITING, Claim, Kept, Row, Selection
 from .timeout import VERSION, Timeout, packed
 
@@ -35,10 +48,7 @@ class SqliteStore:
     shards = 1
 
     def __init__(self, path: str | PathLike[str] = ":memory:", *, page: int = PAGE) -> None:
-        with told():
-            self._database = sqlite3.connect(fspath(path), check_same_thread=False, isolation_level=None)
-            self._database.executescript(SCHEMA)
-        self._page, self._lock = page, Lock()
+        self._database, self._page = Database(fspath(path)), page
 
     def close(self) -> None:
         """Close the database."""
@@ -50,57 +60,39 @@ class SqliteStore:
         assert place is not None, timeout.id
         fields = (timeout.to, timeout.endpoint, timeout.correlation, packed(timeout))
         row = (timeout.id, place.due, WAITING, VERSION, *fields)
-        with self._transaction() as database:
-            database.execute(
-                "DELETE FROM timeouts WHERE id = ? AND (state = 'migrated' OR state = 'cancelled' AND ?)",
-                (timeout.id, again),
-            )
-            database.execute(
-                f"INSERT OR IGNORE INTO timeouts (id, due, {COLUMNS.removeprefix('id, ')}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608  # our own words
-                row,
-            )
-            if self._shard() is None:
-                self._set(shards.begun(place.due, micros(now)))
-            [state] = database.execute("SELECT state FROM timeouts WHERE id = ?", (timeout.id,)).fetchone()
+        with self._database.transaction():
+            self._database.execute(DROP_REPLACEABLE, (timeout.id, again))
+            self._database.execute(INSERT, row)
+            if self._database.shard is None:
+                self._database.shard = shards.begun(place.due, micros(now))
+            [state] = self._database.execute(
+                "SELECT state FROM timeouts WHERE id = ?", (timeout.id,)
+            ).fetchone()
         return str(STATES.get(state, state))
 
     def cancel(self, timeout_id: str, *, now: datetime) -> bool:
         """Cancel a timeout; False when it is none, or may have been taken."""
-        with self._transaction() as database:
-            if not self._is_untaken(timeout_id):
-                return False
-            done = database.execute(
-                "UPDATE timeouts SET state = 'cancelled', message = '', at = ? WHERE id = ? AND state IN ('waiting', 'kept')",
-                (micros(now), timeout_id),
-            )
-            return done.rowcount == 1
+        with self._database.transaction():
+            untaken = self._is_untaken(timeout_id)
+            return untaken and self._database.execute(CANCEL, (micros(now), timeout_id)).rowcount == 1
 
     def waiting_for(self, correlation: str) -> Sequence[str]:
         """The ids of the timeouts that wait with that correlation."""
-        with self._transaction() as database:
-            found = database.execute(
-                "SELECT id FROM timeouts WHERE correlation = ? AND correlation <> '' AND state IN ('waiting', 'kept')",
-                (correlation,),
-            )
-            return [timeout_id for (timeout_id,) in found]
+        with self._database.transaction():
+            return [timeout_id for (timeout_id,) in self._database.execute(CORRELATED, (correlation,))]
 
     def claim(
         self, shard: int, owner: str, *, now: datetime, until: datetime, horizon: datetime
     ) -> Claim | None:
         """Take the shard; forgets what was done with long ago."""
-        with self._transaction() as database:
-            database.execute(
-                "DELETE FROM timeouts WHERE state IN ('dispatched', 'cancelled', 'migrated') AND at < ?",
-                (micros(now - KEEP_DONE),),
-            )
-            found, moments = (
-                self._shard(),
-                {"now": micros(now), "until": micros(until), "horizon": micros(horizon)},
-            )
+        moments = {"now": micros(now), "until": micros(until), "horizon": micros(horizon)}
+        with self._database.transaction():
+            self._database.execute(DROP_OLD, (micros(now - KEEP_DONE),))
+            found = self._database.shard
             taken = found and shards.claimed(found, owner, **moments)
             if not taken:
                 return None
-            self._set(taken)
+            self._database.shard = taken
         return Claim(shard, owner, taken, moments["horizon"])
 
     def renew(self, claim: Claim, *, until: datetime) -> bool:
@@ -108,12 +100,9 @@ class SqliteStore:
         return self._set_if_mine(claim, until=micros(until))
 
     def due(self, claim: Claim) -> Iterator[Sequence[Row]]:
-        """What is due, and what was kept and is to be tried again, the oldest first."""
-        waiting, kept = (
-            "state = 'waiting' AND due <= ?",
-            "state = 'kept' AND (at <= ? OR typeof(at) <> 'integer')",
-        )
-        yield from self._pages(f"({waiting} OR {kept})", claim.horizon, claim.horizon)
+        """What is due, the oldest first, then what was kept and is to be tried again."""
+        yield from self._pages(DUE, claim.horizon)
+        yield from self._pages(TRIED_AGAIN, claim.horizon)
 
     def mark(self, rows: Sequence[Row], *, now: datetime) -> None:
         """Note that these are dispatched."""
@@ -121,11 +110,7 @@ class SqliteStore:
 
     def keep(self, _claim: Claim, rows: Sequence[Kept], *, retry_at: datetime) -> None:
         """Set aside what cannot be dispatched, until it is tried again."""
-        with self._transaction() as database:
-            database.executemany(
-                "UPDATE timeouts SET state = 'kept', reason = ?, at = ? WHERE id = ? AND state IN ('waiting', 'kept')",
-                [(kept.reason, micros(retry_at), kept.row.id) for kept in rows],
-            )
+        self._each(KEEP, [(kept.reason, micros(retry_at), kept.row.id) for kept in rows])
 
     def release(self, claim: Claim) -> None:
         """Give the shard back."""
@@ -135,42 +120,34 @@ class SqliteStore:
         """All that wait and fit the selection, also those that a migration holds or that are kept."""
         cutoff = micros(selection.cutoff) if selection.cutoff else 0
         one, endpoint = selection.endpoint is not None, selection.endpoint
-        where = "state IN ('waiting', 'hidden', 'kept') AND due >= ? AND (endpoint = ? OR NOT ?)"
-        yield from self._pages(where, cutoff, endpoint or "", one)
+        yield from self._pages(SELECTED, cutoff, endpoint or "", one)
 
     def hide(self, row: Row) -> bool:
         """Hide a timeout from dispatchers, for a migration."""
-        with self._transaction() as database:
-            done = database.execute(
-                "UPDATE timeouts SET state = 'hidden' WHERE id = ? AND (state = 'hidden' OR state = 'waiting' AND ?)",
-                (row.id, self._is_untaken(row.id)),
-            )
-            return done.rowcount == 1
+        with self._database.transaction():
+            untaken = self._is_untaken(row.id)
+            return self._database.execute(HIDE, (row.id, untaken)).rowcount == 1
 
     def show(self, rows: Sequence[Row]) -> None:
         """Let dispatchers see them again."""
-        with self._transaction() as database:
-            database.executemany(
-                "UPDATE timeouts SET state = 'waiting' WHERE id = ? AND state = 'hidden'",
-                [(row.id,) for row in rows],
-            )
+        self._each(SHOW, [(row.id,) for row in rows])
 
     def mark_migrated(self, rows: Sequence[Row], *, now: datetime) -> None:
         """Note that these are elsewhere now."""
         self._done(rows, "migrated", now)
 
     def _done(self, rows: Sequence[Row], state: str, now: datetime) -> None:
-        with self._transaction() as database:
-            database.executemany(
-                "UPDATE timeouts SET state = ?, message = '', at = ? WHERE id = ?",
-                [(state, micros(now), row.id) for row in rows],
-            )
+        self._each(DONE, [(state, micros(now), row.id) for row in rows])
+
+    def _each(self, statement: str, values: Sequence[Sequence[object]]) -> None:
+        with self._database.transaction():
+            self._database.execute_each(statement, values)
 
     def _pages(self, where: str, *values: object) -> Iterator[Sequence[Row]]:
         last = ""
         while True:
-            with self._transaction() as database:
-                found = database.execute(
+            with self._database.transaction():
+                found = self._database.execute(
                     f"SELECT {COLUMNS} FROM timeouts WHERE {where} AND id > ? ORDER BY id LIMIT {self._page}",  # noqa: S608  # our own words
                     (*values, last),
                 ).fetchall()
@@ -184,7 +161,7 @@ class SqliteStore:
         found = self._database.execute(
             "SELECT due, state, at FROM timeouts WHERE id = ?", (timeout_id,)
         ).fetchone()
-        shard = self._shard()
+        shard = self._database.shard
         if found is None or shard is None:
             return False
         due, state, at = found
@@ -192,28 +169,9 @@ class SqliteStore:
 
     def _set_if_mine(self, claim: Claim, **changes: object) -> bool:
         """Change the shard's state if the claim still has it; whether it does."""
-        with self._transaction():
-            shard = self._shard()
+        with self._database.transaction():
+            shard = self._database.shard
             if shard is None or shard.owner != claim.owner:
                 return False
-            self._set(shard.__replace__(**changes))
+            self._database.shard = shard.__replace__(**changes)
         return True
-
-    def _set(self, shard: Shard) -> None:
-        text = json.dumps({name: getattr(shard, name) for name in Shard.__slots__})
-        self._database.execute("INSERT OR REPLACE INTO shards VALUES (0, ?)", (text,))
-
-    def _shard(self) -> Shard | None:
-        found = self._database.execute("SELECT state FROM shards").fetchone()
-        return Shard(**json.loads(found[0])) if found else None
-
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, told():
-            self._database.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._database
-            except BaseException:
-                self._database.execute("ROLLBACK")
-                raise
-            self._database.execute("COMMIT")
