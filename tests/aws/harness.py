@@ -15,6 +15,9 @@ from recoverable import Delayed, Failed, Immediate, Recoverability
 PAUSE = 0.005
 """Seconds between two looks at a condition."""
 
+PATIENCE = 60.0
+"""Seconds for what takes one or two on a machine of one's own."""
+
 Endpoint = Callable[[dict[str, Any], Any], Any]
 Contexts = Callable[[], Any]
 
@@ -40,7 +43,7 @@ class Countdown(Context):
 
 
 class NearTheEnd(Context):
-    """Lambda's context of which almost all time is gone when handlers start; from then on real time runs.
+    """Lambda's context of which almost all time is gone when handlers start; then it stands still, however slow the machine.
 
     Args:
         began: seconds that the invocation says it has when first asked.
@@ -48,14 +51,13 @@ class NearTheEnd(Context):
     """
 
     def __init__(self, *, began: float = 60.0, left: float = 3.2) -> None:
-        self.seconds, self._left = began, left
-        self._end: float | None = None
+        super().__init__(began)
+        self._left = left
 
     def get_remaining_time_in_millis(self) -> int:
-        if self._end is None:
-            self._end = monotonic() + self._left
-            return int(self.seconds * 1000)
-        return int((self._end - monotonic()) * 1000)
+        answer = super().get_remaining_time_in_millis()
+        self.seconds = min(self.seconds, self._left)
+        return answer
 
 
 class Mapping:
@@ -105,11 +107,11 @@ class Mapping:
         """Let the visibility timeout of what the last poll did not delete come to its end."""
         show_again(self.queue, self._kept)
 
-    def run(self, until: Callable[[], bool], *, within: float = 20.0) -> None:
+    def run(self, until: Callable[[], bool], *, within: float = PATIENCE) -> None:
         """Poll until the condition holds; fail when it does not in time."""
         wait_for(lambda: self.poll() is None and until(), within=within)
 
-    def run_dry(self, *, within: float = 20.0) -> None:
+    def run_dry(self, *, within: float = PATIENCE) -> None:
         """Poll until the queue holds nothing, visible or not."""
         self.run(lambda: self.queue.count() == 0, within=within)
 
@@ -139,7 +141,7 @@ def show_again(queue: Queue, messages: list[Any]) -> None:
         )
 
 
-def compete(mappings: list[Mapping], until: Callable[[], bool], *, within: float = 20.0) -> None:
+def compete(mappings: list[Mapping], until: Callable[[], bool], *, within: float = PATIENCE) -> None:
     """Let several instances poll, each in a thread of its own, until the condition holds."""
     over = Event()
 
@@ -159,7 +161,7 @@ def compete(mappings: list[Mapping], until: Callable[[], bool], *, within: float
             thread.join()
 
 
-def wait_for(condition: Callable[[], bool], *, within: float = 20.0) -> None:
+def wait_for(condition: Callable[[], bool], *, within: float = PATIENCE) -> None:
     """Look until the condition holds; fail when it does not in time."""
     end, pause = monotonic() + within, Event()
     while not condition():

@@ -61,6 +61,6 @@ def session() -> boto3.session.Session:
 
 def client_at(url: str) -> SQSClient:
     """A client that tries each call once."""
-    once = Config(connect_timeout=5, read_timeout=5, retries={"total_max_attempts": 1, "mode": "standard"})
+    once = Config(connect_timeout=30, read_timeout=30, retries={"total_max_attempts": 1, "mode": "standard"})
     client: SQSClient = session().client("sqs", endpoint_url=url, config=once)
     return client

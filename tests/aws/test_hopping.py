@@ -94,7 +94,7 @@ def test_a_hop_leaves_every_header_as_it_is_however_often_it_was_delivered(
 
     reported = mapping.poll()
 
-    wait_for(lambda: orders.visible() == 1, within=5)
+    wait_for(lambda: orders.visible() == 1)
     copies = orders.arrived()
     sent = json.loads(not_due_before(LATER)[HEADERS]["StringValue"])
     assert (reported, handler.runs) == ([], {})

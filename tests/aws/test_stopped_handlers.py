@@ -66,12 +66,10 @@ def test_a_handler_that_had_the_invocation_from_its_start_is_stopped_and_has_fai
     orders: Queue, error: Queue, handler: Callable[[Message], Any]
 ) -> None:
     orders.send("slow")
-    began = monotonic()
 
     reported = mapping(orders, error, handler, NearTheEnd()).poll()
 
     assert (reported, failures(error)) == ([], [("slow", "recoverable.HandlerTimeout")])
-    assert monotonic() - began < 4
 
 
 @slow_handlers
@@ -93,7 +91,7 @@ def test_a_handler_that_had_its_own_limit_is_stopped_and_has_failed(
     for body in ("quick", "slow", "slow too"):
         orders.send(body)
 
-    mapping(orders, error, handler, Context(60), handler_timeout=timedelta(seconds=0.03)).run_dry()
+    mapping(orders, error, handler, Context(60), handler_timeout=timedelta(seconds=0.2)).run_dry()
 
     timeout = "recoverable.HandlerTimeout"
     assert failures(error) == [("slow", timeout), ("slow too", timeout)]
@@ -106,8 +104,15 @@ def test_what_was_handed_back_runs_first_the_next_time_and_is_convicted_then(
     orders.send("slow")
     mapping(orders, error, slow, NearTheEnd()).poll()
     orders.send("quick")
+    context = NearTheEnd()
 
-    mapping(orders, error, slow, NearTheEnd()).poll()
+    def uses_it_up(message: Message) -> None:
+        try:
+            slow(message)
+        finally:
+            context.seconds = 2.9
+
+    mapping(orders, error, uses_it_up, context).poll()
 
     assert failures(error) == [("slow", "recoverable.HandlerTimeout")]
     assert [copy.body for copy in orders.arrived()] == ["quick"]  # for which no time was left

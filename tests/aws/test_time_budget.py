@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from aws.faulty_proxy import FaultyProxy, Late, Rule
-from aws.harness import Context, Mapping, NearTheEnd, ladder, lose_deliveries
+from aws.harness import Context, Countdown, Mapping, NearTheEnd, ladder, lose_deliveries
 from aws.placeholders import A_DATE
 from aws.queues import HEADERS, Queue
 from recoverable import Message
@@ -19,6 +19,7 @@ from recoverable.aws import SqsEndpoint
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, 89, tzinfo=UTC)
 SIX_SECONDS = timedelta(seconds=6)
+SOON = timedelta(seconds=0.1)
 
 
 class Spender:
@@ -123,10 +124,10 @@ def test_a_broker_slower_than_the_reserve_does_not_outlast_the_invocation(
     orders: Queue, error: Queue, proxy: FaultyProxy, operation: str
 ) -> None:
     orders.send("slow")
-    proxy.rules = [Rule(operation, Late(5))]
-    time = NearTheEnd()
+    proxy.rules = [Rule(operation, Late(60))]
+    time = Countdown(20)
 
-    reported = mapping(orders, error, slow, time).poll()
+    reported = mapping(orders, error, slow, time, settle_within=SIX_SECONDS, handler_timeout=SOON).poll()
 
-    assert time.get_remaining_time_in_millis() > 0
+    assert time.get_remaining_time_in_millis() > 13_900  # of 20 s, less the reserve and the handler's tenth
     assert reported == (["slow"] if operation == "SendMessageBatch" else [])
