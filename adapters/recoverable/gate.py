@@ -42,7 +42,7 @@ class Gate:
         unrecoverable: tells failures that no waiting mends: such a message goes to the error queue at once, limited or not.
     """
 
-    __slots__ = ("_claim", "_clock", "_holds", "_limit", "_looked", "_probe", "_unrecoverable", "breaker")
+    __slots__ = ("_claim", "_clock", "_holds", "_limit", "_probe", "_unrecoverable", "breaker", "looked")
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Gate:
     ) -> None:
         self.breaker, self._limit, self._clock, self._holds = breaker, breaker.limit, clock, holds
         self._unrecoverable = unrecoverable
-        self._looked = False
+        self.looked = False  # whether the store was asked
         self._probe: Delivery | None = None
         self._claim = UNCLAIMED
 
@@ -117,8 +117,8 @@ class Gate:
         return self._holds and may_hold(delivery.held_since, self._limit, now)
 
     def _look(self, now: datetime) -> None:
-        if not self._looked:
-            self._looked = True
+        if not self.looked:
+            self.looked = True
             self.breaker.look(now)
 
     def _release(self, circuit: Circuit, now: datetime) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import Any
 
 import azure.functions as func
 
@@ -15,7 +16,7 @@ from recoverable.testing import ServiceBusWorld, SqsWorld
 QUEUE, ERROR = "orders", "error"
 World = SqsWorld | ServiceBusWorld
 CLOUDS: dict[str, Callable[[], World]] = {"SQS": SqsWorld, "Service Bus": ServiceBusWorld}
-Handler = Callable[[Message], None]
+Handler = Callable[[Message], Any]
 
 SHORT = Recoverability(Immediate(3), Delayed(0), Failed(ERROR))
 """A ladder that gives up after four attempts."""

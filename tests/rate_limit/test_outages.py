@@ -7,8 +7,10 @@ from itertools import pairwise
 
 import pytest
 
-from rate_limit.outage import ERROR, World, outage
-from recoverable import RateLimit
+from rate_limit.outage import ERROR, QUEUE, SHORT, Database, World, outage, serve
+from rate_limit.stores import VirtualStore
+from recoverable import Message, RateLimit
+from recoverable.circuit import NORMAL
 
 
 def test_without_a_limit_an_outage_moves_all_to_the_error_queue(world: World) -> None:
@@ -21,6 +23,19 @@ def test_with_a_limit_all_wait_for_the_end_of_the_outage(world: World) -> None:
     database, sent = outage(world, RateLimit(3))
 
     assert (sorted(database.placed), world.queue(ERROR)) == (sorted(sent), [])
+
+
+def test_coroutines_that_share_a_circuit_wait_too(world: World) -> None:
+    database, store = Database(world), VirtualStore(world)
+
+    async def place(message: Message) -> None:
+        database(message)
+
+    serve(world, place, SHORT.__replace__(rate_limit=RateLimit(3, store=store)), instances=3)
+    sent = [world.send(QUEUE, "a card") for _ in range(10)]
+    world.run()
+
+    assert (sorted(database.placed), world.queue(ERROR), store.circuit()) == (sorted(sent), [], NORMAL)
 
 
 @pytest.mark.parametrize("wait", [1, 10])

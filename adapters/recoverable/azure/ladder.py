@@ -61,7 +61,7 @@ def settled(
     delivery: Delivery, invocation: Invocation, gate: Gate | None
 ) -> Generator[Step, BaseException | None, Settlement]:
     """One message through receipt, handler and recovery; a deferral that cannot be sent runs the handler instead."""
-    if gate is not None and not gate.is_untroubled(delivery):
+    if gate is not None and not gate.looked and not gate.is_untroubled(delivery):
         yield Look(gate)
     seconds = invocation.received(delivery)
     if isinstance(seconds, Forward) and (yield Send([(delivery, seconds)])) is None:
@@ -73,7 +73,7 @@ def settled(
     error = yield Run(delivery.message)
     if isinstance(error, KeyboardInterrupt | SystemExit):
         raise error  # undecided: a copy beside a message that is abandoned would be a second one
-    if gate is not None and error is not None:
+    if gate is not None and not gate.looked and error is not None:
         yield Look(gate)
     return settled_or_abandoned(invocation.ended(delivery, error, seconds), error)
 
