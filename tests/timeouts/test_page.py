@@ -2,33 +2,55 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from builders import seconds
 from docs.pages import blocks
+from recoverable.aws import SqsEndpoint
+from recoverable.testing import SqsWorld
 from recoverable.timeouts import DynamoDBStore
 from recoverable.timeouts.dynamodb_store import dynamodb_client
 from recoverable.timeouts.store import Selection
+from waiting.rows import NOW
 from waiting.stores import Cloud
+from waiting.world import MINUTE
 
-SCHEDULING, RETRYING, DISPATCHING, NSERVICEBUS = range(4)
+START = NOW.replace(microsecond=0)  # SQS says to the millisecond when a message was sent
+SCHEDULING, RETRYING, DISPATCHING, ON_YOUR_MACHINE, NSERVICEBUS = range(5)
 
 
 @pytest.fixture
-def account(moto: Cloud, monkeypatch: pytest.MonkeyPatch) -> DynamoDBStore:
-    """The table that the page calls "timeouts", in the account that boto3 finds."""
+def account(moto: Cloud, monkeypatch: pytest.MonkeyPatch) -> Cloud:
+    """The account that boto3 finds."""
     keys = {"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local", "AWS_DEFAULT_REGION": "eu-west-1"}
     for name, value in {**keys, "AWS_ENDPOINT_URL": moto.url}.items():
         monkeypatch.setenv(name, value)
     dynamodb_client.cache_clear()
+    return moto
+
+
+@pytest.mark.usefixtures("account")
+def test_what_the_page_schedules_it_cancels() -> None:
     store = DynamoDBStore("timeouts", patience=10.0)
     store.create_table()
-    return store
-
-
-def test_what_the_page_schedules_it_cancels(account: DynamoDBStore) -> None:
     exec(blocks("timeouts.md", "python")[SCHEDULING], {})
 
-    assert list(account.scan(Selection())) == []
+    assert list(store.scan(Selection())) == []
+
+
+def test_the_reminder_of_an_order_is_stored(account: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, names, world = account.store(DynamoDBStore), dict[str, Any](), SqsWorld(start=START)
+    monkeypatch.setenv("TIMEOUTS_TABLE", store._table.name)
+    exec(blocks("timeouts.md", "python")[ON_YOUR_MACHINE], names)
+    world.serve("orders", SqsEndpoint(names["place_order"]))
+    world.send("orders", {"id": "1001", "card": "good"})
+    world.run(for_=seconds(1))
+
+    [row] = [row for page in store.scan(Selection()) for row in page]
+    assert row.timeout is not None
+    assert (row.timeout.body, row.timeout.due_at) == ('{"id": "1001", "card": "reminder"}', START + MINUTE)
 
 
 @pytest.mark.parametrize("number", [RETRYING, DISPATCHING, NSERVICEBUS])
