@@ -28,7 +28,7 @@ from recoverable.local.service_bus import Queue, SeenMessage, ServiceBusNamespac
 SETTING = "ServiceBus"
 SESSIONS = "orders-sessions"
 BRIEF = "orders-brief"
-PATIENCE = 30
+PATIENCE = 60
 """Seconds; nothing takes so long unless it is broken."""
 
 

@@ -9,7 +9,12 @@ from datetime import timedelta
 from typing import Any, NamedTuple
 
 import pytest
-from azure.servicebus import ServiceBusClient, ServiceBusMessage, ServiceBusReceiver
+from azure.servicebus import (
+    ServiceBusClient,
+    ServiceBusMessage,
+    ServiceBusReceivedMessage,
+    ServiceBusReceiver,
+)
 
 from azure.namespace import PATIENCE, Bus, called, received
 from builders import Boom, recoverability
@@ -107,7 +112,9 @@ def die(
     most: int = 1,
 ) -> None:
     """Be a host that settles nothing any more: the locks run out."""
-    messages = receiver.receive_messages(most, max_wait_time=PATIENCE)
+    messages: list[ServiceBusReceivedMessage] = []
+    while len(messages) < most:  # the SDK waits a moment only for those after the first
+        messages += receiver.receive_messages(most - len(messages), max_wait_time=PATIENCE)
     if calls:
         assert called(failing, messages, batch=most > 1) is None, "it was to be completed"
     bus.namespace.advance(timedelta(minutes=1))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from azure.namespace import BRIEF, NEXT_SESSION, SESSIONS, SETTING, Bus, called, properties_of
+from azure.namespace import BRIEF, NEXT_SESSION, PATIENCE, SESSIONS, SETTING, Bus, called, properties_of
 from builders import ERROR_QUEUE, QUEUE, Boom, recoverability, seconds
 from recoverable import Message, Recoverability
 from recoverable.azure import ServiceBusEndpoint
@@ -51,7 +51,7 @@ def test_a_message_climbs_the_whole_ladder_and_arrives_with_all_it_had(bus: Bus)
     why = bus.serve(endpoint(orders), lambda: bus.seen(ERROR_QUEUE))
 
     with bus.client.get_queue_receiver(ERROR_QUEUE) as receiver:
-        [arrived] = receiver.receive_messages(1, max_wait_time=10)
+        [arrived] = receiver.receive_messages(1, max_wait_time=PATIENCE)
     properties = properties_of(arrived)
     assert (orders.seen, [str(error) for error in why]) == (LADDER, ["order 42"] * 2)
     assert (str(arrived), arrived.correlation_id, arrived.subject) == ("order 42", "c-1", "placed")
@@ -133,7 +133,7 @@ def test_a_message_that_fails_again_although_its_copy_was_sent_has_one_copy_wher
     bus.send("order 42")
     failing = endpoint(Orders(), recoverability(0, 0))
     with bus.client.get_queue_receiver(QUEUE) as receiver:
-        messages = receiver.receive_messages(1, max_wait_time=10)
+        messages = receiver.receive_messages(1, max_wait_time=PATIENCE)
 
         ends = [called(failing, messages, batch=False) for _ in range(2)]
 

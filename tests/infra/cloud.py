@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from random import SystemRandom
 from typing import Any
 
 import botocore.session
@@ -21,7 +22,7 @@ from infra.commands import TOOLS
 from infra.sam_template import REGION, template, transformed
 
 BUCKET = "code"
-PATIENCE = 30.0
+PATIENCE = 90.0
 """Seconds to wait for what should take two; a machine that others use may be slow."""
 
 
@@ -53,12 +54,17 @@ class Cloud:
 
     port: int
 
+    @property
+    def url(self) -> str:
+        """Where all its services are."""
+        return f"http://127.0.0.1:{self.port}"
+
     def client(self, service: str) -> Any:
         """A client of one of its services."""
         return botocore.session.get_session().create_client(
             service,
             region_name=REGION,
-            endpoint_url=f"http://127.0.0.1:{self.port}",
+            endpoint_url=self.url,
             aws_access_key_id="local",
             aws_secret_access_key="local",
         )
@@ -94,10 +100,12 @@ def running_cloud(log: Path) -> Iterator[Cloud]:
 
 
 def free_port() -> int:
-    """A port that the kernel just had to spare."""
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port for a server that must be told one: below those that the kernel gives to others until the server has it."""
+    while True:
+        port = SystemRandom().randrange(20_000, 32_000)
+        with closing(socket.socket()) as probe:
+            if probe.connect_ex(("127.0.0.1", port)) != 0:
+                return port
 
 
 def deploy(cloud: Cloud, built: Path, parameters: Mapping[str, str], *, name: str = "shop") -> dict[str, str]:

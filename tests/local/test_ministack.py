@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from infra.cloud import running_cloud
 from local.conftest import Start
 from local.test_host_schedules import events, running
 from local.world import World
@@ -19,41 +15,15 @@ from recoverable.local.aws import Died, Ended, Returned
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ministack")]
 
-STARTING = 60  # seconds
-ENDING = 60  # seconds
-
 
 @pytest.fixture(scope="module")
 def ministack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    process = subprocess.Popen(
-        [Path(sys.executable).parent / "ministack"],
-        env={**os.environ, "BIND_HOST": "127.0.0.1", "GATEWAY_PORT": str(port)},
-        cwd=tmp_path_factory.mktemp("ministack"),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        await_port(port)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait(ENDING)
+    with running_cloud(tmp_path_factory.mktemp("ministack") / "log") as cloud:
+        yield cloud.url
 
 
 def completed(world: World) -> list[str]:
     return [order for entry in world.all(Ended) for order in entry.completed]
-
-
-def await_port(port: int) -> None:
-    end = time.monotonic() + STARTING
-    while True:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        assert time.monotonic() < end, "ministack does not listen"
-        time.sleep(0.05)
 
 
 def test_each_kind_of_failure_comes_back_and_the_hopeless_one_ends_in_the_error_queue(

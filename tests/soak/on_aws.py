@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from aws.server import REGION, client_at
+from infra.cloud import running_cloud
 from recoverable.faults import EXCEPTION_TYPE
 from recoverable.local.aws import Ended, Entry, Invoked, LocalAws, LocalQueue, QueuedMessage
 from soak.deeds import DAWDLE
 from soak.ledger import SETTING
-from soak.ministack import ministack
 from soak.pranks import kill_child
 from soak.tally import SetAside
 from soak.unreliable_proxy import UnreliableProxy
@@ -87,7 +87,7 @@ def _set_aside(message: QueuedMessage) -> SetAside:
 def begin(ledger: Path) -> Iterator[Aws]:
     """Start broker, proxy and host; everything but the sending of the messages goes through the proxy."""
     busy = Busy()
-    with ministack(ledger.parent) as broker, UnreliableProxy(broker) as proxy:
+    with running_cloud(ledger.with_name("ministack.log")) as cloud, UnreliableProxy(cloud.url) as proxy:
         host = LocalAws.from_template(
             Path(__file__).with_name("template.yaml"),
             observe=busy,
@@ -98,4 +98,4 @@ def begin(ledger: Path) -> Iterator[Aws]:
             environment={SETTING: str(ledger)},
         )
         with host:
-            yield Aws(host, broker, busy, proxy)
+            yield Aws(host, cloud.url, busy, proxy)
