@@ -217,6 +217,17 @@ def test_a_mapping_is_refused_that_has(sqs_world: SqsWorld, case: str) -> None:
         sqs_world.serve("orders", lambda _event, _context: None, **options)
 
 
+def test_a_mapping_is_refused_whose_queue_shows_messages_again_before_the_function_is_done(
+    sqs_world: SqsWorld,
+) -> None:
+    sqs_world.create_queue("orders", visibility_timeout=5)
+
+    with pytest.raises(
+        ValueError, match=r"'orders' is 5 s, and .* 30 s; write create_queue\(..., visibility_timeout=180"
+    ):
+        sqs_world.serve("orders", endpoint())
+
+
 def test_a_fifo_mapping_is_refused_that_has_a_window(sqs_world: SqsWorld) -> None:
     with pytest.raises(ValueError, match="not for FIFO"):
         sqs_world.serve("orders.fifo", lambda _event, _context: None, window=1)

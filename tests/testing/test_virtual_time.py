@@ -90,8 +90,8 @@ def test_a_message_that_kills_its_process_ends_in_the_error_queue(sqs_world: Sqs
 
 
 def test_a_handler_slower_than_the_visibility_timeout_has_its_message_run_twice(sqs_world: SqsWorld) -> None:
-    sqs_world.create_queue("orders", visibility_timeout=10)
     sqs_world.serve("orders", endpoint(lambda _message: sqs_world.spend(15)))
+    sqs_world.create_queue("orders", visibility_timeout=10)
     sqs_world.send("orders", "x")
     sqs_world.run()
     assert attempts(sqs_world) == [(15, "succeeded"), (25, "succeeded")]

@@ -75,12 +75,12 @@ def test_what_a_callback_raises_while_handlers_wait_ends_the_run(sqs_world: SqsW
 
 def test_a_message_that_always_comes_back_at_once_ends_the_run() -> None:
     world = SqsWorld(most_invocations=100)
-    world.create_queue("orders", visibility_timeout=0)
 
     def fail(_event: object, _context: object) -> None:
         raise ValueError
 
     world.serve("orders", fail)
+    world.create_queue("orders", visibility_timeout=0)
     world.send("orders", "x")
     with pytest.raises(EndlessRun, match="100 invocations"):
         world.run()

@@ -58,6 +58,19 @@ def checked(settings: MappingSettings, timeout: float, *, fifo: bool) -> Mapping
     return settings
 
 
+def checked_visibility(queue: Settings, timeout: float) -> None:
+    """Let a queue pass that hides messages for as long as the function may take.
+
+    Raises:
+        ValueError: it does not, and Lambda refuses such a mapping.
+    """
+    if queue.visibility_timeout < timeout:
+        raise ValueError(
+            f"the visibility timeout of {queue.name!r} is {queue.visibility_timeout:g} s, and the function's timeout {timeout:g} s;"
+            f" write create_queue(..., visibility_timeout={6 * timeout:g}), six times the timeout; Lambda refuses less than the timeout itself"
+        )
+
+
 def recoverability_of(handler: Handler) -> Recoverability | None:
     """The settings of the endpoint that the handler is, or that decorators with `functools.wraps` have wrapped; None for others."""
     inner: Any = handler

@@ -17,7 +17,7 @@ from .queue import Queue
 from .queues import DAY, Redrive, Settings
 from .seen import seen
 from .sending import Value, request
-from .serving import checked, make_queues
+from .serving import checked, checked_visibility, make_queues
 from .sqs_client import OPERATIONS, Client
 from .stored import Stored
 
@@ -141,6 +141,7 @@ class SqsWorld(VirtualWorld):
         name = getattr(handler, "__name__", None) or type(handler).__name__
         function = Function(handler, name, timeout=seconds_of(timeout), surroundings=self._surroundings)
         source = self._existing(queue)
+        checked_visibility(source.settings, seconds_of(timeout))
         EventSourceMapping(source, function, settings, self._broker, self._surroundings).plan()
 
     def send(
