@@ -51,23 +51,23 @@ class ServiceBusTarget:
         """Schedule them, queue by queue; a queue or a message that is refused does not hold back others."""
         sent = Sent()
         for queue, those in by_queue(timeouts).items():
-            if not sent.failed and self._opened(queue, those, sent):
+            if not sent.failed and queue not in self._senders and queue not in self._refusals:
+                self._open(queue, sent)
+            if queue in self._refusals:
+                sent.refused |= {timeout.id: self._refusals[queue] for timeout in those}
+            elif not sent.failed:
                 self._send(queue, those, sent)
         return sent
 
-    def _opened(self, queue: str, timeouts: Sequence[Timeout], sent: Sent) -> bool:
-        """Whether the queue takes messages; one that refused is not asked again, for each answer takes a second."""
+    def _open(self, queue: str, sent: Sent) -> None:
+        """Get ready to send to a queue; one that refuses is not asked again, for each answer takes a second."""
         try:
-            if queue not in self._senders and queue not in self._refusals:
-                self._senders[queue] = self._client.get_queue_sender(queue).__enter__()
+            self._senders[queue] = self._client.get_queue_sender(queue).__enter__()
         except Exception as error:  # noqa: BLE001  # whatever it is, it is told, and nothing was sent
-            if not is_refusal(error):
+            if is_refusal(error):
+                self._refusals[queue] = told(queue, error)
+            else:
                 sent.failed = told(queue, error)
-                return False
-            self._refusals[queue] = told(queue, error)
-        if queue in self._refusals:
-            sent.refused |= {timeout.id: self._refusals[queue] for timeout in timeouts}
-        return queue in self._senders
 
     def _send(self, queue: str, timeouts: Sequence[Timeout], sent: Sent) -> None:
         """Schedule those of one queue together; what is refused together is sent one by one, for one bad message must not hold back the others."""
