@@ -8,8 +8,9 @@ import pytest
 
 from recoverable.cli import main
 from recoverable.local.service_bus import Queue, ServiceBusNamespace
-from recoverable.timeouts import SqliteStore
+from recoverable.timeouts import SqliteStore, StoreUnavailable
 from recoverable.timeouts.addresses import is_same
+from recoverable.timeouts.command import hint
 from recoverable.timeouts.store import Selection
 from waiting.rows import NOW, stored
 from waiting.world import HOUR
@@ -30,6 +31,14 @@ def waiting(address: str) -> int:
     """How many wait in the store of that address, hidden or not."""
     store = SqliteStore(address.removeprefix("sqlite:"))
     found = sum(len(page) for page in store.scan(Selection()))
+    store.close()
+    return found
+
+
+def held(address: str) -> int:
+    """How many a migration holds in the store of that address."""
+    store = SqliteStore(address.removeprefix("sqlite:"))
+    found = sum(row.hidden for page in store.scan(Selection()) for row in page)
     store.close()
     return found
 
@@ -89,6 +98,71 @@ def test_it_moves_to_the_namespace_that_a_setting_names(
 
     assert (status, moved, waiting(source)) == (0, 2, 1)
     assert capsys.readouterr().out.splitlines()[-1] == "2 moved to Service Bus"
+
+
+def test_a_namespace_that_is_not_there_leaves_all_where_it_is(
+    source: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ServiceBusNamespace([Queue("orders")]) as gone:
+        monkeypatch.setenv("ServiceBus", gone.connection_string)
+
+    assert main(["timeouts", "migrate", source, "service-bus:ServiceBus", "--really"]) == 2
+    told = capsys.readouterr()
+    assert told.err.splitlines()[-2:] == [
+        "recoverable timeouts: Service Bus takes no more: orders: ServiceBusConnectionError",
+        "What was moved is moved; write the same command again to go on.",
+    ]
+    assert told.out.splitlines()[-2:] == [
+        "left: 3, because Service Bus took no more, so the dispatcher sees it again",
+        "0 moved to Service Bus",
+    ]
+    assert held(source) == 0
+
+
+def test_what_is_refused_is_named(
+    source: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ServiceBusNamespace([Queue("other")]) as namespace:
+        monkeypatch.setenv("ServiceBus", namespace.connection_string)
+        status = main(["timeouts", "migrate", source, "service-bus:ServiceBus", "--really"])
+    named = [line.partition(": ") for line in capsys.readouterr().err.splitlines()]
+
+    why = (
+        "Service Bus did not take it (orders: MessagingEntityNotFoundError), so the dispatcher sees it again"
+    )
+    assert (status, held(source)) == (1, 0)
+    assert [reason for _, _, reason in named] == [why] * 3 + [""]
+    assert all(timeout_id.startswith("4108") for timeout_id, _, _ in named[:3])
+
+
+def test_an_interruption_says_how_to_go_on(
+    source: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(SqliteStore, "show", interrupted)
+
+    assert main(["timeouts", "abort", source, "--really"]) == 130
+    assert capsys.readouterr().err.splitlines() == [
+        "recoverable timeouts: interrupted",
+        "What was moved is moved; write the same command again to go on.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "hint_"),
+    [
+        ("DynamoDB: NoRegionError", "; say which region in AWS_DEFAULT_REGION or your AWS profile"),
+        (
+            "DynamoDB: ... (ResourceNotFoundException) ...",
+            "; there is no such table in this account and region",
+        ),
+        ("DynamoDB: EndpointConnectionError", ""),
+    ],
+)
+def test_it_says_what_to_do_about_what_aws_says(said: str, hint_: str) -> None:
+    assert hint(StoreUnavailable(said)) == hint_
 
 
 def test_what_is_held_is_shown_again_by_an_abort(source: str, capsys: pytest.CaptureFixture[str]) -> None:
