@@ -149,6 +149,54 @@ def test_a_late_timeout_that_meets_a_cancellation_waits_its_turn_at_the_shard(mo
     assert take(store, NOW + MINUTE) == [late]
 
 
+@pytest.mark.parametrize(
+    ("reasons", "cancelled"),
+    [
+        (["TransactionConflict", "None"], True),
+        (["None", "ThrottlingError"], True),
+        (["ConditionalCheckFailed", "None"], False),
+    ],
+    ids=str,
+)
+def test_a_cancellation_that_is_put_off_is_asked_again(
+    moto: Cloud, reasons: list[str], *, cancelled: bool
+) -> None:
+    store, calls = moto.store(), iter(range(2))
+    made = stored(store, NOW + HOUR)
+    busy = moto.client("dynamodb")
+
+    def put_off(**_: object) -> None:
+        if next(calls, None) is not None:
+            answer: Any = {"CancellationReasons": [{"Code": reason} for reason in reasons]}
+            raise ClientError(answer, "TransactWriteItems")
+
+    busy.meta.events.register("before-call.dynamodb.TransactWriteItems", put_off)
+    store = OneShard(store._table.name, client=busy)
+
+    assert store.cancel(made.id, now=NOW) is cancelled
+
+
+def test_what_points_to_a_cancelled_timeout_stays_if_it_was_stored_again_meanwhile(moto: Cloud) -> None:
+    """Its minute is over, so that nothing else leads to it; it is cancelled and stored again while a dispatcher looks."""
+    store = moto.store()
+    stored(store, NOW + 30 * DAY, token="0" * 32)
+    poll(store, NOW + 3 * HOUR)
+    poll(store, NOW)
+    made = stored(store, NOW + HOUR, token="0" * 32)
+    assert store.cancel(made.id, now=NOW)
+    client, looks = moto.client("dynamodb"), iter([True])
+    slow = OneShard(store._table.name, client=client)
+
+    def store_again(**request: Any) -> None:
+        if b"SET expires" in request["params"]["body"] and next(looks, False):
+            store.put(made, now=NOW, again=True)
+
+    client.meta.events.register("before-call.dynamodb.UpdateItem", store_again)
+    found = take(slow, NOW + HOUR) + take(store, NOW + HOUR + MINUTE)
+
+    assert (found, next(looks, None)) == ([made], None)
+
+
 def test_a_message_too_large_for_a_row_is_refused_before_anything_is_written(moto: Cloud) -> None:
     store = moto.store()
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 TRIES = 6
 """How often what DynamoDB has left of a batch is asked for again, after 0.05 s, 0.1 s and so on: 1.6 s in all."""
 
-CONFLICT = "TransactionConflict"
-"""Why a transaction that met another is cancelled; the code of a write that met one begins so."""
+CONFLICT = "TransactionConflictException"
+"""The code of a write that met a transaction; one that met another is cancelled."""
 
 CONFLICTS = 10
 """How often such a write, or transaction, is tried: 2 s or so in all."""
@@ -65,7 +65,7 @@ class Calls:
             try:
                 return self.call(operation, **request)
             except StoreUnavailable as error:
-                if not code_of(error.__cause__).startswith(CONFLICT):
+                if code_of(error.__cause__) != CONFLICT:
                     raise
             self._pause(tried)
         raise StoreUnavailable("DynamoDB: a write met transactions again and again")
@@ -74,10 +74,12 @@ class Calls:
         """Do all or nothing; whether all conditions held."""
         for tried in range(CONFLICTS):
             reasons = self._transacted(actions)
-            if CONFLICT not in reasons:
+            if reasons <= {"ConditionalCheckFailed"}:
                 return not reasons
             self._pause(tried)
-        raise StoreUnavailable("DynamoDB: a transaction met others again and again")
+        raise StoreUnavailable(
+            f"DynamoDB: a transaction was cancelled again and again: {', '.join(sorted(reasons))}"
+        )
 
     def pages(self, operation: str, **request: Any) -> Iterator[list[Item]]:
         """What is found, page by page, each asked for when it is wanted."""
@@ -114,16 +116,16 @@ class Calls:
                 raise ConditionFailed from None
             raise unavailable(error) from error
 
-    def _transacted(self, actions: list[Any]) -> list[str]:
-        """For each action the reason why nothing was done, "None" where it was none; empty when all is done."""
+    def _transacted(self, actions: list[Any]) -> set[str]:
+        """The reasons why nothing was done; none when all is done."""
         try:
             self.client().transact_write_items(TransactItems=actions)
         except Exception as error:
             reasons = getattr(error, "response", {}).get("CancellationReasons")
             if reasons is None:
                 raise unavailable(error) from error
-            return [reason.get("Code") or "None" for reason in reasons]
-        return []
+            return {reason.get("Code") or "None" for reason in reasons} - {"None"}
+        return set()
 
     def _pause(self, tried: int) -> None:
         """Let others go first, at random: at first up to 0.02 s, then up to twice as long each time, and 0.64 s at most."""

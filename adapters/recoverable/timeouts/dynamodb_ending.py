@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import timedelta
 
 from .dynamodb_items import (
@@ -85,7 +86,8 @@ class Ending:
     def keep(self, claim: Claim, rows: Sequence[Kept], retry_at: int) -> None:
         """Set aside what cannot be dispatched; what another has done with since stays so, and what points to it goes when it is looked at."""
         claim.next_kept = min(claim.next_kept, retry_at)
-        self._table.write([kept_pointer(kept.row.native, claim.shard, retry_at) for kept in rows])
+        mark = os.urandom(8).hex()
+        self._table.write([kept_pointer(kept.row.native, claim.shard, retry_at, mark) for kept in rows])
         self._shards.look_at_kept(claim.shard, retry_at)
         for kept in rows:  # last, for now its minute counts as empty
             self._table.update(

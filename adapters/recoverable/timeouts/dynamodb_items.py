@@ -162,9 +162,17 @@ def looked_for_at(item: Item) -> int:
     return retry_at(item) if "retry_at" in item else due_of(item)
 
 
-def kept_pointer(item: Item, shard: int, at: int) -> Item:
-    """The item that leads to a timeout which is to be looked at apart from its minute, at that moment."""
-    return {**key(kept_partition(shard), item["sk"]["S"]), "of": item["pk"], "retry_at": number(at)}
+def kept_pointer(item: Item, shard: int, at: int, mark: str) -> Item:
+    """The item that leads to a timeout which is to be looked at apart from its minute.
+
+    Args:
+        item: the timeout.
+        shard: its shard.
+        at: when it is to be looked at.
+        mark: what tells this pointer from others to the same timeout.
+    """
+    where = key(kept_partition(shard), item["sk"]["S"])
+    return {**where, "of": item["pk"], "retry_at": number(at), "mark": text(mark)}
 
 
 def pointed_to(kept: Item) -> Key | None:

@@ -16,6 +16,7 @@ from .dynamodb_items import (
     row_of,
     text,
 )
+from .dynamodb_table import BATCH
 from .ids import DIGITS, micros
 from .timeout import Unreadable
 
@@ -97,9 +98,11 @@ class Reading:
             yield from self._rows(items)
 
     def _kept(self, claim: Claim) -> Iterator[Sequence[Row]]:
-        for kept in self._table.query(kept_partition(claim.shard), NOT_DONE, page=self._page):
-            claim.next_kept = min(claim.next_kept, *(next_look(item, claim.horizon) for item in kept))
-            yield from self._rows(self._followed(kept, claim.horizon))
+        """What is pointed to, and to be tried again; a batch at a time, for each can be as large as a row."""
+        for page in self._table.query(kept_partition(claim.shard), NOT_DONE, page=self._page):
+            claim.next_kept = min(claim.next_kept, *(next_look(item, claim.horizon) for item in page))
+            for start in range(0, len(page), BATCH):
+                yield from self._rows(self._followed(page[start : start + BATCH], claim.horizon))
         self._shards.kept_tried(claim)
 
     def _followed(self, kept: list[Item], horizon: int) -> list[Item]:
@@ -118,11 +121,11 @@ class Reading:
 
     def _drop(self, kept: Item, horizon: int) -> None:
         """Leave what points nowhere to the time to live, unless somebody has it point anew."""
-        seen = {":seen": kept["retry_at"]} if "retry_at" in kept else {}
+        seen = {":seen": kept["mark"]} if "mark" in kept else {}
         self._table.update(
             key_in(kept),
             UpdateExpression="SET expires = :now",
-            ConditionExpression="retry_at = :seen" if seen else "attribute_not_exists(retry_at)",
+            ConditionExpression="mark = :seen" if seen else "attribute_not_exists(mark)",
             ExpressionAttributeValues={":now": number(horizon // SECOND), **seen},
         )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from .dynamodb_items import (
     MAX_ROW,
     NEW,
@@ -84,5 +86,5 @@ class Storing:
 
     def _point_to(self, item: Item, place: Place) -> None:
         """Have a timeout looked at when it is due, whose minute nobody looks at any more."""
-        self._table.put(kept_pointer(item, place.shard, place.due))
+        self._table.put(kept_pointer(item, place.shard, place.due, os.urandom(8).hex()))
         self._shards.look_at_late(place.shard, place.due)

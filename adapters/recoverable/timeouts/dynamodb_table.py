@@ -51,12 +51,11 @@ class Table:
         return found
 
     def get_all(self, keys: Sequence[Key]) -> Iterator[Item]:
-        """Those items that are there, in no order."""
-        for start in range(0, len(keys), BATCH):
-            wanted = {"Keys": list(keys[start : start + BATCH]), "ConsistentRead": True}
-            for answer in self._calls.batch("batch_get_item", wanted, "UnprocessedKeys"):
-                for items in answer["Responses"].values():
-                    yield from items
+        """Those items of a batch that are there, in no order."""
+        wanted = {"Keys": list(keys), "ConsistentRead": True}
+        for answer in self._calls.batch("batch_get_item", wanted, "UnprocessedKeys") if keys else ():
+            for items in answer["Responses"].values():
+                yield from items
 
     def put(self, item: Item, condition: str | None = None, values: Mapping[str, Any] | None = None) -> bool:
         """Write an item if the condition holds; whether it did."""
