@@ -110,7 +110,7 @@ def test_neither_an_sdk_nor_the_failure_side_is_imported_before_something_fails(
     batch = json.dumps(event(record(), record(message_id="native-2", headers={"NServiceBus.Retries": "1"})))
 
     done = subprocess.run(
-        [sys.executable, "-c", SUCCESS], input=batch, capture_output=True, text=True, check=False, timeout=30
+        [sys.executable, "-c", SUCCESS], input=batch, capture_output=True, text=True, check=False, timeout=60
     )
 
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "", "")

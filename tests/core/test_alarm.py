@@ -18,7 +18,7 @@ from recoverable.attempt import attempt
 from recoverable.errors import TimeUp
 from recoverable.settlements import Redeliver
 
-SOON, PATIENCE = 0.01, 5.0
+SOON, PATIENCE = 0.1, 60.0
 
 
 def busy_until(deadline: float) -> None:

@@ -51,6 +51,6 @@ def test_a_poller_that_fails_can_still_be_stopped() -> None:
     poller.stop()
     stopped = threading.Thread(target=poller.join, daemon=True)
     stopped.start()
-    stopped.join(timeout=5)
+    stopped.join(timeout=60)
 
     assert not stopped.is_alive()

@@ -146,7 +146,7 @@ def test_x_ray_hears_of_each_message_and_of_the_function(door: str, heard: list[
             capture_output=True,
             text=True,
             check=False,
-            timeout=30,
+            timeout=60,
         )
         assert (done.returncode, done.stdout) == (0, '{"batchItemFailures": []}'), done.stderr
         segments = [json.loads(daemon.recv(65_535).split(b"\n", 1)[1]) for _ in heard]

@@ -116,7 +116,7 @@ def test_it_is_a_batch_processor_of_powertools() -> None:
 def said(program: str) -> tuple[int, str]:
     """How a program ended, and the last line that it wrote."""
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=30
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60
     )
     return done.returncode, (done.stdout + done.stderr).strip().splitlines()[-1]
 
