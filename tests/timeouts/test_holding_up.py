@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 
 from builders import Clock, seconds
 from recoverable.timeouts import Dispatcher, Report, SqliteStore, Store, StoreUnavailable
-from recoverable.timeouts.dynamodb_items import due_key
+from recoverable.timeouts.dynamodb_items import due_key, kept_key
 from recoverable.timeouts.run import CHUNK
 from recoverable.timeouts.store import Selection
 from waiting.backlog import URL, CountingSqs
@@ -200,6 +200,21 @@ def test_what_was_kept_and_does_not_say_until_when_is_tried_again(
 
     assert where == "kept#" or not store.cancel(made.id, now=NOW)
     assert take(store, NOW + HOUR) == [made]
+
+
+def test_what_is_kept_is_not_tried_before_its_time_because_what_points_to_it_says_no_moment(
+    moto: Cloud,
+) -> None:
+    store = moto.store()
+    late, soon = stored(store, NOW), stored(store, NOW + 4 * MINUTE)
+    keep(store)
+    keep(store, NOW + 2 * MINUTE, retry_in=5 * MINUTE)
+    where = kept_key(late.id)
+    assert where is not None
+    store._table.update(where, UpdateExpression="REMOVE retry_at")
+
+    assert take(store, NOW + 7 * MINUTE) == [soon]
+    assert take(store, NOW + HOUR) == [late]
 
 
 def test_what_was_kept_in_a_file_and_does_not_say_until_when_is_tried_again() -> None:
