@@ -126,5 +126,5 @@ def test_an_attempt_is_stopped_where_it_stands(caplog: pytest.LogCaptureFixture)
         settlement = attempt(place_order, delivery(), invocation(left=SOON, alarm=alarm))
 
     assert settlement == Redeliver(seconds(0))
-    assert "HandlerTimeout: stopped after 0.0 seconds" in caplog.text
+    assert "HandlerTimeout: stopped after 0.1 seconds" in caplog.text
     assert "in busy_until" in caplog.text
