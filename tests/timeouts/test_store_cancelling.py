@@ -1,0 +1,82 @@
+"""What every store promises of what is cancelled, by its id or by its correlation."""
+
+from __future__ import annotations
+
+import pytest
+
+from recoverable.timeouts import Store
+from waiting.rows import AHEAD, NOW, claims, stored, take
+from waiting.world import HOUR
+
+
+def test_a_cancelled_timeout_is_not_found(store: Store) -> None:
+    made = stored(store, NOW + HOUR)
+
+    assert store.cancel(made.id, now=NOW)
+    assert take(store, NOW + HOUR) == []
+
+
+def test_cancelling_twice_cancels_once(store: Store) -> None:
+    made = stored(store, NOW + HOUR)
+
+    assert [store.cancel(made.id, now=NOW) for _ in range(2)] == [True, False]
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_what_was_cancelled_is_stored_again_only_if_asked(store: Store, *, again: bool) -> None:
+    made = stored(store, NOW + HOUR, correlation="saga-1")
+    store.cancel(made.id, now=NOW)
+    state = store.put(made, now=NOW, again=again)
+
+    assert state == ("waiting" if again else "cancelled")
+    assert list(store.waiting_for("saga-1")) == [made.id] or not again
+    assert take(store, NOW + HOUR) == ([made] if again else [])
+
+
+def test_what_was_dispatched_cannot_be_cancelled(store: Store) -> None:
+    made = stored(store, NOW)
+    take(store)
+
+    assert not store.cancel(made.id, now=NOW)
+
+
+def test_what_a_dispatcher_may_have_taken_cannot_be_cancelled(store: Store) -> None:
+    near, far = (
+        stored(store, NOW + AHEAD, token="0" * 32),
+        stored(store, NOW + 2 * AHEAD, token="0" * 31 + "8"),
+    )
+    list(claims(store, NOW))
+
+    assert (store.cancel(near.id, now=NOW), store.cancel(far.id, now=NOW)) == (False, True)
+
+
+@pytest.mark.parametrize(
+    "strange", ["", "x", "059f36b4-87a3-44ab-83d2-661975830a7d", "1-2-3", "٣" * 16 + "-0-a"]
+)
+def test_an_id_of_something_else_cancels_nothing(store: Store, strange: str) -> None:
+    stored(store, NOW + HOUR)
+
+    assert not store.cancel(strange, now=NOW)
+
+
+def test_those_that_wait_are_found_by_their_correlation(store: Store) -> None:
+    made = [stored(store, NOW + n * HOUR, correlation="saga-1") for n in range(3)]
+    stored(store, NOW, correlation="saga-2")
+    stored(store, NOW)
+
+    assert sorted(store.waiting_for("saga-1")) == [each.id for each in made]
+    assert list(store.waiting_for("saga-3")) == list(store.waiting_for("")) == []
+
+
+def test_one_that_was_cancelled_is_not_found_by_its_correlation(store: Store) -> None:
+    one, other = (stored(store, NOW + n * HOUR, correlation="saga-1") for n in (1, 2))
+    store.cancel(one.id, now=NOW)
+
+    assert list(store.waiting_for("saga-1")) == [other.id]
+
+
+def test_those_that_were_dispatched_are_not_found_by_their_correlation(store: Store) -> None:
+    stored(store, NOW, correlation="saga-1")
+    take(store)
+
+    assert list(store.waiting_for("saga-1")) == []

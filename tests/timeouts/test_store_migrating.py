@@ -1,0 +1,68 @@
+"""What every store promises of what a migration holds."""
+
+from __future__ import annotations
+
+from recoverable.timeouts import Store
+from recoverable.timeouts.store import Selection
+from waiting.rows import AHEAD, NOW, claims, poll, stored, take
+from waiting.world import DAY, HOUR
+
+
+def test_a_migration_sees_what_fits_its_selection(store: Store) -> None:
+    early, late = stored(store, NOW + HOUR), stored(store, NOW + DAY)
+    other = stored(store, NOW + DAY, endpoint="bank")
+    cancelled = stored(store, NOW + DAY)
+    store.cancel(cancelled.id, now=NOW)
+    take(store, NOW)
+
+    assert scanned(store, Selection()) == {early.id, late.id, other.id}
+    assert scanned(store, Selection(cutoff=NOW + 2 * HOUR)) == {late.id, other.id}
+    assert scanned(store, Selection(endpoint="shop")) == {early.id, late.id}
+
+
+def scanned(store: Store, selection: Selection) -> set[str]:
+    """The ids of what a migration sees."""
+    return {row.id for page in store.scan(selection) for row in page}
+
+
+def test_what_a_migration_holds_is_hidden_from_dispatchers(store: Store) -> None:
+    made = stored(store, NOW + HOUR)
+    [row] = [row for page in store.scan(Selection()) for row in page]
+
+    assert store.hide(row)
+    assert (take(store, NOW + HOUR), scanned(store, Selection())) == ([], {made.id})
+
+
+def test_what_a_migration_holds_cannot_be_cancelled(store: Store) -> None:
+    made = stored(store, NOW + HOUR)
+    [row] = [row for page in store.scan(Selection()) for row in page]
+    store.hide(row)
+
+    assert not store.cancel(made.id, now=NOW)
+
+
+def test_what_a_migration_shows_again_is_dispatched_however_late(store: Store) -> None:
+    made = stored(store, NOW + HOUR)
+    [row] = [row for page in store.scan(Selection()) for row in page]
+    store.hide(row)
+    poll(store, NOW + 1.5 * HOUR)
+    store.show([row])
+
+    assert take(store, NOW + 2 * HOUR) == [made]
+
+
+def test_what_was_migrated_is_gone(store: Store) -> None:
+    stored(store, NOW + HOUR)
+    [row] = [row for page in store.scan(Selection()) for row in page]
+    store.hide(row)
+    store.mark_migrated([row], now=NOW)
+
+    assert (take(store, NOW + HOUR), scanned(store, Selection())) == ([], set())
+
+
+def test_what_a_dispatcher_may_have_taken_is_not_hidden(store: Store) -> None:
+    stored(store, NOW + AHEAD)
+    [row] = [row for page in store.scan(Selection()) for row in page]
+    list(claims(store, NOW))
+
+    assert not store.hide(row)
