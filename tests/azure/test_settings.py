@@ -6,7 +6,7 @@ import pytest
 from azure.identity import ClientSecretCredential, DefaultAzureCredential, ManagedIdentityCredential
 
 from recoverable import Failed, Recoverability
-from recoverable.azure.client import credential_for
+from recoverable.azure.client import broker, credential_for
 from recoverable.azure.settings import ConnectionString, Identity, connection, resolved, with_error_queue
 
 KEY = "Endpoint=sb://shop.servicebus.windows.net/;SharedAccessKeyName=all;SharedAccessKey=c2VjcmV0"
@@ -67,6 +67,15 @@ def test_an_identity_has_the_credential_that_the_host_would_take(
     settings: dict[str, str], kind: type[object]
 ) -> None:
     assert type(credential_for(settings)) is kind
+
+
+@pytest.mark.parametrize(("settings", "_"), CREDENTIALS.values(), ids=CREDENTIALS)
+def test_a_connection_by_identity_has_one_client_for_the_process(
+    settings: dict[str, str], _: type[object]
+) -> None:
+    first, second = (broker(None, lambda: Identity(SHOP, dict(settings))) for _ in range(2))
+
+    assert (first.namespace, second is first) == (SHOP, True)
 
 
 def test_no_secret_is_shown() -> None:

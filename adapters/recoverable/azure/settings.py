@@ -45,6 +45,9 @@ class Identity(Frozen):
     def __init__(self, namespace: str, settings: Mapping[str, str]) -> None:
         self._assign(namespace=namespace, settings=settings)
 
+    def __hash__(self) -> int:
+        return hash((self.namespace, frozenset(self.settings.items())))  # the process's client is found by it
+
     def __repr__(self) -> str:
         return f"Identity({self.namespace!r}, ...)"  # it may hold a secret
 
