@@ -104,18 +104,17 @@ class Breaker:
         limits = isinstance(circuit, Limited)
         switches = limits != isinstance(seen.circuit, Limited)
         wanted = Seen(circuit, switch=urandom(8).hex() if switches else seen.switch)
-        if switches:
-            self._unheard = wanted
         self._store_may_limit = self._store_may_limit or limits  # even if no answer comes
         try:
             changed = self._store.compare_and_set(seen, circuit, wanted.switch)
         except Exception as error:  # noqa: BLE001  # as in `look`, which tells next time whether it was done
+            self._unheard = wanted if switches else self._unheard
             self._go_alone(error, now, NO_DELAY)
             return wanted
-        if changed is None:
-            return None  # perhaps ours still: a client that tries twice is refused by its own first try
+        if changed is None:  # perhaps ours still: a client that tries twice is refused by its own first try
+            self._unheard = wanted if switches else self._unheard
+            return None
         self._store_may_limit = limits
-        self._unheard = None if self._unheard is wanted else self._unheard
         return changed
 
     def failed(self, now: datetime) -> None:

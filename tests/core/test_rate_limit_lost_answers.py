@@ -12,6 +12,8 @@ from recoverable.breaker import ALONE_FOR, Notice
 from recoverable.circuit import NORMAL
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from recoverable.circuit import Circuit, Seen
 
 DOWN = Boom("down")
@@ -42,6 +44,21 @@ class Late(Store):
         """Make the change now."""
         self.answer_lost = self.away = False
         super().compare_and_set(*self.late)
+
+
+class Slow(Store):
+    """A store during whose answer others act."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.others: list[Callable[[], object]] = []
+
+    def compare_and_set(self, seen: Seen, circuit: Circuit, switch: str = "") -> Seen | None:
+        """Change, and let one of the others act."""
+        changed = super().compare_and_set(seen, circuit, switch)
+        if self.others:
+            self.others.pop()()
+        return changed
 
 
 def two(calls: Calls, clock: Clock, store: Store) -> tuple[Instance, Instance]:
@@ -88,6 +105,16 @@ def test_a_start_whose_answer_was_lost_is_called_back_though_another_has_probed_
     one.fail()
 
     assert probed is not None
+    assert calls == ["started"]
+
+
+def test_an_answer_on_its_way_is_not_lost_though_another_thread_sees_the_switch_before() -> None:
+    calls, clock, store = Calls(), Clock(), Slow()
+    one, _ = two(calls, clock, store)
+    store.others.append(lambda: one.attempt(DOWN, of=delivery(deliveries=2)))
+    one.fail()
+    one.fail()
+
     assert calls == ["started"]
 
 
