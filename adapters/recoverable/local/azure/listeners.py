@@ -107,9 +107,12 @@ class Listener:
     async def _sessions(self) -> None:
         asking = asyncio.Semaphore(ACCEPTORS_PER_CORE * CORES)
         most = 1 if self.trigger.many else self.options.max_concurrent_sessions
-        async with asyncio.TaskGroup() as running:
-            for _ in range(most):
-                running.create_task(self._one_after_the_other(asking))
+        reading = [asyncio.create_task(self._one_after_the_other(asking)) for _ in range(most)]
+        try:
+            ended, _ = await asyncio.wait(reading, return_when=asyncio.FIRST_COMPLETED)
+            ended.pop().result()  # none ends but by what nobody foresaw
+        finally:
+            await end(reading, again=_AGAIN)  # a task group would cancel each once, which the SDK may swallow
 
     async def _one_after_the_other(self, asking: asyncio.Semaphore) -> None:
         while True:
