@@ -23,7 +23,15 @@ from builders import (
     seconds,
     written,
 )
-from recoverable import Delayed, Discard, Immediate, MoveToError, Recoverability
+from recoverable import (
+    Delayed,
+    Discard,
+    ErrorContext,
+    Immediate,
+    MoveToError,
+    Recoverability,
+    UnreportedFailure,
+)
 from recoverable.alarm import Alarm
 from recoverable.azure import ServiceBusEndpoint
 from recoverable.azure.client import CopyNotSent
@@ -96,6 +104,20 @@ def test_what_is_discarded_is_completed() -> None:
 
     assert ended(endpoint(settings=settings, client=client), trigger_message()) is None
     assert client.calls == []
+
+
+def test_what_is_discarded_without_an_attempt_is_decided_about_once() -> None:
+    asked = list[BaseException]()
+
+    def discards(_: Recoverability, context: ErrorContext) -> Discard:
+        asked.append(context.exception)
+        return Discard("it kills")
+
+    handler = Handler()
+    called = endpoint(handler, recoverability(policy=discards))
+
+    assert ended(called, trigger_message(DeliveryCount=6)) is None
+    assert ([type(error) for error in asked], handler.handled) == ([UnreportedFailure], [])
 
 
 @pytest.mark.parametrize("told", [LAST, LAST_ROUND], ids=["delayed retry", "move to error"])
@@ -230,6 +252,16 @@ def test_the_counters_of_a_round_are_gone_from_the_next() -> None:
     ended(endpoint(client=client), trigger_message(DeliveryCount=1, properties={CARRIED: "2"}))
 
     assert CARRIED not in properties(client.sent[0][1])
+
+
+def test_an_older_extension_makes_no_message_climb_for_ever() -> None:
+    client = RecordingClient()
+    mine = {"tenant": "north", DELAYED_RETRIES: "2"}
+
+    ended(endpoint(client=client), trigger_message(DeliveryCount=3, properties=mine, old=True))
+
+    [(queue, copy)] = client.sent
+    assert (queue, properties(copy)["tenant"]) == (ERROR_QUEUE, "north")
 
 
 def test_by_a_slow_clock_a_copy_waits_from_when_service_bus_took_its_message() -> None:

@@ -17,7 +17,7 @@ from recoverable import Message
 from recoverable.azure import ServiceBusEndpoint
 
 class Native:
-    application_properties, session_id, message_id, delivery_count, enqueued_time_utc, metadata = {{}}, None, "m", 1, None, None
+    application_properties, user_properties, session_id, message_id, delivery_count, enqueued_time_utc, metadata = {{}}, {{}}, None, "m", 1, None, None
     def get_body(self):
         return b"{{}}"
 

@@ -13,7 +13,7 @@ from ..delivery import Delivery
 from ..faults import FAILED_QUEUE, FIRST_TO_TRIM
 from ..limits import NO_DELAY
 from ..settlements import Forward
-from .messages import ARRAYS, aware
+from .messages import ARRAYS, aware, properties_of
 
 MAX_PROPERTY = 30_719
 """Bytes of a fault header: Service Bus takes 32,767 a property, of which NServiceBus.Transport.AzureServiceBus keeps 2,048 free."""
@@ -74,7 +74,7 @@ def copy_of(
         **{name: sendable(text) for name, text in texts.items() if text},
         "body": native.get_body(),
         "message_id": identity(delivery, namespace, forward.to),
-        "application_properties": changed(native.application_properties or {}, forward.changes),
+        "application_properties": changed(properties_of(native), forward.changes),
         **timed(native.expires_at_utc, forward, max(now, aware(native.enqueued_time_utc) or now)),
     }
     if "session_id" in fields:

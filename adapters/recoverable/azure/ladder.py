@@ -64,9 +64,9 @@ def settled(
     if gate is not None and not gate.looked and not gate.is_untroubled(delivery):
         yield Look(gate)
     seconds = invocation.received(delivery)
-    if isinstance(seconds, Forward) and (yield Send([(delivery, seconds)])) is None:
-        return COMPLETE
-    if not isinstance(seconds, float):
+    if isinstance(seconds, Forward):
+        if (yield Send([(delivery, seconds)])) is None:
+            return COMPLETE
         seconds = invocation.received(delivery, may_defer=False)
     if not isinstance(seconds, float):
         return seconds

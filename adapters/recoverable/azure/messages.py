@@ -18,7 +18,7 @@ from ..limits import MAX_COUNT
 from ..messages import Message
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from azure.functions import ServiceBusMessage  # noqa: TID251  # for types alone
 
@@ -66,7 +66,7 @@ def delivery_of(
         platform: what it counts.
         unknown: the fields of text that the host does not tell.
     """
-    headers = texts(native.application_properties or {})
+    headers = texts(properties_of(native))
     message = Message(
         native.get_body(),
         id=headers.get(MESSAGE_ID) or native.message_id or "",
@@ -80,6 +80,11 @@ def delivery_of(
     if headers or delivery.deliveries > 1:
         counting.find_place(delivery, platform.counter, recoverability.immediate.max_retries)
     return delivery
+
+
+def properties_of(native: ServiceBusMessage) -> Mapping[str, Any]:
+    """The application properties; extensions before 5.0 tell them under their old name alone, and without them no count would be known."""
+    return native.application_properties or native.user_properties or {}
 
 
 def first_sent(message: Message) -> datetime | None:
