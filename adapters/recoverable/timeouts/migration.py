@@ -15,7 +15,7 @@ from .timeout import Timeout
 CHUNK = 25
 """Timeouts sent before they are marked: what a death in between sends twice at most."""
 
-KEPT = "they could not be dispatched, or came too late to be read, and are kept here; the dispatcher tries them again"
+KEPT = "they could not be dispatched and are kept here; the dispatcher tries them again"
 """Why those stay that were set aside: whatever is wrong with them goes with them, and their time has come."""
 
 TAKEN = "a dispatcher may have taken it, or it is cancelled"
