@@ -7,7 +7,14 @@ from azure.identity import ClientSecretCredential, DefaultAzureCredential, Manag
 
 from recoverable import Failed, Recoverability
 from recoverable.azure.client import broker, credential_for
-from recoverable.azure.settings import ConnectionString, Identity, connection, resolved, with_error_queue
+from recoverable.azure.settings import (
+    ConnectionString,
+    Identity,
+    connection,
+    queue_name,
+    resolved,
+    with_error_queue,
+)
 
 KEY = "Endpoint=sb://shop.servicebus.windows.net/;SharedAccessKeyName=all;SharedAccessKey=c2VjcmV0"
 SHOP = "shop.servicebus.windows.net"
@@ -126,3 +133,11 @@ def test_the_queue_is_not_its_own_error_queue() -> None:
         ValueError, match=r"^the error queue is 'Orders', the queue itself; write the name of"
     ):
         with_error_queue(Recoverability(failed=Failed("Orders")), "orders", {})
+
+
+@pytest.mark.parametrize("name", ["orders/$DeadLetterQueue", "orders/$Transfer/$DeadLetterQueue"])
+def test_a_sub_queue_takes_no_copies_and_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=r"DeadLetterQueue' is a sub-queue, .* and write that queue's name$"):
+        queue_name(name, {})
+    with pytest.raises(ValueError, match=r"DeadLetterQueue' is a sub-queue, "):
+        with_error_queue(Recoverability(failed=Failed(name)), "orders", {})

@@ -47,7 +47,7 @@ class ServiceBusEndpoint(Generic[R]):
 
     Raises:
         TypeError: a handler that cannot be called, or a setting of another kind.
-        ValueError: a blank name, a `%SETTING%` that is none, or an error queue that is the queue itself.
+        ValueError: a blank name, a `%SETTING%` that is none, a sub-queue, or an error queue that is the queue itself.
     """
 
     @overload

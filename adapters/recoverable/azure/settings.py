@@ -105,7 +105,7 @@ def with_error_queue(
 
     Raises:
         TypeError: no ladder.
-        ValueError: the error queue is the queue itself, which would bring each failure back for ever.
+        ValueError: the error queue is the queue itself, which would bring each failure back for ever; or it is a sub-queue.
     """
     if not isinstance(recoverability, Recoverability):
         raise TypeError(
@@ -113,6 +113,7 @@ def with_error_queue(
         )
     failed = recoverability.failed
     name = resolved(failed.error_queue or read("RECOVERABLE_ERROR_QUEUE", settings) or "error", settings)
+    checked_whole(name)
     if name.lower() == queue.lower():
         raise ValueError(f"the error queue is {name!r}, the queue itself; write the name of another queue")
     return recoverability.__replace__(failed=Failed(name, failed.unrecoverable))
@@ -123,9 +124,23 @@ def queue_name(queue: object, settings: Mapping[str, str]) -> str:
 
     Raises:
         TypeError: no text.
-        ValueError: blank, or a `%SETTING%` that is none.
+        ValueError: blank, a `%SETTING%` that is none, or a sub-queue.
     """
-    return resolved(checked_queue("ServiceBusEndpoint(queue)", queue), settings)
+    return checked_whole(resolved(checked_queue("ServiceBusEndpoint(queue)", queue), settings))
+
+
+def checked_whole(queue: str) -> str:
+    """The queue's name, unless it is one of a sub-queue: no copy can be sent there, and Service Bus gives nothing up that fails there.
+
+    Raises:
+        ValueError: it is.
+    """
+    if "$" in queue:  # no queue's own name has it
+        raise ValueError(
+            f"{queue!r} is a sub-queue, which takes no copies; have its messages forwarded to a queue "
+            "(ForwardDeadLetteredMessagesTo), and write that queue's name"
+        )
+    return queue
 
 
 def function_name(name: str) -> str:
