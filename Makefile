@@ -29,7 +29,7 @@ simulate: $(READY)      ## attempts, calls and dollars on one to a thousand inst
 prove: $(READY)         ## searches schedules of faults for a lost message, for ten minutes; MINUTES=60 for longer
 	PYTHONPATH=tests $(BIN)/python tests/proof/prove.py --minutes $(or $(MINUTES),10)
 
-outages: $(READY)       ## an outage of an hour on both clouds, and what each way to meet it costs: the tables of docs/outages.md; a quarter of an hour
+outages: $(READY)       ## an outage of an hour on both clouds, and what each way to meet it costs: the tables of docs/outages.md; three quarters of an hour
 	PYTHONPATH=tests/benchmarks $(BIN)/python -m simulation.outages
 
 soak: $(READY)          ## 10,000 messages while hosts are killed and connections drop; CLOUD=azure, MESSAGES=1000, SEED=7
