@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -148,13 +150,16 @@ def test_a_function_that_prints_more_than_a_pipe_holds_does_not_hang(start: Star
 
 
 def test_a_warm_invocation_does_not_wait_for_a_delayed_acknowledgement(start: Start) -> None:
+    """An HTTP answer in two packets waits 0.04 s, each time, for the client's acknowledgement of the first."""
     world = start()
-    for count in range(1, 11):
+
+    assert any(duration < timedelta(seconds=0.03) for duration in warm_durations(world))
+
+
+def warm_durations(world: World) -> Iterator[timedelta]:
+    """How long fifty invocations take, one after the other; some other process may slow down many of them."""
+    for count in range(1, 52):
         world.send("succeed")
-        world.ended(count)
-
-    fastest = min(entry.duration.total_seconds() for entry in world.all(Ended)[1:])
-
-    assert fastest < 0.03, (
-        "an HTTP answer in two packets waits 0.04 s for the client's acknowledgement of the first"
-    )
+        *warm, last = world.ended(count)
+        if warm:
+            yield last.duration
