@@ -81,6 +81,8 @@ resource errorQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
     lockDuration: 'PT5M' // an operator looks longer than a function does
     maxDeliveryCount: 2000 // the most there is: nothing leaves this queue for having been looked at
     defaultMessageTimeToLive: 'P10675199DT2H48M5.4775807S' // for ever
+    // A dead letter with a time to live of its own lives no longer than that here too: it is then among this queue's dead letters, not lost.
+    deadLetteringOnMessageExpiration: true
     // What Service Bus itself moves here keeps its message id. Sent back, and dead again within the window, it would pass for a duplicate and be lost.
     requiresDuplicateDetection: false
   }

@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from azure.servicebus import ServiceBusClient, ServiceBusMessage
 
 from infra.azure.bicep import Deployment
 from infra.azure.durations import FOREVER, clock, iso
 from infra.azure.host_json import HOST
-from infra.azure.namespace import queues
+from infra.azure.namespace import namespace, queues
 
 DEPLOYED = Deployment()
 ORDERS, ERRORS = DEPLOYED.properties("ordersQueue"), DEPLOYED.properties("errorQueue")
@@ -48,6 +49,22 @@ def test_nothing_expires_while_nobody_looks() -> None:
     ]
 
     assert lives == [FOREVER] * 3
+
+
+def test_an_order_with_a_time_to_live_is_never_dropped() -> None:
+    with (
+        namespace(DEPLOYED) as running,
+        ServiceBusClient.from_connection_string(running.connection_string) as client,
+        client.get_queue_sender("orders", keep_alive=0) as sender,
+    ):
+        sender.send_messages(ServiceBusMessage("order 42", time_to_live=timedelta(minutes=1)))
+        for _ in range(2):
+            running.advance(timedelta(minutes=2))
+        kept = running.queue("orders-error").dead_letters()
+
+    assert [(each.body, each.application_properties["DeadLetterReason"]) for each in kept] == [
+        (b"order 42", "TTLExpiredException")
+    ]
 
 
 def test_looking_sends_nothing_out_of_the_error_queue() -> None:
