@@ -14,6 +14,8 @@ from azure.recording import RecordingClient, properties
 from azure.triggers import trigger_message, trigger_messages
 from builders import QUEUE, Boom
 from recoverable import Message
+from recoverable.azure.client import Broker, CopyNotSent
+from recoverable.azure.copies import Copy
 from recoverable.azure.ladder import Abandoned
 from recoverable.headers import CARRIED, DELAYED_RETRIES
 
@@ -98,3 +100,25 @@ def test_invocations_in_many_threads_use_the_client_one_at_a_time(handler: objec
         ends = list(threads.map(lambda message: ended(called, message), messages))
 
     assert (set(ends), len(client.sent), client.senders) == ({None}, 40, [QUEUE])
+
+
+def test_a_send_that_never_ends_does_not_keep_those_after_it_for_ever() -> None:
+    sending, over = Event(), Event()
+
+    def hangs(_: str) -> None:
+        sending.set()
+        over.wait(60)
+
+    client = RecordingClient(hangs)
+    broker = Broker(client.as_client(), patience=0.01)
+    copy = Copy("m-1", QUEUE, {"body": b"{}", "application_properties": {}})
+    with ThreadPoolExecutor(1) as threads:
+        first = threads.submit(broker.send, [copy])
+        assert sending.wait(60)
+        with pytest.raises(
+            CopyNotSent, match=r"TimeoutError: other copies have been on their way for 0\.01 s$"
+        ):
+            broker.send([copy])
+        over.set()
+        first.result(60)
+    assert [queue for queue, _ in client.sent] == [QUEUE]

@@ -129,6 +129,8 @@ OVERWRITTEN = {
     "an object": b'{"order": 42}',
     "beside what the host tells": b'{"messageId": "m-9", "order": 42}',
     "texts": b'{"order": "42"}',
+    "the delivery count alone": b'{"deliveryCount": 0}',
+    "the sequence number, by which copies are known": b'{"messageId": "m-9", "sequenceNumber": 7}',
 }
 
 

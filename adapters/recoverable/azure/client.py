@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import logging
+from contextlib import contextmanager
 from functools import cache, lru_cache
 from itertools import groupby
 from threading import Lock
@@ -13,7 +14,7 @@ from .copies import Copy, smaller
 from .settings import ConnectionString, Identity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from azure.core.credentials import TokenCredential
     from azure.functions import Blueprint
@@ -37,10 +38,11 @@ class Broker:
 
     Args:
         client: azure-servicebus's; it and its senders promise no safety between threads.
+        patience: seconds to wait for another thread, whose opening of a connection the SDK may never end.
     """
 
-    def __init__(self, client: ServiceBusClient) -> None:
-        self._client, self._lock = client, Lock()
+    def __init__(self, client: ServiceBusClient, patience: float = PATIENCE) -> None:
+        self._client, self._lock, self._patience = client, Lock(), patience
         self._senders: dict[str, ServiceBusSender] = {}
 
     @property
@@ -54,14 +56,14 @@ class Broker:
         Raises:
             CopyNotSent: one could not be sent; those after it are not tried, for they would be sent again.
         """
-        with self._lock:
-            for _, group in groupby(sorted(copies, key=batch_of, reverse=True), batch_of):
-                self._send_group(list(group))
+        for _, group in groupby(sorted(copies, key=batch_of, reverse=True), batch_of):
+            self._send_group(list(group))
 
     def _send_group(self, copies: list[Copy]) -> None:
         try:
-            sender = self._sender(copies[0].to)
-            send_alone(sender, copies[0]) if len(copies) == 1 else send_together(sender, copies)
+            with self._own_turn():
+                sender = self._sender(copies[0].to)
+                send_alone(sender, copies[0]) if len(copies) == 1 else send_together(sender, copies)
         except Exception as error:
             from ..observe import written
 
@@ -70,6 +72,15 @@ class Broker:
             extra = {"message_ids": ids, "queue": to}
             written(log.warning, text, len(ids), to, type(error).__name__, extra=extra)
             raise CopyNotSent(f"no copy could be sent to {to!r}: {type(error).__name__}: {error}") from error
+
+    @contextmanager
+    def _own_turn(self) -> Iterator[None]:
+        if not self._lock.acquire(timeout=self._patience):
+            raise TimeoutError(f"other copies have been on their way for {self._patience} s")
+        try:
+            yield
+        finally:
+            self._lock.release()
 
     def _sender(self, queue: str) -> ServiceBusSender:
         if queue not in self._senders:

@@ -49,6 +49,9 @@ METADATA = frozenset(
 )  # fmt: skip
 """What the host itself tells of a message (azure-sdk-for-net, `ServiceBusTriggerBindingStrategy`)."""
 
+NUMBERS = ("deliverycount", "sequencenumber")
+"""What it tells as numbers, and what the ladder counts and knows its copies by."""
+
 
 def delivery_of(
     native: ServiceBusMessage,
@@ -120,6 +123,8 @@ def length(array: object) -> int:
 def is_text(native: ServiceBusMessage) -> bool:
     """Whether the trigger delivers text: the properties of a JSON body then stand among the metadata, or in their place."""
     told = {name.lower(): value for name, value in (native.metadata or {}).items()}
+    if any(isinstance(told.get(name), str) for name in NUMBERS):
+        return True
     if not (foreign := told.keys() - METADATA):
         return False
     try:
