@@ -6,8 +6,14 @@ import logging
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Thread
 
-from moto.server import ThreadedMotoServer
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
+from werkzeug.serving import make_server
+
+from recoverable.local.aws.one_at_a_time import OneAtATime
+
+_HOST = "127.0.0.1"
 
 
 @contextmanager
@@ -23,11 +29,24 @@ def embedded_broker(port: int = 0) -> Iterator[str]:
         OSError: The port is taken.
     """
     logging.getLogger("werkzeug").setLevel(logging.WARNING)  # it would write a line for every call
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=port, verbose=False)
-    with socket.create_server(("127.0.0.1", port)):
-        pass  # moto would wait for ever for a port that is taken
-    server.start()
-    try:
-        yield "http://{}:{}".format(*server.get_host_and_port())
-    finally:
-        server.stop()
+    with socket.create_server(
+        (_HOST, port)
+    ) as listening:  # werkzeug would end the process if the port is taken
+        port = listening.getsockname()[1]
+        application = OneAtATime(DomainDispatcherApplication(create_backend_app))
+        server = make_server(
+            _HOST,
+            port,
+            application,
+            threaded=True,
+            request_handler=MotoRequestHandler,
+            fd=listening.fileno(),
+        )
+        thread = Thread(target=server.serve_forever, args=(0.05,), name="broker", daemon=True)
+        thread.start()
+        try:
+            yield f"http://{_HOST}:{port}"
+        finally:
+            server.shutdown()
+            server.server_close()
+            thread.join()
