@@ -11,7 +11,7 @@ from azure.triggers import BODY, NEVER, trigger_message
 from builders import ERROR_QUEUE, NOW, QUEUE, platform, recoverability, seconds
 from recoverable.azure.copies import MAX_PROPERTIES, MAX_PROPERTY, Copy, copy_of, smaller, weight
 from recoverable.azure.messages import delivery_of
-from recoverable.faults import EXCEPTION_MESSAGE, EXCEPTION_TYPE, FAILED_QUEUE, STACK_TRACE
+from recoverable.faults import DATA, EXCEPTION_MESSAGE, EXCEPTION_TYPE, FAILED_QUEUE, STACK_TRACE
 from recoverable.limits import NO_DELAY
 from recoverable.settlements import Forward
 
@@ -163,6 +163,17 @@ def test_all_properties_fit_together_and_the_stack_trace_gives_way_first() -> No
 
     assert weight(copy.properties) + weight(copy.properties.values()) == MAX_PROPERTIES - 500
     assert [copy.properties[name] for name in ("mine", EXCEPTION_MESSAGE)] == ["u" * 30_000, "m" * 16_000]
+
+
+def test_data_gives_way_entry_by_entry() -> None:
+    headers = {f"{DATA}{number:04}": "d" * 100 for number in range(1_000)}
+
+    copy = copied(faults(**headers))
+
+    kept = sorted(name for name in copy.properties if name.startswith(DATA))
+    assert weight(copy.properties) + weight(copy.properties.values()) == MAX_PROPERTIES
+    assert kept == sorted(headers)[-len(kept) :]
+    assert [len(copy.properties[name]) for name in kept[1:]] == [100] * (len(kept) - 1)
 
 
 def test_where_nothing_is_left_the_users_properties_stay() -> None:

@@ -147,13 +147,21 @@ def fit(properties: dict[str, Any], room: int) -> None:
     for name, value in properties.items():
         if name.startswith(FIRST_TO_TRIM) and isinstance(value, str):
             properties[name] = cut(value, MAX_PROPERTY)
+    excess = weight(properties) + weight(properties.values()) - room
     for beginning in FIRST_TO_TRIM:
         for name in [name for name in properties if name.startswith(beginning)]:
-            excess = weight(properties) + weight(properties.values()) - room
             if excess > 0:
-                properties[name] = cut(str(properties[name]), weight([properties[name]]) - excess)
-                if not properties[name]:
-                    del properties[name]
+                excess -= shorten(properties, name, excess)
+
+
+def shorten(properties: dict[str, Any], name: str, by: int) -> int:
+    """Cut so many bytes off a property, which goes when nothing is left of it; gives how many it was."""
+    before = weight([properties[name]])
+    properties[name] = cut(str(properties[name]), before - by)
+    if properties[name]:
+        return before - weight([properties[name]])
+    del properties[name]
+    return before + weight([name])
 
 
 def cut(text: str, size: int) -> str:
