@@ -175,8 +175,8 @@ def run(
             result = handler(message)
         else:
             result = alarm.call(seconds, handler, message)
-        if result is not None and hasattr(result, "__await__"):
-            from .coroutines import finish  # noqa: PLC0415
+        if result is not None:
+            from .answers import finish  # noqa: PLC0415  # most handlers return nothing
 
             finish(result, seconds)
     except BaseException as error:  # noqa: BLE001  # recovery decides about each of them

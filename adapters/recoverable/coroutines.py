@@ -9,6 +9,7 @@ from functools import cache
 from threading import get_ident
 from typing import Any, TypeVar
 
+from .answers import refuse_generator
 from .attempt import FOREVER, Invocation
 from .delivery import Delivery
 from .errors import TimeUp
@@ -92,8 +93,20 @@ async def within(seconds: float, awaitable: Awaitable[Any]) -> None:
     limit = asyncio.timeout(None if seconds == FOREVER else seconds)
     try:
         async with limit:
-            await awaitable
+            await to_its_end(awaitable)
     except TimeoutError as error:
         if not limit.expired():
             raise
         raise TimeUp().with_traceback((error.__cause__ or error).__traceback__) from None
+
+
+async def to_its_end(awaitable: Awaitable[Any]) -> None:
+    """Await, and await what comes of it: a wrapper that is a coroutine itself may return the handler's unawaited.
+
+    Raises:
+        TypeError: a generator came of it; what the awaited raises passes as it is.
+    """
+    answer = await awaitable
+    while isinstance(answer, Coroutine | asyncio.Future):
+        answer = await answer
+    refuse_generator(answer)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
+from ...answers import refuse_generator
 from ...handlers import ASYNC_GENERATOR, COROUTINE, GENERATOR, code_flags, name_of
 from ...messages import unreadable
 
@@ -60,7 +61,7 @@ class RecordHandler:
         """The function's answer.
 
         Raises:
-            TypeError: it must be awaited, so nothing has run; what the function raises passes as it is.
+            TypeError: it must be awaited, or is a generator, so nothing has run; what the function raises passes as it is.
         """
         own = {"message": message} if self._wants_message else {}
         answer = self._function(record=record, **self._context, **own)
@@ -69,6 +70,7 @@ class RecordHandler:
             raise TypeError(
                 f"the record handler {name_of(self._function)} answered with something to await; write def, or take SqsEndpoint"
             )
+        refuse_generator(answer)
         return answer
 
 
