@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from aws_lambda_powertools.utilities.batch import BatchProcessor, async_process_partial_response
+from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, async_process_partial_response
 from aws_lambda_powertools.utilities.batch.exceptions import UnexpectedBatchTypeError
 
 from aws.harness import ladder
@@ -80,6 +80,18 @@ def test_a_coroutine_that_shows_only_when_it_is_called_is_a_failed_attempt() -> 
     assert "answered with something to await; write def, or take SqsEndpoint" in why
 
 
+def test_a_generator_that_shows_only_when_it_is_called_is_a_failed_attempt() -> None:
+    def hidden(record: Any) -> Any:
+        return place_one_by_one(record)
+
+    processor = RecoverableBatchProcessor(ladder("error", immediate=1), client=RecordingClient().as_client())
+
+    with processor(records=[record()], handler=hidden):
+        ((_, why, _),) = processor.process()
+
+    assert "answered a generator, and nothing of it has run" in why
+
+
 def test_the_asynchronous_call_is_refused() -> None:
     processor: Any = RecoverableBatchProcessor()
 
@@ -107,6 +119,25 @@ def test_an_event_without_records_is_refused_as_powertools_does() -> None:
 def test_a_setting_out_of_range_is_refused_under_this_name(settings: dict[str, Any], complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         RecoverableBatchProcessor(**settings)
+
+
+class EarlierProcessor(BatchProcessor):
+    """Powertools' as it was before it took a logger."""
+
+    def __init__(
+        self, event_type: EventType, model: Any = None, *, raise_on_entire_batch_failure: bool = True
+    ) -> None:
+        super().__init__(event_type, model, raise_on_entire_batch_failure=raise_on_entire_batch_failure)
+
+
+class OnAnEarlierOne(RecoverableBatchProcessor, EarlierProcessor):
+    """Ours, standing on that."""
+
+
+def test_a_powertools_that_takes_no_logger_is_given_none() -> None:
+    processor = OnAnEarlierOne(ladder("error", immediate=1))
+
+    assert powertools_function(place, processor)(event(record()), Context()) == {"batchItemFailures": []}
 
 
 def test_it_is_a_batch_processor_of_powertools() -> None:

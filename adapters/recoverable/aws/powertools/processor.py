@@ -43,7 +43,7 @@ class RecoverableBatchProcessor(BatchProcessor):
     Args:
         recoverability: the ladder.
         model: a parser model of the record; what it cannot read is a `MessageDeserializationError`.
-        logger: Powertools', for a warning about each failed attempt beside the ladder's own log.
+        logger: Powertools' from 3.30 on, for a warning about each failed attempt beside the ladder's own log.
         raise_on_entire_batch_failure: False, and nothing else.
         client: see `SqsEndpoint`, as for the rest.
         clock: gives the time, aware of its zone.
@@ -79,7 +79,8 @@ class RecoverableBatchProcessor(BatchProcessor):
                 "RecoverableBatchProcessor(raise_on_entire_batch_failure) is True; leave it out: when a batch raises, messages that the "
                 "ladder has already forwarded may come back too. What failed is told by the response"
             )
-        super().__init__(EventType.SQS, model, raise_on_entire_batch_failure=False, logger=logger)
+        theirs = {} if logger is None else {"logger": logger}  # which Powertools before 3.30 does not know
+        super().__init__(EventType.SQS, model, raise_on_entire_batch_failure=False, **theirs)
         self._ladder = Ladder(
             "RecoverableBatchProcessor",
             recoverability,
