@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import signal
+import _signal as signal  # type: ignore[import-not-found]  # the module `signal` is this one, and a search among enums at each call
 import threading
-from _signal import signal as set_handler  # type: ignore[import-not-found]  # signal.signal, without its search among enums
 from time import monotonic
 
 from .errors import TimeUp
@@ -24,12 +23,15 @@ NEVER = float("inf")
 TOLERANCE = 0.01
 """Seconds that a handler may be stopped too late: those of one invocation end together, so that one timer serves them all."""
 
+SHORTEST = 0.001
+"""Seconds that a timer is set to at least; 0 would disarm it."""
+
 
 class Alarm:
-    """SIGALRM for the handlers of one invocation; as a context manager it gives the signal back to whoever had it.
+    """SIGALRM for the handlers of one invocation; as a context manager it gives signal and timer back to whoever had them.
 
     Only the main thread of a POSIX system can be stopped so, and only between two steps of Python code: elsewhere
-    handlers just run, and the host's own time-out ends them.
+    handlers just run, and the host's own time-out ends them; as it does after a handler that used the signal itself.
     """
 
     __slots__ = ("_before", "_ends", "_inside", "_rings", "_works")
@@ -37,16 +39,18 @@ class Alarm:
     def __init__(self) -> None:
         self._inside, self._ends, self._rings = False, 0.0, NEVER
         self._works = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+        self._before: tuple[Any, float, float] | None = None
 
     def __enter__(self) -> Self:
-        if self._works:
-            self._before: Any = set_handler(signal.SIGALRM, self._ring)
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._works:
+        if self._before is not None:
+            handler, left, since = self._before
             signal.setitimer(signal.ITIMER_REAL, 0)
-            set_handler(signal.SIGALRM, self._before)
+            signal.signal(signal.SIGALRM, handler or signal.SIG_DFL)
+            if left:
+                signal.setitimer(signal.ITIMER_REAL, max(left - (monotonic() - since), SHORTEST))
 
     def call(self, seconds: float, handler: Callable[[T], R], argument: T) -> R:
         """Call the handler; raise `TimeUp` inside it when the time is up.
@@ -79,5 +83,12 @@ class Alarm:
         raise TimeUp
 
     def _set(self, seconds: float) -> None:
+        if self._before is None:
+            self._before = (
+                signal.getsignal(signal.SIGALRM),
+                signal.getitimer(signal.ITIMER_REAL)[0],
+                monotonic(),
+            )
+            signal.signal(signal.SIGALRM, self._ring)
         self._rings = monotonic() + seconds
-        signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001))  # 0 would disarm it
+        signal.setitimer(signal.ITIMER_REAL, max(seconds, SHORTEST))

@@ -110,10 +110,6 @@ class Platform(Frozen):
         host: str = "",
         machine: str = "",
     ) -> None:
-        self._assign(
-            counter=counter,
-            in_place=in_place,
-            immediate_retries=immediate_retries,
-            delayed_retries=delayed_retries,
-        )
-        self._assign(longest_delay=longest_delay, lockstep=lockstep, host=host, machine=machine)
+        self._assign(counter=counter, in_place=in_place, immediate_retries=immediate_retries)
+        self._assign(delayed_retries=delayed_retries, longest_delay=longest_delay, lockstep=lockstep)
+        self._assign(host=host, machine=machine)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import NoReturn
 
@@ -90,16 +91,67 @@ def test_after_an_early_ring_the_handler_is_still_stopped_in_its_own_time() -> N
         alarm.call(3 * SOON, handle, None)
 
 
+@pytest.fixture
+def ours() -> Iterator[list[int]]:
+    """A signal handler and a timer that were there before, as of a test's own time limit; notes each ring."""
+    rung: list[int] = []
+    before, timer = signal.signal(signal.SIGALRM, lambda number, _: rung.append(number)), PATIENCE
+    left, _ = signal.setitimer(signal.ITIMER_REAL, timer)
+    yield rung
+    signal.signal(signal.SIGALRM, before)
+    signal.setitimer(signal.ITIMER_REAL, left)
+
+
 @pytest.mark.parametrize("fails", [True, False], ids=["after a failure", "after a success"])
-def test_the_signal_goes_back_to_whoever_had_it(fails: bool) -> None:  # noqa: FBT001  # the table's column
+def test_the_signal_and_its_timer_go_back_to_whoever_had_them(ours: list[int], fails: bool) -> None:  # noqa: FBT001  # the table's column
     before = signal.getsignal(signal.SIGALRM)
 
     with suppress(Boom), Alarm() as alarm:
-        alarm.call(PATIENCE, lambda _: None, None)
+        alarm.call(2 * PATIENCE, lambda _: None, None)
         if fails:
             raise Boom
 
-    assert (signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)) == (before, (0.0, 0.0))
+    assert signal.getsignal(signal.SIGALRM) == before
+    assert 0 < signal.getitimer(signal.ITIMER_REAL)[0] <= PATIENCE
+
+
+def test_a_timer_that_should_have_rung_meanwhile_rings_afterwards(ours: list[int]) -> None:
+    signal.setitimer(signal.ITIMER_REAL, SOON)
+    with Alarm() as alarm:
+        alarm.call(PATIENCE, lambda _: busy_until(time.monotonic() + 3 * SOON), None)
+        assert ours == []
+
+    deadline = time.monotonic() + PATIENCE
+    while not ours and time.monotonic() < deadline:
+        pass
+
+    assert ours == [signal.SIGALRM]
+
+
+def test_without_a_time_limit_signal_and_timer_are_left_alone(ours: list[int]) -> None:
+    before = signal.getsignal(signal.SIGALRM)
+
+    with Alarm():
+        assert signal.getsignal(signal.SIGALRM) == before
+
+
+def test_a_handler_that_runs_an_invocation_of_its_own_is_still_stopped() -> None:
+    def handle(_: object) -> NoReturn:
+        with Alarm() as inner:
+            inner.call(PATIENCE, lambda _: None, None)
+        forever()
+
+    with Alarm() as alarm, pytest.raises(TimeUp):
+        alarm.call(SOON, handle, None)
+
+
+def test_so_is_one_whose_own_invocation_has_no_limit() -> None:
+    def handle(_: object) -> NoReturn:
+        with Alarm():
+            forever()
+
+    with Alarm() as alarm, pytest.raises(TimeUp):
+        alarm.call(SOON, handle, None)
 
 
 def test_off_the_main_thread_a_handler_runs_to_its_end() -> None:

@@ -6,11 +6,7 @@ from datetime import UTC, datetime
 
 from .. import counting
 from ..delivery import Delivery
-from ..headers import (
-    MESSAGE_ID,
-    TIME_SENT,
-    read_date,
-)
+from ..headers import MESSAGE_ID, TIME_SENT, read_date
 from ..limits import MAX_COUNT
 from ..messages import NO_HEADERS, Message
 from .queues import queue_from_arn
