@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from aws.queues import HEADERS
 from aws.records import binary, record, text
 from builders import platform, recoverability
+from recoverable.aws.attributes import TEXT
 from recoverable.aws.copies import Copy, Entry, batches, copy_of, size
 from recoverable.aws.queues import Queue
 from recoverable.aws.records import delivery_of
@@ -95,6 +96,36 @@ def test_the_user_s_own_headers_and_attributes_never_give_way() -> None:
     headers = json.loads(copy.entry["MessageAttributes"][HEADERS]["StringValue"])
     assert (headers["mine"], headers["NServiceBus.FailedQ"]) == ("m" * 1_000, "orders")
     assert copy.entry["MessageAttributes"]["own"]["StringValue"] == "o" * 1_000
+
+
+def wrapped(body: str) -> str:
+    """A body in NServiceBus's wrapper, as a sender writes it that does not escape."""
+    wrapper = {"Headers": {"NServiceBus.MessageId": "m-1"}, "Body": body}
+    return json.dumps(wrapper, ensure_ascii=False)
+
+
+def test_a_wrapped_body_in_any_alphabet_is_as_large_in_its_copy_as_it_came() -> None:
+    one = record(wrapped("注文" * 150_000))
+
+    copy = copied(one, {"NServiceBus.FailedQ": "orders"})
+
+    assert copy is not None
+    assert size(copy.entry) - len(one["body"].encode()) < 100
+    assert json.loads(copy.entry["MessageBody"])["Body"] == "注文" * 150_000
+
+
+@pytest.mark.parametrize("letter", ["\ud800", "\uffff", "\x00"])
+def test_what_sqs_does_not_take_as_it_stands_is_escaped(letter: str) -> None:
+    one = record(json.dumps({"Headers": {"NServiceBus.MessageId": "m-1"}, "Body": f"é{letter}!"}))
+
+    copy = copied(one, {"NServiceBus.FailedQ": f"é{letter}!"})
+
+    assert copy is not None
+    assert TEXT.fullmatch(copy.entry["MessageBody"])
+    assert json.loads(copy.entry["MessageBody"]) == {
+        "Headers": {"NServiceBus.MessageId": "m-1", "NServiceBus.FailedQ": f"é{letter}!"},
+        "Body": f"é{letter}!",
+    }
 
 
 def test_a_size_counts_the_bytes_of_body_and_of_names_types_and_values_of_attributes() -> None:
