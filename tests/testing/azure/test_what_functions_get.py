@@ -65,6 +65,13 @@ def test_a_message_tells_what_the_host_tells(service_bus_world: ServiceBusWorld)
     )
 
 
+def test_properties_may_hold_whatever_a_sender_writes(service_bus_world: ServiceBusWorld) -> None:
+    inside = {"list": ["a", ["b"]], "map": {"a": {"b": 1}}}
+    service_bus_world.send(QUEUE, "x", attributes=inside)
+    [message] = delivered(service_bus_world)
+    assert message.application_properties == inside
+
+
 def test_a_message_without_time_to_live_expires_at_the_end_of_time(
     service_bus_world: ServiceBusWorld,
 ) -> None:

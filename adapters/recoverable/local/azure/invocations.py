@@ -16,6 +16,7 @@ from recoverable.local.azure.journal import Delivered, Ended, Invoked, Journal, 
 from recoverable.local.azure.link import Link
 from recoverable.local.azure.metadata import body_of, data_of, told_of, told_of_many
 from recoverable.local.azure.outcomes import Died, Outcome, Raised, Returned, TimedOut
+from recoverable.local.azure.rpc import to_metadata, to_rpc
 from recoverable.local.azure.triggers import Trigger
 from recoverable.local.azure.workers import Workers
 
@@ -51,9 +52,10 @@ class Invocations:
     async def _outcome(self, messages: Messages, id_: str) -> Outcome:
         try:
             data, told = self._given(messages)
+            as_sent = to_rpc(data), to_metadata(told)
         except Exception as error:  # noqa: BLE001  # wire data is hostile, and one message must not stop the rest
             return Raised(f"the function cannot be given the message: {error}")
-        return await self.workers.invoke(self.trigger.function, data, told, id=id_)
+        return await self.workers.invoke(self.trigger.function, *as_sent, id=id_)
 
     def _given(self, messages: Messages) -> tuple[object, dict[str, Any]]:
         if self.trigger.many:

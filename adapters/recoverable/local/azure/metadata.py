@@ -127,7 +127,19 @@ def _text(name: object) -> str:
 
 def _value(value: Any) -> Any:
     """A property's value; the SDK gives texts as bytes, and so does not tell them from bytes."""
+    match value:
+        case bytes():
+            return _text_or_bytes(value)
+        case list():
+            return [_value(each) for each in value]
+        case dict():
+            return {_text(name): _value(each) for name, each in value.items()}
+        case _:
+            return value
+
+
+def _text_or_bytes(value: bytes) -> str | bytes:
     try:
-        return value.decode() if isinstance(value, bytes) else value
+        return value.decode()
     except UnicodeDecodeError:
         return value
