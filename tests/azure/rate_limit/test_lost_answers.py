@@ -26,8 +26,8 @@ def circuit(connection: str, table: str, *, tries: int) -> TableCircuit:
 
 
 @pytest.mark.parametrize("tries", [1, 2])
-@pytest.mark.parametrize("lost", [{"start"}, {"end"}, {"start", "end"}], ids=" and ".join)
-def test_one_instance_calls_back_for_each_switch(azurite: str, lost: set[str], tries: int) -> None:
+@pytest.mark.parametrize("lost", [("start",), ("end",), ("start", "end")], ids=" and ".join)
+def test_one_instance_calls_back_for_each_switch(azurite: str, lost: tuple[str, ...], tries: int) -> None:
     calls, clock, table = Calls(), Clock(), f"circuits{uuid4().hex}"
     TableClient.from_connection_string(azurite, table).create_table()
     [address] = re.findall(r"127\.0\.0\.1:\d+", azurite)
