@@ -62,6 +62,17 @@ def test_arrays_are_decoded_again() -> None:
     assert decode(e.array([e.uuid(value) for value in values]))[0] == values
 
 
+def test_an_array_of_more_elements_than_there_are_bytes_is_refused() -> None:
+    of_nothing = (
+        bytes([0xF0, 0, 0, 0, 5]) + (2**32 - 1).to_bytes(4) + b"\x40"
+    )  # each element null, and no byte long
+
+    with pytest.raises(
+        MalformedError, match=r": an array of 4294967295 elements announced at byte 10 of 10$"
+    ):
+        decode(of_nothing)
+
+
 @given(st.binary(max_size=200))
 @example(b"\x00\x53\x10\x40")  # an open without fields
 @example(b"\x00\x45\x45")  # a list as descriptor

@@ -86,6 +86,8 @@ def _array(count: int, data: bytes, at: int) -> tuple[list[Any], int]:
     if constructor == 0:  # elements with a descriptor, which is written once
         _, at = _value(data, at)
         constructor, at = data[at], at + 1
+    if count > len(data):  # elements may take no bytes at all, and their number is as hostile as the rest
+        raise MalformedError(f"an array of {count} elements announced at byte {at} of {len(data)}")
     items = []
     for _ in range(count):
         item, at = _primitive(constructor, data, at)
