@@ -137,14 +137,10 @@ class Invocation:
 
     def _decided(self, delivery: Delivery, event: BaseException | Deferral) -> Settlement:
         """The one door to the failure side, which is imported when something first fails."""
-        from .observe import report  # noqa: PLC0415
-        from .recovery import decide  # noqa: PLC0415
+        from .deciding import decided  # noqa: PLC0415
 
-        decision = decide(
-            delivery, event, recoverability=self._recoverability, platform=self._platform, now=self._clock()
-        )
-        report(decision)
-        return decision.settlement
+        settings, now = self._recoverability, self._clock()
+        return decided(delivery, event, recoverability=settings, platform=self._platform, now=now)
 
 
 def attempt(handler: Callable[[Message], Any], delivery: Delivery, invocation: Invocation) -> Settlement:

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, assert_never
 
 from .actions import DelayedRetry, Discard, ImmediateRetry, MoveToError
-from .delivery import Deferral
+from .delivery import Deferral, Delivery
 from .errors import MessageDeserializationError
 from .faults import is_ours
 from .recovery import Decision
@@ -35,6 +35,14 @@ def report(decision: Decision) -> None:
         report_deferral(decision, decision.event)
     else:
         report_action(decision, decision.event)
+
+
+def report_undecided(delivery: Delivery, error: Exception) -> None:
+    """Log that a failure could not be decided about, which is as wrong here as in the exception that was raised."""
+    text = "Message '%s' of '%s' failed, and what becomes of it cannot be decided (%s). As a result, it stays where it is, and is delivered again."
+    message, kind = delivery.message, type(error).__name__
+    extra = {"message_id": message.id, "queue": message.queue}
+    written(policy.warning, text, message.id, message.queue, kind, exc_info=error, extra=extra)
 
 
 def report_action(decision: Decision, exception: BaseException) -> None:

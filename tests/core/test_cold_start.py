@@ -46,7 +46,7 @@ print(json.dumps({"response": response, "before": sorted(before), "files": files
 COSTLY = {"asyncio", "dataclasses", "hashlib", "inspect", "random", "typing", "traceback", "uuid", "zoneinfo"}
 SDKS = {"azure", "boto3", "botocore", "urllib3"}
 FAILURE_SIDE = {
-    "actions", "answers", "backoff", "coroutines", "faults", "observe", "policy", "recovery", "signatures",
+    "actions", "answers", "backoff", "coroutines", "deciding", "faults", "observe", "policy", "recovery", "signatures",
     "aws.client", "aws.copies", "aws.settling", "aws.wire",
 }  # fmt: skip
 
