@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,25 @@ NOTES: dict[str, tuple[dict[str, Any], Trigger, str]] = {
         "orders gets texts, and a JSON body overwrites what the host tells of its message, the delivery count included; write"
         " data_type=func.DataType.BINARY on the trigger",
     ),
+    "a trigger that completes nothing": (
+        {},
+        replace(GOOD, auto_complete=False),
+        "orders is not completed when it returns, so what succeeds runs again when its lock ends; write auto_complete_messages=True on the"
+        " trigger",
+    ),
+    "a host that completes nothing": (
+        {"auto_complete_messages": False},
+        GOOD,
+        "orders is not completed when it returns, so what succeeds runs again when its lock ends; write auto_complete_messages=True on the"
+        " trigger",
+    ),
 }
+
+
+def test_a_trigger_that_completes_needs_no_host_that_does() -> None:
+    options = HostOptions(function_timeout=MINUTE, auto_complete_messages=False)
+
+    assert advice(options, [replace(GOOD, auto_complete=True)]) == ()
 
 
 def test_the_example_shop_needs_no_advice() -> None:

@@ -10,7 +10,7 @@ from recoverable.local.azure.triggers import Trigger
 
 def advice(options: HostOptions, triggers: Sequence[Trigger]) -> tuple[str, ...]:
     """What to mend before the app is published, one sentence each."""
-    return (*_of_host(options), *_of_triggers(triggers))
+    return (*_of_host(options), *_of_triggers(options, triggers))
 
 
 def _of_host(options: HostOptions) -> Iterator[str]:
@@ -28,10 +28,15 @@ def _of_host(options: HostOptions) -> Iterator[str]:
         )
 
 
-def _of_triggers(triggers: Sequence[Trigger]) -> Iterator[str]:
+def _of_triggers(options: HostOptions, triggers: Sequence[Trigger]) -> Iterator[str]:
     for trigger in triggers:
         if not trigger.binary:
             yield (
                 f"{trigger.function} gets texts, and a JSON body overwrites what the host tells of its message, the delivery count included;"
                 " write data_type=func.DataType.BINARY on the trigger"
+            )
+        if not (options.auto_complete_messages if trigger.auto_complete is None else trigger.auto_complete):
+            yield (
+                f"{trigger.function} is not completed when it returns, so what succeeds runs again when its lock ends;"
+                " write auto_complete_messages=True on the trigger"
             )
