@@ -139,6 +139,24 @@ def test_a_redriven_message_gives_the_handler_all_ten_attributes_again(orders: Q
     assert seen == [{name for name, value in TEN.items() if "StringValue" in value}]
 
 
+def test_the_native_record_has_all_ten_attributes_again_too(orders: Queue, error: Queue) -> None:
+    binary = {"photo": {"DataType": "Binary.jpeg", "BinaryValue": b"\x00\xff"}}
+    sent = dict(list(TEN.items())[:9]) | binary  # the last one is that for which there is no room
+    seen: list[dict[str, Any]] = []
+
+    def fail(message: Message) -> None:
+        attributes = message.native["messageAttributes"]
+        seen.append({name: value for name, value in attributes.items() if name in sent})
+        raise ValueError(message.id)
+
+    orders.send("hello", attributes=sent)
+    Mapping(orders, SqsEndpoint(fail, ladder(error, delayed=2))).run_dry()
+
+    first, *later = seen
+    assert len(first) == 10
+    assert later == [first, first]
+
+
 def test_the_group_of_a_fair_queue_is_kept_over_delayed_retries_into_the_error_queue(
     orders: Queue, error: Queue
 ) -> None:

@@ -84,7 +84,7 @@ def carrying_headers(record: Record, queue: Queue) -> Message:
     wire = wire_of(record)
     headers = wire.promoted()
     message_id = headers.get(MESSAGE_ID) or record["messageId"]
-    return Message(wire.body, message_id, record, queue.name, first_sent, headers=headers)
+    return Message(wire.body, message_id, wire.whole(record), queue.name, first_sent, headers=headers)
 
 
 def broker_count(text: str) -> int:

@@ -46,6 +46,13 @@ class Wire:
         }
         return promoted | self.headers
 
+    def whole(self, record: Record) -> Record:
+        """The record with the attributes that had no room, for who reads it is to find on each round what the sender wrote."""
+        there = record.get("messageAttributes") or {}
+        if self.attributes.keys() <= there.keys():
+            return record
+        return {**record, "messageAttributes": there | self.attributes}
+
 
 def wire_of(record: Record) -> Wire:
     """The record taken apart, whichever of the two shapes of NServiceBus.AmazonSQS it has, or none."""
