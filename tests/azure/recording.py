@@ -30,6 +30,7 @@ class RecordingClient:
         self.refuses, self.largest = refuses, largest
         self.calls: list[tuple[str, list[ServiceBusMessage]]] = []
         self.senders: list[str] = []
+        self.closed: list[str] = []
         self._in_use = Lock()
 
     def get_queue_sender(self, queue_name: str) -> RecordingSender:
@@ -51,6 +52,9 @@ class RecordingSender:
 
     def __init__(self, client: RecordingClient, queue: str, in_use: Lock) -> None:
         self._client, self._queue, self._in_use = client, queue, in_use
+
+    def close(self) -> None:
+        self._client.closed.append(self._queue)
 
     def create_message_batch(self) -> ServiceBusMessageBatch:
         return ServiceBusMessageBatch(self._client.largest)

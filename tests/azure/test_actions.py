@@ -34,7 +34,7 @@ from recoverable import (
 )
 from recoverable.alarm import Alarm
 from recoverable.azure import ServiceBusEndpoint
-from recoverable.azure.client import CopyNotSent
+from recoverable.azure.client import MAX_SENDERS, CopyNotSent
 from recoverable.azure.ladder import Abandoned
 from recoverable.faults import EXCEPTION_TYPE, FAILED_QUEUE, STACK_TRACE
 from recoverable.headers import CARRIED, DELAYED_RETRIES, DELAYED_RETRY_AT, DUE_AT, MESSAGE_ID
@@ -96,6 +96,18 @@ def test_a_policy_may_choose_the_error_queue() -> None:
     ended(endpoint(settings=settings, client=client), trigger_message())
 
     assert [queue for queue, _ in client.sent] == ["payments-error"]
+
+
+def test_a_policy_with_many_error_queues_keeps_few_connections_open() -> None:
+    client = RecordingClient()
+    settings = recoverability(policy=lambda _, context: MoveToError(context.message.text))
+    called = endpoint(settings=settings, client=client)
+    queues = [f"error-{number:02}" for number in range(MAX_SENDERS + 3)]
+
+    for queue in (*queues[:MAX_SENDERS], queues[0], *queues[MAX_SENDERS:]):
+        assert ended(called, trigger_message(queue.encode())) is None
+
+    assert (client.senders, client.closed) == (queues, queues[1:4])
 
 
 def test_what_is_discarded_is_completed() -> None:

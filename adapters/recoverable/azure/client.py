@@ -29,6 +29,10 @@ RESENDS = 1
 """A link that Service Bus closed for idleness fails once, and is then opened anew; more resends could only make more copies."""
 
 
+MAX_SENDERS = 32
+"""Each has a connection and a thread of its own, and a namespace takes 1,000 connections (Service Bus quotas, Standard)."""
+
+
 class CopyNotSent(Exception):
     """Raised when a copy could not be sent: the host abandons what it was to replace, and that comes back."""
 
@@ -83,9 +87,12 @@ class Broker:
             self._lock.release()
 
     def _sender(self, queue: str) -> ServiceBusSender:
-        if queue not in self._senders:
-            self._senders[queue] = self._client.get_queue_sender(queue)
-        return self._senders[queue]
+        """The queue's sender; that of the queue which nothing has gone to for the longest gives way to a new one."""
+        if queue not in self._senders and len(self._senders) == MAX_SENDERS:
+            self._senders.pop(next(iter(self._senders))).close()
+        sender = self._senders.pop(queue, None) or self._client.get_queue_sender(queue)
+        self._senders[queue] = sender
+        return sender
 
 
 def batch_of(copy: Copy) -> tuple[str, str, str]:
