@@ -50,7 +50,7 @@ def given_up(bus: ServiceBusNamespace) -> None:
             "NServiceBus.Retries": "3",
             "NServiceBus.Retries.Timestamp": "x",
             "NServiceBus.FLRetries": "2",
-            "tenant": 7,
+            "tenant": {"TYPE": "LONG", "VALUE": 2**40},
         }
         client.get_queue_sender("orders-error").send_messages(
             ServiceBusMessage("ours", application_properties=ours)
@@ -90,7 +90,11 @@ def test_what_was_given_up_is_seen_and_sent_back_to_start_anew(
     assert bus.queue("orders-error").messages() == []
     assert [seen(message) for message in bus.queue("orders").messages()] == [
         (b"ours", {"NServiceBus.MessageId": "first", "NServiceBus.FailedQ": "orders"}, False),
-        (b"theirs", {"NServiceBus.MessageId": "second", "tenant": 7, "DeadLetterReason": "killed"}, False),
+        (
+            b"theirs",
+            {"NServiceBus.MessageId": "second", "tenant": 2**40, "DeadLetterReason": "killed"},
+            False,
+        ),
     ]
 
 
