@@ -51,10 +51,10 @@ class Database:
             self.execute("BEGIN IMMEDIATE")
             try:
                 yield
+                self.execute("COMMIT")  # which another's read can hold up for too long
             except BaseException:
-                self.execute("ROLLBACK")
+                self._connection.rollback()
                 raise
-            self.execute("COMMIT")
 
     @property
     def shard(self) -> Shard | None:
