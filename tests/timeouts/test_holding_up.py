@@ -251,6 +251,9 @@ def test_a_row_whose_fields_are_of_other_types_holds_up_nothing(moto: Cloud, nam
     "content",
     [
         {"body": None},
+        {"body": "\ud800"},
+        {"attributes": {"\ud800": {"DataType": "String", "StringValue": "v"}}},
+        {"attributes": {"a": {"DataType": "String", "StringValue": "\ud800"}}},
         {"group": 7},
         {"attributes": {"a": {"StringValue": "no kind"}}},
         {"attributes": {"a": {"DataType": "String"}}},

@@ -108,7 +108,9 @@ def unpacked(timeout_id: str, fields: Mapping[str, Any], message: str) -> Timeou
             timeout_id,
             as_text(fields["to"]),
             as_text(content["body"]),
-            attributes={name: read_attribute(value) for name, value in content["attributes"].items()},
+            attributes={
+                as_text(name): read_attribute(value) for name, value in content["attributes"].items()
+            },
             group_id=None if group is None else as_text(group),
             endpoint=fields.get("endpoint") or "",
             correlation=fields.get("correlation") or "",
@@ -123,7 +125,7 @@ def read_attribute(value: Mapping[str, object]) -> dict[str, Any]:
     Raises:
         KeyError: it lacks one of them.
         TypeError: one is no text.
-        ValueError: what should be in base64, is not.
+        ValueError: what should be in base64 is not, or a text nobody can send.
     """
     parts = {key: as_text(part) for key, part in value.items()}
     says = "BinaryValue" if "BinaryValue" in parts else "StringValue"
@@ -136,7 +138,9 @@ def as_text(value: object) -> str:
 
     Raises:
         TypeError: it is none.
+        ValueError: it holds half a surrogate pair, which JSON can say and nobody can send.
     """
     if not isinstance(value, str):
         raise TypeError(f"{type(value).__name__} instead of a text")
+    value.encode()
     return value
