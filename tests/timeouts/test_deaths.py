@@ -13,7 +13,7 @@ import pytest
 from builders import seconds
 from recoverable.timeouts import Dispatcher, DynamoDBStore, SqliteStore, StoreUnavailable
 from recoverable.timeouts.run import CHUNK
-from recoverable.timeouts.store import Kept
+from recoverable.timeouts.store import Kept, Selection
 from waiting.rows import NOW, claims, stored, take, timeout
 from waiting.stores import Cloud, OneShard
 from waiting.world import HOUR, MINUTE, Meddled, Shop
@@ -223,6 +223,25 @@ def test_what_is_stored_while_a_poll_runs_at_any_point_of_it_is_dispatched(moto:
         return point.struck
 
     assert every_point(moto, scenario) > 2
+
+
+def test_what_a_migration_has_hidden_before_its_store_was_told_of_it_is_dispatched_once_it_is_shown(
+    moto: Cloud,
+) -> None:
+    store, made = moto.store(), timeout(NOW - MINUTE)
+
+    def fail() -> None:
+        raise ConnectionError
+
+    with pytest.raises(StoreUnavailable):
+        Point(moto, store, fail, 2).store.put(made, now=NOW)
+    stored(store, NOW + HOUR)
+    [row] = [row for page in store.scan(Selection()) for row in page if row.id == made.id]
+    hidden = store.hide(row)
+    state = store.put(made, now=NOW)
+    store.show([row])
+
+    assert (hidden, state, take(store)) == (True, "held", [made])
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from recoverable.timeouts import Dispatcher, DynamoDBStore, TooLarge
 from recoverable.timeouts.dynamodb_calls import Calls
 from recoverable.timeouts.store import Selection
 from waiting.backlog import URL, CountingSqs
-from waiting.rows import NOW, poll, stored, take
+from waiting.rows import NOW, claims, poll, stored, take
 from waiting.stores import Cloud, OneShard
 from waiting.world import DAY, HOUR, MINUTE
 
@@ -104,7 +104,28 @@ def test_a_poll_with_nothing_due_reads_the_minutes_that_may_hold_something(moto:
     counted = Counted(moto, store)
     poll(counted.store)
 
-    assert counted.calls == {"GetItem": 1, "UpdateItem": 2, "Query": 1}
+    assert counted.calls == {"GetItem": 1, "UpdateItem": 2, "Query": 3}  # this minute and the next two
+
+
+def test_what_is_stored_for_soon_at_each_poll_holds_back_no_watermark_and_is_not_pointed_to(
+    moto: Cloud,
+) -> None:
+    store = moto.store()
+    stored(store, NOW)
+    writer = Counted(moto, store)
+    for minutes in range(6):
+        then = NOW + minutes * MINUTE
+        for claim in claims(store, then):
+            for page in store.due(claim):
+                store.mark(page, now=then)
+            stored(writer.store, then + seconds(40))
+            store.release(claim)
+            stored(writer.store, then + seconds(50))
+    reader = Counted(moto, store)
+    poll(reader.store, NOW + 6 * MINUTE)
+
+    assert writer.calls == {"PutItem": 12, "GetItem": 12}
+    assert reader.calls == {"GetItem": 1, "UpdateItem": 2, "Query": 4}  # the minute before, too
 
 
 def test_sixty_that_store_late_timeouts_in_one_shard_at_once_are_all_heard(cloud: Cloud) -> None:

@@ -18,9 +18,9 @@ def buckets_until(watermark: int, horizon: int) -> range:
     return range(bucket_of(watermark), bucket_of(horizon) + 1)
 
 
-def is_over(bucket: int, horizon: int) -> bool:
-    """Whether all of the bucket is due: then it is read whole, also what says no due time."""
-    return (bucket + 1) * WIDTH <= horizon
+def is_over(bucket: int, moment: int) -> bool:
+    """Whether all of the bucket is due by a moment; one that is over by the horizon is read whole, also what says no due time."""
+    return after(bucket) <= moment
 
 
 def after(bucket: int) -> int:

@@ -76,14 +76,14 @@ class Reading:
 
     def _minute(self, claim: Claim, bucket: int) -> Generator[Sequence[Row], None, bool]:
         """What is due in a minute; whether something is left in it, or may still come."""
-        over = is_over(bucket, claim.horizon)
-        before = None if over else key_after(claim.horizon)
+        before = None if is_over(bucket, claim.horizon) else key_after(claim.horizon)
         partition = due_partition(bucket, claim.shard)
         found = False
         for items in self._table.query(partition, IN_ITS_MINUTE, before=before, page=self._page):
             found = True
             yield from self._rows([item for item in items if "held" not in item])
-        return not over or (found and self._table.has(partition, IN_ITS_MINUTE))
+        may_come = not is_over(bucket, claim.state.taken_at)
+        return may_come or (found and self._table.has(partition, IN_ITS_MINUTE))
 
     def scan(self, selection: Selection) -> Iterator[Sequence[Row]]:
         """All that wait and fit the selection, also those that a migration holds or that are kept; in pages, in no order."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import shards
+from .buckets import bucket_of, is_over
 from .dynamodb_items import NEW, number, shard_key, text
 from .shards import Shard
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     Fields: TypeAlias = dict[str, int | str]
 
-NUMBERS = ("horizon", "kept_at", "late", "unsure", "until", "watermark")
+NUMBERS = ("horizon", "kept_at", "late", "taken_at", "unsure", "until", "watermark")
 
 
 class ShardStates:
@@ -33,9 +34,9 @@ class ShardStates:
         self._table = table
 
     def after_put(self, place: Place, now: int) -> Shard:
-        """A shard's state after a timeout was stored in it, which is noted as late if it was announced already."""
+        """A shard's state after a timeout was stored in it, which is noted as late if whoever has the shard may pass its minute."""
         state = self._get(place.shard) or self._begun(place, now)
-        return self._late(place.shard) if place.due <= state.horizon else state
+        return self._late(place.shard) if is_over(bucket_of(place.due), state.taken_at) else state
 
     def claim(self, shard: int, owner: str, *, now: int, until: int, horizon: int) -> Shard | None:
         """Take a shard; None when another has it, or is taking it just now, or nothing was ever stored in it."""
@@ -43,7 +44,7 @@ class ShardStates:
         taken = found and shards.claimed(found, owner, now=now, until=until, horizon=horizon)
         if not found or not taken:
             return None
-        fields = {name: getattr(taken, name) for name in ("owner", "until", "horizon", "unsure")}
+        fields = {name: getattr(taken, name) for name in ("owner", "until", "horizon", "unsure", "taken_at")}
         return self._set(shard, {"owner": found.owner, "until": found.until}, fields)
 
     def renew(self, claim: Claim, until: int) -> bool:

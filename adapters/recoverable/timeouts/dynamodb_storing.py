@@ -52,11 +52,10 @@ class Storing:
         item = self._fitting(timeout)
         if timeout.correlation:
             self._table.put(pointer(timeout.id, timeout.correlation))
-        if not self._written(item, again=again) and (state := self._there(item)):
-            return state
-        if place.due < self._shards.after_put(place, micros(now)).watermark:
+        state = WAITING if self._written(item, again=again) else self._there(item)
+        if state in (WAITING, HELD) and place.due < self._shards.after_put(place, micros(now)).watermark:
             self._point_to(item, place)
-        return WAITING
+        return state
 
     def _fitting(self, timeout: Timeout) -> Item:
         """The timeout's item, its message in S3 if it does not fit; what is refused has changed nothing."""
@@ -71,18 +70,16 @@ class Storing:
         over = {":one": text(MIGRATED), ":other": text(CANCELLED if again else MIGRATED)}
         return self._table.put(item, f"{NEW} OR outcome IN (:one, :other)", over)
 
-    def _there(self, item: Item) -> str | None:
-        """What a timeout is that was there; None when it waits in its minute. What was written to S3 for it in vain is deleted."""
+    def _there(self, item: Item) -> str:
+        """What a timeout is that was there: it may be our own, of which only the answer was lost. What was written to S3 in vain is deleted."""
         found = self._table.get(key_in(item))
         if "s3" in item and (found is None or found.get("s3") != item["s3"]):
-            self._bodies.delete([item["s3"]["S"]])  # else the row is our own, and only the answer was lost
+            self._bodies.delete([item["s3"]["S"]])
         if found is None:
             raise StoreUnavailable("DynamoDB: it was done with, and forgotten just now; ask again")
         if "expires" in found:
             return str(found["outcome"]["S"])
-        if "held" in found:
-            return HELD
-        return WAITING if "retry_at" in found else None
+        return HELD if "held" in found else WAITING
 
     def _point_to(self, item: Item, place: Place) -> None:
         """Have a timeout looked at when it is due, whose minute nobody looks at any more."""

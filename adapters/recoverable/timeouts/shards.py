@@ -1,8 +1,11 @@
 """What is known of a shard: who dispatches it, how far it is announced and how far it is empty; pure.
 
-A shard is a part of a store that one dispatcher at a time works on. A dispatcher that takes it announces its horizon before it reads;
+A shard is a part of a store that one dispatcher at a time works on. A dispatcher that takes it says so before it reads;
 whoever stores a timeout looks afterwards. So a timeout that comes too late to be read was stored before the look, or is
 noted as late, and then the watermark does not pass it. What the watermark has passed already is pointed to, to be tried when it is due.
+
+The watermark passes only minutes that were over when the shard was taken. What is stored for now or later is never late then, as far as clocks
+agree: however much of it comes, it holds back no watermark, and need not be pointed to.
 
 Who gives a shard back has nothing of it any more, so that the next one may announce less: a clock that was wrong leaves nothing behind.
 Who loses it may still be sending; until that must be over, what was announced counts.
@@ -36,16 +39,18 @@ class Shard(Frozen):
         until: when the owner's lease ends.
         horizon: timeouts due until then may have been taken.
         unsure: those who lost it may work on until then; `NOBODY` for nobody.
+        taken_at: when the owner, or the last one, has taken it: it passes nothing that is due after that.
         watermark: none that is due before this waits, but for what is pointed to.
-        late: how many were stored that were due already, as far as was announced.
+        late: how many were stored whose minute was over when it was taken.
         kept_at: when those that are pointed to are to be looked at again.
     """
 
-    __slots__ = ("horizon", "kept_at", "late", "owner", "unsure", "until", "watermark")
+    __slots__ = ("horizon", "kept_at", "late", "owner", "taken_at", "unsure", "until", "watermark")
     owner: str
     until: int
     horizon: int
     unsure: int
+    taken_at: int
     watermark: int
     late: int
     kept_at: int
@@ -57,12 +62,13 @@ class Shard(Frozen):
         until: int = 0,
         horizon: int = 0,
         unsure: int = NOBODY,
+        taken_at: int = 0,
         watermark: int = 0,
         late: int = 0,
         kept_at: int = NEVER,
     ) -> None:
         self._assign(owner=owner, until=until, horizon=horizon, unsure=unsure)
-        self._assign(watermark=watermark, late=late, kept_at=kept_at)
+        self._assign(taken_at=taken_at, watermark=watermark, late=late, kept_at=kept_at)
 
 
 def begun(due: int, now: int) -> Shard:
@@ -79,7 +85,7 @@ def claimed(shard: Shard, owner: str, *, now: int, until: int, horizon: int) -> 
     if unsure <= now:
         unsure = NOBODY
     announced = max(horizon, shard.horizon) if unsure or shard.owner else horizon
-    return shard.__replace__(owner=owner, until=until, horizon=announced, unsure=unsure)
+    return shard.__replace__(owner=owner, until=until, horizon=announced, unsure=unsure, taken_at=now)
 
 
 def is_untaken(shard: Shard, due: int, at: int) -> bool:
