@@ -23,6 +23,9 @@ NEVER = float("inf")
 TOLERANCE = 0.01
 """Seconds that a handler may be stopped too late: those of one invocation end together, so that one timer serves them all."""
 
+AGAIN = 0.5
+"""Seconds after which a stopped handler that still has not ended is stopped again: what it waits for then would take the time for settling."""
+
 SHORTEST = 0.001
 """Seconds that a timer is set to at least; 0 would disarm it."""
 
@@ -53,7 +56,7 @@ class Alarm:
                 signal.setitimer(signal.ITIMER_REAL, max(left - (monotonic() - since), SHORTEST))
 
     def call(self, seconds: float, handler: Callable[[T], R], argument: T) -> R:
-        """Call the handler; raise `TimeUp` inside it when the time is up.
+        """Call the handler; raise `TimeUp` inside it when the time is up, and again as long as it does not end.
 
         Args:
             seconds: the time it has.
@@ -79,7 +82,8 @@ class Alarm:
         if early > 0:  # the timer of the handler before, or somebody else's signal
             self._set(early)
             return
-        self._inside = False
+        self._ends += AGAIN
+        self._set(AGAIN)
         raise TimeUp
 
     def _set(self, seconds: float) -> None:

@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import NoReturn
 
@@ -14,7 +15,7 @@ import pytest
 from builders import Boom, delivery, seconds
 from core.invocations import invocation
 from recoverable import Message
-from recoverable.alarm import Alarm
+from recoverable.alarm import AGAIN, Alarm
 from recoverable.attempt import attempt
 from recoverable.errors import TimeUp
 from recoverable.settlements import Redeliver
@@ -41,6 +42,28 @@ def forever(_: object = None) -> NoReturn:
 def test_a_handler_is_stopped_even_when_it_swallows_every_exception(given: float) -> None:
     with Alarm() as alarm, pytest.raises(TimeUp):
         alarm.call(given, forever, None)
+
+
+def test_a_handler_that_waits_for_its_threads_when_it_is_stopped_is_stopped_again() -> None:
+    stopped, waits = threading.Event(), list[bool]()
+
+    def handle(_: object) -> None:
+        with ThreadPoolExecutor() as pool:  # whose end is to wait for what it runs
+            pool.submit(lambda: waits.append(stopped.wait(PATIENCE / 3))).result()
+
+    try:
+        with Alarm() as alarm, pytest.raises(TimeUp):
+            alarm.call(SOON, handle, None)
+        assert waits == []
+    finally:
+        stopped.set()
+
+
+def test_once_it_has_ended_a_stopped_handler_is_stopped_no_more() -> None:
+    with Alarm() as alarm:
+        with pytest.raises(TimeUp):
+            alarm.call(SOON, forever, None)
+        busy_until(time.monotonic() + AGAIN + SOON)
 
 
 def test_a_handler_in_time_gives_its_result() -> None:
