@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from . import counting, headers
 from .delivery import Delivery, Platform
-from .faults import fault_headers
+from .faults import FIRST_TO_TRIM, fault_headers
 from .limits import MAX_COUNT
 from .messages import Message
 from .policy import ErrorContext
@@ -54,11 +54,15 @@ def deferral(delivery: Delivery, delay: timedelta, now: datetime) -> Changes:
 
 
 def move_to_error(context: ErrorContext, platform: Platform) -> Changes:
-    """The headers of a message that leaves the ladder: where it failed and why, and no trace of retries, so that a redrive starts anew."""
+    """The headers of a message that leaves the ladder: where it failed and why, and no trace of retries, so that a redrive starts anew.
+
+    Nor of an earlier failure, whose reason a redrive may have left on it: what this exception does not tell would seem to be its own.
+    """
     faults = fault_headers(
         context.exception, queue=context.receive_address, platform=platform, now=context.now
     )
-    return {**kept(context.message), **dict.fromkeys(headers.RETRY_HEADERS), **faults}
+    earlier = [name for name in context.message.headers if name.startswith(FIRST_TO_TRIM)]
+    return {**kept(context.message), **dict.fromkeys((*headers.RETRY_HEADERS, *earlier)), **faults}
 
 
 def moved_date(message_headers: Mapping[str, str], name: str, delay: timedelta) -> str | None:

@@ -33,6 +33,7 @@ from builders import (
 )
 from recoverable import Discard, MoveToError, RetryAfter
 from recoverable.delivery import Deferral
+from recoverable.faults import DATA, EXCEPTION_MESSAGE, INNER_EXCEPTION_TYPE
 from recoverable.headers import (
     CARRIED,
     DELAYED_RETRIES,
@@ -237,6 +238,23 @@ def test_a_message_moves_to_the_error_queue_with_the_reason_and_without_a_trace_
             "NServiceBus.TimeOfFailure": NOW_WRITTEN,
         },
     )
+
+
+def test_what_an_earlier_failure_left_on_a_redriven_message_is_not_told_of_this_one() -> None:
+    earlier = {
+        INNER_EXCEPTION_TYPE: "OSError",
+        f"{DATA}order": "41",
+        EXCEPTION_MESSAGE: "earlier",
+        "tenant": "north",
+    }
+    made = decision(of=delivery(headers=earlier), settings=recoverability(0, 0)).settlement
+
+    assert isinstance(made, Forward)
+    assert {name: made.changes[name] for name in earlier if name in made.changes} == {
+        INNER_EXCEPTION_TYPE: None,
+        f"{DATA}order": None,
+        EXCEPTION_MESSAGE: "it broke",
+    }
 
 
 def test_an_error_queue_of_the_policy_is_where_the_copy_goes() -> None:
