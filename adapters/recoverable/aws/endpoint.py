@@ -32,7 +32,8 @@ class SqsEndpoint:
     Args:
         handler: your function, plain or coroutine; it gets one `Message`, and what it raises is recovered from.
         recoverability: the ladder.
-        client: a boto3 SQS client, instead of the one made at the first failure.
+        client: a boto3 SQS client, instead of the ones made at the first failure: of the region of both queues, and such as tries each
+            call once and gives up within half of `settle_within`, as `recoverable.aws.client.sqs_client` makes it.
         clock: gives the time, aware of its zone.
         counter: "native" to count by the broker's receive count; "header" to retry by copies that carry the count.
         concurrency: how many messages a coroutine handler works on at once.
