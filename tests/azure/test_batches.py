@@ -61,14 +61,18 @@ def test_all_attempts_are_made_whichever_batch_they_come_in() -> None:
     assert [queue for queue, _ in waiting] == [ERROR_QUEUE]
 
 
-def test_copies_to_one_queue_go_out_in_one_call_and_errors_before_retries() -> None:
+@pytest.mark.parametrize("error_queue", ["orders-error", "error"])
+def test_copies_to_one_queue_go_out_in_one_call_and_errors_before_retries(error_queue: str) -> None:
     client = RecordingClient()
     rows = [{"properties": {CARRIED: "2", DELAYED_RETRIES: str(round_)}} for round_ in (0, 2, 1, 2)]
 
-    ended(endpoint(client=client, batch=True), trigger_messages(*rows))
+    ended(
+        endpoint(settings=recoverability(error_queue=error_queue), client=client, batch=True),
+        trigger_messages(*rows),
+    )
 
     sent = [(queue, [properties(copy)[MESSAGE_ID] for copy in copies]) for queue, copies in client.calls]
-    assert sent == [(ERROR_QUEUE, ["m-2", "m-4"]), (QUEUE, ["m-1", "m-3"])]
+    assert sent == [(error_queue, ["m-2", "m-4"]), (QUEUE, ["m-1", "m-3"])]
 
 
 def test_sessions_do_not_share_a_call() -> None:
@@ -95,7 +99,20 @@ def test_one_that_is_too_large_for_a_call_with_others_goes_alone() -> None:
 
     assert ended(endpoint(client=client, batch=True), trigger_messages(*rows)) is None
     sent = [[properties(copy)[MESSAGE_ID] for copy in copies] for _, copies in client.calls]
-    assert sent == [["m-1"], ["m-2"], ["m-3", "m-4"]]
+    assert sent == [["m-2"], ["m-1", "m-3", "m-4"]]
+
+
+def test_one_that_can_never_be_sent_multiplies_no_others() -> None:
+    client = RecordingClient(largest=10_000)
+    rows: list[dict[str, Any]] = [
+        {"body": b"small"},
+        {"body": b"b" * 10_000},
+        {"body": b"small", "SessionId": "a"},
+    ]
+
+    error = ended(endpoint(client=client, batch=True), trigger_messages(*rows))
+
+    assert (type(error), client.calls) == (CopyNotSent, [])
 
 
 def test_one_that_is_too_large_for_any_call_goes_with_fewer_fault_headers() -> None:

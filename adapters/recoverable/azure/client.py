@@ -6,7 +6,6 @@ import atexit
 import logging
 from contextlib import contextmanager
 from functools import cache, lru_cache
-from itertools import groupby
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -55,13 +54,16 @@ class Broker:
         return str(getattr(self._client, "fully_qualified_namespace", ""))
 
     def send(self, copies: list[Copy]) -> None:
-        """Send the copies, those that can share a batch in one.
+        """Send the copies in their order, but those that can share a batch in one.
 
         Raises:
             CopyNotSent: one could not be sent; those after it are not tried, for they would be sent again.
         """
-        for _, group in groupby(sorted(copies, key=batch_of, reverse=True), batch_of):
-            self._send_group(list(group))
+        groups: dict[tuple[str, str, str], list[Copy]] = {}
+        for copy in copies:
+            groups.setdefault(batch_of(copy), []).append(copy)
+        for group in groups.values():
+            self._send_group(group)
 
     def _send_group(self, copies: list[Copy]) -> None:
         try:

@@ -84,6 +84,13 @@ def copy_of(
     return copy
 
 
+def in_order(forwards: Iterable[tuple[Delivery, Forward]]) -> list[tuple[Delivery, Forward]]:
+    """First what Service Bus may refuse for good, to other queues and then the large: what was sent before that is sent again each time."""
+    return sorted(
+        forwards, key=lambda each: (each[1].to == each[0].message.queue, -len(each[0].message.body))
+    )
+
+
 def changed(properties: Mapping[str, Any], changes: Mapping[str, str | None]) -> dict[str, Any]:
     """The properties with the headers changed; those of the user keep value and type."""
     kept = {sendable(name): typed(value) for name, value in properties.items() if name not in changes}

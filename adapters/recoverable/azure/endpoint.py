@@ -192,7 +192,7 @@ class ServiceBusEndpoint(Generic[R]):
     ) -> None:
         """Send the copies: the failure side of this platform, imported when there are some."""
         from .client import broker, tell_unknown  # noqa: PLC0415
-        from .copies import copy_of  # noqa: PLC0415
+        from .copies import copy_of, in_order  # noqa: PLC0415
         from .settings import connection  # noqa: PLC0415
 
         if unknown:
@@ -201,6 +201,6 @@ class ServiceBusEndpoint(Generic[R]):
         bus.send(
             [
                 copy_of(delivery, forward, namespace=bus.namespace, now=time, unknown=unknown)
-                for delivery, forward in forwards
+                for delivery, forward in in_order(forwards)
             ]
         )
