@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import threading
 import time
@@ -57,6 +58,17 @@ def test_a_handler_that_waits_for_its_threads_when_it_is_stopped_is_stopped_agai
         assert waits == []
     finally:
         stopped.set()
+
+
+def test_a_handler_whose_event_loop_swallows_what_a_callback_raises_is_stopped_again() -> None:
+    async def work() -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _loop, _context: None)
+        loop.call_soon(busy_until, time.monotonic() + 3 * SOON)
+        await asyncio.sleep(PATIENCE)
+
+    with Alarm() as alarm, pytest.raises(TimeUp):
+        alarm.call(SOON, lambda _: asyncio.run(work()), None)
 
 
 def test_once_it_has_ended_a_stopped_handler_is_stopped_no_more() -> None:
