@@ -1,4 +1,4 @@
-"""A message that kills its worker: it ends in the error queue, and what was in flight beside it is processed."""
+"""A message that kills its worker, or that makes its batch come again and again: what is beside it is processed, and is there once."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability
 from recoverable.azure import ServiceBusEndpoint
+from recoverable.headers import write_date
 from recoverable.testing import ServiceBusWorld
 
 QUEUE, ERROR = "orders", "error"
@@ -48,3 +49,27 @@ def test_its_neighbours_are_processed_once_and_it_is_given_up(
     given_up = [(message.body, message.exception_type) for message in service_bus_world.queue(ERROR)]
     assert sorted(set(processed)) == [f"good {number}" for number in range(10)]
     assert given_up == [("kill", "recoverable.UnreportedFailure")]
+
+
+@pytest.mark.parametrize("headers", [(), ("Recoverable.DueAt",)], ids=["due", "not due"])
+def test_a_message_whose_copy_can_never_be_sent_multiplies_nothing_in_its_batch(
+    service_bus_world: ServiceBusWorld, headers: tuple[str, ...]
+) -> None:
+    world, runs = service_bus_world, list[str]()
+    in_an_hour = write_date(world.now + timedelta(hours=1))
+
+    def place_order(message: Message) -> None:
+        runs.append(message.id)
+        raise ValueError("it broke")
+
+    endpoint = ServiceBusEndpoint(place_order, SETTINGS, queue=QUEUE, connection="ServiceBus", batch=True)
+    world.create_queue(QUEUE, max_delivery_count=10, dead_letter_queue=ERROR)
+    world.send(QUEUE, "x" * (256 * 1024 - 200), message_id="large")
+    for number in range(3):
+        world.send(QUEUE, "good", message_id=f"small {number}", attributes=dict.fromkeys(headers, in_an_hour))
+    world.serve(QUEUE, endpoint)
+    world.run(for_=timedelta(minutes=10))
+
+    there = sorted(message.id for message in (*world.queue(ERROR), *world.queue(QUEUE)))
+    assert there == ["large", "small 0", "small 1", "small 2"]
+    assert max(map(runs.count, runs)) == 3

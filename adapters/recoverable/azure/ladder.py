@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, assert_never
 
 from ..attempt import FOREVER, run
 from ..delivery import Delivery
-from ..settlements import COMPLETE, Complete, Forward, Redeliver
+from ..settlements import Complete, Forward, Redeliver
 
 if TYPE_CHECKING:
     from ..attempt import Invocation
@@ -22,10 +22,13 @@ class Run(NamedTuple):
     message: Message
 
 
+Forwards: TypeAlias = list[tuple[Delivery, Forward]]
+
+
 class Send(NamedTuple):
     """Send the copies; the answer is None, or why one could not be sent."""
 
-    forwards: list[tuple[Delivery, Forward]]
+    forwards: Forwards
 
 
 class Look(NamedTuple):
@@ -36,7 +39,7 @@ class Look(NamedTuple):
 
 Step: TypeAlias = Run | Send | Look
 Steps: TypeAlias = Generator[Step, BaseException | None, None]
-Sending: TypeAlias = Callable[[list[tuple[Delivery, Forward]]], None]
+Sending: TypeAlias = Callable[[Forwards], None]
 
 
 class Abandoned(Exception):
@@ -46,30 +49,57 @@ class Abandoned(Exception):
 def steps(deliveries: list[Delivery], invocation: Invocation, gate: Gate | None = None) -> Steps:
     """All that an invocation does, up to its end: a return has the host complete its messages, an exception abandon them.
 
-    Copies are sent when all handlers have run, for until the end nothing is completed: what was sent before a death is sent twice.
+    Copies are sent when all handlers have run, for until the end nothing is completed: what was sent before a death is sent twice. And
+    deferrals after what must be sent, for what is refused has the whole batch come again, with each deferral that was sent.
     """
-    forwards: list[tuple[Delivery, Forward]] = []
+    forwards: Forwards = []
+    deferrals: Forwards = []
     for delivery in deliveries:
-        settlement = yield from settled(delivery, invocation, gate)
-        if isinstance(settlement, Forward):
-            forwards.append((delivery, settlement))
+        if gate is not None and not gate.looked and not gate.is_untroubled(delivery):
+            yield Look(gate)
+        answer = invocation.received(delivery)
+        if isinstance(answer, Forward) and not delivery.wordless:
+            deferrals.append((delivery, answer))
+        else:
+            forwards += yield from settled(delivery, answer, invocation, gate)
+    yield from all_sent(forwards)
+    yield from deferred(deferrals, invocation, gate)
+
+
+def deferred(deferrals: Forwards, invocation: Invocation, gate: Gate | None) -> Steps:
+    """Messages that are to wait; one that cannot be sent has its handler run instead."""
+    forwards: Forwards = []
+    for delivery, forward in deferrals:
+        if (yield Send([(delivery, forward)])) is not None:
+            answer = invocation.received(delivery, may_defer=False)
+            forwards += yield from settled(delivery, answer, invocation, gate)
+    yield from all_sent(forwards)
+
+
+def all_sent(forwards: Forwards) -> Steps:
+    """Send what must be sent.
+
+    Raises:
+        Exception: why it could not be.
+    """
     if forwards and (error := (yield Send(forwards))) is not None:
         raise error
 
 
 def settled(
-    delivery: Delivery, invocation: Invocation, gate: Gate | None
+    delivery: Delivery, answer: float | Settlement, invocation: Invocation, gate: Gate | None
+) -> Generator[Step, BaseException | None, Forwards]:
+    """One message after its receipt, through handler and recovery where it may run; gives what is to be sent for it."""
+    settlement = (
+        (yield from attempted(delivery, answer, invocation, gate)) if isinstance(answer, float) else answer
+    )
+    return [(delivery, settlement)] if isinstance(settlement, Forward) else []
+
+
+def attempted(
+    delivery: Delivery, seconds: float, invocation: Invocation, gate: Gate | None
 ) -> Generator[Step, BaseException | None, Settlement]:
-    """One message through receipt, handler and recovery; a deferral that cannot be sent runs the handler instead."""
-    if gate is not None and not gate.looked and not gate.is_untroubled(delivery):
-        yield Look(gate)
-    seconds = invocation.received(delivery)
-    if isinstance(seconds, Forward):
-        if (yield Send([(delivery, seconds)])) is None:
-            return COMPLETE
-        seconds = invocation.received(delivery, may_defer=False)
-    if not isinstance(seconds, float):
-        return seconds
+    """One attempt."""
     error = yield Run(delivery.message)
     if isinstance(error, KeyboardInterrupt | SystemExit):
         raise error  # undecided: a copy beside a message that is abandoned would be a second one
