@@ -14,7 +14,7 @@ from builders import seconds
 from recoverable.timeouts import Dispatcher, DynamoDBStore, SqliteStore, StoreUnavailable
 from recoverable.timeouts.run import CHUNK
 from recoverable.timeouts.store import Kept, Selection
-from waiting.rows import NOW, claims, stored, take, timeout
+from waiting.rows import NOW, claims, keep, poll, stored, take, timeout
 from waiting.stores import Cloud, OneShard
 from waiting.world import HOUR, MINUTE, Meddled, Shop
 
@@ -223,6 +223,24 @@ def test_what_is_stored_while_a_poll_runs_at_any_point_of_it_is_dispatched(moto:
         return point.struck
 
     assert every_point(moto, scenario) > 2
+
+
+@pytest.mark.slow
+def test_what_one_who_lost_the_shard_keeps_at_any_point_of_a_poll_is_tried_again(moto: Cloud) -> None:
+    def scenario(store: DynamoDBStore, nth: int) -> bool:
+        stored(store, NOW)
+        keep(store, retry_in=2 * MINUTE)
+        take(store, NOW + MINUTE)
+        made = stored(store, NOW + 5 * MINUTE)
+        [slow] = claims(store, NOW + 4 * MINUTE, owner="slow")
+        kept = [Kept(row, "gone") for page in store.due(slow) for row in page]
+        point = Point(moto, store, lambda: store.keep(slow, kept, retry_at=NOW + 10 * MINUTE), nth)
+        poll(point.store, NOW + 6 * MINUTE)  # looks at what is kept, five minutes after it was last tried
+        again = {each.id for minutes in (7, 12) for each in take(store, NOW + minutes * MINUTE)}
+        assert made.id in again, f"kept before call {nth}"
+        return point.struck
+
+    assert every_point(moto, scenario) > 5
 
 
 def test_what_a_migration_has_hidden_before_its_store_was_told_of_it_is_dispatched_once_it_is_shown(

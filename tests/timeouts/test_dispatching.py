@@ -268,7 +268,13 @@ def test_what_is_stored_by_a_clock_that_is_wrong_is_not_lost(local_store: Store,
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"ahead": 16 * MINUTE}, {"ahead": -MINUTE}, {"lease": 60}, {"critical_after": seconds(0)}],
+    [
+        {"ahead": 16 * MINUTE},
+        {"ahead": -MINUTE},
+        {"lease": 60},
+        {"lease": seconds(0)},
+        {"critical_after": seconds(0)},
+    ],
     ids=str,
 )
 def test_a_setting_out_of_range_is_refused(local_store: Store, wrong: Any) -> None:

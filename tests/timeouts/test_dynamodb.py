@@ -11,7 +11,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from builders import seconds
-from recoverable.timeouts import Dispatcher, DynamoDBStore, TooLarge
+from recoverable.timeouts import Dispatcher, DynamoDBStore, StoreUnavailable, TooLarge
 from recoverable.timeouts.dynamodb_calls import Calls
 from recoverable.timeouts.store import Selection
 from waiting.backlog import URL, CountingSqs
@@ -197,6 +197,23 @@ def test_a_cancellation_that_is_put_off_is_asked_again(
     assert store.cancel(made.id, now=NOW) is cancelled
 
 
+def test_a_cancellation_that_fails_without_a_reason_is_not_taken_for_done(moto: Cloud) -> None:
+    store = moto.store()
+    made = stored(store, NOW + HOUR)
+    store._table._calls.client().meta.events.register(
+        "before-call.dynamodb.TransactWriteItems", fail_without_reason
+    )
+
+    with pytest.raises(StoreUnavailable):
+        store.cancel(made.id, now=NOW)
+
+
+def fail_without_reason(**_: object) -> None:
+    """A hook of boto3's that has a transaction fail, and nobody know why."""
+    answer: Any = {"Error": {"Code": "TransactionCanceledException"}, "CancellationReasons": []}
+    raise ClientError(answer, "TransactWriteItems")
+
+
 def test_what_points_to_a_cancelled_timeout_stays_if_it_was_stored_again_meanwhile(moto: Cloud) -> None:
     """Its minute is over, so that nothing else leads to it; it is cancelled and stored again while a dispatcher looks."""
     store = moto.store()
@@ -283,6 +300,24 @@ def test_a_cancelled_message_leaves_s3(moto: Cloud) -> None:
 
     assert store.cancel(made.id, now=NOW)
     assert keys(moto, bucket) == []
+
+
+def test_what_was_cancelled_is_cancelled_though_what_belongs_to_it_cannot_be_deleted(
+    moto: Cloud, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = moto.store(bucket=moto.bucket())
+    made = stored(store, NOW + HOUR, body=LARGE)
+    without_bucket = OneShard(store._table.name, client=moto.client("dynamodb"), s3=moto.client("s3"))
+
+    assert without_bucket.cancel(made.id, now=NOW)
+    assert "could not be deleted: S3: ParamValidationError. It is cancelled all the same." in caplog.text
+    assert take(store, NOW + HOUR) == []
+
+
+@pytest.mark.parametrize("patience", [0, -1.0, 61, "1"], ids=str)
+def test_a_patience_of_no_time_is_refused(patience: Any) -> None:
+    with pytest.raises((TypeError, ValueError), match=r"DynamoDBStore\(patience\) is .*; write a number"):
+        DynamoDBStore("timeouts", patience=patience)
 
 
 @pytest.mark.parametrize(

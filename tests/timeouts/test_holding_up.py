@@ -121,6 +121,26 @@ def test_a_queue_that_does_not_answer_for_an_hour_holds_up_nothing(
     assert shop.dispatch() == Report(kept=kept, postponed=1 - kept, finished=True)
 
 
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [
+        ("ExpiredTokenException", 403),
+        ("InvalidSignatureException", 403),
+        ("RequestAbortedException", 400),
+        ("RequestTimeoutException", 408),
+    ],
+)
+def test_an_answer_about_the_sender_alone_sets_nothing_aside(
+    local_store: Store, code: str, status: int
+) -> None:
+    shop = Shop(local_store, receiving=False)
+    stored(local_store, shop.now(), to=URL)
+    refuse = refusing(code, status, "SendMessageBatch")
+    shop.dispatcher = shop.new_dispatcher(client=Meddled(shop.world.client, before=lambda _: refuse()))
+
+    assert shop.dispatch() == Report(postponed=1, finished=True)
+
+
 @pytest.mark.parametrize("kind", ["sqlite", "moto"])
 def test_what_an_outage_of_sqs_has_held_back_for_long_comes_minutes_after_it(
     kind: str, moto: Cloud, local_store: Store

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 import pytest
@@ -10,6 +10,7 @@ import pytest
 from recoverable.timeouts import Store
 from recoverable.timeouts.store import Claim, Kept, Row, Selection
 from waiting.rows import NOW, claims, keep, poll, stored, take
+from waiting.stores import Cloud, OneShard
 from waiting.world import DAY, HOUR, MINUTE
 
 
@@ -44,6 +45,33 @@ def test_what_was_kept_since_cannot_be_cancelled_while_who_lost_the_shard_may_se
 
     assert not store.cancel(made.id, now=NOW + 2 * MINUTE)
     assert take(store, NOW + 2 * HOUR) == [made]
+
+
+def test_who_takes_a_shard_by_what_it_was_forgets_nobody_who_has_lost_it_since(moto: Cloud) -> None:
+    store = moto.store()
+    made = stored(store, NOW)
+
+    def lose() -> None:
+        read_by_a_slow_one(store, NOW)
+        keep(store, NOW + 2 * MINUTE)
+
+    client = moto.client("dynamodb")
+    client.meta.events.register_first("before-call.dynamodb.UpdateItem", once(lose))
+    late = list(claims(OneShard(store._table.name, client=client), NOW, owner="late"))
+
+    assert late == []
+    assert not store.cancel(made.id, now=NOW + 2 * MINUTE)
+
+
+def once(strike: Callable[[], object]) -> Callable[..., None]:
+    """A hook of boto3's that strikes at the first call."""
+    left = [strike]
+
+    def called(**_: object) -> None:
+        if left:
+            left.pop()()
+
+    return called
 
 
 def test_what_was_kept_again_cannot_be_cancelled_while_who_lost_the_shard_may_send_it(store: Store) -> None:

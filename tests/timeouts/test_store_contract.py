@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from builders import seconds
-from recoverable.timeouts import Store, Timeout
+from recoverable.timeouts import DynamoDBStore, SqliteStore, Store, Timeout
 from recoverable.timeouts.ids import new_id
 from waiting.rows import AHEAD, NOW, claims, poll, stored, take
 from waiting.stores import PAGE
@@ -95,6 +95,13 @@ def test_what_was_dispatched_is_not_stored_again(store: Store) -> None:
     store.put(made, now=NOW)
 
     assert take(store) == []
+
+
+@pytest.mark.parametrize("kind", [DynamoDBStore, SqliteStore])
+@pytest.mark.parametrize("page", [0, -1, True, 1.5, "10"], ids=str)
+def test_a_page_of_no_rows_is_refused(kind: Any, page: object) -> None:
+    with pytest.raises((TypeError, ValueError), match=r"Store\(page\) is .*; write a whole number from 1"):
+        kind("timeouts", page=page)
 
 
 def test_more_than_a_page_comes_in_the_order_of_due_times(store: Store) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from recoverable.timeouts import Store
 from recoverable.timeouts.store import Selection
 from waiting.rows import AHEAD, NOW, claims, poll, stored, take
@@ -58,6 +60,18 @@ def test_what_was_migrated_is_gone(store: Store) -> None:
     store.mark_migrated([row], now=NOW)
 
     assert (take(store, NOW + HOUR), scanned(store, Selection())) == ([], set())
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_what_was_migrated_is_stored_again_by_a_migration_alone(store: Store, *, again: bool) -> None:
+    """Who schedules it again did not hear that it was stored, and it comes from where it is now."""
+    made = stored(store, NOW + HOUR)
+    [row] = [row for page in store.scan(Selection()) for row in page]
+    store.hide(row)
+    store.mark_migrated([row], now=NOW)
+    state = store.put(made, now=NOW, again=again)
+
+    assert (state, take(store, NOW + HOUR)) == (("migrated", []) if again else ("waiting", [made]))
 
 
 def test_what_a_dispatcher_may_have_taken_is_not_hidden(store: Store) -> None:

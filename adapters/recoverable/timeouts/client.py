@@ -23,11 +23,15 @@ PATIENCE = 4.0
 
 LATER = {
     "ExpiredToken",
+    "ExpiredTokenException",
     "InvalidClientTokenId",
+    "InvalidSignatureException",
     "KmsThrottled",
     "OverLimit",
+    "RequestAbortedException",
     "RequestExpired",
     "RequestThrottled",
+    "RequestTimeoutException",
     "SignatureDoesNotMatch",
     "Throttling",
     "ThrottlingException",

@@ -16,6 +16,7 @@ from .client import Sender
 from .port import Store
 from .report import Report, told
 from .run import Pace, Run
+from .settings import checked_lease
 from .store import StoreUnavailable
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Dispatcher:
         clock: gives the time, aware of its zone.
         sleep: lets seconds pass.
         ahead: what is due within this is handed to SQS, up to 15 minutes; more than the time between two runs.
-        lease: how long a shard is reserved at a time.
+        lease: how long a shard is reserved at a time, a second or more.
         retry_kept: when what could not be dispatched is tried again.
         critical_after: how long the store may be unavailable.
         on_critical: called with the `CriticalError` before it is raised.
@@ -75,7 +76,7 @@ class Dispatcher:
     ) -> None:
         self._pace = Pace(
             ahead=checked_delay("Dispatcher(ahead)", ahead, MOST_AHEAD),
-            lease=checked_delay("Dispatcher(lease)", lease),
+            lease=checked_lease("Dispatcher(lease)", lease),
             retry_kept=checked_delay("Dispatcher(retry_kept)", retry_kept),
         )
         self._reserve = checked_delay("Dispatcher(settle_within)", settle_within).total_seconds()

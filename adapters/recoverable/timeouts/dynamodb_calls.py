@@ -121,10 +121,10 @@ class Calls:
         try:
             self.client().transact_write_items(TransactItems=actions)
         except Exception as error:
-            reasons = getattr(error, "response", {}).get("CancellationReasons")
-            if reasons is None:
-                raise unavailable(error) from error
-            return {reason.get("Code") or "None" for reason in reasons} - {"None"}
+            told = getattr(error, "response", {}).get("CancellationReasons") or ()
+            if reasons := {reason.get("Code") or "None" for reason in told} - {"None"}:
+                return reasons
+            raise unavailable(error) from error
         return set()
 
     def _pause(self, tried: int) -> None:

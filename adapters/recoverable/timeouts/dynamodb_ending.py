@@ -23,7 +23,7 @@ from .dynamodb_items import (
 )
 from .ids import place_of
 from .shards import NOBODY
-from .store import CANCELLED
+from .store import CANCELLED, StoreUnavailable
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Ending:
             {":outcome": text(CANCELLED), ":expires": number(expiry(now))},
         )
         if done:
-            self._forget([item])
+            self._forget_cancelled(item)
         return done
 
     def hide(self, row: Row) -> bool:
@@ -88,7 +88,7 @@ class Ending:
         claim.next_kept = min(claim.next_kept, retry_at)
         mark = os.urandom(8).hex()
         self._table.write([kept_pointer(kept.row.native, claim.shard, retry_at, mark) for kept in rows])
-        self._shards.look_at_kept(claim.shard, retry_at)
+        self._shards.look_at_kept(claim, retry_at)
         for kept in rows:  # last, for now its minute counts as empty
             self._table.update(
                 key_in(kept.row.native),
@@ -128,6 +128,18 @@ class Ending:
             "ExpressionAttributeValues": values | ({":seen": item["retry_at"]} if "retry_at" in item else {}),
         }
         return self._table.transact([{"ConditionCheck": announced}, {"Update": update}])
+
+    def _forget_cancelled(self, item: Item) -> None:
+        try:
+            self._forget([item])
+        except StoreUnavailable as error:
+            import logging  # noqa: PLC0415  # for what seldom happens
+
+            from ..observe import written  # noqa: PLC0415
+
+            log = logging.getLogger("recoverable.timeouts")
+            text = "What belongs to timeout '%s' could not be deleted: %s. It is cancelled all the same."
+            written(log.warning, text, item["sk"]["S"], error)
 
     def _forget(self, done: Sequence[Item]) -> None:
         """Take away what leads from correlations to timeouts that are done with, and their messages in S3."""

@@ -45,7 +45,8 @@ class ShardStates:
         if not found or not taken:
             return None
         fields = {name: getattr(taken, name) for name in ("owner", "until", "horizon", "unsure", "taken_at")}
-        return self._set(shard, {"owner": found.owner, "until": found.until}, fields)
+        seen = {name: getattr(found, name) for name in ("owner", "until", "horizon", "unsure")}
+        return self._set(shard, seen, fields)
 
     def renew(self, claim: Claim, until: int) -> bool:
         """Keep a shard for longer; False when another has it."""
@@ -59,25 +60,24 @@ class ShardStates:
         if self._set(claim.shard, on_time, back | {"watermark": claim.passed}) is None:
             self._set(claim.shard, mine, back)
 
-    def look_at_kept(self, shard: int, at: int) -> None:
-        """Have those that are pointed to looked at no later than at that moment."""
-        self._table.update(
-            shard_key(shard),
-            UpdateExpression="SET kept_at = :at",
-            ConditionExpression="kept_at > :at",
-            ExpressionAttributeValues={":at": number(at)},
-        )
+    def look_at_kept(self, claim: Claim, at: int) -> None:
+        """Have those that are pointed to looked at no later than at that moment, now that the claim's owner has pointed to one."""
+        state = self._get(claim.shard)
+        if state and state.owner == claim.owner:
+            self._look(claim.shard, at)
+        else:
+            self.look_at_late(claim.shard, at)
 
     def look_at_late(self, shard: int, at: int) -> None:
         """The same after somebody other than its owner has pointed to one: whoever looks just now may not have seen it."""
         self._late(shard)
-        self.look_at_kept(shard, at)
+        self._look(shard, at)
 
     def kept_tried(self, claim: Claim) -> None:
         """Those that are pointed to were tried, and the next is to be at the claim's `next_kept`, unless one came late."""
         on_time: Fields = {"owner": claim.owner, "late": claim.state.late}
         if self._set(claim.shard, on_time, {"kept_at": claim.next_kept}) is None:
-            self.look_at_kept(claim.shard, claim.next_kept)
+            self._look(claim.shard, claim.next_kept)
 
     def _get(self, shard: int) -> Shard | None:
         item = self._table.get(shard_key(shard))
@@ -91,6 +91,14 @@ class ShardStates:
         begun = self._get(place.shard)
         assert begun is not None, place.shard  # what begins a shard never goes
         return begun
+
+    def _look(self, shard: int, at: int) -> None:
+        self._table.update(
+            shard_key(shard),
+            UpdateExpression="SET kept_at = :at",
+            ConditionExpression="kept_at > :at",
+            ExpressionAttributeValues={":at": number(at)},
+        )
 
     def _late(self, shard: int) -> Shard:
         change: dict[str, Any] = {

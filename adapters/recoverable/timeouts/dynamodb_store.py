@@ -12,6 +12,7 @@ from .dynamodb_storing import Storing
 from .dynamodb_table import Table
 from .ids import micros
 from .s3_store import Bodies, impatient, s3_client
+from .settings import checked_page, checked_patience
 from .store import DISPATCHED, MIGRATED, Claim
 
 TYPE_CHECKING = False  # see frozen.py
@@ -42,6 +43,10 @@ class DynamoDBStore:
         s3: a boto3 S3 client, likewise.
         patience: seconds for one call, which is made twice at most.
         page: how many items are looked at for a page, at most 1 MB of them.
+
+    Raises:
+        TypeError: a `patience` or `page` that is no number.
+        ValueError: one out of range.
     """
 
     shards = SHARDS
@@ -56,8 +61,10 @@ class DynamoDBStore:
         patience: float = 1.0,
         page: int = PAGE,
     ) -> None:
+        checked_patience("DynamoDBStore(patience)", patience)
         self._table = Table(lambda: client or dynamodb_client(patience), table)
-        self._page, self._shards = page, ShardStates(self._table)
+        self._page = checked_page("DynamoDBStore(page)", page)
+        self._shards = ShardStates(self._table)
         self._bodies = Bodies(bucket, lambda: s3 or s3_client(patience))
         self._storing = Storing(self._table, self._shards, self._bodies)
         self._reading = Reading(self._table, self._shards, self._bodies, page)
@@ -68,7 +75,7 @@ class DynamoDBStore:
         self._table.create()
 
     def put(self, timeout: Timeout, *, now: datetime, again: bool = False) -> str:
-        """Store a timeout, also over one that was migrated and, if `again`, cancelled; gives what it is then."""
+        """Store a timeout, also over one that was migrated, or, if `again`, cancelled; gives what it is then."""
         return self._storing.put(timeout, now=now, again=again)
 
     def cancel(self, timeout_id: str, *, now: datetime) -> bool:

@@ -46,7 +46,7 @@ class Storing:
         self._table, self._shards, self._bodies = table, shard_states, bodies
 
     def put(self, timeout: Timeout, *, now: datetime, again: bool) -> str:
-        """Store a timeout, also over one that was migrated and, if `again`, cancelled; gives what it is then."""
+        """Store a timeout, also over one that was migrated, or, if `again`, cancelled; gives what it is then."""
         place = place_of(timeout.id)
         assert place is not None, timeout.id
         item = self._fitting(timeout)
@@ -67,8 +67,8 @@ class Storing:
         return in_bucket(item, self._bodies.put(timeout.id, item["message"]["S"]))
 
     def _written(self, item: Item, *, again: bool) -> bool:
-        over = {":one": text(MIGRATED), ":other": text(CANCELLED if again else MIGRATED)}
-        return self._table.put(item, f"{NEW} OR outcome IN (:one, :other)", over)
+        over = {":over": text(CANCELLED if again else MIGRATED)}
+        return self._table.put(item, f"{NEW} OR outcome = :over", over)
 
     def _there(self, item: Item) -> str:
         """What a timeout is that was there: it may be our own, of which only the answer was lost. What was written to S3 in vain is deleted."""

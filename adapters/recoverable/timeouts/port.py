@@ -18,9 +18,9 @@ class Store(Protocol):
         """How many dispatchers can work at once."""
 
     def put(self, timeout: Timeout, *, now: datetime, again: bool = False) -> str:
-        """Store a timeout, also over one that was migrated and, if `again`, cancelled; any other that is there stays as it is.
+        """Store a timeout, also over one that was migrated, or, if `again`, over one that was cancelled; any other that is there stays as it is.
 
-        Gives what it is there then: WAITING, HELD, DISPATCHED or CANCELLED. `TooLarge` when it does not fit.
+        Gives what it is there then: WAITING, HELD, DISPATCHED, CANCELLED or MIGRATED. `TooLarge` when it does not fit.
         """
 
     def cancel(self, timeout_id: str, *, now: datetime) -> bool:

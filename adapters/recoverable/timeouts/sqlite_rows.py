@@ -20,7 +20,7 @@ CREATE INDEX IF NOT EXISTS by_correlation ON timeouts (correlation) WHERE correl
 CREATE TABLE IF NOT EXISTS shards (number INTEGER PRIMARY KEY, state TEXT NOT NULL);
 """
 
-DROP_REPLACEABLE = "DELETE FROM timeouts WHERE id = ? AND (state = 'migrated' OR state = 'cancelled' AND ?)"
+DROP_REPLACEABLE = "DELETE FROM timeouts WHERE id = ? AND state = ?"
 DROP_OLD = "DELETE FROM timeouts WHERE state IN ('dispatched', 'cancelled', 'migrated') AND at < ?"
 INSERT = """
 INSERT OR IGNORE INTO timeouts (id, due, state, version, destination, endpoint, correlation, message) VALUES (?, ?, ?, ?, ?, ?, ?, ?)

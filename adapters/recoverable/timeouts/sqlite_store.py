@@ -8,6 +8,7 @@ from os import PathLike, fspath
 
 from . import shards
 from .ids import micros, place_of
+from .settings import checked_page
 from .sqlite_database import Database
 from .sqlite_rows import (
     CANCEL,
@@ -27,7 +28,7 @@ from .sqlite_rows import (
     TRIED_AGAIN,
     row_of,
 )
-from .store import WAITING, Claim, Kept, Row, Selection
+from .store import CANCELLED, MIGRATED, WAITING, Claim, Kept, Row, Selection
 from .timeout import VERSION, Timeout, packed
 
 PAGE = 100
@@ -43,25 +44,31 @@ class SqliteStore:
     Args:
         path: the file, made if it is missing; ":memory:" for one that ends with the process.
         page: rows of a page.
+
+    Raises:
+        StoreUnavailable: the file cannot be opened or made.
+        TypeError: a `page` that is no number.
+        ValueError: one less than 1.
     """
 
     shards = 1
 
     def __init__(self, path: str | PathLike[str] = ":memory:", *, page: int = PAGE) -> None:
-        self._database, self._page = Database(fspath(path)), page
+        self._page = checked_page("SqliteStore(page)", page)
+        self._database = Database(fspath(path))
 
     def close(self) -> None:
         """Close the database."""
         self._database.close()
 
     def put(self, timeout: Timeout, *, now: datetime, again: bool = False) -> str:
-        """Store a timeout, also over one that was migrated and, if `again`, cancelled; gives what it is then."""
+        """Store a timeout, also over one that was migrated, or, if `again`, cancelled; gives what it is then."""
         place = place_of(timeout.id)
         assert place is not None, timeout.id
         fields = (timeout.to, timeout.endpoint, timeout.correlation, packed(timeout))
         row = (timeout.id, place.due, WAITING, VERSION, *fields)
         with self._database.transaction():
-            self._database.execute(DROP_REPLACEABLE, (timeout.id, again))
+            self._database.execute(DROP_REPLACEABLE, (timeout.id, CANCELLED if again else MIGRATED))
             self._database.execute(INSERT, row)
             if self._database.shard is None:
                 self._database.shard = shards.begun(place.due, micros(now))
