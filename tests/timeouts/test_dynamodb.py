@@ -282,6 +282,10 @@ class Twice:
         self._table.put(*given)
         return bool(self._table.put(*given))
 
+    def update(self, *given: Any, **change: Any) -> Any:
+        self._table.update(*given, **change)
+        return self._table.update(*given, **change)
+
 
 def test_a_message_whose_row_was_written_without_an_answer_stays_in_s3(moto: Cloud) -> None:
     """The client makes the call again, and hears that the row is there: its own."""
@@ -291,6 +295,17 @@ def test_a_message_whose_row_was_written_without_an_answer_stays_in_s3(moto: Clo
     made = stored(store, NOW + HOUR, body=LARGE)
 
     assert take(store, NOW + HOUR) == [made]
+
+
+def test_a_shard_that_was_taken_without_an_answer_is_ones_own(moto: Cloud) -> None:
+    """The client makes the call again, and hears that somebody has it: itself."""
+    store = moto.store()
+    table: Any = Twice(store._shards._table)
+    store._shards._table = table
+    made = stored(store, NOW)
+
+    assert take(store) == [made]
+    assert list(claims(store, NOW, owner="two")) != []
 
 
 def test_a_cancelled_message_leaves_s3(moto: Cloud) -> None:

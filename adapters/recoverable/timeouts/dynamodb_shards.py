@@ -46,7 +46,7 @@ class ShardStates:
             return None
         fields = {name: getattr(taken, name) for name in ("owner", "until", "horizon", "unsure", "taken_at")}
         seen = {name: getattr(found, name) for name in ("owner", "until", "horizon", "unsure")}
-        return self._set(shard, seen, fields)
+        return self._set(shard, seen, fields) or self._taken(shard, taken)
 
     def renew(self, claim: Claim, until: int) -> bool:
         """Keep a shard for longer; False when another has it."""
@@ -82,6 +82,11 @@ class ShardStates:
     def _get(self, shard: int) -> Shard | None:
         item = self._table.get(shard_key(shard))
         return None if item is None else shard_of(item)
+
+    def _taken(self, shard: int, taken: Shard) -> Shard | None:
+        """A shard's state if it was taken after all, and only the answer was lost."""
+        state = self._get(shard)
+        return state if state and (state.owner, state.until) == (taken.owner, taken.until) else None
 
     def _begun(self, place: Place, now: int) -> Shard:
         """The state with which a shard begins, or with which another has begun it."""
