@@ -42,6 +42,7 @@ FAILURE_SIDE = {
     "recovery",
     "azure.client",
     "azure.copies",
+    "azure.process_client",
 }
 
 

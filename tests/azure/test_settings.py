@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from azure.identity import ClientSecretCredential, DefaultAzureCredential, ManagedIdentityCredential
 
 from recoverable import Failed, Recoverability
-from recoverable.azure.client import broker, credential_for
+from recoverable.azure.client import broker
+from recoverable.azure.process_client import credential_for
 from recoverable.azure.settings import (
     ConnectionString,
     Identity,
@@ -141,3 +144,12 @@ def test_a_sub_queue_takes_no_copies_and_is_refused(name: str) -> None:
         queue_name(name, {})
     with pytest.raises(ValueError, match=r"DeadLetterQueue' is a sub-queue, "):
         with_error_queue(Recoverability(failed=Failed(name)), "orders", {})
+
+
+def test_without_azure_identity_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "azure.identity", None)
+
+    with pytest.raises(
+        ModuleNotFoundError, match=r"azure\.identity.*; write pip install 'recoverable\[azure\]'"
+    ):
+        credential_for({})

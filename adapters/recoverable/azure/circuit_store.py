@@ -187,7 +187,7 @@ def table_client(connection: str, table: str, patience: float) -> TableClient:
         if text := setting(path, os.environ):
             return TableClient.from_connection_string(text.strip(" ;"), table, **once)
         if endpoint := endpoint_of(path, os.environ):
-            from .client import credential_for
+            from .process_client import credential_for
 
             return TableClient(endpoint, table, credential=credential_for(below(path, os.environ)), **once)
     raise ValueError(

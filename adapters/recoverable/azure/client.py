@@ -1,32 +1,28 @@
-"""The only file that knows Azure's SDKs: what sends copies to Service Bus, and the trigger as a blueprint."""
+"""What sends copies to Service Bus, and the trigger as a blueprint: all that is asked of Azure's SDKs."""
 
 from __future__ import annotations
 
-import atexit
 import logging
 from contextlib import contextmanager
-from functools import cache, lru_cache
+from functools import lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from .copies import Copy, smaller
-from .settings import ConnectionString, Identity
+from .process_client import client_for, with_extra
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from azure.core.credentials import TokenCredential
     from azure.functions import Blueprint
     from azure.servicebus import ServiceBusClient, ServiceBusMessage, ServiceBusMessageBatch, ServiceBusSender
+
+    from .settings import ConnectionString, Identity
 
 log = logging.getLogger("recoverable.settlement")
 
 PATIENCE = 30
 """Seconds for one call: half of Service Bus's default lock, and long enough to connect anew."""
-
-RESENDS = 1
-"""A link that Service Bus closed for idleness fails once, and is then opened anew; more resends could only make more copies."""
-
 
 MAX_SENDERS = 32
 """Each has a connection and a thread of its own, and a namespace takes 1,000 connections (Service Bus quotas, Standard)."""
@@ -170,49 +166,6 @@ def broker(client: ServiceBusClient | None, connect: Callable[[], ConnectionStri
 def broker_of(client: ServiceBusClient) -> Broker:
     """The broker that keeps a client's senders."""
     return Broker(client)
-
-
-@cache
-def client_for(connection: ConnectionString | Identity) -> ServiceBusClient:
-    """The process's client for a connection, made at the first failure and closed at exit.
-
-    Raises:
-        ModuleNotFoundError: azure-servicebus is not installed.
-    """
-    try:
-        from azure.servicebus import ServiceBusClient
-    except ModuleNotFoundError as error:
-        raise with_extra(error) from error
-
-    if isinstance(connection, ConnectionString):
-        client = ServiceBusClient.from_connection_string(connection.text, retry_total=RESENDS)
-    else:
-        client = ServiceBusClient(
-            connection.namespace, credential_for(connection.settings), retry_total=RESENDS
-        )
-    atexit.register(client.close)
-    return client
-
-
-def credential_for(settings: Any) -> TokenCredential:
-    """The credential that the host would take for a connection by identity (azure-sdk-for-net, `ClientFactory.CreateCredential`)."""
-    from azure.identity import ClientSecretCredential, DefaultAzureCredential, ManagedIdentityCredential
-
-    client, tenant, secret = (settings.get(name) for name in ("clientid", "tenantid", "clientsecret"))
-    if settings.get("credential", "").lower() == "managedidentity":
-        resource = settings.get("managedidentityresourceid")
-        if resource:
-            return ManagedIdentityCredential(identity_config={"resource_id": resource})
-        return ManagedIdentityCredential(client_id=client)
-    if client and tenant and secret:
-        return ClientSecretCredential(tenant, client, secret)
-    named = {"managed_identity_client_id": client, "workload_identity_client_id": client} if client else {}
-    return DefaultAzureCredential(**named, additionally_allowed_tenants=[tenant] if tenant else [])
-
-
-def with_extra(error: ModuleNotFoundError) -> ModuleNotFoundError:
-    """The error that says which extra brings the missing module."""
-    return ModuleNotFoundError(f"{error}; write pip install 'recoverable[azure]'", name=error.name)
 
 
 def blueprint(function: Callable[..., Any], name: str, **trigger: Any) -> Blueprint:

@@ -8,7 +8,7 @@ from typing import Any, assert_never
 from azure.core.credentials import AccessToken, TokenCredential
 from azure.servicebus.aio import ServiceBusClient
 
-from recoverable.azure.client import credential_for
+from recoverable.azure.process_client import credential_for
 from recoverable.azure.settings import ConnectionString, Identity
 
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from azure.servicebus import ServiceBusClient, ServiceBusMessage, ServiceBusSender
 
-from recoverable.azure.client import credential_for
+from recoverable.azure.process_client import credential_for
 from recoverable.azure.settings import ConnectionString, Identity
 
 
