@@ -9,6 +9,7 @@ from functools import cache
 from threading import get_ident
 from typing import Any, TypeVar
 
+from .alarm import AGAIN
 from .answers import refuse_generator
 from .attempt import FOREVER, Invocation
 from .delivery import Delivery
@@ -86,18 +87,45 @@ async def run(handler: Handler, message: Message, seconds: float) -> BaseExcepti
 
 
 async def within(seconds: float, awaitable: Awaitable[Any]) -> None:
-    """Await; cancel it when the time is up, and say so by `TimeUp`, for a handler may raise TimeoutError of its own.
-
-    `TimeUp` shows where the handler stood, which the cancellation knows that the time-out is made of.
-    """
-    limit = asyncio.timeout(None if seconds == FOREVER else seconds)
+    """Await; cancel it when the time is up, and say so by `TimeUp`, which shows where the handler stood."""
+    if seconds == FOREVER:
+        return await to_its_end(awaitable)
+    limit = Limit(seconds)
     try:
-        async with limit:
-            await to_its_end(awaitable)
-    except TimeoutError as error:
-        if not limit.expired():
+        await to_its_end(awaitable)
+    except asyncio.CancelledError as error:
+        if not limit.cancelled:
             raise
-        raise TimeUp().with_traceback((error.__cause__ or error).__traceback__) from None
+        raise TimeUp().with_traceback(error.__traceback__) from None
+    finally:
+        limit.end()
+
+
+class Limit:
+    """Cancels the task that it is made in when its time is up, and again as long as it does not end.
+
+    `asyncio.timeout` cancels once, and what a handler awaits then, such as the end of a connection, would take the time for settling.
+
+    Args:
+        seconds: the time it has.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._task: asyncio.Task[Any] = asyncio.current_task()  # type: ignore[assignment]  # who awaits is in one
+        self._timer = self._loop.call_later(seconds, self._cancel)
+        self.cancelled = 0
+
+    def _cancel(self) -> None:
+        self._task.cancel()
+        self.cancelled += 1
+        self._timer = self._loop.call_later(AGAIN, self._cancel)
+
+    def end(self) -> None:
+        """Cancel no more, and leave the task as it was found."""
+        self._timer.cancel()
+        for _ in range(self.cancelled):
+            self._task.uncancel()
 
 
 async def to_its_end(awaitable: Awaitable[Any]) -> None:

@@ -181,6 +181,39 @@ def test_the_log_shows_where_a_cancelled_handler_stood(caplog: pytest.LogCapture
     assert "in forever" in caplog.text
 
 
+def test_a_handler_that_waits_when_it_is_cancelled_is_cancelled_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    steps: list[str] = []
+
+    async def handle(message: Message) -> None:
+        try:
+            await asyncio.sleep(PATIENCE)
+        finally:
+            steps.append("closes")
+            await asyncio.sleep(PATIENCE)
+            steps.append("closed")
+
+    settled(handle, "m-1", within=invocation(recoverability(0), left=SOON))
+
+    assert (steps, logged(caplog)) == (
+        ["closes"],
+        [("delayed_retry", "HandlerTimeout('stopped after 0.0 seconds')")],
+    )
+
+
+def test_a_task_is_left_as_a_handler_found_it_that_was_cancelled() -> None:
+    found: list[int] = []
+
+    async def handle(message: Message) -> None:
+        found.append(getattr(asyncio.current_task(), "cancelling")())  # noqa: B009  # there is a task
+        await forever(message)
+
+    settled(handle, "m-1", "m-2", within=invocation(left=SOON))
+
+    assert found == [0, 0]
+
+
 def test_a_handler_that_finishes_although_it_is_cancelled_is_complete() -> None:
     async def handle(message: Message) -> None:
         try:

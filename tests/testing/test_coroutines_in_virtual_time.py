@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from datetime import timedelta
 
 from recoverable import Message
@@ -80,12 +81,27 @@ def test_a_coroutine_whose_process_dies_ends_in_the_error_queue(sqs_world: SqsWo
     assert [m.exception_type for m in sqs_world.queue("orders-error")] == ["recoverable.UnreportedFailure"]
 
 
-def test_a_coroutine_that_hangs_in_its_cleanup_is_killed_with_its_function(sqs_world: SqsWorld) -> None:
+def test_a_coroutine_that_hangs_in_its_cleanup_is_stopped_there_too(sqs_world: SqsWorld) -> None:
     async def handler(_message: Message) -> None:
         try:
             await asyncio.sleep(1000)
         finally:
             await asyncio.sleep(1000)
+
+    began = sqs_world.now
+    sqs_world.serve("orders", endpoint(handler, immediate=0, delayed=0), timeout=30)
+    sqs_world.send("orders", "x")
+    sqs_world.run()
+
+    assert [m.exception_type for m in sqs_world.queue("orders-error")] == ["recoverable.HandlerTimeout"]
+    assert sqs_world.now - began == seconds(27.5)
+
+
+def test_a_coroutine_that_will_not_be_cancelled_is_killed_with_its_function(sqs_world: SqsWorld) -> None:
+    async def handler(_message: Message) -> None:
+        for _ in range(20):
+            with suppress(asyncio.CancelledError):
+                await asyncio.sleep(1000)
 
     sqs_world.serve("orders", endpoint(handler), timeout=30)
     sqs_world.send("orders", "x")
