@@ -11,7 +11,8 @@ from ..errors import MessageDeserializationError
 from ..headers import MESSAGE_ID, RETRY_HEADERS, TIME_SENT, read_date
 from ..messages import Message
 from .ids import LATEST
-from .scheduling import RELATED_TO_TIMEOUT, SAGA_ID, Timeouts
+from .requests import RELATED_TO_TIMEOUT
+from .scheduling import SAGA_ID, Timeouts
 
 EXPIRE = "NServiceBus.Timeout.Expire"
 ROUTE_TO = "NServiceBus.Timeout.RouteExpiredTimeoutTo"

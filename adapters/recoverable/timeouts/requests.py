@@ -6,6 +6,7 @@ import json
 import re
 from datetime import datetime, timedelta
 
+from ..headers import MESSAGE_ID, TIME_SENT, write_date
 from .ids import LATEST
 
 TYPE_CHECKING = False  # see frozen.py
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NO_DELAY = timedelta(0)
+
+RELATED_TO_TIMEOUT = "NServiceBus.RelatedToTimeoutId"
 
 QUEUE_NAME = re.compile(r"(?=.{1,80}\Z)[A-Za-z0-9_-]+(\.fifo)?")
 """What SQS calls its queues (Amazon SQS API reference, CreateQueue)."""
@@ -109,6 +112,12 @@ def text_of(body: object) -> str:
     if not text:
         raise ValueError("schedule(body) is empty, which SQS does not take; write what the message says")
     return text
+
+
+def headers_with(timeout_id: str, due_at: datetime, headers: Mapping[str, str]) -> dict[str, str]:
+    """A message's headers, and what says which timeout it was."""
+    named = {MESSAGE_ID: timeout_id, TIME_SENT: write_date(due_at)}
+    return {**named, **headers, RELATED_TO_TIMEOUT: timeout_id}
 
 
 def attributes_of(headers: Mapping[str, str]) -> dict[str, dict[str, str]]:

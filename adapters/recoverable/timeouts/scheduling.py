@@ -6,7 +6,6 @@ import os
 from datetime import timedelta
 
 from ..attempt import now as utc_now
-from ..headers import MESSAGE_ID, TIME_SENT, write_date
 from ..limits import checked_delay
 from ..world import current_world
 from .ids import new_id
@@ -17,6 +16,7 @@ from .requests import (
     checked_destination,
     checked_key,
     due_time,
+    headers_with,
     text_of,
 )
 from .timeout import Timeout
@@ -35,7 +35,6 @@ LONGEST_NATIVE = timedelta(seconds=900)
 """SQS delays a message by 15 minutes at most (Amazon SQS delay queues)."""
 
 SAGA_ID = "NServiceBus.SagaId"
-RELATED_TO_TIMEOUT = "NServiceBus.RelatedToTimeoutId"
 TOKEN_BYTES = 16
 
 
@@ -189,12 +188,6 @@ class Timeouts:
         """The time by which delays are counted: that of the world it is asked in, if it is in one."""
         world = current_world.get()
         return world.clock() if world else self._own_clock()
-
-
-def headers_with(timeout_id: str, due_at: datetime, headers: Mapping[str, str]) -> dict[str, str]:
-    """A message's headers, and what says which timeout it was."""
-    named = {MESSAGE_ID: timeout_id, TIME_SENT: write_date(due_at)}
-    return {**named, **headers, RELATED_TO_TIMEOUT: timeout_id}
 
 
 def token(to: str, key: str | None) -> str:
