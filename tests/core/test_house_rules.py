@@ -76,7 +76,7 @@ def test_the_platforms_do_not_import_each_other(platform: str, other: str) -> No
 
 @every_deployed_file
 def test_sdks_are_imported_by_clients_and_stores_alone_and_when_they_are_called(path: Path) -> None:
-    talks = path.name == "client.py" or path.name.endswith("_store.py")
+    talks = path.name.endswith(("client.py", "_store.py"))
     sdks = [each for each in imports(tree(path)) if each.top in SDKS and not each.for_types]
 
     assert [each for each in sdks if not (talks and each.in_function)] == []
@@ -134,7 +134,7 @@ def test_only_clients_and_stores_and_what_is_named_here_keep_anything() -> None:
     keeping = {
         f"{name(path)}: {node.name}"
         for path in deployed()
-        if path.name != "client.py" and not path.name.endswith("_store.py")
+        if not path.name.endswith(("client.py", "_store.py"))
         for node in ast.walk(tree(path))
         if isinstance(node, ast.FunctionDef)
         and any("cache" in ast.dump(each) for each in node.decorator_list)

@@ -123,13 +123,14 @@ def test_a_dispatcher_calls_what_it_may_and_all_of_that(cloud: Cloud) -> None:
 
 
 def test_an_endpoint_that_stores_copies_calls_what_it_may_and_all_of_that(cloud: Cloud) -> None:
-    """One is stored in time, and one when its minute was announced already."""
-    clock, dynamodb = Clock(), Recorded(cloud.client("dynamodb"))
+    """One is stored in time, and one when its minute was over for a dispatcher."""
+    clock, ahead, dynamodb = Clock(), Clock(), Recorded(cloud.client("dynamodb"))
+    ahead.advance(HOUR)
     store = OneShard(cloud.store()._table.name, client=dynamodb.client)
     timeouts, copy = Timeouts(store, clock=clock), {"MessageBody": "hello"}
 
     timeouts.hold(copy, to=GONE, at=clock() + HOUR)
-    Dispatcher(OneShard(store._table.name, client=cloud.client("dynamodb")), clock=clock).run()
+    Dispatcher(OneShard(store._table.name, client=cloud.client("dynamodb")), clock=ahead).run()
     timeouts.hold(copy, to=GONE, at=clock())
 
     assert dynamodb.operations == operations_of(ENDPOINTS, "dynamodb")
