@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from threading import Lock, Thread
-from typing import TYPE_CHECKING, Any
+from threading import Thread
+from typing import TYPE_CHECKING
 
 import boto3
 from botocore.config import Config
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import make_server
+
+from recoverable.local.aws.one_at_a_time import OneAtATime
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -21,25 +23,15 @@ REGION = "eu-west-1"
 ACCOUNT = "123456789012"
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing"}
 
-Wsgi = Callable[[dict[str, Any], Any], Iterable[bytes]]
-
-
-class OneAtATime:
-    """moto's queues are not safe from threads: two receives at once can both get a message, which SQS does very rarely."""
-
-    def __init__(self, application: Wsgi) -> None:
-        self._application, self._lock = application, Lock()
-
-    def __call__(self, environment: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-        with self._lock:
-            return list(self._application(environment, start_response))
-
 
 @contextmanager
 def moto_server() -> Iterator[str]:
     """Serve SQS on a port that the kernel chooses; gives the URL."""
     logging.getLogger("werkzeug").setLevel(logging.ERROR)  # it would write a line for each call
-    application = OneAtATime(DomainDispatcherApplication(create_backend_app))
+    application = OneAtATime(
+        DomainDispatcherApplication(create_backend_app),
+        beside=frozenset(),  # two receives at once can both get a message, which SQS does very rarely
+    )
     server = make_server("127.0.0.1", 0, application, threaded=True)
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()

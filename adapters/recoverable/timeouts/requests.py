@@ -7,13 +7,13 @@ import re
 from datetime import datetime, timedelta
 
 from ..headers import MESSAGE_ID, TIME_SENT, write_date
+from ..limits import NO_DELAY
 from .ids import LATEST
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-NO_DELAY = timedelta(0)
 
 RELATED_TO_TIMEOUT = "NServiceBus.RelatedToTimeoutId"
 

@@ -6,11 +6,10 @@ import os
 from datetime import timedelta
 
 from ..attempt import now as utc_now
-from ..limits import checked_delay
+from ..limits import NO_DELAY, checked_delay
 from ..world import current_world
 from .ids import new_id
 from .requests import (
-    NO_DELAY,
     attributes_of,
     checked_correlation,
     checked_destination,
