@@ -125,7 +125,7 @@ def identity(one: Record) -> tuple[str, str, str]:
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(records(), st.data(), st.sampled_from(["native", "header"]), st.integers(0, 2), st.integers(0, 2))
 def test_each_record_is_done_with_or_copied_or_reported(
     batch: list[Record], data: st.DataObject, counter: Any, immediate: int, delayed: int

@@ -24,7 +24,7 @@ names = st.text(letters, min_size=1) | st.sampled_from([CARRIED, DELAYED_RETRIES
 field = st.none() | st.text(letters, min_size=1, max_size=20)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     body=st.binary(),
     written=st.dictionaries(names, anything, max_size=4),

@@ -148,5 +148,5 @@ class SharedCircuit(RuleBasedStateMachine):
         assert self.store.read().circuit == Normal()
 
 
-SharedCircuit.TestCase.settings = settings(max_examples=200, stateful_step_count=40, deadline=None)
+SharedCircuit.TestCase.settings = settings(max_examples=200, stateful_step_count=40)
 TestSharedCircuit = SharedCircuit.TestCase

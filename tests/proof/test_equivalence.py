@@ -59,7 +59,7 @@ def assert_equal(on_lambda: Story, in_functions: Story, *, to_the_second: bool) 
 
 
 @pytest.mark.slow
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(SCRIPTS, LADDERS, st.booleans())
 def test_a_message_climbs_alike_on_both_clouds(
     scripts: list[list[str]],

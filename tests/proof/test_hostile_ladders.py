@@ -63,7 +63,7 @@ def ended(world: SqsWorld, reader: Reader) -> set[str]:
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(sent(), min_size=1, max_size=4), LADDERS, ENDPOINTS, ENDS)
 def test_hostile_messages_climb_to_an_end(
     messages: list[dict[str, Any]],
@@ -82,7 +82,7 @@ def test_hostile_messages_climb_to_an_end(
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.lists(sent(), min_size=1, max_size=3),
     LADDERS,

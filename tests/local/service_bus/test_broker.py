@@ -157,4 +157,4 @@ class NoMessageIsLost(RuleBasedStateMachine):
 
 
 TestNoMessageIsLost = NoMessageIsLost.TestCase
-TestNoMessageIsLost.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestNoMessageIsLost.settings = settings(max_examples=60, stateful_step_count=30)
