@@ -104,10 +104,10 @@ class Breaker:
         limits = isinstance(circuit, Limited)
         switches = limits != isinstance(seen.circuit, Limited)
         wanted = Seen(circuit, switch=urandom(8).hex() if switches else seen.switch)
-        self._store_may_limit = self._store_may_limit or limits  # even if no answer comes
         try:
             changed = self._store.compare_and_set(seen, circuit, wanted.switch)
         except Exception as error:  # noqa: BLE001  # as in `look`, which tells next time whether it was done
+            self._store_may_limit = self._store_may_limit or limits
             self._unheard = wanted if switches else self._unheard
             self._go_alone(error, now, NO_DELAY)
             return wanted
