@@ -135,6 +135,25 @@ def test_a_port_that_is_none_is_refused(capsys: pytest.CaptureFixture[str], comm
 
 
 @pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        ("aws", "--visibility-timeout"),
+        ("aws", "--schedule-interval"),
+        ("azure", "--lock-duration"),
+        ("service-bus", "--lock-duration"),
+    ],
+)
+@pytest.mark.parametrize("text", ["soon", "inf", "99999999999999"])
+def test_a_time_that_is_none_is_refused(
+    capsys: pytest.CaptureFixture[str], command: str, option: str, text: str
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["local", command, f"{option}={text}"])
+
+    assert f"{text!r} is no number of seconds" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     ("words", "said"),
     [(["--help"], "local aws  "), (["local", "aws", "--help"], "LocalStack   localstack start")],
 )

@@ -1,18 +1,44 @@
-"""What the commands say, and what they read from their arguments, each in one place."""
+"""What the commands have in common: what they read from their arguments, what they say, and that they serve until they are stopped."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from datetime import timedelta
+from typing import TypeVar
+
+from recoverable.local.stopping import signals
+
+Host = TypeVar("Host")
 
 LAST_PORT = 65_535
 """What 16 bits hold (RFC 9293)."""
+
+_TICK = 0.1  # seconds
 
 
 def say(text: str) -> None:
     """Print a line at once, for whoever reads a pipe."""
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
+
+
+def serve(host: AbstractContextManager[Host], welcome: Callable[[Host], str]) -> None:
+    """Run a host until Ctrl-C or a request to terminate; `welcome` tells what it runs."""
+    with signals() as received, host as running:
+        say(welcome(running))
+        while not received:
+            time.sleep(_TICK)
+        say("Stopping.")
+
+
+def fail(command: str, error: object) -> int:
+    """Say why a command did not do its work; gives its exit status."""
+    sys.stderr.write(f"recoverable {command}: {error}\n")
+    return 2
 
 
 def name_and_value(text: str) -> tuple[str, str]:
@@ -36,3 +62,26 @@ def port(text: str) -> int:
     if not text.isdecimal() or int(text) > LAST_PORT:
         raise argparse.ArgumentTypeError(f"{text!r} is no port; write 0 (any free one) to {LAST_PORT}")
     return int(text)
+
+
+def seconds(text: str) -> timedelta:
+    """A time in seconds.
+
+    Raises:
+        argparse.ArgumentTypeError: It is none.
+    """
+    try:
+        return timedelta(seconds=float(text))
+    except (ValueError, OverflowError) as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds") from error
+
+
+def whole_seconds(text: str) -> timedelta:
+    """A time in whole seconds.
+
+    Raises:
+        argparse.ArgumentTypeError: It is none.
+    """
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds; write a whole one")
+    return seconds(text)

@@ -14,9 +14,6 @@ from __future__ import annotations
 import argparse
 import logging
 import platform
-import sys
-import time
-from datetime import timedelta
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -26,16 +23,63 @@ from recoverable.local.aws.narrator import narrate
 from recoverable.local.aws.sam.advice import advice
 from recoverable.local.aws.sam.document import TemplateError
 from recoverable.local.aws.settings import Settings
-from recoverable.local.console import name_and_value, port, say
-from recoverable.local.stopping import signals
+from recoverable.local.console import fail, name_and_value, port, say, serve, whole_seconds
 
-_TICK = 0.1  # seconds
+_PAIRS: dict[str, Any] = {"type": name_and_value, "action": "append", "default": [], "metavar": "NAME=VALUE"}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    for name, how in _ARGUMENTS.items():
-        parser.add_argument(name, **how)
+    _add_what_runs(parser)
+    _add_how_it_runs(parser)
+
+
+def _add_what_runs(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--template", default="template.yaml", metavar="FILE", help="the SAM template (default: %(default)s)")
+    add(
+        "--endpoint-url",
+        metavar="URL",
+        help="an SQS endpoint that runs already, and one of DynamoDB if the template has tables (default: start one)",
+    )
+    add("--port", type=port, default=0, help="where the started endpoint listens (default: any free port)")
+    add("--parameter", help="a value for one of the template's Parameters; can be repeated", **_PAIRS)
+    add(
+        "--env",
+        help="an environment variable for the functions, over the template's; can be repeated",
+        **_PAIRS,
+    )
+    add("--region", default="us-east-1", help="AWS::Region (default: %(default)s)")
+    add("--stack-name", default="local", help="AWS::StackName (default: %(default)s)")
+
+
+def _add_how_it_runs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--in-process",
+        action="store_true",
+        help="run the functions in this process, one invocation at a time, so that breakpoint() and debuggers work; "
+        "time-outs are off and a crash ends the command",
+    )
+    parser.add_argument(
+        "--concurrency",
+        type=int,
+        default=5,
+        metavar="N",
+        help="the most invocations at a time of each mapping, or the template's MaximumConcurrency if that is lower "
+        "(default: %(default)s, with which Lambda starts)",
+    )
+    parser.add_argument(
+        "--visibility-timeout",
+        type=whole_seconds,
+        metavar="SECONDS",
+        help="instead of the queues' own, so that what timed out or crashed comes back sooner than in AWS",
+    )
+    parser.add_argument(
+        "--schedule-interval",
+        type=whole_seconds,
+        metavar="SECONDS",
+        help="instead of the schedules' own, so that what happens by the minute or the day in AWS happens sooner",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -44,19 +88,13 @@ def run(arguments: argparse.Namespace) -> int:
         logging.basicConfig(level=logging.INFO)
     try:
         host = LocalAws(arguments.template, _settings(arguments), observe=lambda entry: say(narrate(entry)))
-        with signals() as received, host:
-            say(_welcome(host))
-            while not received:
-                time.sleep(_TICK)
-            say("Stopping.")
+        serve(host, _welcome)
     except (TemplateError, ValueError, OSError, BotoCoreError, ClientError) as error:
-        sys.stderr.write(f"recoverable local aws: {error}\n")
-        return 2
+        return fail("local aws", error)
     return 0
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:
-    visibility, interval = arguments.visibility_timeout, arguments.schedule_interval
     return Settings(
         parameters=dict(arguments.parameter),
         environment=dict(arguments.env),
@@ -66,8 +104,8 @@ def _settings(arguments: argparse.Namespace) -> Settings:
         stack_name=arguments.stack_name,
         in_process=arguments.in_process,
         concurrency=arguments.concurrency,
-        visibility_timeout=None if visibility is None else timedelta(seconds=visibility),
-        schedule_interval=None if interval is None else timedelta(seconds=interval),
+        visibility_timeout=arguments.visibility_timeout,
+        schedule_interval=arguments.schedule_interval,
     )
 
 
@@ -95,59 +133,3 @@ def _welcome(host: LocalAws) -> str:
             f"Send with: aws sqs send-message --endpoint-url {host.endpoint_url} --queue-url {queue.url} --message-body …"
         )
     return "\n".join([*lines, "Ctrl-C stops."])
-
-
-_ARGUMENTS: dict[str, dict[str, Any]] = {
-    "--template": {
-        "default": "template.yaml",
-        "metavar": "FILE",
-        "help": "the SAM template (default: %(default)s)",
-    },
-    "--endpoint-url": {
-        "metavar": "URL",
-        "help": "an SQS endpoint that runs already, and one of DynamoDB if the template has tables (default: start one)",
-    },
-    "--port": {
-        "type": port,
-        "default": 0,
-        "help": "where the started endpoint listens (default: any free port)",
-    },
-    "--parameter": {
-        "type": name_and_value,
-        "action": "append",
-        "default": [],
-        "metavar": "NAME=VALUE",
-        "help": "a value for one of the template's Parameters; can be repeated",
-    },
-    "--env": {
-        "type": name_and_value,
-        "action": "append",
-        "default": [],
-        "metavar": "NAME=VALUE",
-        "help": "an environment variable for the functions, over the template's; can be repeated",
-    },
-    "--in-process": {
-        "action": "store_true",
-        "help": "run the functions in this process, one invocation at a time, so that breakpoint() and debuggers work; "
-        "time-outs are off and a crash ends the command",
-    },
-    "--concurrency": {
-        "type": int,
-        "default": 5,
-        "metavar": "N",
-        "help": "the most invocations at a time of each mapping, or the template's MaximumConcurrency if that is lower "
-        "(default: %(default)s, with which Lambda starts)",
-    },
-    "--visibility-timeout": {
-        "type": int,
-        "metavar": "SECONDS",
-        "help": "instead of the queues' own, so that what timed out or crashed comes back sooner than in AWS",
-    },
-    "--schedule-interval": {
-        "type": int,
-        "metavar": "SECONDS",
-        "help": "instead of the schedules' own, so that what happens by the minute or the day in AWS happens sooner",
-    },
-    "--region": {"default": "us-east-1", "help": "AWS::Region (default: %(default)s)"},
-    "--stack-name": {"default": "local", "help": "AWS::StackName (default: %(default)s)"},
-}

@@ -9,10 +9,6 @@ With Core Tools and the official emulator at hand, `func start` runs the same fo
 from __future__ import annotations
 
 import argparse
-import sys
-import time
-from datetime import timedelta
-from typing import Any
 
 from azure.servicebus.exceptions import ServiceBusError
 
@@ -21,16 +17,45 @@ from recoverable.local.azure.app import AppError
 from recoverable.local.azure.host import LocalFunctions
 from recoverable.local.azure.narrator import narrate
 from recoverable.local.azure.settings import Settings
-from recoverable.local.console import name_and_value, port, say
-from recoverable.local.stopping import signals
-
-_TICK = 0.1  # seconds
+from recoverable.local.console import fail, name_and_value, port, say, serve
+from recoverable.local.service_bus.command import add_queue_settings
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    for name, how in _ARGUMENTS.items():
-        parser.add_argument(name, **how)
+    add = parser.add_argument
+    add("folder", nargs="?", default=".", help="the app's folder (default: this one)")
+    add(
+        "--connection-string",
+        metavar="TEXT",
+        help="a namespace for all of the app's Service Bus connections (default: as the app settings say, else start one)",
+    )
+    add(
+        "--setting",
+        type=name_and_value,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an app setting, over that of local.settings.json; can be repeated",
+    )
+    _add_namespace(parser)
+
+
+def _add_namespace(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--queue",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a further queue of the started namespace; can be repeated",
+    )
+    parser.add_argument(
+        "--error-queue",
+        metavar="NAME",
+        help="gets all its dead letters (default: the error queues of the app's endpoints, else the app setting RECOVERABLE_ERROR_QUEUE, else error)",
+    )
+    add_queue_settings(parser)
+    parser.add_argument("--port", type=port, default=0, help="where it listens (default: any free port)")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -39,14 +64,9 @@ def run(arguments: argparse.Namespace) -> int:
         host = LocalFunctions(
             arguments.folder, _settings(arguments), observe=lambda entry: say(narrate(entry))
         )
-        with signals() as received, host:
-            say(_welcome(host))
-            while not received:
-                time.sleep(_TICK)
-            say("Stopping.")
+        serve(host, _welcome)
     except (AppError, ValueError, OSError, ServiceBusError) as error:
-        sys.stderr.write(f"recoverable local azure: {error}\n")
-        return 2
+        return fail("local azure", error)
     return 0
 
 
@@ -57,7 +77,7 @@ def _settings(arguments: argparse.Namespace) -> Settings:
         queues=arguments.queue,
         error_queue=arguments.error_queue,
         max_delivery_count=arguments.max_delivery_count,
-        lock_duration=timedelta(seconds=arguments.lock_duration),
+        lock_duration=arguments.lock_duration,
         port=arguments.port,
     )
 
@@ -71,46 +91,3 @@ def _welcome(host: LocalFunctions) -> str:
         lines += [f"queue    {name}" for name in host.queues]
         lines.append(f"Connect with: {host.namespace.connection_string}")
     return "\n".join([*lines, "Ctrl-C stops."])
-
-
-_ARGUMENTS: dict[str, dict[str, Any]] = {
-    "folder": {"nargs": "?", "default": ".", "help": "the app's folder (default: this one)"},
-    "--connection-string": {
-        "metavar": "TEXT",
-        "help": "a namespace for all of the app's Service Bus connections (default: as the app settings say, else start one)",
-    },
-    "--setting": {
-        "type": name_and_value,
-        "action": "append",
-        "default": [],
-        "metavar": "NAME=VALUE",
-        "help": "an app setting, over that of local.settings.json; can be repeated",
-    },
-    "--queue": {
-        "action": "append",
-        "default": [],
-        "metavar": "NAME",
-        "help": "a further queue of the started namespace; can be repeated",
-    },
-    "--error-queue": {
-        "metavar": "NAME",
-        "help": "gets all its dead letters (default: the error queues of the app's endpoints, else the app setting RECOVERABLE_ERROR_QUEUE, else error)",
-    },
-    "--max-delivery-count": {
-        "type": int,
-        "default": 100,
-        "metavar": "N",
-        "help": "of its queues (default: %(default)s)",
-    },
-    "--lock-duration": {
-        "type": float,
-        "default": 60,
-        "metavar": "SECONDS",
-        "help": "of its queues (default: %(default)s)",
-    },
-    "--port": {
-        "type": port,
-        "default": 0,
-        "help": "where it listens (default: any free port)",
-    },
-}

@@ -8,13 +8,13 @@ where the template has each minute. The exit status is 0 when each order ended w
 from __future__ import annotations
 
 import argparse
-import sys
 from datetime import timedelta
 
 from rich.console import Console
 
 from recoverable.local.aws import Entry, LocalAws
 from recoverable.local.aws.sam.document import TemplateError
+from recoverable.local.console import fail
 from recoverable.local.demo.aws.entries import LONGEST_DELAY, dispatched, given_up, read
 from recoverable.local.demo.orders import ORDERS
 from recoverable.local.demo.picture import error_queue
@@ -56,8 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
             observe=watcher,
         )
     except TemplateError as error:
-        sys.stderr.write(f"recoverable demo aws: {error} The example shop is in the project's repository.\n")
-        return 2
+        return fail("demo aws", f"{error} The example shop is in the project's repository.")
     return show(host, watcher, Console())
 
 

@@ -8,13 +8,13 @@ it must, and 1 when one was lost or ended elsewhere.
 from __future__ import annotations
 
 import argparse
-import sys
 from datetime import timedelta
 
 from azure.servicebus import ServiceBusMessage
 from rich.console import Console
 
 from recoverable.local.azure import AppError, Entry, LocalFunctions
+from recoverable.local.console import fail
 from recoverable.local.demo.azure.entries import Reader, given_up, text_of
 from recoverable.local.demo.orders import DEADLY, NEIGHBOUR, ORDERS, Order
 from recoverable.local.demo.picture import error_queue
@@ -55,8 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         with ServiceBusNamespace(QUEUES) as namespace:
             return show(arguments.folder, namespace, Console())
     except AppError as error:
-        sys.stderr.write(f"recoverable demo azure: {error}\n{WHERE}\n")
-        return 2
+        return fail("demo azure", f"{error}\n{WHERE}")
 
 
 def show(folder: str, namespace: ServiceBusNamespace, console: Console) -> int:
