@@ -7,11 +7,16 @@ from collections import Counter
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from select import select
 from socket import SHUT_RDWR
 from threading import Event, Lock, Thread
 from typing import Any, Self, assert_never
 
 JSON = "application/x-amz-json-1.0"
+PAUSE = 0.05
+"""Seconds between two looks at whether all is over."""
+PATIENCE = 60
+"""Seconds that a connection may be idle; clients give up before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +39,7 @@ class HangUp:
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """SQS hears of the call so many seconds late."""
-
-    seconds: float
+    """SQS hears of the call when the client has given up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,7 @@ class FaultyProxy:
         self.closing = Event()
         self._lock = Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler_of(self))
-        self._thread = Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        self._thread = Thread(target=self._server.serve_forever, args=(PAUSE,), daemon=True)
         self.url = f"http://127.0.0.1:{self._server.server_port}"
 
     def __enter__(self) -> Self:
@@ -112,7 +115,7 @@ class Handler(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
-    timeout = 10
+    timeout = PATIENCE
     proxy: FaultyProxy
 
     def do_POST(self) -> None:
@@ -129,9 +132,9 @@ class Handler(BaseHTTPRequestHandler):
                 self.hang_up()
             case HangUp():
                 self.hang_up()
-            case Late(seconds):
-                self.proxy.closing.wait(seconds)
-                self.answer_if_heard(*self.forwarded(body))
+            case Late():
+                self.wait_until_nobody_listens()
+                self.forwarded(body)
             case FailEntry(number, code):
                 self.answer(*self.without(body, number, code))
             case SayNothing():
@@ -141,7 +144,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def forwarded(self, body: bytes) -> tuple[int, bytes]:
         """What the real SQS answers."""
-        connection = HTTPConnection(self.proxy.upstream, timeout=10)
+        connection = HTTPConnection(self.proxy.upstream, timeout=PATIENCE)
         skipped = ("host", "connection", "content-length", "expect")
         headers = {name: value for name, value in self.headers.items() if name.lower() not in skipped}
         try:
@@ -166,11 +169,11 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def answer_if_heard(self, status: int, body: bytes) -> None:
-        try:
-            self.answer(status, body)
-        except ConnectionError:
-            self.close_connection = True  # the client has given up, which is what the delay was for
+    def wait_until_nobody_listens(self) -> None:
+        self.close_connection = True
+        while not self.proxy.closing.is_set():
+            if select([self.connection], [], [], PAUSE)[0]:  # the client's end of the connection
+                return
 
     def hang_up(self) -> None:
         self.close_connection = True

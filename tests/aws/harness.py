@@ -10,13 +10,20 @@ from typing import Any
 
 from aws.queues import Queue
 from aws.records import event, received
-from recoverable import Delayed, Failed, Immediate, Recoverability
+from recoverable import Delayed, Failed, Immediate, Message, Recoverability
+from recoverable.aws import SqsEndpoint
 
 PAUSE = 0.005
 """Seconds between two looks at a condition."""
 
 PATIENCE = 60.0
 """Seconds for what takes one or two on a machine of one's own."""
+
+AMPLE = 60.0
+"""Seconds kept for settling, of which a call may take half, and a quarter for its answer: a machine that stands still is no broker that does."""
+
+PATIENT: dict[str, Any] = {"settle_within": timedelta(seconds=AMPLE)}
+"""The settings of front doors that keep as much."""
 
 Endpoint = Callable[[dict[str, Any], Any], Any]
 Contexts = Callable[[], Any]
@@ -25,7 +32,7 @@ Contexts = Callable[[], Any]
 class Context:
     """Lambda's context, whose time a test sets."""
 
-    def __init__(self, seconds: float = 60.0) -> None:
+    def __init__(self, seconds: float = 10 * AMPLE) -> None:
         self.seconds = seconds
 
     def get_remaining_time_in_millis(self) -> int:
@@ -47,10 +54,10 @@ class NearTheEnd(Context):
 
     Args:
         began: seconds that the invocation says it has when first asked.
-        left: seconds left from then on; by default handlers have a fifth of a second, and settling has three.
+        left: seconds left from then on; by default handlers have a fifth of a second, and settling has ample time.
     """
 
-    def __init__(self, *, began: float = 60.0, left: float = 3.2) -> None:
+    def __init__(self, *, began: float = 10 * AMPLE, left: float = AMPLE + 0.2) -> None:
         super().__init__(began)
         self._left = left
 
@@ -167,6 +174,13 @@ def wait_for(condition: Callable[[], bool], *, within: float = PATIENCE) -> None
     while not condition():
         assert monotonic() < end, f"still not so after {within} seconds: {condition}"
         pause.wait(PAUSE)
+
+
+def sqs_endpoint(
+    handler: Callable[[Message], Any], recoverability: Recoverability, **settings: Any
+) -> SqsEndpoint:
+    """An endpoint that keeps ample time for settling unless told otherwise."""
+    return SqsEndpoint(handler, recoverability, **{**PATIENT, **settings})
 
 
 def ladder(

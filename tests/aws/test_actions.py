@@ -11,7 +11,7 @@ import pytest
 
 from aws.conftest import NewQueue
 from aws.faulty_proxy import FaultyProxy
-from aws.harness import Mapping, ladder
+from aws.harness import Mapping, ladder, sqs_endpoint
 from aws.queues import Queue
 from recoverable import (
     Delayed,
@@ -28,7 +28,6 @@ from recoverable import (
     default_policy,
 )
 from recoverable.actions import Action
-from recoverable.aws import SqsEndpoint
 
 
 class Handler:
@@ -54,7 +53,7 @@ def climb(orders: Queue, settings: Recoverability, failure: Exception | None = N
     """Send a message and let it climb to its end."""
     handler = Handler(failure)
     orders.send()
-    Mapping(orders, SqsEndpoint(handler, settings)).run_dry()
+    Mapping(orders, sqs_endpoint(handler, settings)).run_dry()
     return handler
 
 
@@ -93,7 +92,7 @@ def test_messages_for_several_error_queues_go_each_to_its_own_in_one_batch_for_e
     def sort(_: Recoverability, context: ErrorContext) -> Action:
         return MoveToError(poison.name if context.message.text == "b" else None)
 
-    Mapping(orders, SqsEndpoint(Handler(), ladder(error, policy=sort))).run_dry()
+    Mapping(orders, sqs_endpoint(Handler(), ladder(error, policy=sort))).run_dry()
 
     assert ([copy.body for copy in error.arrived()], [copy.body for copy in poison.arrived()]) == (
         ["a", "a"],
@@ -124,7 +123,7 @@ def test_an_unrecoverable_failure_goes_to_the_error_queue_at_once(orders: Queue,
 def test_a_body_that_cannot_be_read_goes_to_the_error_queue_at_once(orders: Queue, error: Queue) -> None:
     orders.send("no JSON")
 
-    Mapping(orders, SqsEndpoint(Message.json, ladder(error, immediate=5, delayed=3))).run_dry()
+    Mapping(orders, sqs_endpoint(Message.json, ladder(error, immediate=5, delayed=3))).run_dry()
 
     assert types(error) == ["recoverable.MessageDeserializationError"]
 
@@ -173,6 +172,6 @@ def test_a_policy_that_always_retries_later_ends_after_a_thousand_rounds(orders:
         Immediate(0), Delayed(0), Failed(error.name), policy=lambda *_: DelayedRetry(timedelta(0))
     )
 
-    Mapping(orders, SqsEndpoint(handler, settings)).run_dry()
+    Mapping(orders, sqs_endpoint(handler, settings)).run_dry()
 
     assert (handler.runs, types(error)) == ([(999, 1), (1000, 1)], ["ValueError"])

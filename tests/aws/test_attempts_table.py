@@ -8,11 +8,10 @@ import pytest
 
 from attempts_table import TABLE
 from aws.conftest import NewQueue
-from aws.harness import Mapping, compete, ladder
+from aws.harness import Mapping, compete, ladder, sqs_endpoint
 from aws.queues import Queue
 from aws.server import client_at
 from recoverable import Message
-from recoverable.aws import SqsEndpoint
 
 table = pytest.mark.parametrize(("immediate", "delayed", "attempts"), TABLE)
 BODIES = ("first", "second", "third")
@@ -45,7 +44,7 @@ def test_one_instance_makes_the_attempts_of_the_table(
     orders: Queue, error: Queue, immediate: int, delayed: int, attempts: int, counter: str
 ) -> None:
     handler = Ledger()
-    endpoint = SqsEndpoint(handler, ladder(error, immediate=immediate, delayed=delayed), counter=counter)  # type: ignore[arg-type]
+    endpoint = sqs_endpoint(handler, ladder(error, immediate=immediate, delayed=delayed), counter=counter)
     for body in BODIES:
         orders.send(body)
 
@@ -62,7 +61,7 @@ def test_six_competing_instances_make_the_attempts_of_the_table(
     handler = Ledger()
     recoverability = ladder(error, immediate=immediate, delayed=delayed)
     instances = [
-        Mapping(orders, SqsEndpoint(handler, recoverability, client=client_at(sqs)), batch=2)
+        Mapping(orders, sqs_endpoint(handler, recoverability, client=client_at(sqs)), batch=2)
         for _ in range(6)
     ]
     for body in BODIES:

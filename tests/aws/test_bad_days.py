@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import timedelta
 from random import Random
 from typing import Any
 
 import pytest
 
 from aws.faulty_proxy import FailEntry, Fault, FaultyProxy, HangUp, LoseAnswer, Refuse, Rule, SayNothing
-from aws.harness import Mapping, ladder
+from aws.harness import Mapping, ladder, sqs_endpoint
 from aws.queues import Queue
 from recoverable import Message
-from recoverable.aws import SqsEndpoint
 
 OPERATIONS = ("SendMessageBatch", "DeleteMessageBatch", "ChangeMessageVisibilityBatch")
 FAULTS: list[Fault] = [Refuse("RequestThrottled", 403), LoseAnswer(), HangUp(), SayNothing(), FailEntry(0)]
@@ -57,9 +55,7 @@ def test_whatever_calls_fail_nothing_is_lost_and_nothing_good_is_given_up(
     proxy.rules = bad_day(Random(seed))
     lost = sum(rule.fault == LoseAnswer() and rule.operation == OPERATIONS[0] for rule in proxy.rules)
     settings = ladder(error, immediate=1, delayed=1)
-    mapping = Mapping(
-        orders, SqsEndpoint(handle, settings, counter=counter, settle_within=timedelta(seconds=3))
-    )
+    mapping = Mapping(orders, sqs_endpoint(handle, settings, counter=counter))
 
     climb(mapping)
 

@@ -10,10 +10,9 @@ import pytest
 
 from aws.failing import SETTLE_WITHIN, A, B, Handler, all_done, bodies, mapping, nothing_done, told
 from aws.faulty_proxy import FailEntry, Fault, FaultyProxy, Refuse, Rule, SayNothing
-from aws.harness import Mapping, ladder, wait_for
+from aws.harness import Mapping, ladder, sqs_endpoint, wait_for
 from aws.queues import Queue
 from recoverable import Message
-from recoverable.aws import SqsEndpoint
 
 
 @pytest.fixture
@@ -108,7 +107,7 @@ def test_while_no_connection_is_accepted_all_that_failed_comes_back(
 
     orders.send(A)
     orders.send(B)
-    failing = Mapping(orders, SqsEndpoint(fail_one, ladder(error), settle_within=SETTLE_WITHIN))
+    failing = Mapping(orders, sqs_endpoint(fail_one, ladder(error), settle_within=SETTLE_WITHIN))
     with socket.socket() as deaf:  # bound, but not listening
         deaf.bind(("127.0.0.1", 0))
         monkeypatch.setenv("AWS_ENDPOINT_URL_SQS", f"http://127.0.0.1:{deaf.getsockname()[1]}")
@@ -122,13 +121,13 @@ def test_without_the_error_queue_the_message_stays_until_there_is_one(
     orders: Queue, error: Queue, handler: Handler, caplog: pytest.LogCaptureFixture, sqs: str
 ) -> None:
     orders.send(A)
-    failing = Mapping(orders, SqsEndpoint(handler, ladder("no-such-queue")))
+    failing = Mapping(orders, sqs_endpoint(handler, ladder("no-such-queue")))
 
     assert (failing.poll(), orders.count()) == ([A], 1)
     assert "SQS could not be told about 1 messages ('no-such-queue')" in caplog.text
 
     failing.expire()
-    Mapping(orders, SqsEndpoint(handler, ladder(error))).run_dry()
+    Mapping(orders, sqs_endpoint(handler, ladder(error))).run_dry()
 
     assert bodies(error) == [A]
 
@@ -139,7 +138,7 @@ def test_the_log_names_the_messages_that_could_not_be_settled(
     message_id = orders.send(A)
     proxy.rules = [Rule("SendMessageBatch", Refuse("RequestThrottled", 403))]
 
-    Mapping(orders, SqsEndpoint(handler, ladder(error))).poll()
+    Mapping(orders, sqs_endpoint(handler, ladder(error))).poll()
 
     (record,) = [record for record in caplog.records if record.name == "recoverable.settlement"]
     assert (record.levelname, record.__dict__["message_ids"], record.__dict__["queue"]) == (

@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 
 from aws.faulty_proxy import FaultyProxy
-from aws.harness import Context, Mapping, ladder, lose_deliveries
+from aws.harness import Context, Mapping, ladder, lose_deliveries, sqs_endpoint
 from aws.queues import Queue
 from aws.records import event, received, record
 from recoverable import Message
-from recoverable.aws import SqsEndpoint
 from recoverable.aws.client import sqs_client
 
 
@@ -39,7 +38,7 @@ def batch_of(queue: Queue, size: int) -> dict[str, Any]:
 def test_moving_failed_messages_costs_one_send_and_one_delete_for_ten(
     orders: Queue, error: Queue, proxy: FaultyProxy, failed: int, calls: int
 ) -> None:
-    answer = SqsEndpoint(fail, ladder(error))(batch_of(orders, failed), Context())
+    answer = sqs_endpoint(fail, ladder(error))(batch_of(orders, failed), Context())
 
     assert answer == {"batchItemFailures": []}
     assert proxy.calls == {"SendMessageBatch": calls, "DeleteMessageBatch": calls}
@@ -52,14 +51,14 @@ def test_retrying_immediately_costs_one_call_for_ten(
 ) -> None:
     batch = batch_of(orders, failed)
 
-    answer = SqsEndpoint(fail, ladder(error, immediate=1))(batch, Context())
+    answer = sqs_endpoint(fail, ladder(error, immediate=1))(batch, Context())
 
     ids = [{"itemIdentifier": record["messageId"]} for record in batch["Records"]]
     assert (answer, proxy.calls) == ({"batchItemFailures": ids}, {"ChangeMessageVisibilityBatch": calls})
 
 
 def test_a_batch_that_succeeds_costs_no_call(orders: Queue, error: Queue, proxy: FaultyProxy) -> None:
-    answer = SqsEndpoint(succeed, ladder(error))(batch_of(orders, 25), Context())
+    answer = sqs_endpoint(succeed, ladder(error))(batch_of(orders, 25), Context())
 
     assert (answer, dict(proxy.calls)) == ({"batchItemFailures": []}, {})
 
@@ -70,7 +69,7 @@ def test_a_single_message_that_was_delivered_before_and_succeeds_costs_no_call(
     orders.send()
     lose_deliveries(orders, 2)
 
-    Mapping(orders, SqsEndpoint(succeed, ladder(error, immediate=5))).run_dry()
+    Mapping(orders, sqs_endpoint(succeed, ladder(error, immediate=5))).run_dry()
 
     assert dict(proxy.calls) == {}
 
@@ -82,13 +81,13 @@ def test_the_messages_that_succeed_beside_fresh_failures_cost_no_call_of_their_o
         if int(message.text) % 2:
             raise ValueError("no")
 
-    SqsEndpoint(fail_odd, ladder(error))(batch_of(orders, 10), Context())
+    sqs_endpoint(fail_odd, ladder(error))(batch_of(orders, 10), Context())
 
     assert proxy.entries == {"SendMessageBatch": 5, "DeleteMessageBatch": 5}
 
 
 def test_one_client_serves_all_invocations_of_a_process(orders: Queue, error: Queue) -> None:
-    endpoint = SqsEndpoint(fail, ladder(error))
+    endpoint = sqs_endpoint(fail, ladder(error))
     for _ in range(3):
         orders.send()
         Mapping(orders, endpoint).run_dry()

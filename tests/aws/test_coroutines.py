@@ -10,10 +10,9 @@ from datetime import timedelta
 import pytest
 
 from aws.faulty_proxy import FaultyProxy
-from aws.harness import Context, Mapping, NearTheEnd, ladder, lose_deliveries
+from aws.harness import Mapping, NearTheEnd, ladder, lose_deliveries, sqs_endpoint
 from aws.queues import Queue
 from recoverable import Message
-from recoverable.aws import SqsEndpoint
 
 
 class Meeting:
@@ -51,7 +50,7 @@ def test_as_many_messages_are_worked_on_at_once_as_the_concurrency_says(orders: 
     handler = Meeting(3)
     send(orders, *"abcdef")
 
-    Mapping(orders, SqsEndpoint(handler, ladder(error), concurrency=3)).run_dry()
+    Mapping(orders, sqs_endpoint(handler, ladder(error), concurrency=3)).run_dry()
 
     assert (max(handler.together), handler.runs) == (3, Counter("abcdef"))
 
@@ -60,7 +59,7 @@ def test_one_at_a_time_unless_told(orders: Queue, error: Queue) -> None:
     handler = Meeting(1)
     send(orders, *"abc")
 
-    Mapping(orders, SqsEndpoint(handler, ladder(error))).run_dry()
+    Mapping(orders, sqs_endpoint(handler, ladder(error))).run_dry()
 
     assert (max(handler.together), handler.runs) == (1, Counter("abc"))
 
@@ -69,7 +68,7 @@ def test_each_message_of_several_at_once_has_the_ladder_of_its_own(orders: Queue
     handler = Meeting(2, "b", "d")
     send(orders, *"abcd")
 
-    Mapping(orders, SqsEndpoint(handler, ladder(error, immediate=1, delayed=1), concurrency=4)).run_dry()
+    Mapping(orders, sqs_endpoint(handler, ladder(error, immediate=1, delayed=1), concurrency=4)).run_dry()
 
     assert handler.runs == {"a": 1, "b": 4, "c": 1, "d": 4}
     assert bodies(error) == ["b", "d"]
@@ -82,7 +81,7 @@ def test_those_delivered_earlier_run_alone_whatever_the_concurrency(
     send(orders, *"abc")
     lose_deliveries(orders, 1)
 
-    Mapping(orders, SqsEndpoint(handler, ladder(error, immediate=1), concurrency=3)).poll()
+    Mapping(orders, sqs_endpoint(handler, ladder(error, immediate=1), concurrency=3)).poll()
 
     assert (max(handler.together), proxy.calls) == (1, {"DeleteMessageBatch": 2})
 
@@ -95,7 +94,7 @@ def test_all_that_run_at_once_from_the_start_are_convicted_and_the_rest_is_hande
 
     send(orders, *"abcd")
 
-    reported = Mapping(orders, SqsEndpoint(slow, ladder(error), concurrency=2), contexts=NearTheEnd).poll()
+    reported = Mapping(orders, sqs_endpoint(slow, ladder(error), concurrency=2), contexts=NearTheEnd).poll()
 
     assert (reported, bodies(error), bodies(orders)) == ([], ["a", "b"], ["c", "d"])
 
@@ -106,7 +105,7 @@ def test_a_time_limit_of_the_handlers_own_is_a_failure_like_any_other(orders: Qu
             await asyncio.sleep(5)
 
     send(orders, "a")
-    Mapping(orders, SqsEndpoint(impatient, ladder(error)), contexts=lambda: Context(60)).run_dry()
+    Mapping(orders, sqs_endpoint(impatient, ladder(error))).run_dry()
 
     (copy,) = error.arrived()
     assert copy.headers["NServiceBus.ExceptionInfo.ExceptionType"] == "TimeoutError"
@@ -117,7 +116,7 @@ def test_a_cancelled_handler_has_failed(orders: Queue, error: Queue) -> None:
         raise asyncio.CancelledError
 
     send(orders, "a", "b")
-    endpoint = SqsEndpoint(cancelled, ladder(error), handler_timeout=timedelta(seconds=5))
+    endpoint = sqs_endpoint(cancelled, ladder(error), handler_timeout=timedelta(seconds=5))
 
     assert (Mapping(orders, endpoint).poll(), bodies(error)) == ([], ["a", "b"])
 
@@ -137,7 +136,7 @@ def test_an_interruption_inside_a_task_of_the_handler_leaves_nothing_running_beh
             await asyncio.create_task(end())
 
     send(orders, "end", "next")
-    mapping = Mapping(orders, SqsEndpoint(handle, ladder(error)))
+    mapping = Mapping(orders, sqs_endpoint(handle, ladder(error)))
 
     mapping.poll()
     assert ([type(error) for error in mapping.raised], orders.count()) == ([interruption], 2)
@@ -155,7 +154,7 @@ def test_clients_that_a_handler_keeps_between_invocations_find_their_event_loop(
     async def handle(message: Message) -> None:
         loops.append(asyncio.get_running_loop())
 
-    mapping = Mapping(orders, SqsEndpoint(handle, ladder(error)))
+    mapping = Mapping(orders, sqs_endpoint(handle, ladder(error)))
     for body in "ab":
         send(orders, body)
         mapping.poll()
@@ -183,6 +182,6 @@ def test_what_a_plain_function_leaves_unawaited_is_run_to_its_end(orders: Queue,
             raise ValueError("no")
 
     send(orders, *"abc")
-    Mapping(orders, SqsEndpoint(handle, ladder(error))).run_dry()
+    Mapping(orders, sqs_endpoint(handle, ladder(error))).run_dry()
 
     assert (runs, bodies(error)) == (["a", "b", "c"], ["b"])

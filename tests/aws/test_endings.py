@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from aws.faulty_proxy import FaultyProxy, Refuse, Rule
-from aws.harness import Mapping, ladder, lose_deliveries
+from aws.harness import Mapping, ladder, lose_deliveries, sqs_endpoint
 from aws.queues import Queue
 from recoverable import Message
-from recoverable.aws import SqsEndpoint
 from recoverable.aws.endpoint import UnfinishedBatch
 
 INTERRUPTIONS = [KeyboardInterrupt, SystemExit]
@@ -41,7 +40,7 @@ def bodies(queue: Queue) -> list[str]:
 def without_partial_responses(
     orders: Queue, error: Queue, handler: Handler, *, immediate: int = 0
 ) -> Mapping:
-    return Mapping(orders, SqsEndpoint(handler, ladder(error, immediate=immediate), partial_responses=False))
+    return Mapping(orders, sqs_endpoint(handler, ladder(error, immediate=immediate), partial_responses=False))
 
 
 def test_without_partial_responses_what_is_done_with_is_deleted_before_the_invocation_fails(
@@ -115,7 +114,7 @@ def test_an_interruption_is_a_failed_attempt_and_raised_again_after_settling(
 ) -> None:
     handler = Handler(interruption)
     send(orders, "good", "bad", "end", "late")
-    mapping = Mapping(orders, SqsEndpoint(handler, ladder(error)))
+    mapping = Mapping(orders, sqs_endpoint(handler, ladder(error)))
 
     mapping.poll()
 
@@ -131,7 +130,7 @@ def test_an_interruption_leaves_an_immediate_retry_to_the_next_invocation(
 ) -> None:
     handler = Handler(SystemExit)
     send(orders, "end")
-    mapping = Mapping(orders, SqsEndpoint(handler, ladder(error, immediate=1)))
+    mapping = Mapping(orders, sqs_endpoint(handler, ladder(error, immediate=1)))
 
     mapping.poll()
     mapping.poll()
@@ -150,7 +149,7 @@ def test_an_interruption_in_a_coroutine_is_raised_again_after_settling(
         handler(message)
 
     send(orders, "good", "end", "late")
-    mapping = Mapping(orders, SqsEndpoint(handle, ladder(error)))
+    mapping = Mapping(orders, sqs_endpoint(handle, ladder(error)))
 
     mapping.poll()
 
@@ -166,7 +165,7 @@ def test_after_an_interruption_what_was_delivered_earlier_is_handed_back_too(
     lose_deliveries(orders, 1)
     send(orders, "end")
 
-    Mapping(orders, SqsEndpoint(handler, ladder(error))).poll()
+    Mapping(orders, sqs_endpoint(handler, ladder(error))).poll()
 
     assert (handler.runs, bodies(error), bodies(orders)) == (["end"], ["end"], ["again"])
 
@@ -177,7 +176,7 @@ def test_every_other_end_of_a_handler_is_a_failed_attempt(
 ) -> None:
     handler = Handler(raised)
     send(orders, "end", "good")
-    mapping = Mapping(orders, SqsEndpoint(handler, ladder(error)))
+    mapping = Mapping(orders, sqs_endpoint(handler, ladder(error)))
 
     assert (mapping.poll(), mapping.raised, handler.runs) == ([], [], ["end", "good"])
     assert bodies(error) == ["end"]

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from aws.conftest import NewQueue
-from aws.harness import Mapping, ladder
+from aws.harness import Mapping, ladder, sqs_endpoint
 from aws.placeholders import A_DATE, Matching
 from aws.queues import Queue
 from recoverable import Delayed, Immediate, Message, Recoverability
-from recoverable.aws import SqsEndpoint
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, 89, tzinfo=UTC)
 ATTRIBUTES: dict[str, Any] = {
@@ -77,7 +76,7 @@ def test_the_error_copy_has_the_body_the_attributes_and_every_fault_header(
     monkeypatch.setenv("AWS_LAMBDA_LOG_STREAM_NAME", "2026/03/04/[$LATEST]abc")
     message_id = orders.send("an order: ä€😀", attributes=ATTRIBUTES)
 
-    endpoint = SqsEndpoint(out_of_stock, ladder(error, immediate=1, delayed=1), clock=lambda: NOW)
+    endpoint = sqs_endpoint(out_of_stock, ladder(error, immediate=1, delayed=1), clock=lambda: NOW)
     Mapping(orders, endpoint).run_dry()
 
     (copy,) = error.arrived()
@@ -88,7 +87,7 @@ def test_the_error_copy_has_the_body_the_attributes_and_every_fault_header(
 
 def test_a_delayed_retry_carries_its_round_and_no_fault(orders: Queue, error: Queue) -> None:
     message_id = orders.send("an order", attributes=ATTRIBUTES)
-    endpoint = SqsEndpoint(out_of_stock, ladder(error, delayed=1), clock=lambda: NOW)
+    endpoint = sqs_endpoint(out_of_stock, ladder(error, delayed=1), clock=lambda: NOW)
 
     Mapping(orders, endpoint).poll()
 
@@ -114,7 +113,7 @@ def test_ten_attributes_of_the_sender_live_through_delayed_retries_into_the_erro
         raise ValueError(message.id)
 
     orders.send("hello", attributes=TEN)
-    Mapping(orders, SqsEndpoint(fail, ladder(error, delayed=2))).run_dry()
+    Mapping(orders, sqs_endpoint(fail, ladder(error, delayed=2))).run_dry()
 
     (copy,) = error.arrived()
     folded = json.loads(copy.headers["Recoverable.Attributes"])
@@ -130,10 +129,10 @@ def as_sent(folded: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_redriven_message_gives_the_handler_all_ten_attributes_again(orders: Queue, error: Queue) -> None:
     orders.send("hello", attributes=TEN)
-    Mapping(orders, SqsEndpoint(out_of_stock, ladder(error))).run_dry()
+    Mapping(orders, sqs_endpoint(out_of_stock, ladder(error))).run_dry()
     seen: list[set[str]] = []
 
-    again = SqsEndpoint(lambda message: seen.append(set(message.headers) & set(TEN)), ladder("nowhere"))
+    again = sqs_endpoint(lambda message: seen.append(set(message.headers) & set(TEN)), ladder("nowhere"))
     Mapping(error, again).run_dry()
 
     assert seen == [{name for name, value in TEN.items() if "StringValue" in value}]
@@ -150,7 +149,7 @@ def test_the_native_record_has_all_ten_attributes_again_too(orders: Queue, error
         raise ValueError(message.id)
 
     orders.send("hello", attributes=sent)
-    Mapping(orders, SqsEndpoint(fail, ladder(error, delayed=2))).run_dry()
+    Mapping(orders, sqs_endpoint(fail, ladder(error, delayed=2))).run_dry()
 
     first, *later = seen
     assert len(first) == 10
@@ -167,7 +166,7 @@ def test_the_group_of_a_fair_queue_is_kept_over_delayed_retries_into_the_error_q
         raise ValueError(message.id)
 
     orders.send("hello", MessageGroupId="tenant-7")
-    Mapping(orders, SqsEndpoint(fail, ladder(error, delayed=1))).run_dry()
+    Mapping(orders, sqs_endpoint(fail, ladder(error, delayed=1))).run_dry()
 
     assert (seen, [copy.group for copy in error.arrived()]) == (["tenant-7", "tenant-7"], ["tenant-7"])
 
@@ -180,7 +179,7 @@ def test_the_id_and_the_time_of_sending_never_change(orders: Queue, error: Queue
         raise ValueError(message.id)
 
     message_id = orders.send()
-    Mapping(orders, SqsEndpoint(fail, ladder(error, immediate=1, delayed=2))).run_dry()
+    Mapping(orders, sqs_endpoint(fail, ladder(error, immediate=1, delayed=2))).run_dry()
 
     assert len(seen) == 6
     assert set(seen) == {(message_id, seen[0][1])}
@@ -194,6 +193,6 @@ def test_the_error_queue_has_its_own_name_from_the_environment(
     monkeypatch.setenv("RECOVERABLE_ERROR_QUEUE", aside.name)
     orders.send("hello")
 
-    Mapping(orders, SqsEndpoint(out_of_stock, Recoverability(Immediate(0), Delayed(0)))).run_dry()
+    Mapping(orders, sqs_endpoint(out_of_stock, Recoverability(Immediate(0), Delayed(0)))).run_dry()
 
     assert [copy.body for copy in aside.arrived()] == ["hello"]

@@ -11,11 +11,10 @@ import pytest
 
 from aws.conftest import NewQueue
 from aws.faulty_proxy import FaultyProxy, LoseAnswer, Refuse, Rule
-from aws.harness import Mapping, ladder, lose_deliveries
+from aws.harness import Mapping, ladder, lose_deliveries, sqs_endpoint
 from aws.queues import Queue
 from aws.records import event, received
 from recoverable import DelayedRetry, Message, RetryAfter
-from recoverable.aws import SqsEndpoint
 
 Runs = list[tuple[str, int, int]]
 
@@ -50,7 +49,7 @@ def failing(*bad: str, runs: Runs) -> Callable[[Message], None]:
 def mapping(
     queue: Queue, handler: Callable[[Message], Any], *, batch: int = 1, error: Queue, **steps: Any
 ) -> Mapping:
-    return Mapping(queue, SqsEndpoint(handler, ladder(error, **steps)), batch=batch)
+    return Mapping(queue, sqs_endpoint(handler, ladder(error, **steps)), batch=batch)
 
 
 def test_the_order_of_a_group_is_kept_while_its_head_climbs(
@@ -134,7 +133,7 @@ def test_the_error_copy_keeps_the_group_and_has_one_identity_for_each_error_queu
     send(orders, "a1")
     (message,) = orders.receive()
     for queue in (error, other):
-        SqsEndpoint(failing("a1", runs=[]), ladder(queue))(event(received(message, orders.arn)), None)
+        sqs_endpoint(failing("a1", runs=[]), ladder(queue))(event(received(message, orders.arn)), None)
 
     (here,), (there,) = error.arrived(), other.arrived()
     assert (here.group, there.group) == ("a", "a")

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from aws.faulty_proxy import FaultyProxy
-from aws.harness import Mapping, compete, ladder, lose_deliveries
+from aws.harness import Mapping, compete, ladder, lose_deliveries, sqs_endpoint
 from aws.queues import Queue
 from aws.server import client_at
 from recoverable import Message
-from recoverable.aws import SqsEndpoint
 
 HEADER: Any = {"counter": "header"}
 COUNTS = ("NServiceBus.Retries", "NServiceBus.FLRetries")
@@ -43,7 +42,7 @@ def test_every_attempt_is_a_copy_that_carries_the_count(
 ) -> None:
     orders.send()
 
-    Mapping(orders, SqsEndpoint(handler, ladder(error, immediate=1, delayed=1), **HEADER)).run_dry()
+    Mapping(orders, sqs_endpoint(handler, ladder(error, immediate=1, delayed=1), **HEADER)).run_dry()
 
     retries, carried = COUNTS
     assert handler.runs == [(0, 1), (0, 2), (1, 1), (1, 2)]
@@ -60,7 +59,7 @@ def test_six_competing_instances_make_the_attempts_of_the_table(
     orders.send("first")
     orders.send("second")
     instances = [
-        Mapping(orders, SqsEndpoint(handler, settings, client=client_at(sqs), **HEADER)) for _ in range(6)
+        Mapping(orders, sqs_endpoint(handler, settings, client=client_at(sqs), **HEADER)) for _ in range(6)
     ]
 
     compete(instances, until=lambda: error.count() == 2 and orders.count() == 0)
@@ -72,7 +71,7 @@ def test_six_competing_instances_make_the_attempts_of_the_table(
 def test_the_error_copy_has_no_counters(orders: Queue, error: Queue, handler: Ledger) -> None:
     orders.send()
 
-    Mapping(orders, SqsEndpoint(handler, ladder(error, immediate=1, delayed=1), **HEADER)).run_dry()
+    Mapping(orders, sqs_endpoint(handler, ladder(error, immediate=1, delayed=1), **HEADER)).run_dry()
 
     (copy,) = error.arrived()
     assert [name for name in copy.headers if "Retries" in name or name.startswith("Recoverable.")] == []
@@ -84,7 +83,7 @@ def test_up_to_two_lost_deliveries_of_a_copy_count_for_nothing(
     orders.send()
     lose_deliveries(orders, 2)
 
-    Mapping(orders, SqsEndpoint(handler, ladder(error, immediate=1), **HEADER)).run_dry()
+    Mapping(orders, sqs_endpoint(handler, ladder(error, immediate=1), **HEADER)).run_dry()
 
     assert handler.runs == [(0, 1), (0, 2)]
 
@@ -95,7 +94,7 @@ def test_three_lost_deliveries_of_one_copy_count_as_one_attempt(
     orders.send()
     lose_deliveries(orders, 3)
 
-    Mapping(orders, SqsEndpoint(handler, ladder(error, immediate=2), **HEADER)).run_dry()
+    Mapping(orders, sqs_endpoint(handler, ladder(error, immediate=2), **HEADER)).run_dry()
 
     assert handler.runs == [(0, 2), (0, 3)]
 
@@ -104,7 +103,7 @@ def test_a_message_that_kills_at_every_delivery_climbs_to_the_error_queue(
     orders: Queue, error: Queue, handler: Ledger
 ) -> None:
     orders.send()
-    endpoint = Mapping(orders, SqsEndpoint(handler, ladder(error, immediate=1, delayed=1), **HEADER))
+    endpoint = Mapping(orders, sqs_endpoint(handler, ladder(error, immediate=1, delayed=1), **HEADER))
 
     for _ in range(4):
         lose_deliveries(orders, 3)

@@ -12,12 +12,11 @@ from typing import Any
 
 import pytest
 
-from aws.harness import Mapping, compete, ladder, lose_deliveries, wait_for
+from aws.harness import Mapping, compete, ladder, lose_deliveries, sqs_endpoint, wait_for
 from aws.placeholders import A_DATE
 from aws.queues import HEADERS, Queue
 from aws.server import client_at
 from recoverable import Message
-from recoverable.aws import SqsEndpoint
 
 SHORT: Any = {"longest_delay": timedelta(seconds=1)}
 NOW = datetime(2026, 3, 4, 5, 6, 7, 89, tzinfo=UTC)
@@ -56,7 +55,7 @@ def test_a_delay_over_several_hops_is_never_short_and_counts_no_attempt(
     for body in [*bad, *good]:
         orders.send(body)
     instances = [
-        Mapping(orders, SqsEndpoint(handler, settings, client=client_at(sqs), counter=counter, **SHORT))
+        Mapping(orders, sqs_endpoint(handler, settings, client=client_at(sqs), counter=counter, **SHORT))
         for _ in range(3)
     ]
 
@@ -89,7 +88,7 @@ def test_a_hop_leaves_every_header_as_it_is_however_often_it_was_delivered(
     orders.send(attributes=not_due_before(LATER))
     lose_deliveries(orders, lost)
     mapping = Mapping(
-        orders, SqsEndpoint(handler, ladder(error, immediate=5, delayed=3), clock=lambda: NOW, **SHORT)
+        orders, sqs_endpoint(handler, ladder(error, immediate=5, delayed=3), clock=lambda: NOW, **SHORT)
     )
 
     reported = mapping.poll()
@@ -108,6 +107,6 @@ def test_what_is_due_or_says_nonsense_runs_now(orders: Queue, error: Queue, due:
     handler = Ledger()
     orders.send(attributes=not_due_before(due))
 
-    Mapping(orders, SqsEndpoint(handler, ladder(error, immediate=5), clock=lambda: NOW)).run_dry()
+    Mapping(orders, sqs_endpoint(handler, ladder(error, immediate=5), clock=lambda: NOW)).run_dry()
 
     assert handler.places() == {"hello": [(1, 3)]}

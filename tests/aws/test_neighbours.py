@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from aws.faulty_proxy import FaultyProxy
-from aws.harness import Mapping, ladder, lose_deliveries
+from aws.harness import Mapping, ladder, lose_deliveries, sqs_endpoint
 from aws.queues import Queue
 from builders import delivery
 from recoverable import Message
-from recoverable.aws import SqsEndpoint
 from recoverable.aws.order import groups
 from recoverable.counting import is_wordless
 from recoverable.delivery import Delivery
@@ -49,7 +48,7 @@ def test_fresh_messages_are_settled_before_the_first_that_was_delivered_earlier_
     for body in ("good", "bad 1", "bad 2"):
         orders.send(body)
 
-    reported = Mapping(orders, SqsEndpoint(watcher, ladder(error, immediate=0))).poll()
+    reported = Mapping(orders, sqs_endpoint(watcher, ladder(error, immediate=0))).poll()
 
     fresh, again = watcher.runs[:3], watcher.runs[3:]
     assert fresh == [("good", {}), ("bad 1", {}), ("bad 2", {})]
@@ -69,7 +68,7 @@ def test_a_failure_among_those_delivered_earlier_is_forwarded_before_the_next_ru
         orders.send(body)
     lose_deliveries(orders, 1)
 
-    Mapping(orders, SqsEndpoint(watcher, ladder(error))).poll()
+    Mapping(orders, sqs_endpoint(watcher, ladder(error))).poll()
 
     assert [before for _, before in watcher.runs] == [{}, settled(1, 1), settled(2, 2)]
     assert (proxy.entries, error.count()) == (settled(3, 3), 3)
@@ -82,7 +81,7 @@ def test_an_immediate_retry_is_shown_again_before_the_next_message_runs(
     orders.send("bad too")
     lose_deliveries(orders, 1)
 
-    Mapping(orders, SqsEndpoint(watcher, ladder(error, immediate=5))).poll()
+    Mapping(orders, sqs_endpoint(watcher, ladder(error, immediate=5))).poll()
 
     assert [before for _, before in watcher.runs] == [{}, {"ChangeMessageVisibilityBatch": 1}]
     assert proxy.entries == {"ChangeMessageVisibilityBatch": 2}
@@ -95,7 +94,7 @@ def test_two_deliveries_that_ended_without_a_word_convict_nobody(
     orders.send("innocent")
     lose_deliveries(orders, lost)
 
-    Mapping(orders, SqsEndpoint(watcher, ladder(error))).run_dry()
+    Mapping(orders, sqs_endpoint(watcher, ladder(error))).run_dry()
 
     assert (len(watcher.runs), error.count()) == (1, 0)
 
@@ -104,7 +103,7 @@ def test_a_message_whose_every_delivery_ends_without_a_word_climbs_the_ladder_wi
     orders: Queue, error: Queue, watcher: Watcher
 ) -> None:
     orders.send("killer")
-    endpoint = Mapping(orders, SqsEndpoint(watcher, ladder(error, immediate=1, delayed=1)))
+    endpoint = Mapping(orders, sqs_endpoint(watcher, ladder(error, immediate=1, delayed=1)))
 
     lose_deliveries(orders, 4)  # two attempts and two more that are forgiven
     endpoint.poll()
@@ -126,7 +125,7 @@ def test_a_policy_that_grants_more_immediate_retries_lets_a_convicted_message_ru
     orders.send("slow")
     lose_deliveries(orders, 7)
 
-    Mapping(orders, SqsEndpoint(watcher, ladder(error, policy=lambda *_: ImmediateRetry()))).run_dry()
+    Mapping(orders, sqs_endpoint(watcher, ladder(error, policy=lambda *_: ImmediateRetry()))).run_dry()
 
     assert (len(watcher.runs), error.count()) == (1, 0)
 

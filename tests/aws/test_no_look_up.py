@@ -7,11 +7,10 @@ import sys
 import pytest
 
 from aws.faulty_proxy import FaultyProxy
-from aws.harness import Mapping, ladder
+from aws.harness import Mapping, ladder, sqs_endpoint
 from aws.queues import Queue
 from aws.records import event, record
 from recoverable import Message
-from recoverable.aws import SqsEndpoint
 
 
 def fail(message: Message) -> None:
@@ -23,7 +22,7 @@ def test_the_whole_ladder_makes_no_call_but_to_send_to_show_again_and_to_delete(
     orders: Queue, error: Queue, proxy: FaultyProxy, named: str
 ) -> None:
     orders.send("hello")
-    endpoint = SqsEndpoint(fail, ladder(getattr(error, named), immediate=1, delayed=1))
+    endpoint = sqs_endpoint(fail, ladder(getattr(error, named), immediate=1, delayed=1))
 
     Mapping(orders, endpoint).run_dry()
 
@@ -39,7 +38,7 @@ def test_a_url_is_called_as_it_is_given(orders: Queue, error: Queue, proxy: Faul
     orders.send("hello")
     url = error.url.replace(f"http://{proxy.upstream}", proxy.url)
 
-    Mapping(orders, SqsEndpoint(fail, ladder(url))).run_dry()
+    Mapping(orders, sqs_endpoint(fail, ladder(url))).run_dry()
 
     (copy,) = error.arrived()
     assert (copy.body, copy.headers["NServiceBus.FailedQ"]) == ("hello", orders.name)
@@ -52,7 +51,7 @@ def test_where_boto3_is_missing_the_log_says_what_to_install(
     monkeypatch.setitem(sys.modules, "boto3", None)
     elsewhere = record(arn="arn:aws:sqs:sa-east-1:123456789012:orders")
 
-    answer = SqsEndpoint(fail, ladder("error"))(event(elsewhere))
+    answer = sqs_endpoint(fail, ladder("error"))(event(elsewhere))
 
     assert answer == {"batchItemFailures": [{"itemIdentifier": "native-1"}]}
     assert "Lambda's runtimes bring boto3, elsewhere: pip install 'recoverable[aws]'" in caplog.text

@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from aws.harness import Mapping, ladder
+from aws.harness import Mapping, ladder, sqs_endpoint
 from aws.placeholders import A_DATE
 from aws.queues import HEADERS, Arrived, Queue
 from aws.shapes import ID, TYPES, wrapped
 from recoverable import Message
-from recoverable.aws import SqsEndpoint
 
 FAULTS = ("NServiceBus.ExceptionInfo.", "NServiceBus.Processing", "$.diagnostics.")
 
@@ -32,7 +31,7 @@ def climb(orders: Queue, error: Queue, **sent: Any) -> tuple[Fails, Arrived]:
     """Send a message that fails in two rounds; the handler, and what arrived in the error queue."""
     handler = Fails()
     orders.send(**sent)
-    Mapping(orders, SqsEndpoint(handler, ladder(error, delayed=1))).run_dry()
+    Mapping(orders, sqs_endpoint(handler, ladder(error, delayed=1))).run_dry()
     (copy,) = error.arrived()
     return handler, copy
 
@@ -119,11 +118,11 @@ def test_a_body_left_in_s3_goes_to_the_error_queue_at_once_with_what_to_do(
 def test_a_redriven_message_climbs_the_whole_ladder_again(orders: Queue, error: Queue) -> None:
     orders.send()
     handler = Fails()
-    Mapping(orders, SqsEndpoint(handler, ladder(error, immediate=1, delayed=1))).run_dry()
+    Mapping(orders, sqs_endpoint(handler, ladder(error, immediate=1, delayed=1))).run_dry()
     (message,) = error.receive()
     orders.send(message["Body"], attributes=message["MessageAttributes"])
 
-    Mapping(orders, SqsEndpoint(handler, ladder(error, immediate=1, delayed=1))).run_dry()
+    Mapping(orders, sqs_endpoint(handler, ladder(error, immediate=1, delayed=1))).run_dry()
 
     assert [round_ for _, _, round_ in handler.read] == [0, 0, 1, 1] * 2
     assert len({message_id for message_id, _, _ in handler.read}) == 1

@@ -9,10 +9,9 @@ import pytest
 
 from aws.conftest import NewQueue
 from aws.faulty_proxy import FaultyProxy
-from aws.harness import Mapping, ladder
+from aws.harness import Mapping, ladder, sqs_endpoint
 from aws.queues import Arrived, Queue
 from recoverable import Delayed, Immediate, Message, Recoverability
-from recoverable.aws import SqsEndpoint
 from recoverable.testing import SqsWorld
 
 LIMIT = 1_048_576
@@ -42,7 +41,7 @@ def test_a_message_of_900_kib_arrives_with_what_fits_of_a_long_failure(orders: Q
     body = "x" * 900 * 1024
     orders.send(body)
 
-    Mapping(orders, SqsEndpoint(fail_at_length, ladder(error))).run_dry()
+    Mapping(orders, sqs_endpoint(fail_at_length, ladder(error))).run_dry()
 
     (copy,) = error.arrived()
     assert copy.body == body
@@ -56,7 +55,7 @@ def test_a_message_of_900_kib_arrives_with_what_fits_of_a_long_failure(orders: Q
 def test_only_as_much_of_the_failure_is_trimmed_as_must_be(orders: Queue, error: Queue) -> None:
     orders.send("x" * (LIMIT - 20_000))
 
-    Mapping(orders, SqsEndpoint(fail_with_a_long_message, ladder(error))).run_dry()
+    Mapping(orders, sqs_endpoint(fail_with_a_long_message, ladder(error))).run_dry()
 
     (copy,) = error.arrived()
     assert 0 <= LIMIT - size(copy) < 10
@@ -73,7 +72,7 @@ def test_a_body_that_leaves_no_room_for_the_failure_still_arrives_and_says_where
 ) -> None:
     orders.send("x" * (LIMIT - 700))
 
-    Mapping(orders, SqsEndpoint(fail_at_length, ladder(error))).run_dry()
+    Mapping(orders, sqs_endpoint(fail_at_length, ladder(error))).run_dry()
 
     (copy,) = error.arrived()
     assert (copy.headers["NServiceBus.FailedQ"], size(copy) <= LIMIT) == (orders.name, True)
@@ -86,7 +85,7 @@ def test_ten_messages_of_200_kb_that_fail_together_go_in_two_batches(
     for number in range(10):
         orders.send(str(number) * 200_000)
 
-    Mapping(orders, SqsEndpoint(short_failure, ladder(error))).run_dry()
+    Mapping(orders, sqs_endpoint(short_failure, ladder(error))).run_dry()
 
     assert sorted(copy.body[0] for copy in error.arrived()) == list("0123456789")
     assert proxy.calls == {"SendMessageBatch": 2, "DeleteMessageBatch": 2}
@@ -104,7 +103,7 @@ def test_a_message_of_which_no_copy_can_be_made_is_redelivered_until_the_redrive
     orders = new_queue("orders", RedrivePolicy=json.dumps(redrive))
     orders.send("x" * LIMIT)
 
-    endpoint = SqsEndpoint(short_failure, ladder(error, immediate=immediate, delayed=delayed))
+    endpoint = sqs_endpoint(short_failure, ladder(error, immediate=immediate, delayed=delayed))
     mapping = Mapping(orders, endpoint, visibility=1)
     mapping.run(lambda: orders.count() == 0)
 
@@ -124,7 +123,7 @@ def test_a_message_of_which_no_copy_can_be_made_never_comes_back_at_once(
     orders.send("x" * LIMIT)
     settings = ladder(error) if counter == "native" else ladder(error, immediate=1)
 
-    reported = Mapping(orders, SqsEndpoint(short_failure, settings, counter=counter)).poll()
+    reported = Mapping(orders, sqs_endpoint(short_failure, settings, counter=counter)).poll()
 
     assert (reported, proxy.calls) == (["x" * LIMIT], {})
 
@@ -136,7 +135,7 @@ def test_an_error_queue_that_takes_less_gets_the_copy_without_the_details(
     sqs_world.create_queue("error", max_size=1024)
     sqs_world.serve(
         "orders",
-        SqsEndpoint(fail_with_a_long_message, Recoverability(immediate=Immediate(0), delayed=Delayed(0))),
+        sqs_endpoint(fail_with_a_long_message, Recoverability(immediate=Immediate(0), delayed=Delayed(0))),
     )
     sent = [sqs_world.send("orders", "a card") for _ in range(orders)]
 
@@ -153,7 +152,7 @@ def test_a_copy_that_is_refused_bare_too_leaves_its_message_where_it_is(sqs_worl
     sqs_world.create_queue("error", max_size=1024)
     sqs_world.serve(
         "orders",
-        SqsEndpoint(fail_with_a_long_message, Recoverability(immediate=Immediate(0), delayed=Delayed(0))),
+        sqs_endpoint(fail_with_a_long_message, Recoverability(immediate=Immediate(0), delayed=Delayed(0))),
     )
     sqs_world.send("orders", "x" * 2_000)
 

@@ -13,17 +13,16 @@ from typing import Any
 
 import pytest
 
-from aws.harness import Context, Mapping, NearTheEnd, ladder
+from aws.harness import AMPLE, Context, Mapping, NearTheEnd, ladder, sqs_endpoint
 from aws.queues import Queue
 from recoverable import Message
-from recoverable.aws import SqsEndpoint
 
 
 def mapping(
     orders: Queue, error: Queue, handler: Callable[[Message], Any], context: Context, **more: Any
 ) -> Mapping:
     settings = ladder(error, immediate=more.pop("immediate", 0))
-    return Mapping(orders, SqsEndpoint(handler, settings, **more), contexts=lambda: context)
+    return Mapping(orders, sqs_endpoint(handler, settings, **more), contexts=lambda: context)
 
 
 def failures(error: Queue) -> list[tuple[str, str]]:
@@ -91,7 +90,7 @@ def test_a_handler_that_had_its_own_limit_is_stopped_and_has_failed(
     for body in ("quick", "slow", "slow too"):
         orders.send(body)
 
-    mapping(orders, error, handler, Context(60), handler_timeout=timedelta(seconds=0.2)).run_dry()
+    mapping(orders, error, handler, Context(), handler_timeout=timedelta(seconds=0.2)).run_dry()
 
     timeout = "recoverable.HandlerTimeout"
     assert failures(error) == [("slow", timeout), ("slow too", timeout)]
@@ -110,7 +109,7 @@ def test_what_was_handed_back_runs_first_the_next_time_and_is_convicted_then(
         try:
             slow(message)
         finally:
-            context.seconds = 2.9
+            context.seconds = AMPLE - 0.1
 
     mapping(orders, error, uses_it_up, context).poll()
 
@@ -124,7 +123,7 @@ def test_a_limit_of_its_own_convicts_where_the_invocation_leaves_little_more(
     orders.send("quick")
     orders.send("slow")
 
-    mapping(orders, error, slow, NearTheEnd(), handler_timeout=timedelta(seconds=0.03)).poll()
+    mapping(orders, error, slow, NearTheEnd(), handler_timeout=timedelta(seconds=0.1)).poll()
 
     assert failures(error) == [("slow", "recoverable.HandlerTimeout")]
 
@@ -135,7 +134,7 @@ def test_the_signal_is_given_back_and_the_timer_stopped_after_the_invocation(
     before = signal.getsignal(signal.SIGALRM)
     orders.send("quick")
 
-    mapping(orders, error, slow, Context(60)).poll()
+    mapping(orders, error, slow, Context()).poll()
 
     assert (signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)) == (before, (0.0, 0.0))
 
@@ -158,7 +157,7 @@ def test_a_signal_that_comes_before_the_time_is_up_stops_nothing(orders: Queue, 
         runs.append(message.text)
 
     orders.send("hello")
-    mapping(orders, error, interrupted, Context(60)).run_dry()
+    mapping(orders, error, interrupted, Context()).run_dry()
 
     assert (runs, failures(error)) == (["hello"], [])
 
@@ -168,7 +167,7 @@ def test_on_another_thread_a_handler_is_not_stopped(orders: Queue, error: Queue)
         sleep(0.1)
 
     orders.send("hello")
-    endpoint = mapping(orders, error, brief, Context(60), handler_timeout=timedelta(seconds=0.02))
+    endpoint = mapping(orders, error, brief, Context(), handler_timeout=timedelta(seconds=0.02))
     thread = Thread(target=endpoint.poll)
     thread.start()
     thread.join()

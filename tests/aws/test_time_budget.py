@@ -4,29 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from time import sleep
 from typing import Any
 
 import pytest
 
 from aws.faulty_proxy import FaultyProxy, Late, Rule
-from aws.harness import Context, Countdown, Mapping, NearTheEnd, ladder, lose_deliveries
+from aws.harness import AMPLE, Context, Countdown, Mapping, NearTheEnd, ladder, lose_deliveries, sqs_endpoint
 from aws.placeholders import A_DATE
 from aws.queues import HEADERS, Queue
+from builders import seconds
 from recoverable import Message
-from recoverable.aws import SqsEndpoint
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, 89, tzinfo=UTC)
-SIX_SECONDS = timedelta(seconds=6)
-SOON = timedelta(seconds=0.1)
 
 
 class Spender:
     """A handler that uses up the invocation's time: as much as is left after it is what the context says from then on."""
 
     def __init__(self, left: float) -> None:
-        self.context, self.runs, self._left = Context(60), list[str](), left
+        self.context, self.runs, self._left = Context(), list[str](), left
 
     def __call__(self, message: Message) -> None:
         self.runs.append(message.text)
@@ -37,13 +35,13 @@ def mapping(
     orders: Queue, error: Queue, handler: Callable[[Message], Any], context: Context, **more: Any
 ) -> Mapping:
     settings = ladder(error, immediate=more.pop("immediate", 0))
-    return Mapping(orders, SqsEndpoint(handler, settings, **more), contexts=lambda: context)
+    return Mapping(orders, sqs_endpoint(handler, settings, **more), contexts=lambda: context)
 
 
 def test_what_the_reserve_leaves_no_time_for_is_deferred_and_counts_as_no_attempt(
     orders: Queue, error: Queue
 ) -> None:
-    spender = Spender(left=2.9)
+    spender = Spender(left=AMPLE - 0.1)
     orders.send("first")
     message_id = orders.send("second", attributes={"tenant": {"DataType": "String", "StringValue": "blue"}})
 
@@ -65,7 +63,7 @@ def test_what_the_reserve_leaves_no_time_for_is_deferred_and_counts_as_no_attemp
 def test_a_deferral_keeps_the_attempts_made_the_round_and_since_when_the_message_is_held(
     orders: Queue, error: Queue
 ) -> None:
-    spender = Spender(left=2.9)
+    spender = Spender(left=AMPLE - 0.1)
     earlier = '{"NServiceBus.Retries": "2", "NServiceBus.FLRetries": "1", "Recoverable.HeldSince": "2026-03-04 05:00:00:000000 Z"}'
     orders.send("second", attributes={HEADERS: {"DataType": "String", "StringValue": earlier}})
     lose_deliveries(orders, 2)
@@ -111,7 +109,7 @@ def test_a_function_with_no_more_time_than_the_reserve_keeps_half_of_it_and_is_w
 ) -> None:
     orders.send("slow")
 
-    reported = mapping(orders, error, slow, NearTheEnd(began=4, left=2.2), settle_within=SIX_SECONDS).poll()
+    reported = mapping(orders, error, slow, NearTheEnd(began=AMPLE, left=AMPLE / 2 + 0.2)).poll()
 
     (copy,) = error.arrived()
     assert reported == []
@@ -119,15 +117,17 @@ def test_a_function_with_no_more_time_than_the_reserve_keeps_half_of_it_and_is_w
     assert "raise the function's time-out, or lower settle_within" in caplog.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", ["SendMessageBatch", "DeleteMessageBatch"])
 def test_a_broker_slower_than_the_reserve_does_not_outlast_the_invocation(
     orders: Queue, error: Queue, proxy: FaultyProxy, operation: str
 ) -> None:
     orders.send("slow")
-    proxy.rules = [Rule(operation, Late(60))]
-    time = Countdown(20)
+    proxy.rules = [Rule(operation, Late())]
+    time = Countdown(60)
+    limits = {"settle_within": seconds(20), "handler_timeout": seconds(0.1)}
 
-    reported = mapping(orders, error, slow, time, settle_within=SIX_SECONDS, handler_timeout=SOON).poll()
+    reported = mapping(orders, error, slow, time, **limits).poll()
 
-    assert time.get_remaining_time_in_millis() > 13_900  # of 20 s, less the reserve and the handler's tenth
+    assert time.get_remaining_time_in_millis() > 39_900  # of 60 s, less the reserve and the handler's tenth
     assert reported == (["slow"] if operation == "SendMessageBatch" else [])

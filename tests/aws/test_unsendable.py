@@ -8,13 +8,12 @@ import pytest
 
 from aws.conftest import NewQueue
 from aws.faulty_proxy import FaultyProxy
-from aws.harness import Context, Mapping, ladder
+from aws.harness import Context, Mapping, ladder, sqs_endpoint
 from aws.queues import Queue
 from aws.records import event, received
 from aws.server import session
 from recoverable import ErrorContext, Message, MoveToError, Recoverability
 from recoverable.actions import Action
-from recoverable.aws import SqsEndpoint
 from recoverable.policy import default_policy
 
 NO_QUEUE = "arn:aws:sns:eu-west-1:123456789012:topic"
@@ -38,7 +37,7 @@ def test_an_error_queue_that_is_none_leaves_its_message_and_not_the_neighbours(
 ) -> None:
     for body in ("good", "bad", "fine"):
         orders.send(body)
-    mapping = Mapping(orders, SqsEndpoint(fail, ladder(error, policy=to_no_queue)))
+    mapping = Mapping(orders, sqs_endpoint(fail, ladder(error, policy=to_no_queue)))
 
     reported = mapping.poll()
 
@@ -49,7 +48,7 @@ def test_an_error_queue_that_is_none_leaves_its_message_and_not_the_neighbours(
 
 def test_an_error_queue_with_the_arn_of_something_else_is_refused_at_once() -> None:
     with pytest.raises(ValueError, match=f"'{NO_QUEUE}' is no ARN of an SQS queue; one looks like"):
-        SqsEndpoint(fail, ladder(NO_QUEUE))
+        sqs_endpoint(fail, ladder(NO_QUEUE))
 
 
 def test_attributes_that_no_client_wrote_leave_their_message_and_not_the_neighbours(
@@ -61,7 +60,7 @@ def test_attributes_that_no_client_wrote_leave_their_message_and_not_the_neighbo
     records = [received(message, orders.arn) for message in orders.receive()]
     records[1]["messageAttributes"] = {"x": {"dataType": "Binary", "binaryValue": "a"}}
 
-    answer = SqsEndpoint(fail, ladder(error))(event(*records), Context())
+    answer = sqs_endpoint(fail, ladder(error))(event(*records), Context())
 
     assert answer == {"batchItemFailures": [{"itemIdentifier": records[1]["messageId"]}]}
     assert bodies(error) == ["good"]
@@ -76,7 +75,7 @@ def test_an_attribute_that_the_broker_refuses_leaves_its_message_and_not_the_nei
     records = [received(message, orders.arn) for message in orders.receive()]
     records[1]["messageAttributes"] = {"x": {"dataType": "NoSuchType", "stringValue": "1"}}
 
-    answer = SqsEndpoint(fail, ladder(error))(event(*records), Context())
+    answer = sqs_endpoint(fail, ladder(error))(event(*records), Context())
 
     assert answer == {"batchItemFailures": [{"itemIdentifier": records[1]["messageId"]}]}
     assert bodies(error) == ["good"]
@@ -96,7 +95,7 @@ def test_an_error_queue_that_is_the_queue_itself_redelivers_until_the_redrive_po
         runs.append(message.attempt)
         raise ValueError("no")
 
-    endpoint = SqsEndpoint(fail_counted, ladder(getattr(orders, name_of)))
+    endpoint = sqs_endpoint(fail_counted, ladder(getattr(orders, name_of)))
     Mapping(orders, endpoint, visibility=1).run(lambda: orders.count() == 0)
 
     assert (runs, bodies(error)) == ([1, 2], ["hello"])
@@ -111,7 +110,7 @@ def test_a_queue_of_the_same_name_in_another_region_is_another_queue(
     url = far.create_queue(QueueName=orders.name)["QueueUrl"]
     orders.send()
 
-    Mapping(orders, SqsEndpoint(fail, ladder(orders.arn.replace("eu-west-1", "us-east-1")))).run_dry()
+    Mapping(orders, sqs_endpoint(fail, ladder(orders.arn.replace("eu-west-1", "us-east-1")))).run_dry()
 
     assert [message["Body"] for message in far.receive_message(QueueUrl=url)["Messages"]] == ["hello"]
     assert "is the queue it came from" not in caplog.text

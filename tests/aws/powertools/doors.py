@@ -9,8 +9,8 @@ from typing import Any
 from aws_lambda_powertools.utilities.batch import BasePartialBatchProcessor, process_partial_response
 
 from aws import harness
+from aws.harness import PATIENT, Endpoint, sqs_endpoint
 from recoverable import Message, Recoverability
-from recoverable.aws import SqsEndpoint
 from recoverable.aws.powertools import RecoverableBatchProcessor
 
 ENDPOINT, PROCESSOR = DOORS = ("endpoint", "processor")
@@ -48,9 +48,7 @@ class Shop:
         self.by_message(message)
 
 
-def powertools_function(
-    record_handler: Callable[..., Any], processor: BasePartialBatchProcessor
-) -> harness.Endpoint:
+def powertools_function(record_handler: Callable[..., Any], processor: BasePartialBatchProcessor) -> Endpoint:
     """A Lambda handler as Powertools' documentation has it."""
 
     def handler(event: dict[str, Any], context: Any) -> Any:
@@ -61,8 +59,10 @@ def powertools_function(
     return handler
 
 
-def function(door: str, shop: Shop, recoverability: Recoverability, **settings: Any) -> harness.Endpoint:
+def function(door: str, shop: Shop, recoverability: Recoverability, **settings: Any) -> Endpoint:
     """The Lambda handler behind one of the doors."""
     if door == ENDPOINT:
-        return SqsEndpoint(shop.by_message, recoverability, **settings)
-    return powertools_function(shop.by_record, RecoverableBatchProcessor(recoverability, **settings))
+        return sqs_endpoint(shop.by_message, recoverability, **settings)
+    return powertools_function(
+        shop.by_record, RecoverableBatchProcessor(recoverability, **{**PATIENT, **settings})
+    )

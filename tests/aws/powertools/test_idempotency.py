@@ -16,14 +16,15 @@ from aws_lambda_powertools.utilities.idempotency import (
     idempotent_function,
 )
 
-from aws.harness import Countdown, Endpoint, Mapping, ladder
+from aws.harness import AMPLE, PATIENT, Context, Endpoint, Mapping, NearTheEnd, ladder, sqs_endpoint
 from aws.powertools.doors import DOORS, ENDPOINT, PROCESSOR, powertools_function
 from aws.queues import Queue
 from aws.server import CREDENTIALS, REGION
-from builders import seconds
 from recoverable import Message, Recoverability
-from recoverable.aws import SqsEndpoint
 from recoverable.aws.powertools import RecoverableBatchProcessor
+
+INVOCATION = 2.0
+"""Seconds that Powertools is told an invocation lasts: as long it leaves alone what one has begun and not ended."""
 
 
 @pytest.fixture
@@ -70,16 +71,16 @@ class Bank:
         """What it is idempotent by."""
         return message.id
 
-    def function(self, door: str, recoverability: Recoverability, **settings: Any) -> Endpoint:
-        """The Lambda handler, which tells Powertools how long the invocation lasts."""
-        processor = RecoverableBatchProcessor(recoverability, **settings)
+    def function(self, door: str, recoverability: Recoverability) -> Endpoint:
+        """The Lambda handler, which tells Powertools how long its invocations last."""
+        processor = RecoverableBatchProcessor(recoverability, **PATIENT)
         doors: dict[str, Endpoint] = {
-            ENDPOINT: SqsEndpoint(self.by_message, recoverability, **settings),
+            ENDPOINT: sqs_endpoint(self.by_message, recoverability),
             PROCESSOR: powertools_function(self.by_record, processor),
         }
 
         def handler(event: dict[str, Any], context: Any) -> Any:
-            self._config.register_lambda_context(context)
+            self._config.register_lambda_context(Context(INVOCATION))  # type: ignore[arg-type]  # what of it is asked
             return doors[door](event, context)
 
         return handler
@@ -151,10 +152,13 @@ def test_a_charge_that_was_stopped_is_made_again_once_its_invocation_is_over(
     orders: Queue, error: Queue, store: DynamoDBPersistenceLayer, door: str
 ) -> None:
     bank = Slow(store)
-    recoverability = ladder(error, immediate=1, delayed=3, delay=3)  # a busy machine may need a round more
-    handler = bank.function(door, recoverability, handler_timeout=seconds(0.5), settle_within=seconds(1))
+    handler = bank.function(door, ladder(error, immediate=1, delayed=3, delay=INVOCATION))
     orders.send("order 1")
-    Mapping(orders, handler, contexts=lambda: Countdown(2.0)).run_dry()
+
+    def context() -> Context:
+        return Context() if bank.charged else NearTheEnd(left=AMPLE + 1)
+
+    Mapping(orders, handler, contexts=context).run_dry()
 
     assert (bank.charged, error.count()) == (["begun", "order 1"], 0)
 
