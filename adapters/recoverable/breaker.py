@@ -98,24 +98,19 @@ class Breaker:
         self._hear(found)
 
     def swap(self, seen: Seen, circuit: Circuit, now: datetime) -> Seen | None:
-        """Change the circuit for all; None when another instance was faster. Without a store, for this instance alone."""
+        """Change the circuit for all; None when another instance was faster. Without a store, for this instance alone.
+
+        What became of a switch that was refused or not answered, the store knows, and is asked at once: this instance may not live to ask later.
+        """
         if self._alone_until is not None:
             return Seen(circuit)
-        limits = isinstance(circuit, Limited)
-        switches = limits != isinstance(seen.circuit, Limited)
-        wanted = Seen(circuit, switch=urandom(8).hex() if switches else seen.switch)
-        try:
-            changed = self._store.compare_and_set(seen, circuit, wanted.switch)
-        except Exception as error:  # noqa: BLE001  # as in `look`, which tells next time whether it was done
-            self._store_may_limit = self._store_may_limit or limits
-            self._unheard = wanted if switches else self._unheard
-            self._go_alone(error, now, NO_DELAY)
-            return wanted
-        if changed is None:  # perhaps ours still: a client that tries twice is refused by its own first try
-            self._unheard = wanted if switches else self._unheard
-            return None
-        self._store_may_limit = limits
-        return changed
+        switches = isinstance(circuit, Limited) != isinstance(seen.circuit, Limited)
+        switch = urandom(8).hex() if switches else seen.switch
+        changed = self._change(seen, circuit, switch, now)
+        if changed is None and switches:
+            self._unheard = Seen(circuit, switch=switch)
+            self.look(now)
+        return Seen(circuit) if self._alone_until is not None else changed
 
     def failed(self, now: datetime) -> None:
         """An attempt failed that was no probe."""
@@ -123,11 +118,9 @@ class Breaker:
         circuit = after(seen.circuit, "failed", self.limit, now)
         if isinstance(circuit, Normal):
             self.know(Seen(circuit, seen.version))
-        elif isinstance(seen.circuit, Normal):
-            changed = self.swap(seen, circuit, now)
-            self.know(changed or Seen(circuit))
-            if changed is not None:
-                self._started()
+        elif isinstance(seen.circuit, Normal) and (changed := self.swap(seen, circuit, now)) is not None:
+            self.know(changed)
+            self._started()
 
     def succeeded(self, now: datetime) -> None:
         """An attempt succeeded: whatever another instance made of the circuit in between, limiting ends."""
@@ -135,13 +128,24 @@ class Breaker:
             seen = self.seen
             if isinstance(seen.circuit, Normal):
                 break
-            changed = self.swap(seen, NORMAL, now)
-            if changed is not None:
+            if (changed := self.swap(seen, NORMAL, now)) is not None:
                 self.know(changed)
                 self._ended(max(now - seen.circuit.since, NO_DELAY))  # another's clock may be ahead
                 return
-            self.look(now)
         self.know(Seen(NORMAL, self.seen.version))
+
+    def _change(self, seen: Seen, circuit: Circuit, switch: str, now: datetime) -> Seen | None:
+        """What the store then holds; None when it refuses or gives no answer, and then `look` tells whether it was done."""
+        limits = isinstance(circuit, Limited)
+        self._store_may_limit = self._store_may_limit or limits  # even if no answer comes
+        try:
+            changed = self._store.compare_and_set(seen, circuit, switch)
+        except Exception as error:  # noqa: BLE001  # as in `look`
+            self._go_alone(error, now, NO_DELAY)
+            return None
+        if changed is not None:
+            self._store_may_limit = limits
+        return changed
 
     def _hear(self, found: Seen) -> None:
         """Tell of a switch that was ours, though its answer was lost; the store may even have made it later."""
@@ -181,6 +185,6 @@ class Breaker:
         self._alone_until = now + time
         # an error that is not ours may quote what is secret
         why = str(error) if isinstance(error, StoreUnavailable) else type(error).__name__
-        when = f"after {time}" if time else "in the next invocation"
+        when = f"after {time}" if time else "when it must know"
         text = f"The circuit's store cannot be asked: {why}. As a result, this instance limits its rate by what it knows itself, and asks again {when}."
         self.tell(Notice("warning", text))

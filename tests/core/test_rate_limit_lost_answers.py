@@ -29,6 +29,18 @@ class RefusedByItself(Store):
         return None if lost else changed
 
 
+class Silenced(Store):
+    """A store that gives no answer at all from the one that is lost until it is back."""
+
+    def compare_and_set(self, seen: Seen, circuit: Circuit, switch: str = "") -> Seen | None:
+        """Change."""
+        silenced = self.answer_lost
+        try:
+            return super().compare_and_set(seen, circuit, switch)
+        finally:
+            self.away = self.away or silenced
+
+
 class Late(Store):
     """A store that makes a change whose answer was lost when it is told to."""
 
@@ -68,19 +80,20 @@ def two(calls: Calls, clock: Clock, store: Store) -> tuple[Instance, Instance]:
 
 
 @pytest.mark.parametrize("kind", [Store, RefusedByItself])
-def test_a_start_whose_answer_was_lost_is_called_back_in_the_next_invocation(kind: type[Store]) -> None:
+def test_a_start_whose_answer_was_lost_is_called_back_at_once(kind: type[Store]) -> None:
+    """Whoever waits for another invocation may have none."""
     calls, clock, store = Calls(), Clock(), kind()
     one, _ = two(calls, clock, store)
     store.answer_lost = True
     one.fail()
-    before = list(calls)
+    at_once = list(calls)
     one.fail(3)
 
-    assert (before, calls) == ([], ["started"])
+    assert (at_once, calls) == (["started"], ["started"])
 
 
 @pytest.mark.parametrize("kind", [Store, RefusedByItself])
-def test_an_end_whose_answer_was_lost_is_called_back_in_the_next_invocation(kind: type[Store]) -> None:
+def test_an_end_whose_answer_was_lost_is_called_back_at_once(kind: type[Store]) -> None:
     calls, clock, store = Calls(), Clock(), kind()
     one, _ = two(calls, clock, store)
     one.fail()
@@ -89,18 +102,20 @@ def test_an_end_whose_answer_was_lost_is_called_back_in_the_next_invocation(kind
     gate.held(delivery())
     store.answer_lost = True
     gate.succeeded()
+    at_once = list(calls)
     for _ in range(3):
         one.attempt()
 
-    assert (store.read().circuit, calls) == (NORMAL, ["started", "ended"])
+    assert (store.read().circuit, at_once, calls) == (NORMAL, ["started", "ended"], ["started", "ended"])
 
 
 def test_a_start_whose_answer_was_lost_is_called_back_though_another_has_probed_since() -> None:
-    calls, clock, store = Calls(), Clock(), Store()
+    calls, clock, store = Calls(), Clock(), Silenced()
     one, other = two(calls, clock, store)
     store.answer_lost = True
     one.fail()
-    clock.advance(seconds(1))
+    store.away = False
+    clock.advance(ALONE_FOR)
     probed = other.attempt(DOWN, of=delivery(deliveries=2))
     one.fail()
 
@@ -118,11 +133,25 @@ def test_an_answer_on_its_way_is_not_lost_though_another_thread_sees_the_switch_
     assert calls == ["started"]
 
 
+def test_a_switch_about_which_nothing_can_be_learnt_is_called_back_when_the_store_is_back() -> None:
+    calls, clock, store = Calls(), Clock(), Silenced()
+    one, _ = two(calls, clock, store)
+    store.answer_lost = True
+    one.fail()
+    store.away = False
+    clock.advance(ALONE_FOR)
+    before = list(calls)
+    one.fail(3)
+
+    assert (before, calls) == ([], ["started"])
+
+
 def test_no_other_instance_calls_back_for_it() -> None:
-    calls, clock, store = Calls(), Clock(), Store()
+    calls, clock, store = Calls(), Clock(), Silenced()
     one, other = two(calls, clock, store)
     store.answer_lost = True
     one.fail()
+    store.away = False
     other.fail(3)
 
     assert calls == []
@@ -145,6 +174,7 @@ def test_a_start_that_arrives_late_is_called_back_late() -> None:
     store.answer_lost = True
     one.fail()
     store.away = False
+    clock.advance(ALONE_FOR)
     one.attempt()
     before = list(calls)
     store.arrive()
@@ -154,12 +184,10 @@ def test_a_start_that_arrives_late_is_called_back_late() -> None:
 
 
 def test_a_store_that_is_away_after_an_answer_was_lost_is_left_alone_as_ever() -> None:
-    calls, clock, store = Calls(), Clock(), Store()
+    calls, clock, store = Calls(), Clock(), Silenced()
     one, _ = two(calls, clock, store)
     store.answer_lost = True
-    one.fail()
-    store.away = True
-    one.fail(20)
+    one.fail(21)
     asked = store.reads
     store.away = False
     clock.advance(ALONE_FOR)
@@ -190,4 +218,4 @@ def test_the_log_tells_of_it() -> None:
     assert one.told[-1] == Notice(
         "info", "The circuit breaker was armed by this instance, though the store's answer was lost."
     )
-    assert "asks again in the next invocation" in one.told[0].text
+    assert "asks again when it must know" in one.told[0].text

@@ -1,4 +1,4 @@
-"""Switches of the circuit whose answer gets lost between table storage and the function: the callbacks are made all the same, and once."""
+"""Switches of the circuit whose answer gets lost between table storage and the function: the callbacks are made all the same, at once, and once."""
 
 from __future__ import annotations
 
@@ -36,13 +36,12 @@ def test_one_instance_calls_back_for_each_switch(azurite: str, lost: tuple[str, 
         instance, probe = Instance(calls.limit(2, store=store), clock), delivery()
         instance.fail()
         proxy.loses_next = "start" in lost
-        instance.fail(2)
+        instance.fail()
         clock.advance(seconds(1))
         gate = instance.gate()
         gate.held(probe)
         proxy.loses_next = "end" in lost
         gate.succeeded()
-        instance.attempt()
         left = store.read().circuit
 
     assert (calls, left) == (["started", "ended"], NORMAL)
