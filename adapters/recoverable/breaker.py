@@ -102,7 +102,7 @@ class Breaker:
 
         What became of a switch that was refused or not answered, the store knows, and is asked at once: this instance may not live to ask later.
         """
-        if self._alone_until is not None:
+        if self._is_alone():
             return Seen(circuit)
         switches = isinstance(circuit, Limited) != isinstance(seen.circuit, Limited)
         switch = urandom(8).hex() if switches else seen.switch
@@ -110,7 +110,7 @@ class Breaker:
         if changed is None and switches:
             self._unheard = Seen(circuit, switch=switch)
             self.look(now)
-        return Seen(circuit) if self._alone_until is not None else changed
+        return Seen(circuit) if self._is_alone() else changed
 
     def failed(self, now: datetime) -> None:
         """An attempt failed that was no probe."""
@@ -171,7 +171,7 @@ class Breaker:
 
     def _call(self, name: Literal["on_started", "on_ended"]) -> None:
         callback = getattr(self.limit, name)
-        if callback is None or self._alone_until is not None:  # the callbacks are the shared circuit's
+        if callback is None or self._is_alone():  # the callbacks are the shared circuit's
             return
         try:
             callback()
@@ -180,6 +180,9 @@ class Breaker:
         except BaseException as error:  # noqa: BLE001  # told; the messages are settled as if it had not raised
             text = f"RateLimit({name}) raised {type(error).__name__}. As a result, what it was to do is not done; the messages do not suffer."
             self.tell(Notice("warning", text))
+
+    def _is_alone(self) -> bool:
+        return self._alone_until is not None
 
     def _go_alone(self, error: Exception, now: datetime, time: timedelta) -> None:
         self._alone_until = now + time

@@ -8,11 +8,13 @@ from functools import cache
 from ..circuit import Seen, read, written
 from ..config import checked_queue
 from ..limits import checked_delay
+from ..patience import answer_within
 from ..rate_limit import StoreUnavailable
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import ThreadPoolExecutor
     from typing import Any, TypeVar
 
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -26,6 +28,9 @@ PATIENCE = timedelta(milliseconds=200)
 """How long a call may take: some twenty times what DynamoDB takes when all is well."""
 
 LONGEST_PATIENCE = timedelta(seconds=5)
+SLACK = 0.8
+"""Seconds that a call gets beside its patience for what is not the network's: its name looked up, certificates read by a small function's share of a processor."""
+
 ABSENT = 0
 """The version of a circuit that was never changed, and is no item yet."""
 
@@ -39,7 +44,7 @@ class DynamoDbCircuit:
         table: the table's name.
         name: the circuit's; what shares a name is limited together.
         client: a boto3 DynamoDB client, instead of the one made when something first fails.
-        patience: how long a call may take, up to 5 s; then the instance goes on without.
+        patience: how long the network may take for a call, up to 5 s; then, or 0.8 s later where its name is not looked up, the instance goes on without.
 
     Raises:
         TypeError: a setting of another kind.
@@ -102,7 +107,10 @@ class DynamoDbCircuit:
                 f"{error}; Lambda's runtimes bring boto3, elsewhere: pip install 'recoverable[aws]'"
             ) from error
         try:
-            return call(self._client or dynamodb_client(self._patience))
+            client = self._client or dynamodb_client(self._patience)
+            return answer_within(self._patience + SLACK, caller(self.table), lambda: call(client))
+        except TimeoutError as error:
+            raise StoreUnavailable(f"DynamoDB gave no answer within {self._patience + SLACK:g} s") from error
         except ClientError as error:
             if error.response["Error"]["Code"] == "ConditionalCheckFailedException":
                 return None
@@ -125,6 +133,14 @@ def version_of(item: Any) -> int:
             f"its item has no {VERSION}, and was not written by us; delete it, or name another circuit"
         )
     return int(text)
+
+
+@cache
+def caller(_table: str) -> ThreadPoolExecutor:
+    """The thread that asks."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    return ThreadPoolExecutor(1, "recoverable-circuit")
 
 
 @cache

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..circuit import Seen, read, written
 from ..config import checked_queue
 from ..limits import checked_delay
+from ..patience import answer_within
 from ..rate_limit import StoreUnavailable
 from .settings import below
 from .settings import read as setting
@@ -124,16 +125,12 @@ class TableCircuit:
             return client.create_entity(entity)
 
     def _asked(self, call: Callable[..., T], *arguments: object) -> T:
-        """The answer to one call, which runs in a thread: fetching a token, for one, knows no time-out of ours."""
+        """The answer to one call."""
         from azure.core.exceptions import AzureError
 
         try:
             client = self._client or table_client(self._connection, self.table, self._patience)
-            answer = caller(self.table).submit(call, client, *arguments)
-            try:
-                return answer.result(self._patience)
-            finally:
-                answer.cancel()  # what was given up and has not begun must not be done later
+            return answer_within(self._patience, caller(self.table), lambda: call(client, *arguments))
         except TimeoutError as error:
             raise StoreUnavailable(f"table storage gave no answer within {self._patience} s") from error
         except AzureError as error:
@@ -160,7 +157,7 @@ def checked_name(circuit: object) -> str:
 
 @cache
 def caller(_table: str) -> ThreadPoolExecutor:
-    """The thread that asks; a call that hangs keeps those after it waiting, which go on without as soon."""
+    """The thread that asks."""
     return ThreadPoolExecutor(1, "recoverable-circuit")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from contextlib import closing
+from threading import Event
 from typing import Any
 from uuid import uuid4
 
@@ -115,6 +116,23 @@ def test_a_dynamodb_that_refuses_connections_holds_no_message_up(endpoint: socke
 
     assert instance.attempt(Boom("down")) == "attempted"
     assert "(EndpointConnectionError)" in instance.told[0].text
+
+
+def test_a_name_that_nobody_looks_up_holds_no_message_up(
+    endpoint: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = Event()
+
+    def hang(*_name: object, **_kind: object) -> None:
+        done.wait(60)
+        raise socket.gaierror("no name server")
+
+    monkeypatch.setattr(socket, "getaddrinfo", hang)
+    instance = Instance(RateLimit(5, store=DynamoDbCircuit("unnamed", "orders")), Clock())
+
+    assert instance.attempt(Boom("down")) == "attempted"
+    assert "DynamoDB gave no answer within 1 s" in instance.told[0].text
+    done.set()
 
 
 def test_its_own_client_waits_a_fifth_of_a_second_in_all_and_tries_once(endpoint: socket.socket) -> None:
