@@ -13,9 +13,10 @@ import pytest
 from infra.cloud import Cloud, deploy, eventually, running_cloud, waiting
 from infra.commands import RUNTIME
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("sam build")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("sam build"), pytest.mark.timeout(600)]
 
-QUICK_LADDER = {"ImmediateRetries": "1", "DelayedRetries": "1", "TimeIncreaseSeconds": "1"}
+QUICK = {"ImmediateRetries": "1", "DelayedRetries": "1", "TimeIncreaseSeconds": "1", "FunctionTimeout": "10"}
+"""A short ladder, and a short visibility timeout for what a call was too slow for."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def reason(message: dict[str, Any]) -> str:
 @pytest.fixture(scope="module")
 def shop(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     with running_cloud(tmp_path_factory.mktemp("cloud") / "log") as cloud:
-        stack = deploy(cloud, built, {"PythonRuntime": RUNTIME, **QUICK_LADDER})
+        stack = deploy(cloud, built, {"PythonRuntime": RUNTIME, **QUICK})
         start_polling(cloud)
         yield Shop(cloud.client("sqs"), stack)
 
@@ -80,7 +81,7 @@ def start_polling(cloud: Cloud) -> None:
 def test_what_cannot_be_done_ends_in_the_error_queue_with_the_reason(shop: Shop) -> None:
     shop.order("good", "declined", "no-bank")
 
-    eventually(lambda: shop.waiting("ErrorQueueUrl") == 2, "two orders in the error queue")
+    eventually(lambda: shop.waiting("ErrorQueueUrl") >= 2, "two orders in the error queue")
     eventually(lambda: shop.waiting("OrdersQueueUrl") == 0, "the orders queue to be empty")
 
     assert shop.reasons() == {"declined": "shop.CardDeclined", "no-bank": "shop.BankUnreachable"}

@@ -20,7 +20,7 @@ from recoverable.circuit import Limited
 from recoverable.timeouts import DynamoDBStore, Timeouts
 from recoverable.timeouts.store import Selection
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("sam build")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("sam build"), pytest.mark.timeout(600)]
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,15 @@ class Stack:
         return str(found["StackResourceDetail"]["PhysicalResourceId"])
 
     def invoked(self, function: str) -> Any:
-        """What a function answers, by its logical id."""
-        client = self.cloud.client("lambda")
-        return json.loads(client.invoke(FunctionName=self.named(function))["Payload"].read())
+        """What a function answers, by its logical id; when it fails, the schedule's next invocation goes on."""
+        client, name = self.cloud.client("lambda"), self.named(function)
+
+        def answer() -> Any:
+            said = client.invoke(FunctionName=name)
+            told = json.loads(said["Payload"].read())
+            return None if "FunctionError" in said else told
+
+        return eventually(answer, f"{function} to end well")
 
     def trigger(self) -> str:
         """The state of the event source mapping."""
@@ -142,10 +148,16 @@ def test_the_dispatcher_finds_nothing_due(stack: Stack) -> None:
 
 
 def test_the_dispatcher_sends_what_waited_in_the_bucket(stack: Stack) -> None:
-    store, now = stack.store(), datetime.now(UTC)
+    store, now, dispatched = stack.store(), datetime.now(UTC), 0
     order = json.dumps({"id": "1002", "card": "good", "gift": "x" * 500_000})
     Timeouts(store, clock=lambda: now - timedelta(hours=1)).hold(
         {"MessageBody": order}, to=arn_of(stack.cloud.client("sqs"), stack.queue_url), at=now
     )
 
-    assert (stack.invoked("TimeoutsFunction")["dispatched"], list(store.scan(Selection()))) == (1, [])
+    def nothing_waits() -> bool:
+        nonlocal dispatched
+        dispatched += stack.invoked("TimeoutsFunction")["dispatched"]
+        return not list(store.scan(Selection()))
+
+    eventually(nothing_waits, "the dispatcher to send it, though SQS may be too slow for one invocation")
+    assert dispatched >= 1
