@@ -13,6 +13,7 @@ from recoverable.testing.aws.places import ANYWHERE, PLACES, fitting
 from recoverable.testing.azure import places as service_bus
 from testing.azure.contract import deviations as service_bus_contract
 from testing.contract.deviations import table
+from testing.hosts import contract as hosts
 
 PAGE = "testing.md"
 
@@ -56,6 +57,13 @@ def test_the_page_lists_the_contract_of_service_bus() -> None:
     found = re.search(r"<!-- contract -->\n(.*?)\n<!--", page(PAGE), re.DOTALL)
     assert found is not None
     assert found[1] == service_bus_contract.table()
+
+
+@pytest.mark.parametrize(("name", "contract"), [("lambda", hosts.AWS)])
+def test_the_page_lists_the_contract_of_a_host(name: str, contract: hosts.Contract) -> None:
+    found = re.search(rf"<!-- {name} -->\n(.*?)\n<!--", page(PAGE), re.DOTALL)
+    assert found is not None
+    assert found[1] == contract.table()
 
 
 @pytest.mark.parametrize("place", [*service_bus.STEPS, *service_bus.CALLS])

@@ -21,6 +21,19 @@ def test_a_message_arrives_with_its_text_and_attributes(server: Server) -> None:
     assert (message["Body"], message["MessageAttributes"]) == ("é😀", attributes)
 
 
+def test_digests_are_told_with_which_a_client_can_check_what_arrived(server: Server) -> None:
+    url = server.queue()
+    attributes: Any = {
+        "b": {"DataType": "String.x", "StringValue": "ü"},
+        "a": {"DataType": "Binary", "BinaryValue": b"\x00\xff"},
+    }
+    sent = server.client.send_message(QueueUrl=url, MessageBody="é", MessageAttributes=attributes)
+    [message] = server.received(url)
+    digests = "66ddcd97cfdeabb2f6fb8a999b4bc76f", "6133b9e634cdeb5cf2401eca537e0f7a"
+    assert (sent["MD5OfMessageBody"], sent["MD5OfMessageAttributes"]) == digests
+    assert (message["MD5OfBody"], message["MD5OfMessageAttributes"]) == digests
+
+
 def test_attributes_come_only_when_asked_for(server: Server) -> None:
     url = server.queue()
     texts: Any = {name: {"DataType": "String", "StringValue": "1"} for name in ("a.x", "a.y", "b")}

@@ -9,9 +9,9 @@ from typing import Any
 from . import checks
 from .broker import Broker
 from .queue import Queue
-from .records import digest, system_attributes
+from .records import digest, digest_of_attributes, system_attributes
 from .refusals import Refusal, missing
-from .stored import Stored
+from .stored import Attributes, Stored
 
 Request = Mapping[str, Any]
 Answer = dict[str, Any]
@@ -43,8 +43,18 @@ def sent(broker: Broker, queue: Queue, entry: Request) -> Answer:
         deduplication=deduplication,
         trace=(entry.get("MessageSystemAttributes") or {}).get("AWSTraceHeader", {}).get("StringValue"),
     )
-    answer = {"MessageId": message.id, "MD5OfMessageBody": digest(message.body)}
-    return answer | ({"SequenceNumber": message.sequence} if queue.settings.fifo else {})
+    return {
+        "MessageId": message.id,
+        "MD5OfMessageBody": digest(message.body),
+        **of_attributes(message.attributes),
+        **({"SequenceNumber": message.sequence} if queue.settings.fifo else {}),
+    }
+
+
+def of_attributes(attributes: Attributes) -> Answer:
+    """The digest of a message's attributes, which one without any has not."""
+    found = digest_of_attributes(attributes)
+    return {"MD5OfMessageAttributes": found} if found else {}
 
 
 def send_message_batch(broker: Broker, request: Request) -> Answer:
@@ -87,7 +97,7 @@ def described(broker: Broker, message: Stored, request: Request) -> Answer:
         "MD5OfBody": digest(message.body),
         "Body": message.body,
         **({"Attributes": system} if system else {}),
-        **({"MessageAttributes": own} if own else {}),
+        **({"MessageAttributes": own, **of_attributes(own)} if own else {}),
     }
 
 

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+
 from ..invocation import Invocation
 from .queues import ACCOUNT, REGION
+
+
+class Identity:
+    """Who called a function through Cognito: nobody."""
+
+    cognito_identity_id = None
+    cognito_identity_pool_id = None
 
 
 class Context:
@@ -16,8 +25,9 @@ class Context:
 
     function_version = "$LATEST"
     memory_limit_in_mb = "128"
-    identity = None
+    identity = Identity()
     client_context = None
+    tenant_id = None
 
     def __init__(self, name: str, invocation: Invocation) -> None:
         self._invocation = invocation
@@ -30,3 +40,11 @@ class Context:
     def get_remaining_time_in_millis(self) -> int:
         """Milliseconds until the function is killed."""
         return round(self._invocation.remaining() * 1000)
+
+    def log(self, msg: object) -> None:
+        """Write to the function's log."""
+        sys.stdout.write(str(msg))
+
+    def w3c(self) -> dict[str, str]:
+        """The trace of who called; a mapping passes none on."""
+        return {}

@@ -110,10 +110,16 @@ class Function:
             raise  # somebody wants the test to stop
         except SystemExit as error:
             invocation.ended = f"exited with {error.code}"
-        except BaseException as error:  # Lambda reports it, and the batch comes back
-            log.warning("Invocation %d of '%s' failed:", invocation.number, self.name, exc_info=error)
-            return None, f"{type(error).__name__}: {error}"
+        except Exception as error:  # noqa: BLE001  # Lambda reports it, and the batch comes back
+            return None, self._failed(invocation, error)
+        except BaseException as error:  # noqa: BLE001  # the runtime client catches nothing else, and its process ends
+            invocation.ended = self._failed(invocation, error)
         return (None, invocation.ended) if invocation.ended else (answer, "")
+
+    def _failed(self, invocation: Invocation, error: BaseException) -> str:
+        """Log what the handler has raised, and say it in one line."""
+        log.warning("Invocation %d of '%s' failed:", invocation.number, self.name, exc_info=error)
+        return f"{type(error).__name__}: {error}"
 
     def _fault_after(self, invocation: Invocation) -> Fault | None:
         ids = invocation.message_ids

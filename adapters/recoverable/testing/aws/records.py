@@ -9,7 +9,7 @@ from hashlib import md5
 from typing import Any
 
 from .queues import ACCOUNT, REGION, Settings
-from .stored import Stored
+from .stored import Attributes, Stored
 
 Record = dict[str, Any]
 
@@ -22,7 +22,7 @@ def to_record(message: Stored, queue: Settings, start: datetime) -> Record:
         queue: where it is.
         start: when the world's time began.
     """
-    return {
+    record = {
         "messageId": message.id,
         "receiptHandle": message.receipt,
         "body": message.body,
@@ -33,6 +33,8 @@ def to_record(message: Stored, queue: Settings, start: datetime) -> Record:
         "eventSourceARN": queue.arn,
         "awsRegion": REGION,
     }
+    of_attributes = digest_of_attributes(message.attributes)
+    return record | ({"md5OfMessageAttributes": of_attributes} if of_attributes else {})
 
 
 def system_attributes(message: Stored, start: datetime) -> dict[str, str]:
@@ -70,3 +72,21 @@ def milliseconds(moment: float) -> str:
 def digest(text: str) -> str:
     """The MD5 of a text, with which SQS lets clients check what arrived."""
     return md5(text.encode(), usedforsecurity=False).hexdigest()
+
+
+def digest_of_attributes(attributes: Attributes) -> str | None:
+    """The MD5 of a message's attributes, if it has any (SQS Developer Guide, "Calculating the MD5 message digest for message attributes")."""
+    if not attributes:
+        return None
+    digested = md5(usedforsecurity=False)
+    for name, value in sorted(attributes.items()):
+        digested.update(counted(name.encode()) + counted(value["DataType"].encode()))
+        is_binary = "BinaryValue" in value
+        held = value["BinaryValue"] if is_binary else value["StringValue"].encode()
+        digested.update((b"\x02" if is_binary else b"\x01") + counted(held))
+    return digested.hexdigest()
+
+
+def counted(data: bytes) -> bytes:
+    """The bytes after their number."""
+    return len(data).to_bytes(4, "big") + data

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 from dataclasses import dataclass
+from decimal import Decimal
 
 KEY = "batchItemFailures"
 
@@ -36,7 +37,7 @@ def verdict(answer: object, message_ids: Collection[str], *, partial_responses: 
     """
     everything = frozenset(message_ids)
     try:
-        answer = json.loads(json.dumps(answer))
+        answer = posted(answer)
     except (TypeError, ValueError) as error:
         return Verdict(everything, f"the answer is no JSON: {error}")
     if not partial_responses or answer is None:
@@ -47,6 +48,31 @@ def verdict(answer: object, message_ids: Collection[str], *, partial_responses: 
     if failures is not None and not isinstance(failures, list):
         return Verdict(everything, f"{KEY} is {failures!r:.200}; write a list")
     return identified(failures or [], everything)
+
+
+def posted(answer: object) -> object:
+    """The answer as the runtime client posts it, read again: bytes as they are, all else as JSON (awslambdaric, `LambdaMarshaller`).
+
+    Raises:
+        TypeError: JSON has no form for it.
+        ValueError: they are bytes, and no JSON.
+    """
+    return json.loads(answer if isinstance(answer, bytes) else json.dumps(answer, default=as_json))
+
+
+def as_json(value: object) -> object:
+    """What the runtime client writes for a value that Python's JSON does not know.
+
+    Raises:
+        TypeError: it knows no form either.
+    """
+    match value:
+        case Decimal():
+            return float(value)
+        case bytes():
+            return value.decode()
+        case _:
+            raise TypeError(f"{type(value).__name__} is not JSON serializable")
 
 
 def identified(failures: list[object], everything: frozenset[str]) -> Verdict:
