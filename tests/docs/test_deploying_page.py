@@ -17,7 +17,7 @@ from docs.pages import ROOT, blocks, commands
 from infra.cloud import Cloud, eventually, running_cloud, waiting
 from infra.commands import RUNTIME, environment
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("deploying page"), pytest.mark.timeout(280)]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("deploying page"), pytest.mark.timeout(900)]
 
 CONSOLE = blocks("deploying-on-aws.md", "console")
 (VALIDATE, BUILD, SIZE, DEPLOY, SEND, LOOK, SEND_BACK, ALARMS, RING, DELETE, DELETE_QUEUES) = range(11)
@@ -66,7 +66,7 @@ class Shell:
             env=self._variables,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
@@ -131,7 +131,7 @@ def test_from_a_guided_deployment_to_nothing(shell: Shell, cloud: Cloud) -> None
     start_polling(cloud)
 
     shell.types(SEND)
-    eventually(lambda: held(cloud, "shop-orders-error") == 1, "the declined order in the error queue")
+    eventually(lambda: held(cloud, "shop-orders-error") >= 1, "the declined order in the error queue")
     eventually(lambda: held(cloud, "shop-orders") == 0, "the orders queue to be empty")
     seen = shell.types(LOOK)
     assert "Moving message" in seen  # the log

@@ -22,8 +22,8 @@ from infra.commands import TOOLS
 from infra.sam_template import REGION, template, transformed
 
 BUCKET = "code"
-PATIENCE = 240.0
-"""Seconds to wait for what should take two; where others use the machine, a call may come too late, and its message back after two minutes."""
+PATIENCE = 300.0
+"""Seconds to wait for what should take two; where others use the machine, a call may be too slow, and its message comes back after four minutes."""
 
 
 def eventually(found: Callable[[], Any], what: str) -> Any:

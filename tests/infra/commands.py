@@ -48,7 +48,7 @@ def bare_python(*arguments: str) -> str:
 
 def run(*command: str | Path, environment: dict[str, str]) -> str:
     """Run a command to its end; its standard output."""
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

@@ -13,7 +13,7 @@ import pytest
 from infra.cloud import Cloud, deploy, eventually, running_cloud, waiting
 from infra.commands import RUNTIME
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("sam build"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("sam build"), pytest.mark.timeout(900)]
 
 QUICK = {"ImmediateRetries": "1", "DelayedRetries": "1", "TimeIncreaseSeconds": "1", "FunctionTimeout": "10"}
 """A short ladder, and a short visibility timeout for what a call was too slow for."""

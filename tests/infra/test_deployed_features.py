@@ -20,7 +20,7 @@ from recoverable.circuit import Limited
 from recoverable.timeouts import DynamoDBStore, Timeouts
 from recoverable.timeouts.store import Selection
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("sam build"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("sam build"), pytest.mark.timeout(900)]
 
 
 @dataclass(frozen=True)
