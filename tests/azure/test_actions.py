@@ -35,6 +35,7 @@ from recoverable import (
 from recoverable.alarm import Alarm
 from recoverable.azure import ServiceBusEndpoint
 from recoverable.azure.client import MAX_SENDERS, CopyNotSent
+from recoverable.azure.copies import in_milliseconds
 from recoverable.azure.ladder import Abandoned
 from recoverable.faults import EXCEPTION_TYPE, FAILED_QUEUE, STACK_TRACE
 from recoverable.headers import CARRIED, DELAYED_RETRIES, DELAYED_RETRY_AT, DUE_AT, MESSAGE_ID
@@ -67,7 +68,7 @@ def test_a_delayed_retry_is_a_copy_that_is_scheduled() -> None:
     [(queue, copy)] = client.sent
     assert (queue, copy.scheduled_enqueue_time_utc, properties(copy)) == (
         QUEUE,
-        NOW + seconds(2),
+        in_milliseconds(NOW + seconds(2)),
         {
             MESSAGE_ID: "m-1",
             "NServiceBus.TimeSent": "2026-03-14 15:00:00:123456 Z",
@@ -166,7 +167,11 @@ def test_a_copy_that_is_not_yet_due_hops_on_and_no_handler_runs() -> None:
 
     assert ended(endpoint(handler, client=client), trigger_message(properties={DUE_AT: due})) is None
     [(queue, copy)] = client.sent
-    assert (queue, copy.scheduled_enqueue_time_utc, handler.handled) == (QUEUE, NOW + seconds(5), [])
+    assert (queue, copy.scheduled_enqueue_time_utc, handler.handled) == (
+        QUEUE,
+        in_milliseconds(NOW + seconds(5)),
+        [],
+    )
 
 
 def test_a_deferral_that_cannot_be_sent_runs_the_handler_instead() -> None:
@@ -245,7 +250,9 @@ def test_a_test_world_lends_its_client_and_its_clock() -> None:
     finally:
         current_world.reset(token)
 
-    assert [copy.scheduled_enqueue_time_utc for _, copy in client.sent] == [later + seconds(2)]
+    assert [copy.scheduled_enqueue_time_utc for _, copy in client.sent] == [
+        in_milliseconds(later + seconds(2))
+    ]
 
 
 def test_longer_delays_than_sqs_has_need_no_hop() -> None:
@@ -255,7 +262,8 @@ def test_longer_delays_than_sqs_has_need_no_hop() -> None:
     ended(endpoint(settings=settings, client=client), trigger_message(**LAST))
 
     [(_, copy)] = client.sent
-    assert (copy.scheduled_enqueue_time_utc, DUE_AT in properties(copy)) == (NOW + timedelta(days=30), False)
+    due = in_milliseconds(NOW + timedelta(days=30))
+    assert (copy.scheduled_enqueue_time_utc, DUE_AT in properties(copy)) == (due, False)
 
 
 def test_the_counters_of_a_round_are_gone_from_the_next() -> None:
@@ -282,4 +290,6 @@ def test_by_a_slow_clock_a_copy_waits_from_when_service_bus_took_its_message() -
 
     ended(endpoint(client=client), trigger_message(**LAST, EnqueuedTimeUtc=took.isoformat()))
 
-    assert [copy.scheduled_enqueue_time_utc for _, copy in client.sent] == [took + seconds(2)]
+    assert [copy.scheduled_enqueue_time_utc for _, copy in client.sent] == [
+        in_milliseconds(took + seconds(2))
+    ]

@@ -9,7 +9,15 @@ import pytest
 
 from azure.triggers import BODY, NEVER, trigger_message
 from builders import ERROR_QUEUE, NOW, QUEUE, platform, recoverability, seconds
-from recoverable.azure.copies import MAX_PROPERTIES, MAX_PROPERTY, Copy, copy_of, smaller, weight
+from recoverable.azure.copies import (
+    MAX_PROPERTIES,
+    MAX_PROPERTY,
+    Copy,
+    copy_of,
+    in_milliseconds,
+    smaller,
+    weight,
+)
 from recoverable.azure.messages import delivery_of
 from recoverable.faults import DATA, EXCEPTION_MESSAGE, EXCEPTION_TYPE, FAILED_QUEUE, STACK_TRACE
 from recoverable.limits import NO_DELAY
@@ -48,8 +56,19 @@ def test_a_copy_keeps_body_and_fields() -> None:
     assert copy == Copy("m-1", QUEUE, {
         "application_properties": {}, "body": BODY, "content_type": "application/json", "correlation_id": "c-1",
         "message_id": copy.fields["message_id"], "partition_key": "p-1", "reply_to": "replies",
-        "reply_to_session_id": "r-1", "scheduled_enqueue_time_utc": NOW + seconds(10), "subject": "placed", "to": "north",
+        "reply_to_session_id": "r-1", "scheduled_enqueue_time_utc": in_milliseconds(NOW + seconds(10)), "subject": "placed", "to": "north",
     })  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("microsecond", "sent"),
+    [(535_000, 535_000), (535_001, 536_000), (535_897, 536_000), (999_999, 1_000_000)],
+)
+def test_no_delay_is_over_early_for_what_amqp_cuts_off(microsecond: int, sent: int) -> None:
+    second = NOW.replace(microsecond=0)
+    assert in_milliseconds(second + timedelta(microseconds=microsecond)) == second + timedelta(
+        microseconds=sent
+    )
 
 
 def test_a_session_is_the_partition_key() -> None:

@@ -136,12 +136,17 @@ def timed(expires_at: datetime | None, forward: Forward, now: datetime) -> dict[
     """
     fields: dict[str, Any] = {}
     if forward.delay > NO_DELAY:
-        fields["scheduled_enqueue_time_utc"] = now + forward.delay
+        fields["scheduled_enqueue_time_utc"] = in_milliseconds(now + forward.delay)
     if forward.changes.get(FAILED_QUEUE) is None and (end := aware(expires_at)) is not None:
         left = max(end - now, forward.delay + LEAST_TIME_TO_LIVE)
         if left <= LONGEST_TIME_TO_LIVE:
             fields["time_to_live"] = timedelta(seconds=ceil(left.total_seconds()))
     return fields
+
+
+def in_milliseconds(moment: datetime) -> datetime:
+    """The moment as AMQP has it, and never earlier: what the SDK cuts off would end a delay before its time."""
+    return moment + timedelta(microseconds=-moment.microsecond % 1000)
 
 
 def weight(values: Iterable[object]) -> int:
