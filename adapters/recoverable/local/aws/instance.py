@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Mapping
 from datetime import timedelta
@@ -16,6 +12,7 @@ from recoverable.local.aws.environment import process_variables
 from recoverable.local.aws.outcomes import Died, InitFailed, Outcome, Raised, Returned, TimedOut
 from recoverable.local.aws.runtime_api import Asked, Invocation, RuntimeApi
 from recoverable.local.aws.sam.stack import Function
+from recoverable.local.child import Child
 
 INIT_TIMEOUT = timedelta(seconds=10)
 """How long a module may take to load; Lambda, "Understanding the Lambda execution environment lifecycle"."""
@@ -41,35 +38,27 @@ class ProcessInstance:
         host: Mapping[str, str],
         on_line: Callable[[int, str], None],
     ) -> None:
-        self._function = function
-        self._on_line = on_line
         self._api = RuntimeApi()
-        self._process = subprocess.Popen(
+        self._child = Child(
             [sys.executable, "-m", "awslambdaric", function.handler],
-            cwd=function.code,
-            env={**process_variables(function, api_address=self._api.address, host=host), **variables},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            encoding="utf-8",
-            errors="backslashreplace",
-            start_new_session=True,  # Ctrl-C reaches the host alone, and one signal reaches all that the handler started
+            folder=function.code,
+            environment={
+                **process_variables(function, api_address=self._api.address, host=host),
+                **variables,
+            },
+            on_line=lambda pid, line: on_line(pid, line.replace(_NON_BREAKING_SPACE, " ")),
+            on_end=lambda code: self._api.mailbox.put(Died(code)),
         )
-        self._pump = threading.Thread(target=self._read_lines, name=f"log-{self.pid}", daemon=True)
-        self._watch = threading.Thread(target=self._wait_for_end, name=f"watch-{self.pid}", daemon=True)
-        self._pump.start()
-        self._watch.start()
 
     @property
     def pid(self) -> int:
         """The process."""
-        return self._process.pid
+        return self._child.pid
 
     @property
     def alive(self) -> bool:
         """Whether it can take another invocation."""
-        return self._process.poll() is None
+        return self._child.alive
 
     def initialize(self) -> InitFailed | Died | TimedOut | None:
         """Wait until the module is loaded; None when it is, else how that went wrong, and the instance is gone."""
@@ -90,9 +79,7 @@ class ProcessInstance:
 
     def stop(self) -> None:
         """Kill the process and all it started, and close the port. Once it is gone this does nothing."""
-        if self.alive:
-            self._kill()
-        self._watch.join()
+        self._child.stop()
         self._api.close()
 
     def _mail(self, *, timeout: timedelta, ends: tuple[type, ...]) -> object | None:
@@ -105,22 +92,3 @@ class ProcessInstance:
                 return None
             if isinstance(mail, ends):
                 return mail
-
-    def _read_lines(self) -> None:
-        """Pass the log on; a pipe that nobody reads fills up, and the handler then hangs in `print`."""
-        assert self._process.stdout is not None
-        with self._process.stdout as lines:
-            for line in lines:
-                self._on_line(self.pid, line.rstrip("\n").replace(_NON_BREAKING_SPACE, " "))
-
-    def _wait_for_end(self) -> None:
-        code = self._process.wait()
-        self._kill()  # what the handler started goes with it, as a sandbox does, and lets go of the pipe
-        self._pump.join(timeout=1)  # what left the process group may hold the pipe for as long as it likes
-        self._api.mailbox.put(Died(code))
-
-    def _kill(self) -> None:
-        try:
-            os.killpg(self.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):  # the latter is what macOS says of a group of the dead
-            return  # nobody is left in the group

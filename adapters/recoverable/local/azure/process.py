@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
@@ -15,9 +12,10 @@ from typing import Any
 
 from recoverable.local.azure.outcomes import Died, Outcome, Raised, Returned
 from recoverable.local.azure.rpc import Typed
+from recoverable.local.child import Child
 
 _SCRIPT = Path(__file__).with_name("worker_process.py")
-_BRIEFLY = 1.0  # seconds; what left the process group may hold the pipe for as long as it likes
+_BRIEFLY = 1.0  # seconds, in which an answer that came before the end is heard
 
 
 class Process:
@@ -40,35 +38,25 @@ class Process:
     ) -> None:
         self.ready: Future[Any] = Future()
         self.exit_code: int | None = None
-        self._on_line = on_line
         self._waiting: dict[int, Future[Outcome]] = {}
         self._numbers, self._lock = count(1), threading.Lock()
         self._connection, theirs = Pipe()
+        self._ear = threading.Thread(target=self._hear, name="worker", daemon=True)
+        self._ear.start()
         with theirs:
-            self._process = subprocess.Popen(
+            self._child = Child(
                 [*python, str(_SCRIPT), str(theirs.fileno()), str(folder)],
-                cwd=folder,
-                env=environment,
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                encoding="utf-8",
-                errors="backslashreplace",
-                start_new_session=True,  # Ctrl-C reaches the host alone, and one signal all that the functions started
+                folder=folder,
+                environment=environment,
+                descriptors=[theirs.fileno()],
+                on_line=on_line,
+                on_end=self._ended,
             )
-        self._pump, self._ear, self._eye = (
-            threading.Thread(target=each, name=f"worker-{self.pid}", daemon=True)
-            for each in (self._read_lines, self._hear, self._watch)
-        )
-        for thread in (self._pump, self._ear, self._eye):
-            thread.start()
 
     @property
     def pid(self) -> int:
         """Its number."""
-        return self._process.pid
+        return self._child.pid
 
     def ask(self, call: Mapping[str, Any]) -> Future[Outcome]:
         """Have it run a function; any number run beside each other, as the runtime sees fit."""
@@ -88,9 +76,8 @@ class Process:
 
     def stop(self) -> None:
         """Kill it and all that it started; what runs in it ends as `Died`. Once it is gone this does nothing."""
-        self._kill()
-        for thread in (self._eye, self._ear):
-            thread.join()
+        self._child.stop()
+        self._ear.join()
         with self._lock:
             self._connection.close()
 
@@ -111,19 +98,9 @@ class Process:
             future = self._waiting.pop(number)
         future.set_result(Raised(*failure) if failure else Returned(_typed(outputs)))
 
-    def _read_lines(self) -> None:
-        """Pass the log on; a pipe that nobody reads fills up, and the function then hangs in `print`."""
-        assert self._process.stdout is not None
-        with self._process.stdout as lines:
-            for line in lines:
-                self._on_line(self.pid, line.rstrip("\n"))
-
-    def _watch(self) -> None:
-        """Wait for the end, and tell all who wait for an answer."""
-        code = self._process.wait()
-        self._kill()  # what a function started goes with it, and lets go of the pipes
-        for thread in (self._pump, self._ear):  # what was said before the end counts
-            thread.join(_BRIEFLY)
+    def _ended(self, code: int) -> None:
+        """Tell all who wait for an answer; what was said before the end counts."""
+        self._ear.join(_BRIEFLY)
         with self._lock:
             self.exit_code = code
             left = list(self._waiting.values())
@@ -132,12 +109,6 @@ class Process:
             self.ready.set_result(("ended", code))
         for future in left:
             future.set_result(Died(code))
-
-    def _kill(self) -> None:
-        try:
-            os.killpg(self.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):  # the latter is what macOS says of a group of the dead
-            return  # nobody is left in the group
 
 
 def _typed(outputs: Sequence[tuple[str, str, Any]]) -> tuple[tuple[str, Typed], ...]:
