@@ -14,10 +14,10 @@ import pytest
 from local.world import World
 from recoverable.local.aws import Died, Ended, Entry, LocalAws, QueuedMessage, TimedOut
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("end_to_end")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("end_to_end"), pytest.mark.timeout(900)]
 
-DEADLINE = timedelta(seconds=200)
 LONG = timedelta(minutes=2)  # nothing comes back by itself, on however slow a machine
+DEADLINE = 4 * LONG  # time for what a call left to its visibility timeout, for SQS was too slow for it
 GOOD = [f"good-{number}" for number in range(9)]
 ONCE = dict.fromkeys(GOOD, 1)
 
@@ -69,8 +69,8 @@ def until_empty(world: World, queue: str) -> None:
     ("tenth", "reason", "parameters"),
     [
         ("kill", "recoverable.UnreportedFailure", {}),
-        ("compute", "recoverable.UnreportedFailure", {"JobsTimeout": "3"}),
-        ("sleep", "recoverable.HandlerTimeout", {"JobsTimeout": "3"}),
+        ("compute", "recoverable.UnreportedFailure", {"JobsTimeout": "5"}),
+        ("sleep", "recoverable.HandlerTimeout", {"JobsTimeout": "8"}),
     ],
     ids=["kill", "compute", "sleep"],
 )

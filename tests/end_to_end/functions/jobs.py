@@ -24,4 +24,4 @@ def work(message: Message) -> None:
 
 
 ladder = Recoverability(Immediate(1), Delayed(1, timedelta(seconds=1)))
-handler = SqsEndpoint(work, ladder, settle_within=timedelta(seconds=1.5))
+handler = SqsEndpoint(work, ladder, settle_within=timedelta(seconds=6))

@@ -14,4 +14,5 @@ def step(message: Message) -> None:
         raise ValueError(message.text)
 
 
-handler = SqsEndpoint(step, Recoverability(Immediate(1), Delayed(1, timedelta(seconds=1))))
+ladder = Recoverability(Immediate(1), Delayed(1, timedelta(seconds=1)))
+handler = SqsEndpoint(step, ladder, settle_within=timedelta(seconds=12))  # SQS is slow where others use the machine
