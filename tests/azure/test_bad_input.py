@@ -136,11 +136,12 @@ def test_a_sender_that_cannot_connect_leaves_the_message_where_it_is(
     bus.send("order 42")
     failing = endpoint(Orders())
     right = bus.namespace.connection_string
-    with socket.create_server(("127.0.0.1", 0)) as nobody:
-        port = nobody.getsockname()[1]
-    monkeypatch.setenv(SETTING, right.replace(str(bus.namespace.port), str(port)))
+    with socket.socket() as deaf:  # bound, so that nobody else gets the port, but not listening
+        deaf.bind(("127.0.0.1", 0))
+        port = deaf.getsockname()[1]
+        monkeypatch.setenv(SETTING, right.replace(str(bus.namespace.port), str(port)))
 
-    why = bus.serve(failing, lambda: bus.seen(QUEUE)[0].delivery_count)
+        why = bus.serve(failing, lambda: bus.seen(QUEUE)[0].delivery_count)
     monkeypatch.setenv(SETTING, right)
     why += bus.serve(failing, lambda: bus.seen(ERROR_QUEUE))
 

@@ -92,7 +92,10 @@ def running_cloud(log: Path) -> Iterator[Cloud]:
             stderr=subprocess.STDOUT,
         )
     try:
-        eventually(cloud.listens, f"the cloud to listen; its log is {log}")
+        eventually(
+            lambda: cloud.listens() or server.poll() is not None, f"the cloud to listen; its log is {log}"
+        )
+        assert server.poll() is None, f"the cloud ended: {log.read_text()}"
         yield cloud
     finally:
         server.terminate()

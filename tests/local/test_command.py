@@ -109,12 +109,12 @@ def test_it_tells_its_version(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_broker_that_does_not_answer_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+    template = str(written(tmp_path, document()))
+    with socket.socket() as deaf:  # bound, so that nobody else gets the port, but not listening
+        deaf.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{deaf.getsockname()[1]}"
 
-    assert (
-        main(["local", "aws", "--template", str(written(tmp_path, document())), "--endpoint-url", url]) == 2
-    )
+        assert main(["local", "aws", "--template", template, "--endpoint-url", url]) == 2
     assert f'Could not connect to the endpoint URL: "{url}/"' in capsys.readouterr().err
 
 

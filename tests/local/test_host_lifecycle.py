@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from infra.cloud import free_port
 from local.conftest import Start
 from local.processes import is_alive
 from local.templates import document, written
@@ -72,8 +73,7 @@ def test_a_port_that_is_taken_is_said_at_once() -> None:
 
 
 def test_polling_goes_on_when_the_broker_is_back(start: Start) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     with embedded_broker(port) as url:
         world = start(settings={"endpoint_url": url})
     world.until(lambda: world.all(BrokerTrouble))
