@@ -6,15 +6,15 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from random import SystemRandom
 
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("soak")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("soak"), pytest.mark.timeout(900)]
 
-PATIENCE = 240
-"""Seconds; it takes a tenth of that."""
-SEED = os.environ.get("SOAK_SEED", str(SystemRandom().randrange(10**6)))
+PATIENCE = 800
+"""Seconds; it takes a thirtieth of that on a machine of its own."""
+SEED = os.environ.get("SOAK_SEED", "7")
+"""Draws the same mishaps each time, at the machine's own moments; `make soak` draws others."""
 
 
 @pytest.mark.parametrize("cloud", ["aws", "azure"])
