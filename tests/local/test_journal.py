@@ -77,5 +77,6 @@ def test_the_latest_log_lines_are_kept() -> None:
 def test_waiting_ends_with_the_condition_or_the_deadline() -> None:
     journal = Journal(FunctionLog)
 
-    assert journal.wait_until(lambda: True, deadline=timedelta(0))
-    assert not journal.wait_until(lambda: False, deadline=timedelta(seconds=0.01))
+    journal.wait_until(lambda: True, deadline=timedelta(0))
+    with pytest.raises(TimeoutError, match=r"After 0\.01 s the condition does not hold"):
+        journal.wait_until(lambda: False, deadline=timedelta(seconds=0.01))

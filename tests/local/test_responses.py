@@ -6,8 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from recoverable.local.aws.outcomes import Died, InitFailed, Outcome, Raised, Returned, TimedOut
+from recoverable.local.aws.outcomes import InitFailed, Outcome, Raised, Returned
 from recoverable.local.aws.responses import Verdict, judge
+from recoverable.local.outcomes import Died, TimedOut
 
 BATCH = ("a", "b", "c")
 EVERYTHING = Verdict(BATCH, ())

@@ -8,15 +8,25 @@ import time
 from collections import deque
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 log = logging.getLogger(__name__)
 
 Entry = TypeVar("Entry")
-Line = TypeVar("Line")
 
 _KEPT_LINES = 10_000
 _TICK = 0.05  # seconds; how often a condition on the broker's state is looked at when nothing happens here
+
+
+class LogLine(Protocol):
+    """A line of a function's log, as far as the journal is concerned."""
+
+    @property
+    def line(self) -> str:
+        """Its text."""
+
+
+Line = TypeVar("Line", bound=LogLine)
 
 
 class Journal(Generic[Entry, Line]):
@@ -54,13 +64,26 @@ class Journal(Generic[Entry, Line]):
         with self._changed:
             return tuple(self._lines)
 
-    def wait_until(self, condition: Callable[[], bool], *, deadline: timedelta) -> bool:
-        """Wait for a condition, looked at after each entry and now and then; False when the deadline came first."""
+    def wait_until(
+        self, condition: Callable[[], bool], *, deadline: timedelta, state: Callable[[], str] = str
+    ) -> None:
+        """Wait for a condition, looked at after each entry and now and then.
+
+        Args:
+            condition: What must hold.
+            deadline: The longest wait.
+            state: What the error tells beside the log.
+
+        Raises:
+            TimeoutError: The condition does not hold at the deadline; the message has the latest log lines.
+        """
         end = time.monotonic() + deadline.total_seconds()
         while not condition():
-            left = end - time.monotonic()
-            if left <= 0:
-                return False
+            if (left := end - time.monotonic()) <= 0:
+                lines = "".join(f"\n  {each.line}" for each in self.lines[-10:])
+                text = (
+                    f"After {deadline.total_seconds():g} s the condition does not hold.\n{state()}Log:{lines}"
+                )
+                raise TimeoutError(text)
             with self._changed:
                 self._changed.wait(min(left, _TICK))
-        return True

@@ -78,7 +78,9 @@ def test_a_function_that_takes_too_long_is_killed_and_the_worker_replaced(start:
     world = start(host=SECOND)
     world.host.send("orders", "sleep 3600")
     timed_out = outcomes(world, 1)
-    world.until(lambda: len(world.said("RUN")) >= 2)  # not each delivery runs: the wait for a new worker counts
+    world.until(
+        lambda: len(world.said("RUN")) >= 2
+    )  # not each delivery runs: the wait for a new worker counts
 
     assert timed_out == [(TimedOut(timedelta(seconds=1)), "abandoned")]
     assert len(world.all(Started)) >= 2

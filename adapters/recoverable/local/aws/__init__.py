@@ -33,9 +33,10 @@ from recoverable.local.aws.journal import (
     Throttled,
 )
 from recoverable.local.aws.local_queue import Depth, LocalQueue, QueuedMessage
-from recoverable.local.aws.outcomes import Died, InitFailed, Outcome, Raised, Returned, TimedOut
+from recoverable.local.aws.outcomes import InitFailed, Outcome, Raised, Returned
 from recoverable.local.aws.sam.document import TemplateError
 from recoverable.local.aws.settings import Settings
+from recoverable.local.outcomes import Died, TimedOut
 
 __all__ = [
     "BrokerTrouble",

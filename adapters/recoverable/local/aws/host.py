@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from recoverable.local.aws.broker import embedded_broker
@@ -68,9 +67,7 @@ class LocalAws:
             self._cleanup = cleanup.pop_all()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Kill every instance, end every thread and close every port."""
         self._cleanup.close()
 
@@ -140,12 +137,10 @@ class LocalAws:
         Raises:
             TimeoutError: The condition does not hold at the deadline; the message has the queues' depths and the latest log lines.
         """
-        if not self._journal.wait_until(condition, deadline=deadline):
-            depths = "\n".join(f"  {queue.name}: {queue.depth()}" for queue in self.queues)
-            lines = "\n".join(f"  {line.line}" for line in self.function_log[-10:])
-            raise TimeoutError(
-                f"After {deadline.total_seconds():g} s the condition does not hold.\nQueues:\n{depths}\nLog:\n{lines}"
-            )
+        self._journal.wait_until(condition, deadline=deadline, state=self._depths)
+
+    def _depths(self) -> str:
+        return "Queues:\n" + "".join(f"  {queue.name}: {queue.depth()}\n" for queue in self.queues)
 
 
 def _drop(sqs: Sqs, created: Mapping[str, CreatedQueue]) -> None:

@@ -16,9 +16,10 @@ from awslambdaric.lambda_context import LambdaContext
 from awslambdaric.lambda_runtime_marshaller import LambdaMarshaller
 
 from recoverable.local.aws.environment import import_folders
-from recoverable.local.aws.outcomes import Died, InitFailed, Outcome, Raised, Returned
+from recoverable.local.aws.outcomes import InitFailed, Outcome, Raised, Returned
 from recoverable.local.aws.runtime_api import Invocation
 from recoverable.local.aws.sam.stack import Function
+from recoverable.local.outcomes import Died
 
 # What the context says is left: nobody's time-out runs while a breakpoint is looked at.
 _PATIENCE = timedelta(hours=1)

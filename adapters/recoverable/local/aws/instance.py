@@ -9,10 +9,11 @@ from datetime import timedelta
 from queue import Empty
 
 from recoverable.local.aws.environment import process_variables
-from recoverable.local.aws.outcomes import Died, InitFailed, Outcome, Raised, Returned, TimedOut
+from recoverable.local.aws.outcomes import InitFailed, Outcome, Raised, Returned
 from recoverable.local.aws.runtime_api import Asked, Invocation, RuntimeApi
 from recoverable.local.aws.sam.stack import Function
 from recoverable.local.child import Child
+from recoverable.local.outcomes import Died, TimedOut
 
 INIT_TIMEOUT = timedelta(seconds=10)
 """How long a module may take to load; Lambda, "Understanding the Lambda execution environment lifecycle"."""

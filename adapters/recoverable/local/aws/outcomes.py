@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
+
+from recoverable.local.outcomes import Died, TimedOut
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,20 +30,6 @@ class InitFailed:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class TimedOut:
-    """The function's `Timeout` was over, and the instance was killed."""
-
-    after: timedelta
-
-
-@dataclass(frozen=True, slots=True)
-class Died:
-    """The instance's process ended in the middle, without a word; a negative code is the signal that ended it."""
-
-    exit_code: int
-
-
 Outcome = Returned | Raised | InitFailed | TimedOut | Died
 
 
@@ -57,9 +44,5 @@ def describe(outcome: Outcome) -> str:
             return f"could not be loaded, {error_type}: {message}"
         case TimedOut(after):
             return f"Task timed out after {after.total_seconds():.2f} seconds"
-        case Died(code):
-            return f"Runtime.ExitError: the process ended by itself with {_cause(code)}"
-
-
-def _cause(code: int) -> str:
-    return f"signal {-code}" if code < 0 else f"exit status {code}"
+        case Died():
+            return f"Runtime.ExitError: the process ended by itself with {outcome.cause}"

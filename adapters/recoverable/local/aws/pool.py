@@ -8,8 +8,9 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Protocol
 
-from recoverable.local.aws.outcomes import Died, InitFailed, Outcome, TimedOut
+from recoverable.local.aws.outcomes import InitFailed, Outcome
 from recoverable.local.aws.runtime_api import Invocation
+from recoverable.local.outcomes import Died, TimedOut
 
 
 class Instance(Protocol):

@@ -14,7 +14,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from queue import SimpleQueue
 from typing import Any, ClassVar
 
-from recoverable.local.aws.outcomes import Died, InitFailed, Raised, Returned
+from recoverable.local.aws.outcomes import InitFailed, Raised, Returned
+from recoverable.local.outcomes import Died
 
 
 @dataclass(frozen=True, slots=True)

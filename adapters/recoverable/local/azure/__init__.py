@@ -17,9 +17,10 @@ It hosts any Function with a Service Bus trigger; of `recoverable` outside `reco
 
 from recoverable.local.azure.app import AppError
 from recoverable.local.azure.journal import Delivered, Ended, Entry, FunctionLog, Invoked, Started, Trouble
-from recoverable.local.azure.outcomes import Died, Outcome, Raised, Returned, TimedOut
+from recoverable.local.azure.outcomes import Outcome, Raised, Returned
 from recoverable.local.azure.rpc import Typed
 from recoverable.local.azure.worker import Function, Worker
+from recoverable.local.outcomes import Died, TimedOut
 
 try:
     from recoverable.local.azure.host import LocalFunctions

@@ -8,7 +8,6 @@ from contextlib import ExitStack
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from recoverable.azure.settings import PREFIXES, connection, read
@@ -75,9 +74,7 @@ class LocalFunctions:
             self._cleanup = cleanup.pop_all()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Kill the worker, end every thread and close every link."""
         self._cleanup.close()
 
@@ -141,11 +138,7 @@ class LocalFunctions:
         Raises:
             TimeoutError: The condition does not hold at the deadline; the message has the latest log lines.
         """
-        if not self._journal.wait_until(condition, deadline=deadline):
-            lines = "\n".join(f"  {line.line}" for line in self.function_log[-10:])
-            raise TimeoutError(
-                f"After {deadline.total_seconds():g} s the condition does not hold.\nLog:\n{lines}"
-            )
+        self._journal.wait_until(condition, deadline=deadline)
 
 
 def _functions(app: App, settings: Settings) -> tuple[Function, ...]:

@@ -15,10 +15,11 @@ from azure.servicebus.aio import ServiceBusReceiver
 from recoverable.local.azure.journal import Delivered, Ended, Invoked, Journal, Settled, Trouble
 from recoverable.local.azure.link import Link
 from recoverable.local.azure.metadata import body_of, data_of, told_of, told_of_many
-from recoverable.local.azure.outcomes import Died, Outcome, Raised, Returned, TimedOut
+from recoverable.local.azure.outcomes import Outcome, Raised, Returned
 from recoverable.local.azure.rpc import to_metadata, to_rpc
 from recoverable.local.azure.triggers import Trigger
 from recoverable.local.azure.workers import Workers
+from recoverable.local.outcomes import Died, TimedOut
 
 Messages = Sequence[ServiceBusReceivedMessage]
 

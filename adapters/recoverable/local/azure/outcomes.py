@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import timedelta
 
 from recoverable.local.azure.rpc import Typed
+from recoverable.local.outcomes import Died, TimedOut
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,20 +32,6 @@ class Raised:
     stack_trace: str = field(default="", repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class TimedOut:
-    """`functionTimeout` was over."""
-
-    after: timedelta
-
-
-@dataclass(frozen=True, slots=True)
-class Died:
-    """The worker process ended in the middle, without a word; a negative code is the signal that ended it."""
-
-    exit_code: int
-
-
 Outcome = Returned | Raised | TimedOut | Died
 
 
@@ -58,5 +44,5 @@ def describe(outcome: Outcome) -> str:
             return message
         case TimedOut(after):
             return f"timed out after {after.total_seconds():g} s"
-        case Died(code):
-            return f"the worker process ended with {f'signal {-code}' if code < 0 else f'exit status {code}'}"
+        case Died():
+            return f"the worker process ended with {outcome.cause}"

@@ -10,9 +10,10 @@ from multiprocessing.connection import Pipe
 from pathlib import Path
 from typing import Any
 
-from recoverable.local.azure.outcomes import Died, Outcome, Raised, Returned
+from recoverable.local.azure.outcomes import Outcome, Raised, Returned
 from recoverable.local.azure.rpc import Typed
 from recoverable.local.child import Child
+from recoverable.local.outcomes import Died
 
 _SCRIPT = Path(__file__).with_name("worker_process.py")
 _BRIEFLY = 1.0  # seconds, in which an answer that came before the end is heard

@@ -10,14 +10,14 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 from uuid import uuid4
 
 from recoverable.local.azure.app import SCRIPT, AppError
-from recoverable.local.azure.outcomes import Outcome, TimedOut
+from recoverable.local.azure.outcomes import Outcome
 from recoverable.local.azure.process import Process
 from recoverable.local.azure.rpc import to_metadata, to_rpc
+from recoverable.local.outcomes import TimedOut
 
 PATIENCE = timedelta(seconds=60)
 """How long an app may take to load (azure-functions-host, `WorkerProcessCountOptions.ProcessStartupTimeout`)."""
@@ -100,9 +100,7 @@ class Worker:
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Kill the process and all it started."""
         self.stop()
 

@@ -15,8 +15,9 @@ from typing import Any
 
 from recoverable.local.azure.app import AppError
 from recoverable.local.azure.journal import Journal, Started, Trouble
-from recoverable.local.azure.outcomes import Died, Outcome, TimedOut
+from recoverable.local.azure.outcomes import Outcome
 from recoverable.local.azure.worker import Function, Worker
+from recoverable.local.outcomes import Died, TimedOut
 
 _POLL = 0.025  # seconds; `WorkerConstants.WorkerReadyCheckPollingIntervalMilliseconds`
 _AGAIN = 0.05  # seconds
