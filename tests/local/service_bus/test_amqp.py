@@ -12,12 +12,17 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recoverable.local.service_bus.amqp import encoding as e
+from recoverable.local.service_bus.amqp import replies
 from recoverable.local.service_bus.amqp.decoding import decode
 from recoverable.local.service_bus.amqp.frames import Frame, FrameReader, Header, frame
-from recoverable.local.service_bus.amqp.performatives import read
+from recoverable.local.service_bus.amqp.performatives import Attach, read
 from recoverable.local.service_bus.amqp.slices import elements, end_of
 from recoverable.local.service_bus.amqp.types import MalformedError
 from recoverable.local.service_bus.broker.content import parse
+from recoverable.local.service_bus.broker.namespace import Namespace
+from recoverable.local.service_bus.broker.settings import Queue
+from recoverable.local.service_bus.faults import Faults
+from recoverable.local.service_bus.links.connection import Connection
 
 plain_values = (
     st.none()
@@ -122,3 +127,21 @@ def test_the_sdk_reads_a_message_as_we_wrote_it() -> None:
         {b"tenant": b"north"},
     )
     assert received.data == [b"hello"]
+
+
+@pytest.mark.parametrize("peer_receives", [True, False])
+@pytest.mark.parametrize("node", ["orders", "nowhere"])
+def test_a_link_is_answered_from_its_other_end_even_if_it_is_refused(
+    *, node: str, peer_receives: bool
+) -> None:
+    """AMQP 1.0, 2.6.3: the roles of the two ends of a link differ."""
+    said: list[bytes] = []
+    connection = Connection(Namespace([Queue("orders")], [], clock=lambda: 0.0), Faults(), said.append, list)
+    ends = [replies.source(node), replies.target(node)]
+    asked = [e.string("link"), e.uint(0), e.boolean(peer_receives), e.ubyte(0), e.ubyte(0), *ends]
+    for body in (replies.open_("localhost"), replies.begin(0), e.described(0x12, e.sequence(asked))):
+        connection.receive(frame(body))
+
+    answers = [read(part.body) for part in FrameReader().feed(b"".join(said)) if isinstance(part, Frame)]
+    roles = [answer.peer_receives for answer in answers if isinstance(answer, Attach)]
+    assert roles == [not peer_receives]

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from recoverable.local.service_bus.amqp import encoding as e
 from recoverable.local.service_bus.amqp.frames import MAX_FRAME_SIZE
+from recoverable.local.service_bus.amqp.performatives import Attach
 
 ACCEPTED, REJECTED, RELEASED, MODIFIED = 0x24, 0x25, 0x26, 0x27
 """The descriptors of what can become of a delivery."""
@@ -43,22 +44,15 @@ def begin(channel: int) -> bytes:
 
 
 def attach(
-    name: str,
-    handle: int,
-    *,
-    peer_receives: bool,
-    settles: tuple[int, int],
-    source: bytes,
-    target: bytes,
-    max_message_size: int,
-    properties: bytes = e.NULL,
+    asked: Attach, *, source: bytes, target: bytes, max_message_size: int, properties: bytes = e.NULL
 ) -> bytes:
-    """Opens a link; source and target are encoded termini."""
-    first_count = e.uint(0) if peer_receives else e.NULL
+    """Opens the link that is asked for; source and target are encoded termini."""
+    first_count = e.uint(0) if asked.peer_receives else e.NULL
     return _performative(
         0x12,
         [
-            e.string(name), e.uint(handle), e.boolean(not peer_receives), e.ubyte(settles[0]), e.ubyte(settles[1]),
+            e.string(asked.name), e.uint(asked.handle), e.boolean(not asked.peer_receives),
+            e.ubyte(asked.sender_settles), e.ubyte(asked.receiver_settles),
             source, target, e.NULL, e.NULL, first_count, e.ulong(max_message_size), e.NULL, e.NULL, properties,
         ],
     )  # fmt: skip
@@ -126,6 +120,11 @@ def error(condition: str, description: str) -> bytes:
 def outcome(code: int, *fields: bytes) -> bytes:
     """What became of a delivery."""
     return e.described(code, e.sequence(fields))
+
+
+def rejected(condition: str, description: str) -> bytes:
+    """That a delivery was refused, and why."""
+    return outcome(REJECTED, error(condition, description))
 
 
 def _performative(code: int, fields: list[bytes]) -> bytes:

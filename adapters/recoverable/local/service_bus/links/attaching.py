@@ -27,8 +27,6 @@ _MANAGEMENT = "/$management"
 _BATCH = 0x80013700  # the format of a message that holds messages
 _PATIENCE = 60_000  # milliseconds that a receiver waits for any session, unless it says how long
 
-Handle = Callable[[Request], Answer]
-
 
 def attach(session: Session, request: Attach, namespace: Namespace, faults: Faults) -> None:
     """Make the link that a peer asks for, or refuse it."""
@@ -61,8 +59,7 @@ def _attach_receiver(session: Session, request: Attach, entity: Entity, faults: 
         _accept_session(entity, link, request)
         session.links.setdefault(request.handle, link)
         return
-    session.links[request.handle] = link
-    link.answer()
+    session.add(link)
     entity.receivers.add(link)
 
 
@@ -82,9 +79,7 @@ def _attach_sender(session: Session, request: Attach, entity: Entity, faults: Fa
     def take(data: bytes, message_format: int) -> None:
         faults.perform(Operation.SEND, entity.profile.path, lambda: _enqueue(entity, data, message_format))
 
-    link = IncomingLink(session, request, entity.profile.max_message_size, take)
-    session.links[request.handle] = link
-    link.answer()
+    session.add(IncomingLink(session, request, entity.profile.max_message_size, take))
 
 
 def _enqueue(entity: Entity, data: bytes, message_format: int) -> None:
@@ -102,9 +97,7 @@ def _attach_requests(
     session: Session, request: Attach, node: str, namespace: Namespace, faults: Faults
 ) -> None:
     if request.peer_receives:
-        receiver = OutgoingLink(session, request, node)
-        session.links[request.handle] = receiver
-        receiver.answer()
+        session.add(OutgoingLink(session, request, node))
         return
     cbs = node.lower() == _CBS
     handle = partial(_authenticate, faults) if cbs else partial(_manage, namespace, node, faults)
@@ -116,9 +109,7 @@ def _attach_requests(
         payload = write_answer(asked, answer, status=names[0], description=names[1])
         return lambda: _answering(session, node, asked).send(payload, tag=uuid.uuid4().bytes)
 
-    link = IncomingLink(session, request, MAX_MESSAGE, take)
-    session.links[request.handle] = link
-    link.answer()
+    session.add(IncomingLink(session, request, MAX_MESSAGE, take))
 
 
 def _authenticate(faults: Faults, _: Request) -> Answer:

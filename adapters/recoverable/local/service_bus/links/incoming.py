@@ -52,13 +52,9 @@ class IncomingLink:
 
     def answer(self) -> None:
         """Say that the link stands, and that the peer may send."""
-        settles = (self._attach.sender_settles, self._attach.receiver_settles)
         self._session.say(
             replies.attach(
-                self._attach.name,
-                self.handle,
-                peer_receives=False,
-                settles=settles,
+                self._attach,
                 source=replies.source(self._attach.source),
                 target=replies.target(self._attach.target),
                 max_message_size=self._largest,
@@ -86,24 +82,23 @@ class IncomingLink:
         self._credit -= 1
         self._top_up()
         try:
-            then = self._take(bytes(parcel.data), parcel.message_format)
-            state = replies.outcome(replies.ACCEPTED)
-        except RefusedError as refused:
-            then, state = (
-                None,
-                replies.outcome(replies.REJECTED, replies.error(refused.condition, refused.description)),
-            )
-        except MalformedError as malformed:
-            then, state = (
-                None,
-                replies.outcome(replies.REJECTED, replies.error("amqp:decode-error", str(malformed))),
-            )
+            state, then = self._taken(parcel)
         except SilencedError:  # what the test wants
             return
         if not parcel.settled:
             self._session.say(replies.disposition(parcel.delivery_id, state, we_received=True))
         if then is not None:
             then()
+
+    def _taken(self, parcel: Parcel) -> tuple[bytes, Callable[[], None] | None]:
+        """What becomes of a message, and what is to be done once the peer has heard it."""
+        try:
+            then = self._take(bytes(parcel.data), parcel.message_format)
+        except RefusedError as refused:
+            return replies.rejected(refused.condition, refused.description), None
+        except MalformedError as malformed:
+            return replies.rejected("amqp:decode-error", str(malformed)), None
+        return replies.outcome(replies.ACCEPTED), then
 
     def _top_up(self) -> None:
         if self._credit < _CREDIT // 2:

@@ -45,7 +45,7 @@ class OutgoingLink:
         self.handle, self.node, self.target = attach.handle, node, attach.target
         self.session_id: str | None = None
         self.settled = attach.sender_settles == _SETTLED
-        self._session, self._attach, self._entity = session, attach, entity
+        self._session, self._attach, self.entity = session, attach, entity
         self._faults = faults or Faults()
         self._credit, self._count, self._attached = 0, 0, False
 
@@ -100,16 +100,16 @@ class OutgoingLink:
 
     def dispatch(self) -> None:
         """Let the entity deliver what it has."""
-        if self._entity is not None:
-            self._entity.receivers.dispatch()
+        if self.entity is not None:
+            self.entity.receivers.dispatch()
 
     def session_accepted(self, session_id: str, until: float) -> None:
         """Answer the peer that it has got its session."""
         self.session_id = session_id
         self._locked_until = _TICKS_AT_1970 + int(until * _TICKS)
         self.answer()
-        if self._entity is not None:
-            self._entity.receivers.add(self)
+        if self.entity is not None:
+            self.entity.receivers.add(self)
 
     def dismissed(self, reason: RefusedError) -> None:
         """Refuse or end the link."""
@@ -122,27 +122,19 @@ class OutgoingLink:
 
     def close(self) -> None:
         """Receive no more."""
-        if self._entity is not None:
-            self._entity.leave(self)
-
-    def entity(self) -> Entity | None:
-        """Where its messages come from."""
-        return self._entity
+        if self.entity is not None:
+            self.entity.leave(self)
 
     def _refuse(self, message: Message, reason: RefusedError) -> None:
         self.dismissed(reason)
-        if self._entity is not None:
-            self._entity.take_back(message)
+        if self.entity is not None:
+            self.entity.take_back(message)
 
     def _reply(self, source: bytes, target: bytes, properties: bytes) -> None:
-        settles = (self._attach.sender_settles, self._attach.receiver_settles)
-        largest = self._entity.profile.max_message_size if self._entity else 0
+        largest = self.entity.profile.max_message_size if self.entity else 0
         self._session.say(
             replies.attach(
-                self._attach.name,
-                self.handle,
-                peer_receives=True,
-                settles=settles,
+                self._attach,
                 source=source,
                 target=target,
                 max_message_size=largest,

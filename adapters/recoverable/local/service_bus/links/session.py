@@ -47,6 +47,11 @@ class Session:
         """Whether the peer can take a transfer."""
         return self._window > 0
 
+    def add(self, link: OutgoingLink | IncomingLink) -> None:
+        """Say that a link stands, and lead to it what is for it."""
+        self.links[link.handle] = link
+        link.answer()
+
     def received(self) -> None:
         """Count a transfer of the peer."""
         self._next_incoming += 1

@@ -20,9 +20,9 @@ def settle(session: Session, disposition: Disposition, faults: Faults) -> None:
     for number in [each for each in session.unsettled if disposition.first <= each <= disposition.last]:
         try:
             _apply(session.unsettled.pop(number), verdict_of(disposition.state), faults)
-            state = _echo(disposition.state)
+            state = replies.outcome(disposition.state.code if disposition.state else replies.RELEASED)
         except RefusedError as refused:
-            state = replies.outcome(replies.REJECTED, replies.error(refused.condition, refused.description))
+            state = replies.rejected(refused.condition, refused.description)
         except SilencedError:  # what the test wants
             continue
         if not disposition.settled:
@@ -63,7 +63,7 @@ def _rejected(error: Described | None) -> Verdict:
 
 
 def _apply(unsettled: Unsettled, verdict: Verdict, faults: Faults) -> None:
-    entity, held = unsettled.link.entity(), unsettled.link.session_id
+    entity, held = unsettled.link.entity, unsettled.link.session_id
     if entity is None:
         return
     if held is not None and not entity.sessions.held_by(unsettled.link, held):
@@ -71,7 +71,3 @@ def _apply(unsettled: Unsettled, verdict: Verdict, faults: Faults) -> None:
     faults.perform(
         Operation(verdict.verb.value), entity.profile.path, lambda: entity.settle(unsettled.token, verdict)
     )
-
-
-def _echo(state: Described | None) -> bytes:
-    return replies.outcome(state.code if state else replies.RELEASED)
