@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import timedelta
-from types import TracebackType
 
 from recoverable.local.service_bus.broker.namespace import Namespace
 from recoverable.local.service_bus.broker.profile import DEAD_LETTERS, STRANDED, SUBSCRIPTIONS
@@ -55,9 +54,7 @@ class ServiceBusNamespace:
         self.port = self._server.start(self.host, self.port)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End all connections."""
         self._server.stop()
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from recoverable.local.service_bus.broker.entity import Entity
 from recoverable.local.service_bus.broker.messages import Message, State
@@ -60,6 +60,13 @@ class Depth:
         return self.active + self.locked + self.deferred + self.scheduled
 
 
+class Call(Protocol):
+    """Runs something where the namespace lives."""
+
+    def __call__(self, act: Callable[[], T]) -> T:
+        """Give what it gives."""
+
+
 @dataclass(frozen=True, slots=True)
 class QueueView:
     """Looks into a queue or a subscription.
@@ -74,27 +81,23 @@ class QueueView:
     entity: Entity
     dead: Entity
     transfer: Entity
-    call: Callable[[Callable[[], Any]], Any]
+    call: Call
 
     def messages(self) -> list[SeenMessage]:
         """All messages in order, whatever their state."""
-        found: list[SeenMessage] = self.call(lambda: _seen(self.entity))
-        return found
+        return self.call(lambda: _seen(self.entity))
 
     def dead_letters(self) -> list[SeenMessage]:
         """All dead letters in order."""
-        found: list[SeenMessage] = self.call(lambda: _seen(self.dead))
-        return found
+        return self.call(lambda: _seen(self.dead))
 
     def stranded(self) -> list[SeenMessage]:
         """All messages that could not be forwarded, which Service Bus has in the transfer dead-letter queue."""
-        found: list[SeenMessage] = self.call(lambda: _seen(self.transfer))
-        return found
+        return self.call(lambda: _seen(self.transfer))
 
     def depth(self) -> Depth:
         """How many messages there are."""
-        found: Depth = self.call(self._counted)
-        return found
+        return self.call(self._counted)
 
     def _counted(self) -> Depth:
         """All at one moment, so that nothing that moves meanwhile is counted twice or not at all."""

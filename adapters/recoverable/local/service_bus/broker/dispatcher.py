@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import collections
+from collections import deque
+from dataclasses import dataclass, field
 
 from recoverable.local.service_bus.broker.consumers import Consumer
 from recoverable.local.service_bus.broker.locks import Locks
@@ -11,6 +12,7 @@ from recoverable.local.service_bus.broker.sessions import Sessions
 from recoverable.local.service_bus.broker.shelf import Shelf
 
 
+@dataclass(frozen=True, slots=True)
 class Dispatcher:
     """Gives messages to receivers in turn.
 
@@ -20,9 +22,10 @@ class Dispatcher:
         sessions: Who holds which session; None when the entity has none.
     """
 
-    def __init__(self, shelf: Shelf, locks: Locks, sessions: Sessions | None) -> None:
-        self._shelf, self._locks, self._sessions = shelf, locks, sessions
-        self._consumers: collections.deque[Consumer] = collections.deque()
+    shelf: Shelf
+    locks: Locks
+    sessions: Sessions | None
+    _consumers: deque[Consumer] = field(default_factory=deque, init=False)
 
     def add(self, consumer: Consumer) -> None:
         """Deliver to a receiver from the next dispatch on."""
@@ -35,8 +38,8 @@ class Dispatcher:
 
     def dispatch(self) -> None:
         """Deliver what can be delivered."""
-        if self._sessions is not None:
-            self._sessions.serve(self._shelf.sessions)
+        if self.sessions is not None:
+            self.sessions.serve(self.shelf.sessions)
         idle = 0
         while idle < len(self._consumers) and self._may_deliver():
             consumer = self._consumers[0]
@@ -49,21 +52,21 @@ class Dispatcher:
         Raises:
             RefusedError: Nobody holds its session.
         """
-        if self._sessions is None:
-            self._locks.grant(message)
+        if self.sessions is None:
+            self.locks.grant(message)
         else:
-            self._locks.grant_until(message, self._sessions.until(message.session_id))
+            self.locks.grant_until(message, self.sessions.until(message.session_id))
 
     def _may_deliver(self) -> bool:
         """Whether to ask receivers at all; what each session has, only its receiver can say."""
-        return self._sessions is not None or self._shelf.offers(None)
+        return self.sessions is not None or self.shelf.offers(None)
 
     def _deliver_to(self, consumer: Consumer) -> bool:
-        message = self._shelf.take(consumer.session_id)
+        message = self.shelf.take(consumer.session_id)
         if message is None:
             return False
         if consumer.settled:
-            self._shelf.remove(message)
+            self.shelf.remove(message)
         else:
             self.lock(message)
         consumer.deliver(message)

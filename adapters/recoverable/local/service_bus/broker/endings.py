@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from recoverable.local.service_bus.broker.messages import Message, State, Verb, Verdict
 from recoverable.local.service_bus.broker.profile import Profile
@@ -12,6 +13,7 @@ from recoverable.local.service_bus.broker.shelf import Shelf
 _EXPIRED = Verdict(Verb.DEAD_LETTER, "TTLExpiredException", "The message expired and was dead lettered.")
 
 
+@dataclass(frozen=True, slots=True)
 class Endings:
     """Carries out verdicts on the messages of one entity.
 
@@ -21,34 +23,21 @@ class Endings:
         shelf: Its messages.
         dispatch: Delivers what can be delivered.
         bury: Gets what is dead-lettered; None for a dead-letter queue, which keeps it.
-        strand: Gets what cannot be handed on; where None, that is dead-lettered.
+        transfer: Gets what cannot be handed on; where None, that is dead-lettered.
     """
 
-    def __init__(
-        self,
-        profile: Profile,
-        *,
-        clock: Callable[[], float],
-        shelf: Shelf,
-        dispatch: Callable[[], None],
-        bury: Callable[[Message], None] | None,
-        strand: Callable[[Message], None] | None,
-    ) -> None:
-        self._profile, self._clock, self._shelf, self._dispatch, self._bury = (
-            profile,
-            clock,
-            shelf,
-            dispatch,
-            bury,
-        )
-
-        self._strand = strand
+    profile: Profile
+    clock: Callable[[], float]
+    shelf: Shelf
+    dispatch: Callable[[], None]
+    bury: Callable[[Message], None] | None
+    transfer: Callable[[Message], None] | None
 
     def apply(self, message: Message, verdict: Verdict) -> None:
         """Do what was decided of a message whose lock has ended."""
         match verdict.verb:
             case Verb.COMPLETE:
-                self._shelf.remove(message)
+                self.shelf.remove(message)
             case Verb.DEAD_LETTER:
                 self.dead_letter(message, verdict)
             case Verb.ABANDON | Verb.DEFER | Verb.RELEASE:
@@ -61,43 +50,43 @@ class Endings:
         if verdict.verb is Verb.DEFER:
             message.state = State.DEFERRED
         if self._exhausted(message):
-            limit = self._profile.deliveries
+            limit = self.profile.deliveries
             text = f"Message could not be consumed after {limit} delivery attempts."
             self.dead_letter(message, Verdict(Verb.DEAD_LETTER, "MaxDeliveryCountExceeded", text))
-        elif message.expired(self._clock()):
+        elif message.expired(self.clock()):
             self.expire(message)
         elif message.state is State.ACTIVE:
-            self._shelf.offer(message)
-            self._dispatch()
+            self.shelf.offer(message)
+            self.dispatch()
 
     def _exhausted(self, message: Message) -> bool:
-        limit = self._profile.deliveries
+        limit = self.profile.deliveries
         return limit is not None and message.state is State.ACTIVE and message.delivery_count >= limit
 
     def dead_letter(self, message: Message, verdict: Verdict) -> None:
         """Put a message among the dead letters; a dead letter stays where it is."""
         message.content = message.content.with_application(verdict.changes())
-        self._shelf.remove(message)
-        if self._bury is None:
-            self._shelf.offer(message)
-            self._dispatch()
+        self.shelf.remove(message)
+        if self.bury is None:
+            self.shelf.offer(message)
+            self.dispatch()
         else:
-            self._bury(message)
+            self.bury(message)
 
     def strand(self, message: Message, refused: RefusedError) -> None:
         """Put a message where it can be found that could not be handed on; a dead letter stays where it is."""
         why = Verdict(Verb.DEAD_LETTER, refused.condition, refused.description)
-        if self._strand is None:
+        if self.transfer is None:
             self.dead_letter(message, why)
             return
         message.content = message.content.with_application(why.changes())
-        self._strand(message)
+        self.transfer(message)
 
     def expire(self, message: Message) -> None:
         """End the life of a message, unless it is gone or somebody is at it, or is a dead letter."""
-        here = self._shelf.find(message.sequence_number) is message and message.lock is None
-        if not here or not message.expired(self._clock()):
+        here = self.shelf.find(message.sequence_number) is message and message.lock is None
+        if not here or not message.expired(self.clock()):
             return
-        self._shelf.remove(message)
-        if self._profile.buries_expired:
+        self.shelf.remove(message)
+        if self.profile.buries_expired:
             self.dead_letter(message, _EXPIRED)

@@ -50,20 +50,13 @@ class Entity:
     ) -> None:
         self.profile, self.outlet, self._clock, self._agenda = profile, outlet, clock, agenda
         self.shelf = Shelf(by_session=profile.sessions)
-        self.locks = Locks(
-            profile.lock, clock, agenda, lambda message: self._endings.apply(message, _ABANDON)
+        self.locks = Locks(profile.lock, clock, agenda, lambda each: self._endings.apply(each, _ABANDON))
+        self.sessions = Sessions(
+            profile.lock, clock, agenda, lambda each: self._hand_back_session(each, _ABANDON)
         )
-        self.sessions = Sessions(profile.lock, clock, agenda, self._session_expired)
         self._duplicates = None if profile.window is None else Duplicates(profile.window)
         self.receivers = Dispatcher(self.shelf, self.locks, self.sessions if profile.sessions else None)
-        self._endings = Endings(
-            profile,
-            clock=clock,
-            shelf=self.shelf,
-            dispatch=self.receivers.dispatch,
-            bury=bury,
-            strand=strand,
-        )
+        self._endings = Endings(profile, clock, self.shelf, self.receivers.dispatch, bury, strand)
 
     def check(self, content: Content) -> None:
         """Refuse a message that breaks a rule.
@@ -199,9 +192,6 @@ class Entity:
             self.outlet(message)
         except RefusedError as refused:
             self._endings.strand(message, refused)
-
-    def _session_expired(self, session_id: str) -> None:
-        self._hand_back_session(session_id, _ABANDON)
 
     def _hand_back_session(self, session_id: str, verdict: Verdict) -> None:
         for message in self.locks.of_session(session_id):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from recoverable.local.service_bus.broker.agenda import Agenda
 from recoverable.local.service_bus.broker.messages import Lock, Message
 from recoverable.local.service_bus.broker.refusals import message_lock_lost
 
 
+@dataclass(frozen=True, slots=True)
 class Locks:
     """The locked messages of one entity, by their tokens.
 
@@ -20,19 +22,15 @@ class Locks:
         on_expiry: Gets each message whose lock has run out.
     """
 
-    def __init__(
-        self,
-        duration: float,
-        clock: Callable[[], float],
-        agenda: Agenda,
-        on_expiry: Callable[[Message], None],
-    ) -> None:
-        self._duration, self._clock, self._agenda, self._on_expiry = duration, clock, agenda, on_expiry
-        self._locked: dict[uuid.UUID, Message] = {}
+    duration: float
+    clock: Callable[[], float]
+    agenda: Agenda
+    on_expiry: Callable[[Message], None]
+    _locked: dict[uuid.UUID, Message] = field(default_factory=dict, init=False)
 
     def grant(self, message: Message) -> None:
         """Lock a message for its receiver."""
-        self.grant_until(message, self._clock() + self._duration)
+        self.grant_until(message, self.clock() + self.duration)
         self._watch(message)
 
     def grant_until(self, message: Message, until: float) -> None:
@@ -47,7 +45,7 @@ class Locks:
             RefusedError: There is no such lock.
         """
         message = self.find(token)
-        message.lock = Lock(token, self._clock() + self._duration)
+        message.lock = Lock(token, self.clock() + self.duration)
         return message.lock.until
 
     def find(self, token: uuid.UUID) -> Message:
@@ -85,13 +83,13 @@ class Locks:
     def _watch(self, message: Message) -> None:
         if message.lock is not None:
             lock = message.lock
-            self._agenda.at(lock.until, lambda: self._due(lock.token))
+            self.agenda.at(lock.until, lambda: self._due(lock.token))
 
     def _due(self, token: uuid.UUID) -> None:
         message = self._locked.get(token)
         if message is None or message.lock is None:
             return
-        if message.lock.until > self._clock():  # renewed
+        if message.lock.until > self.clock():  # renewed
             self._watch(message)
             return
-        self._on_expiry(self.release(token))
+        self.on_expiry(self.release(token))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from recoverable.local.service_bus.broker.agenda import Agenda
 from recoverable.local.service_bus.broker.consumers import Consumer
@@ -18,6 +18,7 @@ class Held:
     until: float
 
 
+@dataclass(frozen=True, slots=True)
 class Sessions:
     """The sessions of one entity.
 
@@ -28,13 +29,13 @@ class Sessions:
         on_expiry: Hears of a session whose lock has run out, before its holder does.
     """
 
-    def __init__(
-        self, lock: float, clock: Callable[[], float], agenda: Agenda, on_expiry: Callable[[str], None]
-    ) -> None:
-        self.states: dict[str, tuple[bytes, float]] = {}
-        self._lock, self._clock, self._agenda, self._on_expiry = lock, clock, agenda, on_expiry
-        self._held: dict[str, Held] = {}
-        self._waiting: list[Consumer] = []
+    lock: float
+    clock: Callable[[], float]
+    agenda: Agenda
+    on_expiry: Callable[[str], None]
+    states: dict[str, tuple[bytes, float]] = field(default_factory=dict, init=False)
+    _held: dict[str, Held] = field(default_factory=dict, init=False)
+    _waiting: list[Consumer] = field(default_factory=list, init=False)
 
     def accept(self, consumer: Consumer, session_id: str) -> None:
         """Give a session to a receiver.
@@ -44,15 +45,15 @@ class Sessions:
         """
         if session_id in self._held:
             raise session_taken(session_id)
-        until = self._clock() + self._lock
+        until = self.clock() + self.lock
         self._held[session_id] = Held(consumer, until)
-        self._agenda.at(until, lambda: self._due(session_id))
+        self.agenda.at(until, lambda: self._due(session_id))
         consumer.session_accepted(session_id, until)
 
     def wait(self, consumer: Consumer, patience: float) -> None:
         """Let a receiver wait for any session, for some seconds."""
         self._waiting.append(consumer)
-        self._agenda.at(self._clock() + patience, lambda: self._give_up(consumer))
+        self.agenda.at(self.clock() + patience, lambda: self._give_up(consumer))
 
     def serve(self, with_messages: Callable[[], list[str]]) -> None:
         """Give sessions which have messages to those who wait."""
@@ -84,7 +85,7 @@ class Sessions:
             RefusedError: It is not held.
         """
         self.until(session_id)
-        self._held[session_id].until = self._clock() + self._lock
+        self._held[session_id].until = self.clock() + self.lock
         return self._held[session_id].until
 
     def leave(self, consumer: Consumer) -> str | None:
@@ -105,17 +106,17 @@ class Sessions:
         self.until(session_id)
         self.states.pop(session_id, None)
         if state is not None:
-            self.states[session_id] = (state, self._clock())
+            self.states[session_id] = (state, self.clock())
 
     def _due(self, session_id: str) -> None:
         held = self._held.get(session_id)
         if held is None:
             return
-        if held.until > self._clock():  # renewed
-            self._agenda.at(held.until, lambda: self._due(session_id))
+        if held.until > self.clock():  # renewed
+            self.agenda.at(held.until, lambda: self._due(session_id))
             return
         del self._held[session_id]
-        self._on_expiry(session_id)
+        self.on_expiry(session_id)
         held.consumer.dismissed(session_lock_lost(session_id))
 
     def _give_up(self, consumer: Consumer) -> None:

@@ -44,11 +44,7 @@ class Queue:
 
     def __post_init__(self) -> None:
         """Check what was written."""
-        if not self.name or "/" in self.name:
-            raise ValueError(
-                f"the queue's name is {self.name!r}; write one without slashes, such as 'orders'"
-            )
-        _check(self)
+        _check(self, "queue")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +72,7 @@ class Subscription:
 
     def __post_init__(self) -> None:
         """Check what was written."""
-        if not self.name or "/" in self.name:
-            raise ValueError(f"the subscription's name is {self.name!r}; write one without slashes")
-        _check(self)
+        _check(self, "subscription")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +90,11 @@ class Topic:
     duplicate_detection_window: timedelta | None = None
 
 
-def _check(settings: Queue | Subscription) -> None:
+def _check(settings: Queue | Subscription, kind: str) -> None:
+    if not settings.name or "/" in settings.name:
+        raise ValueError(
+            f"the {kind}'s name is {settings.name!r}; write one without slashes, such as 'orders'"
+        )
     if not timedelta() < settings.lock_duration <= _MAX_LOCK:
         raise ValueError(
             f"lock_duration is {settings.lock_duration}; write more than nothing and up to {_MAX_LOCK}"
