@@ -121,6 +121,24 @@ def test_a_thread_is_waited_for_really(sqs_world: SqsWorld) -> None:
     assert (sqs_world.now - began, sqs_world.queue("orders-error")) == (seconds(0), [])
 
 
+def test_a_thread_that_a_process_leaves_behind_is_waited_for_really(sqs_world: SqsWorld) -> None:
+    ended: list[int] = []
+
+    def work() -> None:
+        time.sleep(0.05)
+        ended.append(1)
+
+    async def handler(_message: Message) -> None:
+        asyncio.get_running_loop().run_in_executor(None, work)
+        await asyncio.sleep(1)
+        sqs_world.kill()
+
+    sqs_world.serve("orders", endpoint(handler, immediate=0, delayed=0))
+    sqs_world.send("orders", "x")
+    sqs_world.run()
+    assert len(ended) == len([e for e in sqs_world.timeline() if e.what == "invocation failed"])
+
+
 def test_a_coroutine_survives_the_death_of_another_instance(sqs_world: SqsWorld) -> None:
     async def handler(_message: Message) -> None:
         await asyncio.sleep(2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -44,3 +45,13 @@ def test_what_many_threads_store_by_stores_of_their_own_and_by_one_is_all_there(
         list(threads.map(put, range(len(made))))
 
         assert {each.id for each in take(shared)} == {each.id for each in made}
+
+
+def test_a_store_that_nobody_needs_any_more_closes_its_database() -> None:
+    store = SqliteStore()
+    connection = store._database._connection
+    del store
+    gc.collect()
+
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        connection.execute("SELECT 1")

@@ -41,6 +41,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         future.add_done_callback(self._thread_ended)
         return future
 
+    async def shutdown_default_executor(self, *_limit: object, **_limited: object) -> None:
+        """Wait for the threads without a time limit, which would be over at once: they end in real time."""
+        await super().shutdown_default_executor()
+
     def end_in_no_time(self) -> None:
         """From now on the process only believes that time passes."""
         self._spend = self._pretend

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock
+from weakref import finalize
 
 from .shards import Shard
 from .sqlite_rows import SCHEMA, told
@@ -25,11 +26,12 @@ class Database:
     def __init__(self, path: str) -> None:
         with told():
             self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+            finalize(self, self._connection.close)  # most stores live as long as something needs them
             self._connection.executescript(SCHEMA)
         self._lock = Lock()
 
     def close(self) -> None:
-        """Close it."""
+        """Close it, now and not when nobody needs it any more."""
         self._connection.close()
 
     def execute(self, statement: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
