@@ -155,6 +155,20 @@ def test_the_same_key_at_the_same_time_is_one_message(local_store: Store) -> Non
     assert [len(times) for times in shop.arrived.values()] == [len(ids)] == [1]
 
 
+@pytest.mark.parametrize("again_after", [HOUR - MINUTE, HOUR - seconds(1), HOUR, HOUR + 5 * MINUTE], ids=str)
+def test_it_is_one_message_also_when_sqs_could_delay_it_by_then(
+    local_store: Store, again_after: timedelta
+) -> None:
+    shop = Shop(local_store)
+    due = shop.now() + HOUR
+    first = shop.timeouts.schedule("orders", "hello", at=due, key="reminder-7")
+    shop.run_each_minute(again_after)
+    again = shop.timeouts.schedule("orders", "hello", at=due, key="reminder-7")
+    shop.run_each_minute(15 * MINUTE)
+
+    assert (again, shop.arrived) == (first, {first: [due]})
+
+
 def test_what_was_cancelled_can_be_scheduled_again_with_its_key(local_store: Store) -> None:
     shop = Shop(local_store)
     due = shop.now() + HOUR

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from recoverable.timeouts import Store
-from waiting.rows import AHEAD, NOW, claims, stored, take
+from waiting.rows import AHEAD, NOW, claims, stored, take, timeout
 from waiting.world import HOUR
 
 
@@ -16,10 +16,37 @@ def test_a_cancelled_timeout_is_not_found(store: Store) -> None:
     assert take(store, NOW + HOUR) == []
 
 
-def test_cancelling_twice_cancels_once(store: Store) -> None:
+def test_who_asks_again_hears_again_that_it_will_not_come(store: Store) -> None:
     made = stored(store, NOW + HOUR)
 
-    assert [store.cancel(made.id, now=NOW) for _ in range(2)] == [True, False]
+    assert [store.cancel(made.id, now=NOW) for _ in range(2)] == [True, True]
+
+
+@pytest.mark.parametrize("end", ["waits", "dispatched", "cancelled", "was never stored"])
+def test_what_waits_or_was_dispatched_comes(store: Store, end: str) -> None:
+    made = timeout(NOW + HOUR, shards=store.shards)
+    if end != "was never stored":
+        store.put(made, now=NOW)
+    if end == "dispatched":
+        take(store, NOW + HOUR)
+    if end == "cancelled":
+        store.cancel(made.id, now=NOW)
+
+    assert store.comes(made.id) == (end in ("waits", "dispatched"))
+
+
+@pytest.mark.parametrize("doubtful", [True, False])
+def test_what_may_have_been_sent_cannot_be_cancelled_although_the_next_clock_is_behind(
+    store: Store, *, doubtful: bool
+) -> None:
+    made = stored(store, NOW + 2 * AHEAD)
+    for claim in claims(store, NOW + AHEAD):
+        claim.doubtful = doubtful  # SQS has not answered
+        store.release(claim)
+    for claim in claims(store, NOW, owner="two"):
+        store.release(claim)
+
+    assert store.cancel(made.id, now=NOW) != doubtful
 
 
 @pytest.mark.parametrize("again", [True, False])

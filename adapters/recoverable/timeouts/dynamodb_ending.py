@@ -6,12 +6,12 @@ import os
 from datetime import timedelta
 
 from .dynamodb_items import (
-    MAX_REASON,
     WAITS,
     done_item,
     due_key,
     due_of,
     fields_of,
+    is_cancelled,
     kept_key,
     kept_pointer,
     key_in,
@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 KEEP_DONE = timedelta(days=1)
 """How long is known what became of a timeout that is done with."""
 
+MAX_REASON = 1_000
+"""Characters of the reason why a timeout is kept."""
+
 UNTAKEN = "horizon < :at AND (unsure = :nobody OR horizon < :due)"
 """`shards.is_untaken`, as DynamoDB asks it."""
 
@@ -59,20 +62,22 @@ class Ending:
         self._table, self._shards, self._bodies = table, shard_states, bodies
 
     def cancel(self, timeout_id: str, now: datetime) -> bool:
-        """Cancel a timeout; False when it is none, or may have been taken."""
+        """Cancel a timeout, or finish that; False when it is none, or may have been taken."""
         where = due_key(timeout_id)
-        item = where and self._table.get(where)
-        if not item:
+        item = self._table.get(where) if where else None
+        if item is None or not (is_cancelled(item) or self._cancelled(item, now)):
             return False
-        done = self._untaken(
-            item,
-            "SET outcome = :outcome, expires = :expires REMOVE message, retry_at, reason",
-            "attribute_not_exists(held)",
-            {":outcome": text(CANCELLED), ":expires": number(expiry(now))},
-        )
-        if done:
-            self._forget_cancelled(item)
-        return done
+        self._forget_cancelled(item)
+        return True
+
+    def _cancelled(self, item: Item, now: datetime) -> bool:
+        """Cancel a timeout as it was seen; whether it is cancelled then, by this or by another just now."""
+        change = "SET outcome = :outcome, expires = :expires REMOVE message, retry_at, reason"
+        values = {":outcome": text(CANCELLED), ":expires": number(expiry(now))}
+        if self._untaken(item, change, "attribute_not_exists(held)", values):
+            return True
+        found = self._table.get(key_in(item))
+        return found is not None and is_cancelled(found)
 
     def hide(self, row: Row) -> bool:
         """Hide a timeout from dispatchers; False when it is gone, or may have been taken."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from .buckets import bucket_of
 from .ids import DIGITS, place_of
-from .store import Row, TooLarge
+from .store import CANCELLED, Row, TooLarge
 from .timeout import VERSION, Timeout, Unreadable, packed, unpacked
 
 TYPE_CHECKING = False  # see frozen.py
@@ -33,9 +33,6 @@ NOT_DONE = "attribute_not_exists(expires)"
 WAITS = f"attribute_exists(pk) AND {NOT_DONE}"
 IN_ITS_MINUTE = f"{NOT_DONE} AND attribute_not_exists(retry_at)"
 """Conditions: nothing is there; it is not done with; it is there and not done with; it is looked for in its minute."""
-
-MAX_REASON = 1_000
-"""Characters of the reason why a timeout is kept."""
 
 
 def text(value: str) -> dict[str, str]:
@@ -190,6 +187,11 @@ def done_item(where: Key, outcome: str, expires: int) -> Item:
         expires: when it may go, in seconds since 1970.
     """
     return {**key_in(where), "outcome": text(outcome), "expires": number(expires)}
+
+
+def is_cancelled(item: Item) -> bool:
+    """Whether a timeout was cancelled."""
+    return "outcome" in item and item["outcome"]["S"] == CANCELLED
 
 
 def pointer(timeout_id: str, correlation: str) -> Item:

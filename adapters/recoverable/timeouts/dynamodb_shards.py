@@ -9,14 +9,13 @@ from .shards import Shard
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
-    from typing import Any, TypeAlias
+    from typing import Any
 
     from .dynamodb_items import Item
     from .dynamodb_table import Table
     from .ids import Place
+    from .shards import Fields
     from .store import Claim
-
-    Fields: TypeAlias = dict[str, int | str]
 
 NUMBERS = ("horizon", "kept_at", "late", "taken_at", "unsure", "until", "watermark")
 
@@ -55,7 +54,7 @@ class ShardStates:
     def release(self, claim: Claim) -> None:
         """Give a shard back, if it is still the claim's; what was found empty is passed, unless something came late."""
         mine: Fields = {"owner": claim.owner}
-        back: Fields = {"owner": "", "until": 0}
+        back: Fields = shards.given_back(claim)
         on_time = mine | {"late": claim.state.late}
         if self._set(claim.shard, on_time, back | {"watermark": claim.passed}) is None:
             self._set(claim.shard, mine, back)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from .dynamodb_ending import Ending
-from .dynamodb_items import NOT_DONE, pointer_partition
+from .dynamodb_items import NOT_DONE, due_key, is_cancelled, pointer_partition
 from .dynamodb_reading import Reading
 from .dynamodb_shards import ShardStates
 from .dynamodb_storing import Storing
@@ -79,8 +79,14 @@ class DynamoDBStore:
         return self._storing.put(timeout, now=now, again=again)
 
     def cancel(self, timeout_id: str, *, now: datetime) -> bool:
-        """Cancel a timeout; False when it is none, or may have been taken."""
+        """Cancel a timeout, or find it cancelled; False when it is none, or may have been taken."""
         return self._ending.cancel(timeout_id, now)
+
+    def comes(self, timeout_id: str) -> bool:
+        """Whether a timeout is stored that has come, or will."""
+        where = due_key(timeout_id)
+        item = self._table.get(where) if where else None
+        return item is not None and not is_cancelled(item)
 
     def waiting_for(self, correlation: str) -> Sequence[str]:
         """The ids of the timeouts that wait with that correlation, or may: what points to them is taken away after them."""

@@ -24,7 +24,10 @@ class Store(Protocol):
         """
 
     def cancel(self, timeout_id: str, *, now: datetime) -> bool:
-        """Cancel a timeout: True when it will not be dispatched, False when it is none, or may have been taken."""
+        """Cancel a timeout: True when it will not be dispatched, also if it was cancelled before; False when it is none, or may have been taken."""
+
+    def comes(self, timeout_id: str) -> bool:
+        """Whether a timeout is stored that has come, or will: not one that was cancelled."""
 
     def waiting_for(self, correlation: str) -> Sequence[str]:
         """The ids of the timeouts that wait with that correlation."""

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from ..headers import MESSAGE_ID, TIME_SENT, write_date
 from ..limits import NO_DELAY
-from .ids import LATEST
+from .ids import EPOCH, LATEST
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
@@ -48,6 +48,11 @@ def due_time(now: datetime, at: datetime | None, delay: timedelta | None) -> dat
     if at > LATEST:
         raise ValueError(f"schedule(at) is {at}; write a time until {LATEST:%Y-%m-%d}")
     return max(at, now)
+
+
+def named_time(due_at: datetime, at: datetime | None, key: str | None) -> datetime:
+    """The time that an id says: with a key that which was asked for, which is the same when it is asked for again and has come."""
+    return due_at if key is None or at is None else max(at, EPOCH)
 
 
 def checked_destination(to: object) -> str:

@@ -16,6 +16,7 @@ from .requests import (
     checked_key,
     due_time,
     headers_with,
+    named_time,
     text_of,
 )
 from .timeout import Timeout
@@ -48,8 +49,7 @@ class Timeouts:
         endpoint: what the rows are known by in a migration; None for the function's name.
         client: a boto3 SQS client for what SQS delays itself, instead of one for each region, made when it is needed.
         clock: gives the time, aware of its zone.
-        longest_native: what is delayed no longer than this is left to SQS; lower it to have shorter ones in the store too, where
-            they can be cancelled.
+        longest_native: what is delayed no longer than this is left to SQS; with less, what is stored can be cancelled.
 
     Raises:
         TypeError: a duration that is none.
@@ -93,7 +93,7 @@ class Timeouts:
             headers: the message's headers; with NServiceBus.MessageId unless you give one, so that a duplicate can be told.
             correlation: what it can be cancelled by, together with others; the header NServiceBus.SagaId unless given.
             key: what tells it from others for that queue at the same time: what is scheduled again `at` the same time with the same key, is
-                stored once, unless it was cancelled in between; what SQS itself delays comes as often as it is scheduled.
+                one message, unless it was cancelled in between; what no store has comes as often as it is scheduled.
 
         Returns:
             The timeout's id, which `cancel` takes.
@@ -108,7 +108,8 @@ class Timeouts:
         """
         now = self.now()
         due_at = due_time(now, at, delay)
-        timeout_id = new_id(due_at, token(checked_destination(to), checked_key(key, at)), self._store.shards)
+        unique, named_at = token(checked_destination(to), checked_key(key, at)), named_time(due_at, at, key)
+        timeout_id = new_id(named_at, unique, self._store.shards)
         named = headers_with(timeout_id, due_at, headers or {})
         timeout = Timeout(
             timeout_id,
@@ -118,7 +119,7 @@ class Timeouts:
             endpoint=self._endpoint,
             correlation=checked_correlation(correlation or named.get(SAGA_ID, "")),
         )
-        self._send_or_store(timeout, now)
+        self._send_or_store(timeout, now, keyed=key is not None)
         return timeout_id
 
     def cancel(self, timeout_id: str) -> bool:
@@ -170,12 +171,13 @@ class Timeouts:
         self._store.put(timeout, now=now)
         return timeout.id
 
-    def _send_or_store(self, timeout: Timeout, now: datetime) -> None:
-        from .sending import checked, is_fifo  # noqa: PLC0415  # what only those need that schedule
+    def _send_or_store(self, timeout: Timeout, now: datetime, *, keyed: bool) -> None:
+        from .sending import checked, is_fifo  # noqa: PLC0415  # only for those that schedule
 
         checked(timeout)
         wait = timeout.due_at - now
-        if wait > (NO_DELAY if is_fifo(timeout.to) else self.longest_native):
+        longest = NO_DELAY if is_fifo(timeout.to) else self.longest_native
+        if wait > longest or (keyed and self._store.comes(timeout.id)):
             self._store.put(timeout, now=now, again=True)
             return
         from .client import send_now  # noqa: PLC0415

@@ -8,12 +8,20 @@ The watermark passes only minutes that were over when the shard was taken. What 
 agree: however much of it comes, it holds back no watermark, and need not be pointed to.
 
 Who gives a shard back has nothing of it any more, so that the next one may announce less: a clock that was wrong leaves nothing behind.
-Who loses it may still be sending; until that must be over, what was announced counts.
+Who loses it may still be sending; until that must be over, what was announced counts. So it does after a call to SQS that was not answered.
 """
 
 from __future__ import annotations
 
 from ..frozen import Frozen
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from .store import Claim
+
+    Fields: TypeAlias = dict[str, int | str]
 
 NEVER = 10**18
 """A moment that does not come."""
@@ -38,7 +46,7 @@ class Shard(Frozen):
         owner: who works on it; empty for nobody.
         until: when the owner's lease ends.
         horizon: timeouts due until then may have been taken.
-        unsure: those who lost it may work on until then; `NOBODY` for nobody.
+        unsure: until then those who lost it may work on, or what was sent without an answer counts as sent; `NOBODY` for nobody.
         taken_at: when the owner, or the last one, has taken it: it passes nothing that is due after that.
         watermark: none that is due before this waits, but for what is pointed to.
         late: how many were stored whose minute was over when it was taken.
@@ -86,6 +94,12 @@ def claimed(shard: Shard, owner: str, *, now: int, until: int, horizon: int) -> 
         unsure = NOBODY
     announced = max(horizon, shard.horizon) if unsure or shard.owner else horizon
     return shard.__replace__(owner=owner, until=until, horizon=announced, unsure=unsure, taken_at=now)
+
+
+def given_back(claim: Claim) -> Fields:
+    """What changes in a shard that its owner gives back: if something that waits may have been sent, what was announced counts on, as if it were lost."""
+    back: Fields = {"owner": "", "until": 0}
+    return back | {"unsure": claim.state.taken_at + LONGEST_RUN} if claim.doubtful else back
 
 
 def is_untaken(shard: Shard, due: int, at: int) -> bool:

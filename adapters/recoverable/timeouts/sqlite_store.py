@@ -72,16 +72,20 @@ class SqliteStore:
             self._database.execute(INSERT, row)
             if self._database.shard is None:
                 self._database.shard = shards.begun(place.due, micros(now))
-            [state] = self._database.execute(
-                "SELECT state FROM timeouts WHERE id = ?", (timeout.id,)
-            ).fetchone()
-        return str(STATES.get(state, state))
+            state = self._state_of(timeout.id)
+        return str(STATES.get(str(state), state))
 
     def cancel(self, timeout_id: str, *, now: datetime) -> bool:
-        """Cancel a timeout; False when it is none, or may have been taken."""
+        """Cancel a timeout, or find it cancelled; False when it is none, or may have been taken."""
         with self._database.transaction():
-            untaken = self._is_untaken(timeout_id)
-            return untaken and self._database.execute(CANCEL, (micros(now), timeout_id)).rowcount == 1
+            if self._is_untaken(timeout_id):
+                self._database.execute(CANCEL, (micros(now), timeout_id))
+            return self._state_of(timeout_id) == CANCELLED
+
+    def comes(self, timeout_id: str) -> bool:
+        """Whether a timeout is stored that has come, or will."""
+        with self._database.transaction():
+            return self._state_of(timeout_id) not in (None, CANCELLED)
 
     def waiting_for(self, correlation: str) -> Sequence[str]:
         """The ids of the timeouts that wait with that correlation."""
@@ -121,7 +125,7 @@ class SqliteStore:
 
     def release(self, claim: Claim) -> None:
         """Give the shard back."""
-        self._set_if_mine(claim, owner="", until=0)
+        self._set_if_mine(claim, **shards.given_back(claim))
 
     def scan(self, selection: Selection) -> Iterator[Sequence[Row]]:
         """All that wait and fit the selection, also those that a migration holds or that are kept."""
@@ -162,6 +166,11 @@ class SqliteStore:
                 return
             last = found[-1][0]
             yield [row_of(record) for record in found]
+
+    def _state_of(self, timeout_id: str) -> str | None:
+        """What a timeout is, in the table's words; None when there is none. Within a transaction."""
+        found = self._database.execute("SELECT state FROM timeouts WHERE id = ?", (timeout_id,)).fetchone()
+        return str(found[0]) if found else None
 
     def _is_untaken(self, timeout_id: str) -> bool:
         """Whether no dispatcher can have taken a timeout, if it waits; within a transaction."""

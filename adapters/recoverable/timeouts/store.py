@@ -101,9 +101,10 @@ class Claim:
         horizon: what is due until then is to be dispatched, in microseconds since 1970.
     """
 
-    __slots__ = ("horizon", "next_kept", "owner", "passed", "shard", "state")
+    __slots__ = ("doubtful", "horizon", "next_kept", "owner", "passed", "shard", "state")
 
     def __init__(self, shard: int, owner: str, state: Shard, horizon: int) -> None:
         self.shard, self.owner, self.state, self.horizon = shard, owner, state, horizon
         self.passed = state.watermark  # how far it was read and found empty
         self.next_kept = NEVER  # when what is kept is to be tried again, as far as was seen
+        self.doubtful = False  # whether something that still waits may have been sent

@@ -1,0 +1,89 @@
+"""Mistakes that the timeouts do not make: each one a replaced function, the kind of schedule that shows it, and the promise that it breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from datetime import datetime
+from typing import Any
+
+from proof.mistakes import Mutation
+from recoverable.timeouts.dynamodb_ending import Ending
+from recoverable.timeouts.dynamodb_reading import Reading
+from recoverable.timeouts.dynamodb_shards import ShardStates
+from recoverable.timeouts.run import Run
+from recoverable.timeouts.scheduling import Timeouts
+from recoverable.timeouts.shards import Shard, claimed
+from recoverable.timeouts.store import Kept
+
+minute, send, keep, send_or_store = Reading._minute, Run._send, Ending.keep, Timeouts._send_or_store
+
+
+def mark_first(run: Run, ready: Sequence[Any]) -> Any:
+    """Mark before send."""
+    run._store.mark([each.row for each in ready], now=run._clock())
+    return send(run, ready)
+
+
+def always(*args: object) -> bool:
+    """Each minute counts as over; or each timeout as one that nobody has taken."""
+    return True
+
+
+def left_behind(reading: Reading, claim: Any, bucket: int) -> Generator[Any, None, bool]:
+    """Each minute that was read counts as empty."""
+    yield from minute(reading, claim, bucket)
+    return False
+
+
+def never(*args: object) -> bool:
+    """Nothing was cancelled; or nothing that is stored comes."""
+    return False
+
+
+def taken_from_anyone(shard: Shard, owner: str, *, now: int, until: int, horizon: int) -> Shard | None:
+    """A claim that looks at no lease."""
+    return claimed(shard.__replace__(owner=""), owner, now=now, until=until, horizon=horizon)
+
+
+def without_a_look(states: ShardStates, place: Any, now: int) -> Shard:
+    """Who stores does not look at the shard afterwards, if it has begun."""
+    return states._get(place.shard) or states._begun(place, now)
+
+
+def without_pointer(ending: Ending, claim: Any, rows: Sequence[Kept], retry_at: int) -> None:
+    """What is set aside is set aside before anything points to it."""
+    for kept in rows:
+        ending._table.update(
+            kept.row.native["pk"] and {name: kept.row.native[name] for name in ("pk", "sk")},
+            UpdateExpression="SET retry_at = :at",
+            ConditionExpression="attribute_exists(pk)",
+            ExpressionAttributeValues={":at": {"N": str(retry_at)}},
+        )
+    keep(ending, claim, rows, retry_at)
+
+
+def without_delay(timeout: Any, delay: int, *, fifo: bool) -> dict[str, Any]:
+    """What is due later is sent now."""
+    return {"MessageGroupId": "g", "MessageDeduplicationId": timeout.id} if fifo else {}
+
+
+def unconfirmed(timeouts: Timeouts, timeout: Any, now: datetime, *, keyed: bool) -> None:
+    """What is there is taken for stored, although nobody may look for it."""
+    if not (keyed and timeouts._store.comes(timeout.id)):
+        send_or_store(timeouts, timeout, now, keyed=keyed)
+
+
+HERE, MOVED, FILE = "timeouts", "timeouts, migrated", "timeouts in SQLite"
+MUTATIONS = (
+    Mutation("mark before send", "timeouts.run.Run._send", mark_first, HERE, "LOST"),
+    Mutation("the watermark passes what waits", "timeouts.dynamodb_reading.Reading._minute", left_behind, HERE, "PASSED"),
+    Mutation("no look after storing", "timeouts.dynamodb_shards.ShardStates.after_put", without_a_look, HERE, "PASSED"),
+    Mutation("set aside before it is pointed to", "timeouts.dynamodb_ending.Ending.keep", without_pointer, HERE, "LOST"),
+    Mutation("unconditional claim", "timeouts.shards.claimed", taken_from_anyone, HERE, "TWICE"),
+    Mutation("delay dropped", "timeouts.sending.addressed", without_delay, HERE, "EARLY"),
+    Mutation("what may be taken is cancelled", "timeouts.shards.is_untaken", always, FILE, "CANCELLED"),
+    Mutation("a second cancel is denied", "timeouts.dynamodb_ending.is_cancelled", never, HERE, "LOST"),
+    Mutation("a key is not looked for", "timeouts.dynamodb_store.DynamoDBStore.comes", never, HERE, "TWICE"),
+    Mutation("a key that is found is not confirmed", "timeouts.scheduling.Timeouts._send_or_store", unconfirmed, HERE, "LOST"),
+    Mutation("moved without being hidden", "timeouts.dynamodb_ending.Ending.hide", always, MOVED, "TWICE"),
+)  # fmt: skip

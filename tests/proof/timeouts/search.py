@@ -1,0 +1,58 @@
+"""The search through schedules of timeouts: one after the other, each drawn from its number; and how one is told again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from math import inf
+from time import monotonic
+
+from proof.timeouts.kinds import NAMED, Kind
+from proof.timeouts.playing import play
+
+
+@dataclass
+class Found:
+    """What a search has seen.
+
+    Args:
+        schedules: how many were played.
+        flawless: in how many of them nothing went wrong that can have a message come twice.
+        copies: how many messages came once more than once.
+        broken: the schedules that broke a promise, and how.
+    """
+
+    schedules: int = 0
+    flawless: int = 0
+    copies: int = 0
+    broken: list[tuple[int, list[str]]] = field(default_factory=list)
+
+
+def search(kind: Kind, numbers: Iterable[int], *, seconds: float = inf, until: str | None = None) -> Found:
+    """Play schedules of a kind.
+
+    Args:
+        kind: the kind.
+        numbers: which ones.
+        seconds: when to end at the latest.
+        until: the first word of a problem that ends the search.
+    """
+    found, deadline = Found(), monotonic() + seconds
+    for number in numbers:
+        outcome = play(kind, number)
+        found.schedules += 1
+        found.flawless += not outcome.mishaps
+        found.copies += outcome.copies
+        if outcome.problems:
+            found.broken.append((number, outcome.problems))
+        promises = {problem.partition(":")[0] for problem in outcome.problems}
+        if until in promises or monotonic() > deadline:
+            break
+    return found
+
+
+def story(name: str, number: int) -> str:
+    """What happened in a schedule, which promises it breaks, and the line that shows it again."""
+    outcome = play(NAMED[name], number, told=True)
+    broken = [f"Broken: {problem}" for problem in outcome.problems]
+    return "\n".join([*outcome.story, *broken, f"Again: print(story({name!r}, {number}))"])

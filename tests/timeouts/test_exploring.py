@@ -1,0 +1,43 @@
+"""Whatever goes wrong, and whoever comes first: no timeout is lost, early or sent in spite of a cancel; and the search finds the mistakes that it was made to find."""
+
+from __future__ import annotations
+
+import pytest
+
+from proof.mistakes import Mutation
+from proof.timeouts.kinds import KINDS, NAMED, Kind
+from proof.timeouts.mutations import MUTATIONS
+from proof.timeouts.playing import play
+from proof.timeouts.search import search, story
+
+SCHEDULES = 400
+ENOUGH = 2_000
+"""Schedules among which each mistake shows; most show among the first hundred."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_no_schedule_breaks_a_promise(kind: Kind) -> None:
+    found = search(kind, range(SCHEDULES))
+
+    assert not found.broken, story(kind.name, found.broken[0][0])
+    assert found.schedules == SCHEDULES
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
+def test_a_mistake_is_found(mutation: Mutation, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"recoverable.{mutation.target}", mutation.by)
+
+    found = search(NAMED[mutation.scenario], range(ENOUGH), until=mutation.breaks)
+
+    broken = {problem.partition(":")[0] for _, problems in found.broken for problem in problems}
+    assert mutation.breaks in broken, f"{found.schedules} schedules, broken: {broken}"
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_a_schedule_is_the_same_again(kind: Kind) -> None:
+    first, again = (play(kind, 7, told=True) for _ in range(2))
+
+    assert first == again
+    assert first.story
