@@ -18,8 +18,8 @@ World = SqsWorld | ServiceBusWorld
 CLOUDS: dict[str, Callable[[], World]] = {"SQS": SqsWorld, "Service Bus": ServiceBusWorld}
 Handler = Callable[[Message], Any]
 
-SHORT = Recoverability(Immediate(3), Delayed(0), Failed(ERROR))
-"""A ladder that gives up after four attempts."""
+SHORT = Recoverability(Immediate(40), Delayed(0), Failed(ERROR))
+"""A ladder that gives up within seconds, though not before twenty instances have noticed what three failures tell: all of them may be one message's."""
 
 
 class Database:
