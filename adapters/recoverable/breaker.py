@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from os import urandom
 from threading import Lock
 
 from .circuit import NORMAL, Limited, Normal, Seen, after
+from .fail_open import FailOpenStore
 from .frozen import Frozen
 from .limits import NO_DELAY
 from .memory_store import MemoryCircuit
-from .rate_limit import StoreUnavailable
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from datetime import datetime
+    from datetime import datetime, timedelta
     from typing import Literal
 
     from .circuit import Circuit
-    from .rate_limit import CircuitStore, RateLimit
-
-ALONE_FOR = timedelta(seconds=10)
-"""A store that could not be asked is left alone for so long, or each invocation would pay for its silence."""
+    from .rate_limit import RateLimit
 
 SWAPS = 3
 """How often one success tries to end limiting while other instances change the circuit too; then one of them ends it."""
@@ -52,24 +48,12 @@ class Breaker:
         tell: takes what the log is to be told.
     """
 
-    __slots__ = (
-        "_alone_until",
-        "_lock",
-        "_store",
-        "_store_may_limit",
-        "_unheard",
-        "alert",
-        "limit",
-        "seen",
-        "tell",
-    )
+    __slots__ = ("_lock", "_store", "_unheard", "alert", "limit", "seen", "tell")
 
     def __init__(self, limit: RateLimit, tell: Callable[[Notice], None]) -> None:
         self.limit, self.tell = limit, tell
-        self._store: CircuitStore = limit.store or MemoryCircuit()
-        self._alone_until: datetime | None = None
+        self._store = FailOpenStore(limit.store or MemoryCircuit(), self._warn)
         self._lock = Lock()
-        self._store_may_limit = False
         self._unheard: Seen | None = None
         self.seen = Seen()
         self.alert = False
@@ -80,21 +64,15 @@ class Breaker:
         troubled = isinstance(seen.circuit, Limited) or seen.circuit.failures > 0
         with self._lock:  # what one thread saw and another's alert must not be kept together
             self.seen = seen
-            self.alert = troubled or self._store_may_limit  # who ended it alone must still tell the store
+            self.alert = troubled or self._store.may_limit  # who ended it alone must still tell the store
 
     def look(self, now: datetime) -> None:
         """Ask the store. The failures in a row are this instance's own, and start anew when limiting ended elsewhere."""
-        if self._alone_until is not None and now < self._alone_until:
+        if (found := self._store.read(now)) is None:
             return
-        try:
-            found = self._store.read()
-        except Exception as error:  # noqa: BLE001  # told; a store of whatever kind must cost no message its attempt
-            self._go_alone(error, now, ALONE_FOR)
-            return
-        self._alone_until = None
-        self._store_may_limit = isinstance(found.circuit, Limited)
-        both_normal = isinstance(found.circuit, Normal) and isinstance(self.seen.circuit, Normal)
-        self.know(Seen(self.seen.circuit, found.version, found.switch) if both_normal else found)
+        mine = self.seen.circuit
+        both_normal = isinstance(found.circuit, Normal) and isinstance(mine, Normal)
+        self.know(Seen(mine, found.version, found.switch) if both_normal else found)
         self._hear(found)
 
     def swap(self, seen: Seen, circuit: Circuit, now: datetime) -> Seen | None:
@@ -102,15 +80,15 @@ class Breaker:
 
         What became of a switch that was refused or not answered, the store knows, and is asked at once: this instance may not live to ask later.
         """
-        if self._is_alone():
+        if self._store.is_away():
             return Seen(circuit)
         switches = isinstance(circuit, Limited) != isinstance(seen.circuit, Limited)
         switch = urandom(8).hex() if switches else seen.switch
-        changed = self._change(seen, circuit, switch, now)
+        changed = self._store.change(seen, circuit, switch, now)
         if changed is None and switches:
             self._unheard = Seen(circuit, switch=switch)
             self.look(now)
-        return Seen(circuit) if self._is_alone() else changed
+        return Seen(circuit) if self._store.is_away() else changed
 
     def failed(self, now: datetime) -> None:
         """An attempt failed that was no probe."""
@@ -134,19 +112,6 @@ class Breaker:
                 return
         self.know(Seen(NORMAL, self.seen.version))
 
-    def _change(self, seen: Seen, circuit: Circuit, switch: str, now: datetime) -> Seen | None:
-        """What the store then holds; None when it refuses or gives no answer, and then `look` tells whether it was done."""
-        limits = isinstance(circuit, Limited)
-        self._store_may_limit = self._store_may_limit or limits  # even if no answer comes
-        try:
-            changed = self._store.compare_and_set(seen, circuit, switch)
-        except Exception as error:  # noqa: BLE001  # as in `look`
-            self._go_alone(error, now, NO_DELAY)
-            return None
-        if changed is not None:
-            self._store_may_limit = limits
-        return changed
-
     def _hear(self, found: Seen) -> None:
         """Tell of a switch that was ours, though its answer was lost; the store may even have made it later."""
         with self._lock:
@@ -161,7 +126,7 @@ class Breaker:
 
     def _started(self) -> None:
         text = f"The circuit breaker is now in the armed state: {self.limit.consecutive_failures} attempts in a row failed. One message is attempted every {self.limit.wait}, the others are deferred."
-        self.tell(Notice("warning", text))
+        self._warn(text)
         self._call("on_started")
 
     def _ended(self, after: timedelta) -> None:
@@ -171,7 +136,7 @@ class Breaker:
 
     def _call(self, name: Literal["on_started", "on_ended"]) -> None:
         callback = getattr(self.limit, name)
-        if callback is None or self._is_alone():  # the callbacks are the shared circuit's
+        if callback is None or self._store.is_away():  # the callbacks are the shared circuit's
             return
         try:
             callback()
@@ -179,15 +144,7 @@ class Breaker:
             raise  # somebody wants the process to stop
         except BaseException as error:  # noqa: BLE001  # told; the messages are settled as if it had not raised
             text = f"RateLimit({name}) raised {type(error).__name__}. As a result, what it was to do is not done; the messages do not suffer."
-            self.tell(Notice("warning", text))
+            self._warn(text)
 
-    def _is_alone(self) -> bool:
-        return self._alone_until is not None
-
-    def _go_alone(self, error: Exception, now: datetime, time: timedelta) -> None:
-        self._alone_until = now + time
-        # an error that is not ours may quote what is secret
-        why = str(error) if isinstance(error, StoreUnavailable) else type(error).__name__
-        when = f"after {time}" if time else "when it must know"
-        text = f"The circuit's store cannot be asked: {why}. As a result, this instance limits its rate by what it knows itself, and asks again {when}."
+    def _warn(self, text: str) -> None:
         self.tell(Notice("warning", text))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from .rate_limit import RateLimit
 
-    Outcome: TypeAlias = Literal["succeeded", "failed", "probe failed"]
+    Outcome: TypeAlias = Literal["succeeded", "failed", "probe failed", "probe gave up"]
 
 SHORTEST_WAIT = timedelta(seconds=5)
 """The first deferrals: long enough not to pay for many of each message, short enough to be forgotten after a blink."""
@@ -104,59 +104,25 @@ def read(kept: Mapping[str, Any], version: int | str | None) -> Seen:
     return Seen(Limited(since, next_at) if since and next_at else NORMAL, version, texts.get(SWITCH, ""))
 
 
-class Admit(Frozen):
-    """The message is attempted."""
+def claimed(circuit: Limited, limit: RateLimit, now: datetime) -> Limited | None:
+    """The circuit while an attempt runs that starts now, in nobody else's turn; None when none may start.
 
-    __slots__ = ()
-
-
-class Probe(Frozen):
-    """The message is attempted, if the circuit can be changed to this first.
-
-    Args:
-        claimed: the circuit while the attempt runs: nobody else's turn.
+    A turn further off than any claim reaches is a broken one, and free.
     """
-
-    __slots__ = ("claimed",)
-    claimed: Limited
-
-    def __init__(self, claimed: Limited) -> None:
-        self._assign(claimed=claimed)
-
-
-class Defer(Frozen):
-    """The message is not attempted now.
-
-    Args:
-        until: no attempt starts before.
-    """
-
-    __slots__ = ("until",)
-    until: datetime
-
-    def __init__(self, until: datetime) -> None:
-        self._assign(until=until)
-
-
-ADMIT = Admit()
-
-
-def admission(circuit: Circuit, limit: RateLimit, now: datetime) -> Admit | Probe | Defer:
-    """Whether a message may be attempted now; a turn further off than any claim reaches is a broken one, and free."""
-    if isinstance(circuit, Normal):
-        return ADMIT
-    claim = max(limit.wait, LEASE)
-    if NO_DELAY < circuit.next_at - now <= claim:
-        return Defer(circuit.next_at)
-    return Probe(Limited(circuit.since, now + claim))
+    longest = max(limit.wait, LEASE)
+    if NO_DELAY < circuit.next_at - now <= longest:
+        return None
+    return Limited(circuit.since, now + longest)
 
 
 def after(circuit: Circuit, outcome: Outcome, limit: RateLimit, now: datetime) -> Circuit:
-    """The circuit after an attempt: any success ends limiting, and the given number of failures in a row starts it."""
+    """The circuit after an attempt: any success ends limiting, and the given number of failures in a row starts it; a probe was the turn of its own."""
     if outcome == "succeeded":
         return NORMAL
     if isinstance(circuit, Limited):
-        return Limited(circuit.since, now + limit.wait) if outcome == "probe failed" else circuit
+        if outcome == "failed":
+            return circuit
+        return Limited(circuit.since, now + (limit.wait if outcome == "probe failed" else NO_DELAY))
     failures = circuit.failures + 1
     return Limited(now, now + limit.wait) if failures >= limit.consecutive_failures else Normal(failures)
 

@@ -3,18 +3,7 @@
 from __future__ import annotations
 
 from .breaker import Breaker, Notice
-from .circuit import (
-    Defer,
-    Limited,
-    Normal,
-    Probe,
-    Seen,
-    admission,
-    after,
-    hold_for,
-    may_hold,
-    probe_again_after,
-)
+from .circuit import Normal, Seen, after, claimed, hold_for, may_hold, probe_again_after
 from .errors import RetryAfter
 
 TYPE_CHECKING = False  # see frozen.py
@@ -22,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime, timedelta
 
-    from .circuit import Circuit
+    from .circuit import Limited, Outcome
     from .config import Recoverability
     from .delivery import Delivery
     from .rate_limit import RateLimit
@@ -64,27 +53,23 @@ class Gate:
 
     def look(self) -> None:
         """Ask the store, unless it was asked; those who must not be held up have this done elsewhere before the rest."""
-        self._look(self._clock())
+        if not self.looked:
+            self.looked = True
+            self.breaker.look(self._clock())
 
     def held(self, delivery: Delivery) -> timedelta | None:
         """How long a message must wait before it may be attempted; None when it may be now."""
         if self.is_untroubled(delivery):
             return None
         now = self._clock()
-        self._look(now)
-        if not self._may_hold(delivery, now):
-            return None
+        self.look()
         seen = self.breaker.seen
-        answer = admission(seen.circuit, self._limit, now)
-        if isinstance(answer, Probe):
-            claim = self.breaker.swap(seen, answer.claimed, now)
-            self.breaker.know(claim or Seen(answer.claimed))
-            if claim is not None:
-                self._probe, self._claim = delivery, claim
-                return None
-        if isinstance(answer, Probe | Defer) and isinstance(seen.circuit, Limited):
-            return hold_for(seen.circuit, self._limit, delivery.message.id, now)
-        return None
+        if isinstance(seen.circuit, Normal) or not self._may_hold(delivery, now):
+            return None
+        if (turn := claimed(seen.circuit, self._limit, now)) is not None and self._takes(turn, seen, now):
+            self._probe = delivery
+            return None
+        return hold_for(seen.circuit, self._limit, delivery.message.id, now)
 
     def succeeded(self) -> None:
         """An attempt succeeded."""
@@ -93,37 +78,39 @@ class Gate:
 
     def failed(self, delivery: Delivery, error: BaseException) -> timedelta | None:
         """How long a message waits whose attempt failed, which then counts as none; None when it goes on with its ladder."""
-        now, probe, counts = self._clock(), self._probe is delivery, self._counts(error)
-        if probe:
-            self._release(after(self._claim.circuit, "probe failed", self._limit, now), now)
+        now, is_probe, counts = self._clock(), self._probe is delivery, self._counts(error)
+        if is_probe:
+            self._release("probe failed", now)
         elif counts:
-            self._look(now)
+            self.look()
             self.breaker.failed(now)
         circuit = self.breaker.seen.circuit
         if not counts or isinstance(circuit, Normal) or not self._may_hold(delivery, now):
             return None
         if self._unrecoverable(error):
             return None
-        wait = (probe_again_after if probe else hold_for)(circuit, self._limit, delivery.message.id, now)
+        wait = (probe_again_after if is_probe else hold_for)(circuit, self._limit, delivery.message.id, now)
         return max(wait, error.delay) if isinstance(error, RetryAfter) else wait
 
     def gave_up(self, delivery: Delivery) -> None:
         """A message is handed back: was it the probe, another may be, and now."""
-        if self._probe is delivery and isinstance(self._claim.circuit, Limited):
-            now = self._clock()
-            self._release(Limited(self._claim.circuit.since, now), now)
+        if self._probe is delivery:
+            self._release("probe gave up", self._clock())
 
     def _may_hold(self, delivery: Delivery, now: datetime) -> bool:
         return self._holds and may_hold(delivery.held_since, self._limit, now)
 
-    def _look(self, now: datetime) -> None:
-        if not self.looked:
-            self.looked = True
-            self.breaker.look(now)
+    def _takes(self, turn: Limited, seen: Seen, now: datetime) -> bool:
+        """Whether this invocation claims the turn before all others; else it is another's, and known to be."""
+        claim = self.breaker.swap(seen, turn, now)
+        self.breaker.know(claim or Seen(turn))
+        self._claim = claim or self._claim
+        return claim is not None
 
-    def _release(self, circuit: Circuit, now: datetime) -> None:
-        """The probe is over, and the circuit is this. Where the claim is no longer ours, its lease is over and nothing is due."""
+    def _release(self, outcome: Outcome, now: datetime) -> None:
+        """The probe is over. Where the claim is no longer ours, its lease is over and nothing is due."""
         self._probe = None
+        circuit = after(self._claim.circuit, outcome, self._limit, now)
         if (released := self.breaker.swap(self._claim, circuit, now)) is not None:
             self.breaker.know(released)
 

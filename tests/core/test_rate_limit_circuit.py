@@ -11,17 +11,13 @@ from hypothesis import strategies as st
 
 from builders import NOW, seconds
 from recoverable.circuit import (
-    ADMIT,
     NORMAL,
-    Admit,
     Circuit,
-    Defer,
     Limited,
     Normal,
-    Probe,
     Seen,
-    admission,
     after,
+    claimed,
     hold_for,
     may_hold,
     probe_again_after,
@@ -46,6 +42,7 @@ AFTER: list[tuple[Circuit, Outcome, Circuit]] = [
     (Normal(2), "succeeded", NORMAL),
     (WAITING, "failed", WAITING),
     (WAITING, "probe failed", Limited(EARLIER, NOW + seconds(2))),
+    (WAITING, "probe gave up", Limited(EARLIER, NOW)),
     (WAITING, "succeeded", NORMAL),
 ]
 
@@ -55,26 +52,28 @@ def test_what_an_outcome_makes_of_the_circuit(circuit: Circuit, outcome: Outcome
     assert after(circuit, outcome, LIMIT, NOW) == then
 
 
-ADMISSIONS: list[tuple[Circuit, Admit | Probe | Defer]] = [
-    (NORMAL, ADMIT),
-    (Normal(2), ADMIT),
-    (WAITING, Defer(NOW + seconds(1))),
-    (Limited(EARLIER, NOW), Probe(Limited(EARLIER, NOW + seconds(30)))),
-    (Limited(EARLIER, NOW - seconds(9)), Probe(Limited(EARLIER, NOW + seconds(30)))),
-    (Limited(EARLIER, NOW + seconds(30)), Defer(NOW + seconds(30))),
-    (Limited(EARLIER, NOW + seconds(31)), Probe(Limited(EARLIER, NOW + seconds(30)))),
+TURNS: list[tuple[datetime, timedelta | None]] = [
+    (NOW + seconds(1), None),
+    (NOW, seconds(30)),
+    (NOW - seconds(9), seconds(30)),
+    (NOW + seconds(30), None),
+    (NOW + seconds(31), seconds(30)),
 ]
 
 
-@pytest.mark.parametrize(("circuit", "answer"), ADMISSIONS)
-def test_whom_the_circuit_admits(circuit: Circuit, answer: Admit | Probe | Defer) -> None:
-    assert admission(circuit, LIMIT, NOW) == answer
+@pytest.mark.parametrize(("next_at", "lasts"), TURNS)
+def test_when_an_attempt_may_start_and_how_long_its_turn_lasts(
+    next_at: datetime, lasts: timedelta | None
+) -> None:
+    turn = claimed(Limited(EARLIER, next_at), LIMIT, NOW)
+
+    assert turn == (Limited(EARLIER, NOW + lasts) if lasts else None)
 
 
-def test_a_claim_lasts_as_long_as_a_wait_that_is_longer() -> None:
-    answer = admission(Limited(EARLIER, NOW), RateLimit(3, seconds(120)), NOW)
+def test_a_turn_lasts_as_long_as_a_wait_that_is_longer() -> None:
+    turn = claimed(Limited(EARLIER, NOW), RateLimit(3, seconds(120)), NOW)
 
-    assert answer == Probe(Limited(EARLIER, NOW + seconds(120)))
+    assert turn == Limited(EARLIER, NOW + seconds(120))
 
 
 HOLDS = [

@@ -10,8 +10,9 @@ import pytest
 
 from builders import NOW, Boom, Clock, delivery, seconds
 from core.rate_limited import Calls, Instance, Store, limited
-from recoverable.breaker import ALONE_FOR, Notice
+from recoverable.breaker import Notice
 from recoverable.circuit import NORMAL
+from recoverable.fail_open import ALONE_FOR
 from recoverable.gate import Gate
 from recoverable.rate_limit import RateLimit
 

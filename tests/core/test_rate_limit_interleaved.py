@@ -15,8 +15,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from builders import Boom, Clock, delivery, seconds
 from core.rate_limited import Calls, Instance, Store
-from recoverable.breaker import ALONE_FOR
 from recoverable.circuit import LEASE, Limited, Normal
+from recoverable.fail_open import ALONE_FOR
 
 if TYPE_CHECKING:
     from recoverable.delivery import Delivery

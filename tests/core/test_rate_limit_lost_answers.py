@@ -8,8 +8,9 @@ import pytest
 
 from builders import Boom, Clock, delivery, seconds
 from core.rate_limited import Calls, Instance, Store
-from recoverable.breaker import ALONE_FOR, Notice
+from recoverable.breaker import Notice
 from recoverable.circuit import NORMAL
+from recoverable.fail_open import ALONE_FOR
 
 if TYPE_CHECKING:
     from collections.abc import Callable

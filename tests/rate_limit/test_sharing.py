@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from rate_limit.outage import CLOUDS, ERROR, QUEUE, SHORT, Database, World, outage, serve
 from rate_limit.stores import VirtualStore
 from recoverable import Delayed, Immediate, Message, RateLimit
-from recoverable.circuit import ADMIT, NORMAL, Probe, admission
+from recoverable.circuit import NORMAL
+from recoverable.gate import Gate
 
 if TYPE_CHECKING:
     from recoverable.circuit import Circuit
@@ -128,11 +129,10 @@ def test_attempts_would_not_be_a_wait_apart_if_nobody_claimed_the_probe(
 ) -> None:
     """That the test above can fail."""
 
-    def unclaimed(*arguments: Any) -> Any:
-        answer = admission(*arguments)
-        return ADMIT if isinstance(answer, Probe) else answer
+    def unclaimed(*_turn: object) -> bool:
+        return True
 
-    monkeypatch.setattr("recoverable.gate.admission", unclaimed)
+    monkeypatch.setattr(Gate, "_takes", unclaimed)
     after = ended.__wrapped__("SQS")
 
     limited = [at for at in after.failed if at > after.began + timedelta(seconds=1)]
