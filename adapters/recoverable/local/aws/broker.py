@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from threading import Thread
 
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
-from werkzeug.serving import make_server
+from werkzeug.serving import BaseWSGIServer, make_server
 
 from recoverable.local.aws.one_at_a_time import OneAtATime
 
@@ -29,24 +29,22 @@ def embedded_broker(port: int = 0) -> Iterator[str]:
         OSError: The port is taken.
     """
     logging.getLogger("werkzeug").setLevel(logging.WARNING)  # it would write a line for every call
-    with socket.create_server(
-        (_HOST, port)
-    ) as listening:  # werkzeug would end the process if the port is taken
-        port = listening.getsockname()[1]
-        application = OneAtATime(DomainDispatcherApplication(create_backend_app))
-        server = make_server(
-            _HOST,
-            port,
-            application,
-            threaded=True,
-            request_handler=MotoRequestHandler,
-            fd=listening.fileno(),
+    server = _server(port)
+    thread = Thread(target=server.serve_forever, args=(0.05,), name="broker", daemon=True)
+    thread.start()
+    try:
+        yield f"http://{_HOST}:{server.port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def _server(port: int) -> BaseWSGIServer:
+    """A server on a port that is bound here, since werkzeug would end the process if it is taken."""
+    application = OneAtATime(DomainDispatcherApplication(create_backend_app))
+    with socket.create_server((_HOST, port)) as bound:
+        port = bound.getsockname()[1]
+        return make_server(
+            _HOST, port, application, threaded=True, request_handler=MotoRequestHandler, fd=bound.fileno()
         )
-        thread = Thread(target=server.serve_forever, args=(0.05,), name="broker", daemon=True)
-        thread.start()
-        try:
-            yield f"http://{_HOST}:{port}"
-        finally:
-            server.shutdown()
-            server.server_close()
-            thread.join()

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import logging
 import platform
+from collections.abc import Iterator
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -22,6 +23,7 @@ from recoverable.local.aws.host import LocalAws
 from recoverable.local.aws.narrator import narrate
 from recoverable.local.aws.sam.advice import advice
 from recoverable.local.aws.sam.document import TemplateError
+from recoverable.local.aws.sam.stack import Stack
 from recoverable.local.aws.settings import Settings
 from recoverable.local.console import fail, name_and_value, port, say, serve, whole_seconds
 
@@ -111,25 +113,22 @@ def _settings(arguments: argparse.Namespace) -> Settings:
 
 def _welcome(host: LocalAws) -> str:
     """What runs, what does not, and how to send a first message."""
-    stack = host.stack
+    stack, interval = host.stack, host.settings.schedule_interval
     lines = [f"SQS at {host.endpoint_url}"]
     lines += [f"queue    {queue.name:<32} {queue.url}" for queue in host.queues]
     lines += [f"table    {table.name}" for table in stack.tables]
     lines += [f"function {mapping.function:<32} reads {mapping.queue}" for mapping in stack.mappings]
-    lines += [
-        f"function {schedule.function:<32} runs every {host.settings.schedule_interval or schedule.every}"
-        for schedule in stack.schedules
-    ]
-    here = f"python{'.'.join(platform.python_version_tuple()[:2])}"
-    lines += [
-        f"note     {function.logical_id} runs on {here} here and on {function.runtime} in the template"
-        for function in stack.functions
-        if function.runtime != here
-    ]
-    lines += [f"note     {note}" for note in (*stack.not_served, *advice(stack))]
+    lines += [f"function {each.function:<32} runs every {interval or each.every}" for each in stack.schedules]
+    lines += [f"note     {note}" for note in (*_other_pythons(stack), *stack.not_served, *advice(stack))]
     if stack.mappings:
+        sending = f"aws sqs send-message --endpoint-url {host.endpoint_url}"
         queue = host.queue(stack.mappings[0].queue)
-        lines.append(
-            f"Send with: aws sqs send-message --endpoint-url {host.endpoint_url} --queue-url {queue.url} --message-body …"
-        )
+        lines.append(f"Send with: {sending} --queue-url {queue.url} --message-body …")
     return "\n".join([*lines, "Ctrl-C stops."])
+
+
+def _other_pythons(stack: Stack) -> Iterator[str]:
+    here = f"python{'.'.join(platform.python_version_tuple()[:2])}"
+    for function in stack.functions:
+        if function.runtime != here:
+            yield f"{function.logical_id} runs on {here} here and on {function.runtime} in the template"

@@ -13,7 +13,7 @@ from recoverable.local.aws.dynamodb import ENDPOINT_VARIABLE, DynamoDb
 from recoverable.local.aws.journal import FunctionLog, Journal, Observer
 from recoverable.local.aws.local_queue import LocalQueue
 from recoverable.local.aws.resources import create_queues, create_tables
-from recoverable.local.aws.sam.created import CreatedQueue, CreatedTable
+from recoverable.local.aws.sam.created import CreatedTable
 from recoverable.local.aws.sam.stack import Stack
 from recoverable.local.aws.sam.template import Template
 from recoverable.local.aws.serving import Place, serving
@@ -80,7 +80,8 @@ class LocalAws:
             sqs, self._template.queues(), visibility_timeout=self.settings.visibility_timeout
         )
         if given is None:
-            cleanup.callback(_drop, sqs, created)
+            for queue in created.values():
+                cleanup.callback(sqs.drop, queue.url)
         self._queues = {
             key: LocalQueue(queue.name, queue.url, queue.arn, sqs) for key, queue in created.items()
         }
@@ -141,8 +142,3 @@ class LocalAws:
 
     def _depths(self) -> str:
         return "Queues:\n" + "".join(f"  {queue.name}: {queue.depth()}\n" for queue in self.queues)
-
-
-def _drop(sqs: Sqs, created: Mapping[str, CreatedQueue]) -> None:
-    for queue in created.values():
-        sqs.drop(queue.url)

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from recoverable.local.aws.journal import Expired, Invoked, Journal, Started, Throttled
+from recoverable.local.aws.journal import Ended, Expired, Invoked, Journal, Started, Throttled
 from recoverable.local.aws.outcomes import Outcome
 from recoverable.local.aws.pool import Instance, Pool
 from recoverable.local.aws.records import Record
+from recoverable.local.aws.responses import Verdict
 from recoverable.local.aws.runtime_api import Invocation
 from recoverable.local.aws.sam.stack import Function
 
@@ -61,6 +62,19 @@ class Invoker:
             return self._run_on(instance, event, records, fresh=fresh)
         finally:
             self.pool.give_back(instance)
+
+    def ended(self, run: Run, verdict: Verdict) -> Ended:
+        """What there is to tell of an invocation once its messages, if it had any, are settled."""
+        return Ended(
+            self.function.name,
+            run.request_id,
+            run.pid,
+            run.duration,
+            run.outcome,
+            verdict.completed,
+            verdict.failed,
+            verdict.reason,
+        )
 
     def _instance(self, message_ids: tuple[str, ...], patience: timedelta) -> tuple[Instance, bool] | None:
         taken = self.pool.take(patience=timedelta(0))

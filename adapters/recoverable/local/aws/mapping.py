@@ -13,12 +13,12 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from recoverable.local.aws.invoker import Invoker, Run
-from recoverable.local.aws.journal import BrokerTrouble, Ended, Journal
+from recoverable.local.aws.invoker import Invoker
+from recoverable.local.aws.journal import BrokerTrouble, Journal
 from recoverable.local.aws.outcomes import Returned
 from recoverable.local.aws.pool import PoolClosed
 from recoverable.local.aws.records import PAYLOAD_LIMIT, Record, size_of, split, to_event, to_record
-from recoverable.local.aws.responses import Verdict, judge
+from recoverable.local.aws.responses import judge
 from recoverable.local.aws.sam.created import CreatedQueue
 from recoverable.local.aws.sam.stack import EventSourceMapping
 from recoverable.local.aws.sqs import Sqs
@@ -132,20 +132,8 @@ class Poller:
         handles = {record["messageId"]: record["receiptHandle"] for record in records}
         verdict = judge(run.outcome, tuple(handles), partial_responses=self._mapping.partial_responses)
         self._delete([handles[message_id] for message_id in verdict.completed])
-        self._journal(self._ended(run, verdict))
+        self._journal(self._invoker.ended(run, verdict))
         return not verdict.failed
-
-    def _ended(self, run: Run, verdict: Verdict) -> Ended:
-        return Ended(
-            function=self._invoker.function.name,
-            request_id=run.request_id,
-            pid=run.pid,
-            duration=run.duration,
-            outcome=run.outcome,
-            completed=verdict.completed,
-            failed=verdict.failed,
-            reason=verdict.reason,
-        )
 
     def _delete(self, handles: Sequence[str]) -> None:
         name = "DeleteMessageBatch"

@@ -8,10 +8,11 @@ import time
 import uuid
 from datetime import UTC, datetime, timedelta
 
-from recoverable.local.aws.invoker import Invoker, Run
-from recoverable.local.aws.journal import Ended, Journal
-from recoverable.local.aws.outcomes import Returned, describe
+from recoverable.local.aws.invoker import Invoker
+from recoverable.local.aws.journal import Journal
+from recoverable.local.aws.outcomes import Returned
 from recoverable.local.aws.pool import PoolClosed
+from recoverable.local.aws.responses import judge
 from recoverable.local.aws.sam.stack import Schedule
 
 
@@ -59,19 +60,8 @@ class Ticker:
         run = self._invoker.run(event.encode(), patience=self._every)
         if run is None or (self._stopping.is_set() and not isinstance(run.outcome, Returned)):
             return
-        self._journal(self._ended(run))
-
-    def _ended(self, run: Run) -> Ended:
-        return Ended(
-            function=self._invoker.function.name,
-            request_id=run.request_id,
-            pid=run.pid,
-            duration=run.duration,
-            outcome=run.outcome,
-            completed=(),
-            failed=(),
-            reason=None if isinstance(run.outcome, Returned) else describe(run.outcome),
-        )
+        no_messages = judge(run.outcome, (), partial_responses=False)
+        self._journal(self._invoker.ended(run, no_messages))
 
 
 def scheduled_event(schedule: Schedule, function_arn: str, now: datetime) -> str:

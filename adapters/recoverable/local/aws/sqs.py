@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,9 @@ class Sqs:
 
     def __init__(self, endpoint_url: str, *, region: str) -> None:
         self.endpoint_url = endpoint_url
-        self._client = _client(endpoint_url, region)
+        self._client: SQSClient = session(region).client(
+            "sqs", endpoint_url=endpoint_url, config=config(_CONNECTIONS)
+        )
 
     def create(self, name: str, *, fifo: bool, attributes: Mapping[str, str]) -> tuple[str, str]:
         """Create a queue, or bring one that exists to these attributes; gives its URL and its ARN."""
@@ -75,24 +77,16 @@ class Sqs:
 
     def delete(self, url: str, handles: Sequence[str]) -> list[str]:
         """Delete messages by their receipt handles; gives what the broker says of those that it did not delete."""
-        refused: list[str] = []
-        for start in range(0, len(handles), _BATCH):
-            entries = [
-                {"Id": str(n), "ReceiptHandle": handle}
-                for n, handle in enumerate(handles[start : start + _BATCH])
-            ]
-            answer = self._client.delete_message_batch(QueueUrl=url, Entries=entries)  # type: ignore[arg-type]
-            refused.extend(
-                f"{entry['Code']}: {entry.get('Message', '')}" for entry in answer.get("Failed", [])
-            )
-        return refused
+        calls = (
+            self._client.delete_message_batch(QueueUrl=url, Entries=entries) for entries in _batches(handles)
+        )
+        refused = [entry for answer in calls for entry in answer.get("Failed", [])]
+        return [f"{entry['Code']}: {entry.get('Message', '')}" for entry in refused]
 
     def show_again(self, url: str, handles: Sequence[str]) -> None:
         """End the invisibility of received messages."""
-        for start in range(0, len(handles), _BATCH):
-            chunk = enumerate(handles[start : start + _BATCH])
-            entries = [{"Id": str(n), "ReceiptHandle": handle, "VisibilityTimeout": 0} for n, handle in chunk]
-            self._client.change_message_visibility_batch(QueueUrl=url, Entries=entries)  # type: ignore[arg-type]
+        for entries in _batches(handles, VisibilityTimeout=0):
+            self._client.change_message_visibility_batch(QueueUrl=url, Entries=entries)
 
     def close(self) -> None:
         """Close the connections."""
@@ -103,5 +97,8 @@ class Sqs:
         return self._client.send_message(QueueUrl=url, **message)["MessageId"]
 
 
-def _client(endpoint_url: str, region: str) -> SQSClient:
-    return session(region).client("sqs", endpoint_url=endpoint_url, config=config(_CONNECTIONS))
+def _batches(handles: Sequence[str], **fields: Any) -> Iterator[list[Any]]:
+    """The entries of as many calls as are needed."""
+    for start in range(0, len(handles), _BATCH):
+        batch = enumerate(handles[start : start + _BATCH])
+        yield [{"Id": str(number), "ReceiptHandle": handle, **fields} for number, handle in batch]

@@ -40,7 +40,7 @@ def read_mapping(
     Raises:
         TemplateError: AWS would refuse it, or it needs what the local host has not.
     """
-    _refuse_unknown(properties)
+    properties.refuse_others_than(_KNOWN, of="an SQS event")
     queue = _queue(properties, queues)
     _refuse_filters(properties)
     _check_visibility(properties, queue, function)
@@ -99,13 +99,6 @@ def _partial_responses(properties: Properties) -> bool:
             f"{properties.where}.FunctionResponseTypes is {types!r}; AWS takes [{_REPORT}] or nothing."
         )
     return bool(types)
-
-
-def _refuse_unknown(properties: Properties) -> None:
-    for name in sorted(set(properties.values) - _KNOWN):
-        raise TemplateError(
-            f"{properties.where}.{name} is no property of an SQS event; there are {', '.join(sorted(_KNOWN))}."
-        )
 
 
 def _refuse_filters(properties: Properties) -> None:

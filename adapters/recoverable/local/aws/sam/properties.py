@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +50,17 @@ class Properties:
         if not isinstance(values, dict | None):
             raise TemplateError(f"{self.where}.{name} is {values!r}; it must be a mapping.")
         return Properties(f"{self.where}.{name}", values or {}, self.scope)
+
+    def refuse_others_than(self, known: Collection[str], *, of: str) -> None:
+        """Refuse a property that AWS does not know.
+
+        Raises:
+            TemplateError: There is one.
+        """
+        for name in sorted(set(self.values) - set(known)):
+            raise TemplateError(
+                f"{self.where}.{name} is no property of {of}; there are {', '.join(sorted(known))}."
+            )
 
     def text(self, name: str, default: str) -> str:
         """A property that is a string."""

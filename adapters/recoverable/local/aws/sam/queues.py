@@ -29,18 +29,18 @@ _KNOWN = _ATTRIBUTES | _READ | _WITHOUT_EFFECT_HERE
 _LONGEST_VISIBILITY = 43_200  # seconds; SQS API reference, SetQueueAttributes
 
 
-def read_queue(logical_id: str, properties: Properties) -> Queue:
+def read_queue(properties: Properties) -> Queue:
     """Read one queue.
 
     Raises:
         TemplateError: A property is unknown or has a value that SQS does not take.
     """
-    _refuse_unknown(properties)
+    properties.refuse_others_than(_KNOWN, of="a queue")
     fifo = properties.flag("FifoQueue", default=False)
     visibility = properties.number("VisibilityTimeout", 30, most=_LONGEST_VISIBILITY)
     return Queue(
-        logical_id=logical_id,
-        name=queue_name(logical_id, properties),
+        logical_id=properties.where,
+        name=queue_name(properties),
         fifo=fifo,
         visibility_timeout=timedelta(seconds=visibility),
         attributes={
@@ -50,14 +50,14 @@ def read_queue(logical_id: str, properties: Properties) -> Queue:
     )
 
 
-def queue_name(logical_id: str, properties: Properties) -> str:
+def queue_name(properties: Properties) -> str:
     """The queue's name on the broker; its logical id when the template leaves the name to CloudFormation.
 
     Raises:
         TemplateError: The name of a FIFO queue lacks its ending, or that of a standard queue has it.
     """
     ending = ".fifo" if properties.flag("FifoQueue", default=False) else ""
-    name = properties.text("QueueName", logical_id + ending)
+    name = properties.text("QueueName", properties.where + ending)
     if name.endswith(".fifo") != bool(ending):
         raise TemplateError(
             f"{properties.where}: the name {name!r} and FifoQueue {bool(ending)} do not fit;"
@@ -72,10 +72,3 @@ def _redrive(properties: Properties) -> Redrive | None:
         return None
     arn = policy.required("deadLetterTargetArn", "!GetAtt ErrorQueue.Arn")
     return Redrive(arn.rpartition(":")[2], policy.number("maxReceiveCount", 10, least=1, most=1000))
-
-
-def _refuse_unknown(properties: Properties) -> None:
-    for name in sorted(set(properties.values) - _KNOWN):
-        raise TemplateError(
-            f"{properties.where}.{name} is no property of a queue; there are {', '.join(sorted(_KNOWN))}."
-        )

@@ -20,7 +20,7 @@ _CAPACITY = {
 }
 
 
-def read_table(logical_id: str, properties: Properties) -> Table:
+def read_table(properties: Properties) -> Table:
     """Read one table: its keys and indexes. What is about capacity, backups or the end of rows has no effect here.
 
     Raises:
@@ -32,12 +32,13 @@ def read_table(logical_id: str, properties: Properties) -> Table:
         for name in _INDEXES
         if properties.get(name)
     }
-    return Table(logical_id, table_name(logical_id, properties), lists)
+    return Table(properties.where, _name(properties), lists)
 
 
-def table_name(logical_id: str, properties: Properties) -> str:
-    """The table's name on the server; made of the stack's and its own when the template leaves it to CloudFormation."""
-    return properties.text("TableName", f"{properties.scope.parameters['AWS::StackName']}-{logical_id}")
+def _name(properties: Properties) -> str:
+    """Made of the stack's and its own when the template leaves it to CloudFormation."""
+    made = f"{properties.scope.parameters['AWS::StackName']}-{properties.where}"
+    return properties.text("TableName", made)
 
 
 def _list(properties: Properties, name: str) -> list[Any]:

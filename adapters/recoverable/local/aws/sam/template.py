@@ -70,11 +70,7 @@ class Template:
             TemplateError: One of them cannot be read.
         """
         scope = replace(self.scope, attributes=self._names())
-        found = (
-            read_queue(logical_id, Properties(logical_id, values, scope))
-            for logical_id, values in self._resources(QUEUE)
-        )
-        return tuple(found)
+        return tuple(read_queue(queue) for queue in self._resources(QUEUE, scope))
 
     def tables(self) -> tuple[Table, ...]:
         """The tables to create.
@@ -82,11 +78,7 @@ class Template:
         Raises:
             TemplateError: One of them cannot be read.
         """
-        found = (
-            read_table(logical_id, Properties(logical_id, values, self.scope))
-            for logical_id, values in self._resources(TABLE)
-        )
-        return tuple(found)
+        return tuple(read_table(table) for table in self._resources(TABLE, self.scope))
 
     def stack(
         self,
@@ -123,22 +115,19 @@ class Template:
 
     def _functions(self, scope: Scope) -> Iterator[Properties]:
         shared = (self.document.get("Globals") or {}).get("Function") or {}
-        for logical_id, own in self._resources(FUNCTION):
-            yield Properties(logical_id, with_globals(own, shared), scope)
+        for function in self._resources(FUNCTION, scope):
+            yield replace(function, values=with_globals(function.values, shared))
 
-    def _resources(self, kind: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    def _resources(self, kind: str, scope: Scope) -> Iterator[Properties]:
         for logical_id, resource in self.scope.resources.items():
             wanted = resource.get("Type") == kind
             if wanted and ("Condition" not in resource or holds(resource["Condition"], self.scope)):
-                yield logical_id, resource.get("Properties") or {}
+                yield Properties(logical_id, resource.get("Properties") or {}, scope)
 
     def _names(self) -> dict[str, dict[str, str]]:
         """What queues can say of one another before they are created."""
         region = self.scope.parameters["AWS::Region"]
-        names = {
-            logical_id: queue_name(logical_id, Properties(logical_id, values, self.scope))
-            for logical_id, values in self._resources(QUEUE)
-        }
+        names = {queue.where: queue_name(queue) for queue in self._resources(QUEUE, self.scope)}
         return {
             logical_id: {"Arn": f"arn:aws:sqs:{region}:{SOMEWHERE}:{name}", "QueueName": name}
             for logical_id, name in names.items()
@@ -146,8 +135,8 @@ class Template:
 
     def _unread(self) -> Iterator[str]:
         for kind in ("AWS::Lambda::Function", "AWS::Lambda::EventSourceMapping"):
-            for logical_id, _ in self._resources(kind):
-                yield f"{logical_id} is an {kind}, which is not read; write an {FUNCTION} with an event of Type SQS"
+            for resource in self._resources(kind, self.scope):
+                yield f"{resource.where} is an {kind}, which is not read; write an {FUNCTION} with an event of Type SQS"
 
 
 def _pseudo(region: str, stack_name: str) -> dict[str, str]:
