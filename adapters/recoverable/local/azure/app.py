@@ -44,16 +44,25 @@ def read_app(folder: str | Path, *, given: Mapping[str, str], environment: Mappi
         AppError: A file is missing, or is not what the host takes.
     """
     place = Path(folder).resolve()
-    if not (place / SCRIPT).is_file():
-        raise AppError(
-            f"There is no {place / SCRIPT}; give the folder of an app of the Python v2 programming model"
-        )
+    check_folder(place)
     local = local_settings(_document(place / LOCAL_SETTINGS, default={}))
     settings = {**local, **{name: value for name, value in environment.items() if value}, **given}
     try:
         return App(place, host_options(_document(place / HOST), settings), settings)
     except ValueError as error:
         raise AppError(f"{place / HOST}: {error}") from error
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a folder without an app.
+
+    Raises:
+        AppError: There is none.
+    """
+    if not (folder / SCRIPT).is_file():
+        raise AppError(
+            f"There is no {folder / SCRIPT}; give the folder of an app of the Python v2 programming model"
+        )
 
 
 def local_settings(document: Any) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, assert_never
@@ -22,6 +22,12 @@ from recoverable.local.azure.workers import Workers
 from recoverable.local.outcomes import Died, TimedOut
 
 Messages = Sequence[ServiceBusReceivedMessage]
+Settle = Callable[[ServiceBusReceiver, ServiceBusReceivedMessage], Awaitable[None]]
+
+_SETTLING: Mapping[Settled, tuple[str, Settle]] = {
+    "completed": ("complete", ServiceBusReceiver.complete_message),
+    "abandoned": ("abandon", ServiceBusReceiver.abandon_message),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,30 +77,24 @@ class Invocations:
             case Returned() if not self.auto_complete:
                 return "left"
             case Returned():
-                return await self._each(link, messages, "complete", "completed")
+                return await self._each(link, messages, "completed")
             case Raised() | TimedOut() | Died():
-                return await self._each(link, messages, "abandon", "abandoned")
+                return await self._each(link, messages, "abandoned")
             case _:
                 assert_never(outcome)
 
-    async def _each(self, link: Link, messages: Messages, verb: str, settled: Settled) -> Settled:
-        done = [await self._one(link, _settling(verb, message), verb) for message in messages]
+    async def _each(self, link: Link, messages: Messages, settled: Settled) -> Settled:
+        done = [await self._one(link, message, *_SETTLING[settled]) for message in messages]
         return settled if all(done) else "left"
 
-    async def _one(self, link: Link, settling: Callable[[ServiceBusReceiver], Any], verb: str) -> bool:
+    async def _one(self, link: Link, message: ServiceBusReceivedMessage, verb: str, settle: Settle) -> bool:
         try:
-            await link.run(settling)
+            await link.run(lambda receiver: settle(receiver, message))
         except Exception as error:  # noqa: BLE001  # whatever the SDK raises, the host goes on
             then = "the message comes back when its lock ends"
             self.journal(Trouble(f"to {verb} a message", f"{type(error).__name__}: {error}", then))
             return False
         return True
-
-
-def _settling(verb: str, message: ServiceBusReceivedMessage) -> Callable[[ServiceBusReceiver], Any]:
-    if verb == "complete":
-        return lambda receiver: receiver.complete_message(message)
-    return lambda receiver: receiver.abandon_message(message)
 
 
 def _delivered(message: ServiceBusReceivedMessage) -> Delivered:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 from uuid import uuid4
 
-from recoverable.local.azure.app import SCRIPT, AppError
+from recoverable.local.azure.app import AppError, check_folder
 from recoverable.local.azure.outcomes import Outcome
 from recoverable.local.azure.process import Process
 from recoverable.local.azure.rpc import to_metadata, to_rpc
@@ -85,10 +85,7 @@ class Worker:
         Raises:
             AppError: The app cannot be loaded; the message has the worker's traceback.
         """
-        if not (script := self.folder / SCRIPT).is_file():
-            raise AppError(
-                f"There is no {script}; give the folder of an app of the Python v2 programming model"
-            )
+        check_folder(self.folder)
         python = [self._python, "-P"]  # the script's own folder holds none of the app's modules
         self._process = Process(
             python, folder=self.folder, environment=self._environment, on_line=self._on_line

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from datetime import timedelta
 from typing import Any
 
@@ -36,7 +37,7 @@ class Workers:
     def __init__(self, make: Callable[[], Worker], *, timeout: timedelta | None, journal: Journal) -> None:
         self._make, self._timeout, self._journal = make, timeout, journal
         self._silent = set[Worker]()
-        self._current: asyncio.Task[Worker] | None = None
+        self._current: asyncio.Future[Worker] | None = None
 
     async def start(self) -> tuple[Function, ...]:
         """Start the first process; gives the app's functions.
@@ -45,7 +46,8 @@ class Workers:
             AppError: The app cannot be loaded.
         """
         worker = await self._started()
-        self._current = asyncio.create_task(_already(worker))
+        self._current = asyncio.get_running_loop().create_future()
+        self._current.set_result(worker)
         return worker.functions
 
     async def stop(self) -> None:
@@ -65,23 +67,20 @@ class Workers:
             metadata: What its trigger tells.
             id: The invocation's.
         """
-        used: list[Worker] = []
+        worker: Worker | None = None
         seconds = None if self._timeout is None else self._timeout.total_seconds()
         try:
             async with asyncio.timeout(seconds):
-                return await self._outcome(name, data, metadata, id, used)
+                worker = await self._worker()
+                return await self._outcome(worker, worker.submit(name, data, metadata, invocation_id=id))
         except TimeoutError:
-            for worker in used:
+            if worker is not None:
                 await self._silence(worker)
             assert self._timeout is not None
             return TimedOut(self._timeout)
 
-    async def _outcome(
-        self, name: str, data: object, metadata: Mapping[str, Any], id_: str, used: list[Worker]
-    ) -> Outcome:
-        worker = await self._worker()
-        used.append(worker)
-        outcome = await asyncio.wrap_future(worker.submit(name, data, metadata, invocation_id=id_))
+    async def _outcome(self, worker: Worker, running: Future[Outcome]) -> Outcome:
+        outcome = await asyncio.wrap_future(running)
         if isinstance(outcome, Died):
             if worker in self._silent or outcome.exit_code == 0:
                 await asyncio.Event().wait()  # until the time-out
@@ -131,7 +130,3 @@ class Workers:
             raise
         self._journal(Started(worker.process.pid, tuple(each.name for each in worker.functions)))
         return worker
-
-
-async def _already(worker: Worker) -> Worker:
-    return worker
