@@ -33,7 +33,7 @@ class Server:
     def __init__(self, namespace: Namespace, faults: Faults, clock: Clock) -> None:
         self.namespace, self.faults, self._clock = namespace, faults, clock
         self._timer: asyncio.TimerHandle | None = None
-        self._peers: set[Peer] = set()
+        self.peers: set[Peer] = set()
 
     def start(self, host: str, port: int) -> int:
         """Listen; gives the port.
@@ -77,16 +77,8 @@ class Server:
 
     def drop_connections(self) -> None:
         """End all connections without a word."""
-        for peer in list(self._peers):
+        for peer in list(self.peers):
             peer.drop()
-
-    def joined(self, peer: Peer) -> None:
-        """Remember a peer."""
-        self._peers.add(peer)
-
-    def left(self, peer: Peer) -> None:
-        """Forget a peer."""
-        self._peers.discard(peer)
 
     async def _listen(self, host: str, port: int) -> int:
         self._server = await self._loop.create_server(lambda: Peer(self), host, port)
@@ -123,7 +115,7 @@ class Peer(asyncio.Protocol):
             transport.write,
             lambda: asyncio.get_running_loop().call_soon(self.drop),
         )
-        self._server.joined(self)
+        self._server.peers.add(self)
 
     def data_received(self, data: bytes) -> None:
         """Take in what has arrived, after what was due before."""
@@ -146,7 +138,7 @@ class Peer(asyncio.Protocol):
         if self._beat is not None:
             self._beat.cancel()
         self._connection.lost()
-        self._server.left(self)
+        self._server.peers.discard(self)
         self._server.catch_up()
 
     def drop(self) -> None:

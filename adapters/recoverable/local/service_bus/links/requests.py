@@ -8,11 +8,10 @@ from typing import Any
 
 from recoverable.local.service_bus.amqp import encoding as e
 from recoverable.local.service_bus.amqp.decoding import decode
-from recoverable.local.service_bus.amqp.slices import elements, values
+from recoverable.local.service_bus.broker.content import parse
 
 _PROPERTIES, _APPLICATION, _VALUE = 0x73, 0x74, 0x77
-_REPLY_TO = 4  # their places among the properties
-_CORRELATION = 5
+_CORRELATION = 5  # its place among the properties
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +44,17 @@ class Answer:
 
 
 def read_request(data: bytes) -> Request:
-    """Read a request out of a message."""
-    sections: dict[int, bytes] = {}
-    for section in values(data):
-        code, start = decode(section, 1)
-        sections[code] = section[start:]
-    fields = elements(sections.get(_PROPERTIES, b""))
-    given = decode(sections[_APPLICATION])[0] if _APPLICATION in sections else {}
-    body = decode(sections[_VALUE])[0] if _VALUE in sections else {}
+    """Read a request out of a message.
+
+    Raises:
+        MalformedError: The bytes are no AMQP message.
+    """
+    content = parse(data)
+    given = content.application_properties()
+    body = decode(content.body)[0].value if content.body else None
     return Request(
-        message_id=fields[0] if fields else e.NULL,
-        reply_to=decode(fields[_REPLY_TO])[0] or "" if len(fields) > _REPLY_TO else "",
+        message_id=content.properties[0],
+        reply_to=content.value_of("reply_to") or "",
         operation=str(given.get("operation", "")).removeprefix("com.microsoft:"),
         properties=given,
         body=body if isinstance(body, dict) else {},
