@@ -1,11 +1,11 @@
-"""`make prove`: searches all scenarios, the larger ones too, for as long as it is given, and tells what it found."""
+"""`make prove`: searches all scenarios, the larger ones too, and schedules of timeouts, for as long as it is given, and tells what it found."""
 
 from __future__ import annotations
 
 import logging
 import sys
 from argparse import ArgumentParser
-from collections import Counter
+from itertools import count
 from multiprocessing import Pool
 from typing import NamedTuple
 
@@ -15,6 +15,9 @@ from proof.replaying import Scenario
 from proof.service_bus import deep as service_bus
 from proof.sqs import deep as sqs
 from proof.story import smallest, story
+from proof.timeouts import kinds as timeouts
+from proof.timeouts.search import search as search_timeouts
+from proof.timeouts.search import story as story_of_timeouts
 
 SEARCHED: tuple[Scenario, ...] = (*SCENARIOS, *sqs.DEEP, *service_bus.DEEP)
 ALL = {
@@ -23,25 +26,58 @@ ALL = {
 DEEPEST = 3
 MOST = 10**9
 PROCESSES = 2
+WEIGHT = 5
+"""How many times as long as a scenario a kind of timeouts' schedules is searched, for there are few kinds, and each has no end."""
 
 
 class Result(NamedTuple):
-    """What the search of one scenario found."""
+    """What the search of one scenario, or of one kind of timeouts' schedules, found."""
 
-    name: str
-    sizes: Counter[int]
+    row: str
+    schedules: int
     broken: int
     story: str
 
 
-def search(job: tuple[str, float, int]) -> Result:
-    """Search one scenario for so many seconds."""
-    name, seconds, seed = job
+class Job(NamedTuple):
+    """What is to be searched, for how long, and what draws its schedules."""
+
+    name: str
+    seconds: float
+    seed: int
+
+
+def search(job: Job) -> Result:
+    """Search one of all."""
     logging.disable(logging.CRITICAL)
-    found = Search(ALL[name], deepest=DEEPEST, seed=seed).run(MOST, seconds=seconds)
+    return searched(job) if job.name in ALL else searched_timeouts(job)
+
+
+def searched(job: Job) -> Result:
+    """Search one scenario."""
+    scenario = ALL[job.name]
+    found = Search(scenario, deepest=DEEPEST, seed=job.seed).run(MOST, seconds=job.seconds)
     first = min((schedule for schedule, _ in found.broken), key=len, default=None)
-    told = "" if first is None else story(ALL[name], smallest(ALL[name], first))
-    return Result(name, found.sizes, len(found.broken), told)
+    told = "" if first is None else story(scenario, smallest(scenario, first))
+    one, two, three = (found.sizes[faults] for faults in (1, 2, 3))
+    row = f"{job.name:40} {one:8,} {two:8,} {three:8,} {len(found.broken):8,}"
+    return Result(row, found.schedules, len(found.broken), told)
+
+
+def searched_timeouts(job: Job) -> Result:
+    """Search one kind of timeouts' schedules, each with any number of faults."""
+    found = search_timeouts(timeouts.NAMED[job.name], count(job.seed * MOST), seconds=job.seconds)
+    told = story_of_timeouts(job.name, found.broken[0][0]) if found.broken else ""
+    row = f"{job.name:40} {found.schedules:15,} of any number {len(found.broken):6,}"
+    return Result(row, found.schedules, len(found.broken), told)
+
+
+def jobs(minutes: float, seed: int, only: str) -> list[Job]:
+    """What is searched in that time, if its name begins so."""
+    weights = dict.fromkeys(ALL, 1) | dict.fromkeys(timeouts.NAMED, WEIGHT)
+    wanted = {name: weight for name, weight in weights.items() if name.startswith(only)}
+    share = minutes * 60 * PROCESSES / max(sum(wanted.values()), 1)
+    return [Job(name, share * weight, seed) for name, weight in wanted.items()]
 
 
 def tell(line: str) -> None:
@@ -54,18 +90,20 @@ def main() -> int:
     """Search, and print a row for each scenario and a story for each that broke a promise."""
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=10, help="how long the whole search takes")
-    parser.add_argument("--seed", type=int, default=1, help="draws the schedules of two and three faults")
+    parser.add_argument("--seed", type=int, default=1, help="draws what is not tried in order")
+    parser.add_argument(
+        "--only", default="", help="how the names of those begin that are searched, such as timeouts"
+    )
     arguments = parser.parse_args()
-    seconds = arguments.minutes * 60 * PROCESSES / len(ALL)
+    wanted = jobs(arguments.minutes, arguments.seed, arguments.only)
     total, broken, stories = 0, 0, []
     tell(f"{'scenario':40} {'1 fault':>8} {'2':>8} {'3':>8} {'broken':>8}")
     with Pool(PROCESSES) as pool:
-        for result in pool.imap(search, [(name, seconds, arguments.seed) for name in ALL]):
-            one, two, three = (result.sizes[faults] for faults in (1, 2, 3))
-            tell(f"{result.name:40} {one:8,} {two:8,} {three:8,} {result.broken:8,}")
-            total, broken = total + result.sizes.total(), broken + result.broken
+        for result in pool.imap(search, wanted):
+            tell(result.row)
+            total, broken = total + result.schedules, broken + result.broken
             stories.append(result.story)
-    tell(f"{total:,} schedules of {len(ALL)} scenarios, {broken:,} of which broke a promise.")
+    tell(f"{total:,} schedules of {len(wanted)} scenarios, {broken:,} of which broke a promise.")
     tell("\n\n".join(filter(None, stories)))
     return 1 if broken else 0
 

@@ -99,7 +99,7 @@ class Cast:
         tables = (HOME, AWAY) if self._kind.migrating else (HOME,)
         self._stage.sleep(self._stage.chance.choice((0, 30, 1000)))
         for table in tables:
-            abort(self._stores.open(table), ALL, dry_run=False)
+            self.aborted += abort(self._stores.open(table), ALL, dry_run=False).done
         last = [self._dispatcher(table, 0) for table in tables]
         for turn in range(80):
             for dispatcher in last:
