@@ -16,7 +16,7 @@ from aws.queues import Queue
 from aws.rate_limit.conftest import Account
 from aws.server import client_at
 from azure.namespace import SETTING, Bus, emulated
-from builders import ERROR_QUEUE, QUEUE
+from builders import ERROR_QUEUE, QUEUE, seconds
 from infra.cloud import running_cloud
 from recoverable import Delayed, Failed, Immediate, Message, RateLimit, Recoverability
 from recoverable.aws import SqsEndpoint
@@ -86,7 +86,9 @@ def queue_of(account: Account, name: str) -> Queue:
 @pytest.mark.xdist_group("ministack")
 def test_two_instances_on_sqs_share_a_circuit_in_dynamodb(account: Account) -> None:
     orders, error, database = queue_of(account, "orders"), queue_of(account, "error"), Database()
-    circuit = DynamoDbCircuit(account.table("circuits"), orders.name, client=account.client("dynamodb"))
+    circuit = DynamoDbCircuit(
+        account.table("circuits"), orders.name, client=account.client("dynamodb"), patience=seconds(5)
+    )
     settings = database.settings(error.name, store=circuit)
     for number in range(ORDERS):
         orders.send(f"order {number}")

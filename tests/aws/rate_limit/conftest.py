@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from aws.server import session
+from builders import seconds
 from infra.cloud import running_cloud
+from recoverable.aws.circuit_store import DynamoDbCircuit
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -43,6 +45,11 @@ class Account:
                 BillingMode="PAY_PER_REQUEST",
             )
         return name
+
+    def circuit(self, name: str, **settings: Any) -> DynamoDbCircuit:
+        """A circuit in its table, with patience for a machine that others use too."""
+        settings = {"client": self.client("dynamodb"), "patience": seconds(5), **settings}
+        return DynamoDbCircuit(self.table("circuits"), name, **settings)
 
 
 @cache

@@ -39,7 +39,9 @@ class Shop:
         arn = self._sqs.get_queue_attributes(QueueUrl=self.url, AttributeNames=["QueueArn"])
         self.arn: str = arn["Attributes"]["QueueArn"]
         self.mapping: str = self._function_and_mapping(name)
-        self.circuit = DynamoDbCircuit(account.table("circuits"), name, client=account.client("dynamodb"))
+        self.circuit = DynamoDbCircuit(
+            account.table("circuits"), name, client=account.client("dynamodb"), patience=seconds(5)
+        )
         self.store = PauseStore(
             self.circuit,
             queue_arn=self.arn,

@@ -23,7 +23,9 @@ from recoverable.rate_limit import RateLimit, StoreUnavailable
 
 def circuit(account: Account, name: str) -> DynamoDbCircuit:
     """A circuit in the account's table."""
-    return DynamoDbCircuit(account.table("circuits"), name, client=account.client("dynamodb"))
+    return DynamoDbCircuit(
+        account.table("circuits"), name, client=account.client("dynamodb"), patience=seconds(5)
+    )
 
 
 class TestDynamoDbCircuit(CircuitContract):
@@ -83,7 +85,7 @@ def test_an_item_that_is_not_ours_is_left_alone(account: Account) -> None:
 
 
 def test_a_table_that_is_not_there_is_told(account: Account) -> None:
-    store = DynamoDbCircuit("no-such-table", "orders", client=account.client("dynamodb"))
+    store = DynamoDbCircuit("no-such-table", "orders", client=account.client("dynamodb"), patience=seconds(5))
 
     with pytest.raises(StoreUnavailable, match="ResourceNotFoundException"):
         store.read()

@@ -36,7 +36,9 @@ def lose_next(proxy: FaultyProxy) -> None:
 def test_one_instance_calls_back_for_each_switch(account: Account, lost: tuple[str, ...], tries: int) -> None:
     calls, clock, table = Calls(), Clock(), account.table("circuits")
     with FaultyProxy(account.url) as proxy:
-        circuit = DynamoDbCircuit(table, f"orders-{uuid4().hex}", client=behind(proxy, tries=tries))
+        circuit = DynamoDbCircuit(
+            table, f"orders-{uuid4().hex}", client=behind(proxy, tries=tries), patience=seconds(5)
+        )
         instance, probe = Instance(calls.limit(2, store=circuit), clock), delivery()
         if "start" in lost:
             lose_next(proxy)
