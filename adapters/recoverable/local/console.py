@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
+from types import FrameType
 from typing import TypeVar
-
-from recoverable.local.stopping import signals
 
 Host = TypeVar("Host")
 
@@ -28,11 +28,31 @@ def say(text: str) -> None:
 
 def serve(host: AbstractContextManager[Host], welcome: Callable[[Host], str]) -> None:
     """Run a host until Ctrl-C or a request to terminate; `welcome` tells what it runs."""
-    with signals() as received, host as running:
+    with _signals() as received, host as running:
         say(welcome(running))
         while not received:
             time.sleep(_TICK)
         say("Stopping.")
+
+
+@contextmanager
+def _signals() -> Iterator[list[int]]:
+    """Note the first signal; the second ends the process, for a handler that sits at a breakpoint.
+
+    A list and no `Event`: a signal that the system hands to another thread would not wake one that waits for a lock.
+    """
+    received: list[int] = []
+
+    def handle(number: int, _: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        received.append(number)
+
+    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield received
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def fail(command: str, error: object) -> int:

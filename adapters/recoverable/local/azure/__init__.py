@@ -2,7 +2,7 @@
 
 How the pieces fit, in the order in which a message meets them:
 
-    app, host_json, timespans   the folder → options and app settings (pure, but for reading it)
+    app, host_json              the folder → options and app settings (pure, but for reading it)
     triggers, entities          what the functions read; the queues that a namespace here must have (pure)
     listeners, link, renewal    receive from a queue with peek-lock, as the Service Bus extension does; renew locks
     metadata, rpc               message → what the worker is told, by the host's names and types (pure)

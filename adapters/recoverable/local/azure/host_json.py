@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
-
-from recoverable.local.azure.timespans import timespan
 
 LEAST_TIMEOUT = timedelta(seconds=1)
 """azure-functions-host, `ScriptJobHostOptionsSetup.MinFunctionTimeout`."""
@@ -17,6 +16,8 @@ DEFAULT_TIMEOUT = timedelta(minutes=30)
 
 OVERRIDES = "azurefunctionsjobhost__"
 """How app settings begin that stand in for values of `host.json` (Azure Functions, "Override host.json values")."""
+
+_TIMESPAN = re.compile(r"(?:(\d+)\.)?(\d{1,2}):(\d{1,2})(?::(\d{1,2})(\.\d{1,7})?)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +58,12 @@ def host_options(document: object, settings: Mapping[str, str]) -> HostOptions:
     if not isinstance(document, dict):
         raise ValueError('it holds no object; write {"version": "2.0"}')  # noqa: TRY004  # wrong content, not a wrong call
     flat = flattened(document) | overriding(settings)
-    found = _Found(flat)
-    return HostOptions(
-        function_timeout=_timeout(flat.get("functiontimeout")),
-        auto_complete_messages=found.yes("autoCompleteMessages", default=True),
-        max_auto_lock_renewal_duration=found.time("maxAutoLockRenewalDuration", timedelta(minutes=5)),
-        max_concurrent_calls=found.number("maxConcurrentCalls", None),
-        max_concurrent_sessions=found.number("maxConcurrentSessions", 8) or 8,
-        max_message_batch_size=found.number("maxMessageBatchSize", 1000) or 1000,
-        session_idle_timeout=found.time("sessionIdleTimeout", timedelta(minutes=1)),
-        prefetch_count=found.number("prefetchCount", 0, least=0) or 0,
-    )
+    found = {
+        field: read(name, value)
+        for name, (field, read) in _READ.items()
+        if (value := flat.get(f"{_SERVICE_BUS}{name}".lower())) is not None
+    }
+    return HostOptions(function_timeout=_timeout(flat.get("functiontimeout")), **found)
 
 
 def flattened(document: Mapping[str, Any], path: str = "") -> dict[str, Any]:
@@ -87,31 +83,38 @@ def overriding(settings: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-class _Found:
-    """The values below `extensions.serviceBus`, each read as what it has to be."""
+def timespan(name: str, value: object) -> timedelta:
+    """A duration as .NET writes its `TimeSpan`.
 
-    def __init__(self, flat: Mapping[str, Any]) -> None:
-        self._flat = flat
+    Raises:
+        ValueError: It is none.
+    """
+    if not isinstance(value, str) or (found := _TIMESPAN.fullmatch(value.strip())) is None:
+        raise ValueError(f"{name} is {value!r}; write hours, minutes and seconds, such as '00:05:00'")
+    days, hours, minutes, seconds, fraction = found.groups()
+    return timedelta(
+        days=int(days or 0),
+        hours=int(hours),
+        minutes=int(minutes),
+        seconds=int(seconds or 0) + float(fraction or 0),
+    )
 
-    def _value(self, name: str) -> Any:
-        return self._flat.get(f"extensions__servicebus__{name.lower()}")
 
-    def yes(self, name: str, *, default: bool) -> bool:
-        text = str(default if (value := self._value(name)) is None else value).lower()
-        if text not in ("true", "false"):
-            raise ValueError(f"{name} is {value!r}; write true or false")
-        return text == "true"
+def _yes(name: str, value: object) -> bool:
+    text = str(value).lower()
+    if text not in ("true", "false"):
+        raise ValueError(f"{name} is {value!r}; write true or false")
+    return text == "true"
 
-    def time(self, name: str, default: timedelta) -> timedelta:
-        value = self._value(name)
-        return default if value is None else timespan(f"{name}", value)
 
-    def number(self, name: str, default: int | None, *, least: int = 1) -> int | None:
-        if (value := self._value(name)) is None:
-            return default
-        if isinstance(value, bool) or not str(value).isdigit() or int(value) < least:
-            raise ValueError(f"{name} is {value!r}; write a whole number, {least} or more")
-        return int(value)
+def _number(name: str, value: object, *, least: int = 0) -> int:
+    if isinstance(value, bool) or not str(value).isdigit() or int(str(value)) < least:
+        raise ValueError(f"{name} is {value!r}; write a whole number, {least} or more")
+    return int(str(value))
+
+
+def _from_one(name: str, value: object) -> int:
+    return _number(name, value, least=1)
 
 
 def _timeout(value: object) -> timedelta | None:
@@ -122,3 +125,15 @@ def _timeout(value: object) -> timedelta | None:
     if (timeout := timespan("functionTimeout", value)) < LEAST_TIMEOUT:
         raise ValueError(f"functionTimeout is {value!r}; write a second or more, or -1 for no limit")
     return timeout
+
+
+_SERVICE_BUS = "extensions__serviceBus__"
+_READ: Mapping[str, tuple[str, Callable[[str, object], Any]]] = {
+    "autoCompleteMessages": ("auto_complete_messages", _yes),
+    "maxAutoLockRenewalDuration": ("max_auto_lock_renewal_duration", timespan),
+    "maxConcurrentCalls": ("max_concurrent_calls", _from_one),
+    "maxConcurrentSessions": ("max_concurrent_sessions", _from_one),
+    "maxMessageBatchSize": ("max_message_batch_size", _from_one),
+    "sessionIdleTimeout": ("session_idle_timeout", timespan),
+    "prefetchCount": ("prefetch_count", _number),
+}

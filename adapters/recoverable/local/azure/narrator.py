@@ -12,17 +12,14 @@ def narrate(entry: Entry) -> str:
         case Started(pid, functions):
             return f"worker[{pid}] started: {', '.join(functions)}"
         case Invoked():
-            return f"{entry.function} ← {_given(entry)}"
+            given = (f"{each.message_id} (delivery {each.delivery_count})" for each in entry.messages)
+            return f"{entry.function} ← {', '.join(given)}"
         case Ended():
             return f"{entry.function} → {_ended(entry)}"
         case FunctionLog(pid, line):
             return f"worker[{pid}] {line}"
         case Trouble(what, error, then):
             return f"{what} failed: {error}; {then}"
-
-
-def _given(entry: Invoked) -> str:
-    return ", ".join(f"{each.message_id} (delivery {each.delivery_count})" for each in entry.messages)
 
 
 def _ended(entry: Ended) -> str:

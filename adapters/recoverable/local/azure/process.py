@@ -97,7 +97,8 @@ class Process:
         number, failure, outputs = said
         with self._lock:
             future = self._waiting.pop(number)
-        future.set_result(Raised(*failure) if failure else Returned(_typed(outputs)))
+        given = tuple((name, Typed(kind, value)) for name, kind, value in outputs)
+        future.set_result(Raised(*failure) if failure else Returned(given))
 
     def _ended(self, code: int) -> None:
         """Tell all who wait for an answer; what was said before the end counts."""
@@ -110,7 +111,3 @@ class Process:
             self.ready.set_result(("ended", code))
         for future in left:
             future.set_result(Died(code))
-
-
-def _typed(outputs: Sequence[tuple[str, str, Any]]) -> tuple[tuple[str, Typed], ...]:
-    return tuple((name, Typed(kind, value)) for name, kind, value in outputs)

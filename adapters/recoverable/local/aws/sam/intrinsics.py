@@ -95,13 +95,8 @@ def _ref(name: str, scope: Scope) -> Any:
 
 
 def _get_att(argument: Any, scope: Scope) -> Any:
-    resource, _, attribute = argument.partition(".") if isinstance(argument, str) else _pair(argument)
+    resource, attribute = argument.split(".", 1) if isinstance(argument, str) else argument
     return _attribute(resource, attribute, scope)
-
-
-def _pair(argument: Any) -> tuple[str, str, str]:
-    resource, attribute = argument
-    return resource, ".", attribute
 
 
 def _attribute(resource: str, attribute: str, scope: Scope) -> str:

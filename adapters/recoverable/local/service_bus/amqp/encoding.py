@@ -107,8 +107,8 @@ def described(code: int, value: bytes) -> bytes:
 
 def plain(value: object) -> bytes:
     """A value by its Python type; whole numbers take 64 bits, and what AMQP does not have becomes a string."""
-    encode: Callable[[Any], bytes] = _PLAIN.get(type(value), _text)
-    return encode(value)
+    encode = _PLAIN.get(type(value))
+    return encode(value) if encode else string(str(value))
 
 
 def _variable(code: int, value: bytes) -> bytes:
@@ -123,23 +123,11 @@ def _compound(code: int, count: int, body: bytes) -> bytes:
     return struct.pack(">BII", code + 0x10, len(body) + 4, count) + body
 
 
-def _nothing(_: None) -> bytes:
-    return NULL
-
-
-def _double(number: float) -> bytes:
-    return struct.pack(">Bd", 0x82, number)
-
-
-def _text(value: object) -> bytes:
-    return string(str(value))
-
-
 _PLAIN: dict[type, Callable[[Any], bytes]] = {
-    type(None): _nothing,
+    type(None): lambda _: NULL,
     bool: boolean,
     int: int64,
-    float: _double,
+    float: lambda number: struct.pack(">Bd", 0x82, number),
     bytes: binary,
     UUID: uuid,
 }

@@ -14,7 +14,7 @@ from recoverable.local.service_bus.amqp.types import MalformedError
 
 _HEADER, _DELIVERY, _ANNOTATIONS, _PROPERTIES = 0x70, 0x71, 0x72, 0x73
 _APPLICATION, _DATA, _FOOTER = 0x74, 0x75, 0x78
-_BROKERS = (
+_BROKERS = (  # what comes with a message that was received and is sent on
     "x-opt-enqueued-time", "x-opt-sequence-number", "x-opt-locked-until", "x-opt-message-state",
     "x-opt-enqueue-sequence-number", "x-opt-deadletter-source",
 )  # fmt: skip
@@ -122,16 +122,13 @@ def parse(data: bytes) -> Content:
     """
     sections, body = _sections(data)
     properties = elements(_first(sections, _PROPERTIES)) or [e.NULL]
+    noted = _named(_first(sections, _ANNOTATIONS))
     if properties[0] == e.NULL:
         properties[0] = e.string(uuid.uuid4().hex)
     return Content(
         header=tuple(elements(_first(sections, _HEADER))),
         delivery=_named(_first(sections, _DELIVERY)),
-        annotations={
-            name: value
-            for name, value in _named(_first(sections, _ANNOTATIONS)).items()
-            if name not in _BROKERS  # what comes with a message that was received and is sent on
-        },
+        annotations={name: noted[name] for name in noted if name not in _BROKERS},
         properties=tuple(properties),
         application=_named(_first(sections, _APPLICATION)),
         body=body,

@@ -33,7 +33,8 @@ class Shelf:
     def offer(self, message: Message) -> None:
         """Hold a message that can be delivered."""
         self.keep(message)
-        heapq.heappush(self._ready.setdefault(self._session(message), []), message.sequence_number)
+        session_id = message.session_id if self._by_session else None
+        heapq.heappush(self._ready.setdefault(session_id, []), message.sequence_number)
 
     def offers(self, session_id: str | None) -> bool:
         """Whether there is one to deliver; what is gone or taken by now is offered no more."""
@@ -67,9 +68,6 @@ class Shelf:
         """The sessions which have a message to deliver, the longest waiting first."""
         available = (message for message in self.from_number(0) if _available(message))
         return list(dict.fromkeys(each.session_id for each in available if each.session_id is not None))
-
-    def _session(self, message: Message) -> str | None:
-        return message.session_id if self._by_session else None
 
 
 def _available(message: Message) -> bool:

@@ -101,12 +101,11 @@ def _attach_requests(
         return
     cbs = node.lower() == _CBS
     handle = partial(_authenticate, faults) if cbs else partial(_manage, namespace, node, faults)
+    names = ("status-code", "status-description") if cbs else ("statusCode", "statusDescription")
 
     def take(data: bytes, _: int) -> Callable[[], None]:
         asked = read_request(data)
-        answer = handle(asked)
-        names = ("status-code", "status-description") if cbs else ("statusCode", "statusDescription")
-        payload = write_answer(asked, answer, status=names[0], description=names[1])
+        payload = write_answer(asked, handle(asked), status=names[0], description=names[1])
         return lambda: _answering(session, node, asked).send(payload, tag=uuid.uuid4().bytes)
 
     session.add(IncomingLink(session, request, MAX_MESSAGE, take))
