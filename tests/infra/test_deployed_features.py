@@ -64,7 +64,8 @@ class Stack:
     def limit_the_rate(self) -> None:
         """Do with the circuit what a function does that has seen nothing but failures."""
         client, now = self.cloud.client("dynamodb"), datetime.now(UTC)
-        circuit = DynamoDbCircuit(self.named("CircuitTable"), "orders", client=client)
+        table, patience = self.named("CircuitTable"), timedelta(seconds=5)
+        circuit = DynamoDbCircuit(table, "orders", client=client, patience=patience)
         assert circuit.compare_and_set(circuit.read(), Limited(now, now))
 
     def store(self) -> DynamoDBStore:
