@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from proof.timeouts.actors import AWAY, HOME
 from proof.timeouts.kinds import NAMED
 from proof.timeouts.playing import play
+from proof.timeouts.setting import AWAY, HOME
 from proof.timeouts.table import Tables, place
 from recoverable.timeouts import DynamoDBStore
 from recoverable.timeouts.store import Selection

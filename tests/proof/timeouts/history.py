@@ -56,10 +56,10 @@ class History:
     """All of a schedule; messages by their number.
 
     Args:
-        puts: how often each was stored.
-        cancels: how often each was cancelled.
+        stage: where it happens.
+        puts: when each was to be stored.
+        cancels: when each was to be cancelled.
         sent: what SQS got.
-        native: how often each was left to SQS.
     """
 
     stage: Stage

@@ -11,11 +11,12 @@ from random import Random
 from unittest.mock import patch
 
 from builders import seconds
-from proof.timeouts.actors import CORRELATION, Cast, Planned
+from proof.timeouts.cast import Cast
 from proof.timeouts.history import History
 from proof.timeouts.kinds import Kind
 from proof.timeouts.promises import Judge
 from proof.timeouts.services import QUEUES, URL, Stores
+from proof.timeouts.setting import CORRELATION, Planned, Setting
 from proof.timeouts.stage import Stage
 from proof.timeouts.table import Tables
 from recoverable.timeouts.ids import new_id
@@ -63,7 +64,7 @@ def play(kind: Kind, number: int, *, tables: Tables | None = None, told: bool = 
     history = History(stage)
     planned = [message(draw, n) for n in range(draw.randint(1, 4))]
     stores = Stores(stage, kind.store, tables)
-    cast = Cast(stage, kind, stores, history, planned)
+    cast = Cast(Setting(stage, kind, stores, history, planned))
     judge = Judge(kind, stage, history, cast, planned)
     stores.tables.watch = judge.watch(stores.tables)
     with quiet(), patch("recoverable.timeouts.dynamodb_storing.MAX_ROW", LARGE):

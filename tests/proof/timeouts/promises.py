@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from builders import seconds
-from proof.timeouts.actors import HOME, Cast, Planned
+from proof.timeouts.cast import Cast
 from proof.timeouts.history import Asked, History, Sending
 from proof.timeouts.kinds import Kind
+from proof.timeouts.setting import HOME, Planned
 from proof.timeouts.stage import Stage
 from proof.timeouts.table import Tables
 from recoverable.timeouts.dynamodb_items import due_key, kept_key

@@ -1,0 +1,42 @@
+"""An actor, and what can go wrong for one."""
+
+from __future__ import annotations
+
+from _thread import allocate_lock
+from collections import Counter
+from datetime import datetime
+
+STALLS = (5.0, 31.0, 61.0, 95.0, 200.0)
+"""Seconds for which everything may stand still: less and more than half a lease, a lease, and a function's time."""
+
+ALWAYS = ("killed", "stalled")
+SENDING = ("send_message_batch", "batch_write_item", "mark", "mark_migrated")
+"""What can have a message come twice: a death or a stall wherever it is, and all that goes wrong with a call that sends or marks."""
+
+BAD_LUCK = 3
+"""How much more often the calls of those go wrong who make only a few."""
+
+
+class Killed(BaseException):
+    """The process is gone."""
+
+
+class Actor:
+    """Somebody on the stage.
+
+    Args:
+        name: who it is.
+        ready_at: when it goes on.
+    """
+
+    def __init__(self, name: str, ready_at: datetime) -> None:
+        self.name, self.ready_at, self.over = name, ready_at, False
+        self.dies_at: datetime | None = None
+        self.mishaps: Counter[str] = Counter()
+        self.turn = allocate_lock()
+        self.turn.acquire()
+
+    @property
+    def busy(self) -> bool:
+        """Whether it is in a run, which ends sooner or later."""
+        return self.dies_at is not None
