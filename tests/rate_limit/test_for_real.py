@@ -16,11 +16,10 @@ from aws.queues import Queue
 from aws.rate_limit.conftest import Account
 from aws.server import client_at
 from azure.namespace import SETTING, Bus, emulated
-from builders import ERROR_QUEUE, QUEUE, seconds
+from builders import ERROR_QUEUE, QUEUE
 from infra.cloud import running_cloud
 from recoverable import Delayed, Failed, Immediate, Message, RateLimit, Recoverability
 from recoverable.aws import SqsEndpoint
-from recoverable.aws.circuit_store import DynamoDbCircuit
 from recoverable.azure import ServiceBusEndpoint
 from recoverable.circuit import NORMAL
 
@@ -86,9 +85,7 @@ def queue_of(account: Account, name: str) -> Queue:
 @pytest.mark.xdist_group("ministack")
 def test_two_instances_on_sqs_share_a_circuit_in_dynamodb(account: Account) -> None:
     orders, error, database = queue_of(account, "orders"), queue_of(account, "error"), Database()
-    circuit = DynamoDbCircuit(
-        account.table("circuits"), orders.name, client=account.client("dynamodb"), patience=seconds(5)
-    )
+    circuit = account.circuit(orders.name)
     settings = database.settings(error.name, store=circuit)
     for number in range(ORDERS):
         orders.send(f"order {number}")

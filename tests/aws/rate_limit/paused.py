@@ -12,7 +12,6 @@ from uuid import uuid4
 from aws.rate_limit.conftest import Account
 from builders import Boom, Clock, delivery, seconds
 from core.rate_limited import Instance
-from recoverable.aws.circuit_store import DynamoDbCircuit
 from recoverable.aws.pause import PauseTrigger
 from recoverable.aws.pause_probe import Probe
 from recoverable.aws.pause_queue_store import SqsProbeQueue
@@ -39,9 +38,7 @@ class Shop:
         arn = self._sqs.get_queue_attributes(QueueUrl=self.url, AttributeNames=["QueueArn"])
         self.arn: str = arn["Attributes"]["QueueArn"]
         self.mapping: str = self._function_and_mapping(name)
-        self.circuit = DynamoDbCircuit(
-            account.table("circuits"), name, client=account.client("dynamodb"), patience=seconds(5)
-        )
+        self.circuit = account.circuit(name)
         self.store = PauseStore(
             self.circuit,
             queue_arn=self.arn,

@@ -21,13 +21,6 @@ from recoverable.circuit import NORMAL, Limited
 from recoverable.rate_limit import RateLimit, StoreUnavailable
 
 
-def circuit(account: Account, name: str) -> DynamoDbCircuit:
-    """A circuit in the account's table."""
-    return DynamoDbCircuit(
-        account.table("circuits"), name, client=account.client("dynamodb"), patience=seconds(5)
-    )
-
-
 class TestDynamoDbCircuit(CircuitContract):
     """On each server."""
 
@@ -35,18 +28,18 @@ class TestDynamoDbCircuit(CircuitContract):
     def new_store(self, account: Account) -> NewStore:
         """Stores of one new circuit."""
         name = f"orders-{uuid4().hex}"
-        return lambda: circuit(account, name)
+        return lambda: account.circuit(name)
 
 
 def test_circuits_of_different_names_are_different(account: Account) -> None:
-    orders, bills = circuit(account, f"orders-{uuid4().hex}"), circuit(account, f"bills-{uuid4().hex}")
+    orders, bills = account.circuit(f"orders-{uuid4().hex}"), account.circuit(f"bills-{uuid4().hex}")
     orders.compare_and_set(orders.read(), LIMITED)
 
     assert bills.read().circuit == NORMAL
 
 
 def test_an_item_says_what_it_is_to_whoever_looks_at_the_table(account: Account) -> None:
-    store = circuit(account, f"orders-{uuid4().hex}")
+    store = account.circuit(f"orders-{uuid4().hex}")
     store.compare_and_set(store.read(), Limited(NOW, NOW + seconds(1)), "a switch")
     key: Any = {"circuit": {"S": store.name}}
 
@@ -68,7 +61,7 @@ STRANGE: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("attributes", STRANGE)
 def test_a_circuit_that_cannot_be_read_limits_nobody(account: Account, attributes: dict[str, Any]) -> None:
-    store = circuit(account, f"orders-{uuid4().hex}")
+    store = account.circuit(f"orders-{uuid4().hex}")
     item = {"circuit": {"S": store.name}, "version": {"N": "4"}, **attributes}
     account.client("dynamodb").put_item(TableName=store.table, Item=item)
     seen = store.read()
@@ -77,7 +70,7 @@ def test_a_circuit_that_cannot_be_read_limits_nobody(account: Account, attribute
 
 
 def test_an_item_that_is_not_ours_is_left_alone(account: Account) -> None:
-    store = circuit(account, f"orders-{uuid4().hex}")
+    store = account.circuit(f"orders-{uuid4().hex}")
     account.client("dynamodb").put_item(TableName=store.table, Item={"circuit": {"S": store.name}})
 
     with pytest.raises(StoreUnavailable, match="was not written by us; delete it"):

@@ -13,7 +13,6 @@ from aws.rate_limit.conftest import Account
 from aws.server import session
 from builders import Clock, delivery, seconds
 from core.rate_limited import Calls, Instance
-from recoverable.aws.circuit_store import DynamoDbCircuit
 from recoverable.circuit import NORMAL
 
 CHANGE = "PutItem"
@@ -34,11 +33,9 @@ def lose_next(proxy: FaultyProxy) -> None:
 @pytest.mark.parametrize("tries", [1, 2])
 @pytest.mark.parametrize("lost", [("start",), ("end",), ("start", "end")], ids=" and ".join)
 def test_one_instance_calls_back_for_each_switch(account: Account, lost: tuple[str, ...], tries: int) -> None:
-    calls, clock, table = Calls(), Clock(), account.table("circuits")
+    calls, clock = Calls(), Clock()
     with FaultyProxy(account.url) as proxy:
-        circuit = DynamoDbCircuit(
-            table, f"orders-{uuid4().hex}", client=behind(proxy, tries=tries), patience=seconds(5)
-        )
+        circuit = account.circuit(f"orders-{uuid4().hex}", client=behind(proxy, tries=tries))
         instance, probe = Instance(calls.limit(2, store=circuit), clock), delivery()
         if "start" in lost:
             lose_next(proxy)
