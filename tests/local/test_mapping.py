@@ -35,7 +35,7 @@ class Nonsense(Sqs):
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # it is what is provoked
-def test_a_poller_that_fails_can_still_be_stopped() -> None:
+def test_a_poller_that_fails_does_not_wait_for_what_never_began() -> None:
     journal = Journal(FunctionLog)
     poller = Poller(
         MAPPING,
@@ -45,12 +45,10 @@ def test_a_poller_that_fails_can_still_be_stopped() -> None:
         concurrency=1,
         sqs=Nonsense(),
         invoker=Invoker(SHOP, "arn", Pool(lambda: pytest.fail("no instance is needed"), limit=None), journal),
-        journal=journal,
+        stopping=threading.Event(),
     )
-    poller.start()
-    poller.stop()
-    stopped = threading.Thread(target=poller.join, daemon=True)
-    stopped.start()
-    stopped.join(timeout=60)
+    reading = threading.Thread(target=poller.run, daemon=True)
+    reading.start()
+    reading.join(timeout=60)
 
-    assert not stopped.is_alive()
+    assert not reading.is_alive()

@@ -8,13 +8,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from recoverable.local.aws.invoker import Invoker
-from recoverable.local.aws.journal import BrokerTrouble, Journal
+from recoverable.local.aws.journal import BrokerTrouble
 from recoverable.local.aws.outcomes import Returned
 from recoverable.local.aws.pool import PoolClosed
 from recoverable.local.aws.records import PAYLOAD_LIMIT, Record, size_of, split, to_event, to_record
@@ -28,8 +29,9 @@ _PAUSE = 1.0  # seconds between calls to a broker that does not answer
 _BREATH = 0.05  # seconds between receives at the end of a window, which is too short for a long poll
 
 
+@dataclass(eq=False, slots=True)
 class Poller:
-    """Serves one mapping between `start` and `stop`.
+    """Serves one mapping.
 
     Args:
         mapping: What the template says.
@@ -38,85 +40,74 @@ class Poller:
         visibility_timeout: How long a received message stays hidden.
         concurrency: The most invocations at a time.
         sqs: The broker.
-        invoker: The function.
-        journal: Told how each batch ended.
+        invoker: The function, whose journal is told how each batch ended.
+        stopping: Set when nothing more is to be received.
     """
 
-    def __init__(
-        self,
-        mapping: EventSourceMapping,
-        *,
-        queue: CreatedQueue,
-        fifo: bool,
-        visibility_timeout: timedelta,
-        concurrency: int,
-        sqs: Sqs,
-        invoker: Invoker,
-        journal: Journal,
-    ) -> None:
-        self._mapping, self._queue, self._fifo, self._visibility = mapping, queue, fifo, visibility_timeout
-        self._sqs, self._invoker, self._journal = sqs, invoker, journal
-        self._concurrency = concurrency
-        self._slots = threading.Semaphore(concurrency)
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._poll, name=f"poll-{mapping.name}", daemon=True)
+    mapping: EventSourceMapping
+    queue: CreatedQueue
+    fifo: bool
+    visibility_timeout: timedelta
+    concurrency: int
+    sqs: Sqs
+    invoker: Invoker
+    stopping: threading.Event
+    _slots: threading.Semaphore = field(init=False)
 
-    def start(self) -> None:
-        """Begin to read the queue."""
-        self._thread.start()
+    def __post_init__(self) -> None:
+        """Let so many invocations begin."""
+        self._slots = threading.Semaphore(self.concurrency)
 
-    def stop(self) -> None:
-        """Receive no more; what is received already goes on."""
-        self._stopping.set()
+    def run(self) -> None:
+        """Read the queue until it is to stop, and wait until every batch is settled or given up."""
+        try:
+            while not self.stopping.is_set():
+                self._read()
+        finally:
+            for _ in range(self.concurrency):
+                self._slots.acquire()
 
-    def join(self) -> None:
-        """Wait, after `stop`, until every batch is settled or given up."""
-        self._thread.join()
-        for _ in range(self._concurrency):
-            self._slots.acquire()
-
-    def _poll(self) -> None:
-        while not self._stopping.is_set():
-            self._slots.acquire()
-            received, batch = time.monotonic(), self._gather_or_release()
-            if batch:
-                name = f"batch-{self._mapping.name}"
-                threading.Thread(target=self._serve, args=(batch, received), name=name, daemon=True).start()
-            else:
-                self._slots.release()
+    def _read(self) -> None:
+        self._slots.acquire()
+        received, batch = time.monotonic(), self._gather_or_release()
+        if batch:
+            name = f"batch-{self.mapping.name}"
+            threading.Thread(target=self._serve, args=(batch, received), name=name, daemon=True).start()
+        else:
+            self._slots.release()
 
     def _gather_or_release(self) -> list[Record]:
         try:
             return self._gather()
         except BaseException:
-            self._slots.release()  # else `join` would wait for an invocation that never starts
+            self._slots.release()  # else `run` would wait for an invocation that never starts
             raise
 
     def _gather(self) -> list[Record]:
         """Up to a batch of records: what one receive brings, or what comes until the window closes."""
-        batch = self._receive(self._mapping.batch_size, wait=_LONG_POLL)
-        size, closes = size_of(batch), time.monotonic() + self._mapping.window.total_seconds()
+        batch = self._receive(self.mapping.batch_size, wait=_LONG_POLL)
+        size, closes = size_of(batch), time.monotonic() + self.mapping.window.total_seconds()
         while batch and self._wants_more(len(batch), size) and (left := closes - time.monotonic()) > 0:
-            more = self._receive(self._mapping.batch_size - len(batch), wait=min(_LONG_POLL, int(left)))
+            more = self._receive(self.mapping.batch_size - len(batch), wait=min(_LONG_POLL, int(left)))
             batch.extend(more)
             size += size_of(more)
             if not more and left < _LONG_POLL:
-                self._stopping.wait(min(left, _BREATH))
+                self.stopping.wait(min(left, _BREATH))
         return batch
 
     def _wants_more(self, count: int, size: int) -> bool:
-        full = count >= self._mapping.batch_size or size >= PAYLOAD_LIMIT
-        return not full and not self._stopping.is_set()
+        full = count >= self.mapping.batch_size or size >= PAYLOAD_LIMIT
+        return not full and not self.stopping.is_set()
 
     def _receive(self, most: int, *, wait: int) -> list[Record]:
-        url, arn = self._queue.url, self._queue.arn
-        messages = self._call("ReceiveMessage", lambda: self._sqs.receive(url, most=most, wait=wait))
+        url, arn = self.queue.url, self.queue.arn
+        messages = self._call("ReceiveMessage", lambda: self.sqs.receive(url, most=most, wait=wait))
         return [to_record(message, queue_arn=arn) for message in messages or []]
 
     def _serve(self, batch: list[Record], received: float) -> None:
         try:
             for records in split(batch):
-                if not self._serve_event(records, received) and self._fifo:
+                if not self._serve_event(records, received) and self.fifo:
                     return  # what follows would overtake what failed
         except PoolClosed:
             return  # the batch comes back after its visibility timeout
@@ -125,28 +116,32 @@ class Poller:
 
     def _serve_event(self, records: list[Record], received: float) -> bool:
         """Run the function on the records of one event and settle them; False when one of them failed."""
-        hidden = self._visibility - timedelta(seconds=time.monotonic() - received)
-        run = self._invoker.run(to_event(records), records, patience=hidden)
-        if run is None or (self._stopping.is_set() and not isinstance(run.outcome, Returned)):
+        hidden = self.visibility_timeout - timedelta(seconds=time.monotonic() - received)
+        run = self.invoker.run(to_event(records), records, patience=hidden)
+        if run is None or (self.stopping.is_set() and not isinstance(run.outcome, Returned)):
             return False
         handles = {record["messageId"]: record["receiptHandle"] for record in records}
-        verdict = judge(run.outcome, tuple(handles), partial_responses=self._mapping.partial_responses)
+        verdict = judge(run.outcome, tuple(handles), partial_responses=self.mapping.partial_responses)
         self._delete([handles[message_id] for message_id in verdict.completed])
-        self._journal(self._invoker.ended(run, verdict))
+        self.invoker.journal(self.invoker.ended(run, verdict))
         return not verdict.failed
 
     def _delete(self, handles: Sequence[str]) -> None:
         name = "DeleteMessageBatch"
-        refused = self._call(name, lambda: self._sqs.delete(self._queue.url, handles))
+        refused = self._call(name, lambda: self.sqs.delete(self.queue.url, handles))
         for reason in refused or []:
-            self._journal(BrokerTrouble(name, reason, "the message comes back after its visibility timeout"))
+            self.invoker.journal(
+                BrokerTrouble(name, reason, "the message comes back after its visibility timeout")
+            )
 
     def _call(self, name: str, call: Callable[[], Any]) -> Any:
         """Make a call to the broker; None, after a pause, when it fails."""
         try:
             return call()
         except (BotoCoreError, ClientError) as error:
-            if not self._stopping.is_set():
-                self._journal(BrokerTrouble(name, str(error), "messages stay on the queue; polling goes on"))
-                self._stopping.wait(_PAUSE)
+            if not self.stopping.is_set():
+                self.invoker.journal(
+                    BrokerTrouble(name, str(error), "messages stay on the queue; polling goes on")
+                )
+                self.stopping.wait(_PAUSE)
             return None

@@ -6,18 +6,19 @@ import json
 import threading
 import time
 import uuid
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from recoverable.local.aws.invoker import Invoker
-from recoverable.local.aws.journal import Journal
 from recoverable.local.aws.outcomes import Returned
 from recoverable.local.aws.pool import PoolClosed
 from recoverable.local.aws.responses import judge
 from recoverable.local.aws.sam.stack import Schedule
 
 
+@dataclass(frozen=True, slots=True)
 class Ticker:
-    """Serves one schedule between `start` and `stop`.
+    """Serves one schedule.
 
     The first invocation comes after one interval, as with EventBridge. Unlike there one is never begun before the last is over: with a
     shortened interval they would pile up. What fails is not run again; the next comes soon enough.
@@ -25,43 +26,32 @@ class Ticker:
     Args:
         schedule: What the template says.
         every: The time between the beginnings of two invocations.
-        invoker: The function.
-        journal: Told how each invocation ended.
+        invoker: The function, whose journal is told how each invocation ended.
+        stopping: Set when no more are to begin.
     """
 
-    def __init__(self, schedule: Schedule, *, every: timedelta, invoker: Invoker, journal: Journal) -> None:
-        self._schedule, self._every, self._invoker, self._journal = schedule, every, invoker, journal
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._tick, name=f"tick-{schedule.name}", daemon=True)
+    schedule: Schedule
+    every: timedelta
+    invoker: Invoker
+    stopping: threading.Event
 
-    def start(self) -> None:
-        """Begin to wait for the first invocation."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Begin no more; the one that runs goes on."""
-        self._stopping.set()
-
-    def join(self) -> None:
-        """Wait, after `stop`, until the last invocation is over."""
-        self._thread.join()
-
-    def _tick(self) -> None:
-        due = time.monotonic() + self._every.total_seconds()
-        while not self._stopping.wait(max(0.0, due - time.monotonic())):
-            due = max(due, time.monotonic()) + self._every.total_seconds()
+    def run(self) -> None:
+        """Invoke the function again and again until it is to stop, and wait until the last invocation is over."""
+        due = time.monotonic() + self.every.total_seconds()
+        while not self.stopping.wait(max(0.0, due - time.monotonic())):
+            due = max(due, time.monotonic()) + self.every.total_seconds()
             try:
                 self._invoke()
             except PoolClosed:
                 return
 
     def _invoke(self) -> None:
-        event = self._schedule.input or scheduled_event(self._schedule, self._invoker.arn, datetime.now(UTC))
-        run = self._invoker.run(event.encode(), patience=self._every)
-        if run is None or (self._stopping.is_set() and not isinstance(run.outcome, Returned)):
+        event = self.schedule.input or scheduled_event(self.schedule, self.invoker.arn, datetime.now(UTC))
+        run = self.invoker.run(event.encode(), patience=self.every)
+        if run is None or (self.stopping.is_set() and not isinstance(run.outcome, Returned)):
             return
         no_messages = judge(run.outcome, (), partial_responses=False)
-        self._journal(self._invoker.ended(run, no_messages))
+        self.invoker.journal(self.invoker.ended(run, no_messages))
 
 
 def scheduled_event(schedule: Schedule, function_arn: str, now: datetime) -> str:

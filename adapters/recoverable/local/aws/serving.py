@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from threading import Event, Thread
 
 from recoverable.local.aws.environment import lambda_variables
 from recoverable.local.aws.in_process import InProcessInstance
@@ -37,21 +38,21 @@ class Place:
 def serving(stack: Stack, place: Place) -> Iterator[None]:
     """Read the queues, follow the schedules and run the functions; at the end every instance is killed and every thread is over."""
     invokers = {function.logical_id: _invoker(function, place) for function in stack.functions}
-    sources: list[Poller | Ticker] = [
-        *(_poller(mapping, stack, place, invokers[mapping.function]) for mapping in stack.mappings),
-        *(_ticker(schedule, place, invokers[schedule.function]) for schedule in stack.schedules),
+    stopping = Event()
+    threads = [
+        *(_poller(mapping, stack, place, invokers[mapping.function], stopping) for mapping in stack.mappings),
+        *(_ticker(schedule, place, invokers[schedule.function], stopping) for schedule in stack.schedules),
     ]
-    for source in sources:
-        source.start()
+    for thread in threads:
+        thread.start()
     try:
         yield
     finally:
-        for source in sources:
-            source.stop()
+        stopping.set()
         for invoker in invokers.values():
             invoker.pool.close()
-        for source in sources:
-            source.join()
+        for thread in threads:
+            thread.join()
 
 
 def _invoker(function: Function, place: Place) -> Invoker:
@@ -65,11 +66,13 @@ def _invoker(function: Function, place: Place) -> Invoker:
     )
 
 
-def _poller(mapping: EventSourceMapping, stack: Stack, place: Place, invoker: Invoker) -> Poller:
+def _poller(
+    mapping: EventSourceMapping, stack: Stack, place: Place, invoker: Invoker, stopping: Event
+) -> Thread:
     settings = place.settings
     queue = next(queue for queue in stack.queues if queue.name == mapping.queue)
     concurrency = min(settings.concurrency, mapping.max_concurrency or settings.concurrency)
-    return Poller(
+    poller = Poller(
         mapping,
         queue=place.created[queue.logical_id],
         fifo=queue.fifo,
@@ -77,13 +80,15 @@ def _poller(mapping: EventSourceMapping, stack: Stack, place: Place, invoker: In
         concurrency=1 if settings.in_process else concurrency,
         sqs=place.sqs,
         invoker=invoker,
-        journal=place.journal,
+        stopping=stopping,
     )
+    return Thread(target=poller.run, name=f"poll-{mapping.name}", daemon=True)
 
 
-def _ticker(schedule: Schedule, place: Place, invoker: Invoker) -> Ticker:
+def _ticker(schedule: Schedule, place: Place, invoker: Invoker, stopping: Event) -> Thread:
     every = place.settings.schedule_interval or schedule.every
-    return Ticker(schedule, every=every, invoker=invoker, journal=place.journal)
+    ticker = Ticker(schedule, every, invoker, stopping)
+    return Thread(target=ticker.run, name=f"tick-{schedule.name}", daemon=True)
 
 
 def _instance(function: Function, place: Place) -> Instance:
