@@ -2,7 +2,7 @@
 
 How the pieces fit, from the wire inwards:
 
-    server, clock   the only socket, thread and clock
+    server          the only socket and thread
     links/          one connection as a state machine: sessions, links, settlement, `$cbs` and `$management`
     amqp/           AMQP 1.0: types, frames, performatives (pure)
     broker/         entities, locks, sessions, duplicates, filters, forwarding (no wire; time as it is given)

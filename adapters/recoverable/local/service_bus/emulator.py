@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from datetime import timedelta
 
@@ -9,10 +10,24 @@ from recoverable.local.service_bus.broker.namespace import Namespace
 from recoverable.local.service_bus.broker.profile import DEAD_LETTERS, STRANDED, SUBSCRIPTIONS
 from recoverable.local.service_bus.broker.refusals import RefusedError
 from recoverable.local.service_bus.broker.settings import Queue, Topic
-from recoverable.local.service_bus.clock import Clock
 from recoverable.local.service_bus.faults import Fault, Faults, Operation, Refuse
 from recoverable.local.service_bus.server import Server
 from recoverable.local.service_bus.views import QueueView
+
+
+class MovableClock:
+    """The namespace's time in seconds since 1970: the machine's, which a test can set forward."""
+
+    def __init__(self) -> None:
+        self._ahead = 0.0
+
+    def __call__(self) -> float:
+        """What time it is."""
+        return time.time() + self._ahead
+
+    def advance(self, by: timedelta) -> None:
+        """Make it later."""
+        self._ahead += by.total_seconds()
 
 
 class ServiceBusNamespace:
@@ -41,7 +56,7 @@ class ServiceBusNamespace:
     ) -> None:
         named = [Queue(each) if isinstance(each, str) else each for each in queues]
         self.host, self.port = host, port
-        self._clock, self._faults = Clock(), Faults()
+        self._clock, self._faults = MovableClock(), Faults()
         self._namespace = Namespace(named, topics, clock=self._clock)
         self._server = Server(self._namespace, self._faults, self._clock)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from recoverable.local.service_bus.amqp.types import MalformedError
-from recoverable.local.service_bus.broker.entity import Clock
+from recoverable.local.service_bus.broker.agenda import Clock
 from recoverable.local.service_bus.broker.namespace import Namespace
 from recoverable.local.service_bus.faults import DroppedError, Faults
 from recoverable.local.service_bus.links.connection import Connection

@@ -6,6 +6,9 @@ import heapq
 import itertools
 from collections.abc import Callable
 
+Clock = Callable[[], float]
+"""The time, in seconds since 1970."""
+
 
 class Agenda:
     """Entries with their times, in seconds since 1970; whoever made one checks, when it is due, whether it still matters."""

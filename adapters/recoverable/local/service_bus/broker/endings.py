@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from recoverable.local.service_bus.broker.agenda import Clock
 from recoverable.local.service_bus.broker.messages import Message, State, Verb, Verdict
 from recoverable.local.service_bus.broker.profile import Profile
 from recoverable.local.service_bus.broker.refusals import RefusedError
@@ -27,7 +28,7 @@ class Endings:
     """
 
     profile: Profile
-    clock: Callable[[], float]
+    clock: Clock
     shelf: Shelf
     dispatch: Callable[[], None]
     bury: Callable[[Message], None] | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
-from recoverable.local.service_bus.broker.agenda import Agenda
+from recoverable.local.service_bus.broker.agenda import Agenda, Clock
 from recoverable.local.service_bus.broker.consumers import Consumer
 from recoverable.local.service_bus.broker.content import Content
 from recoverable.local.service_bus.broker.dispatcher import Dispatcher
@@ -19,7 +19,6 @@ from recoverable.local.service_bus.broker.refusals import RefusedError, message_
 from recoverable.local.service_bus.broker.sessions import Sessions
 from recoverable.local.service_bus.broker.shelf import Shelf
 
-Clock = Callable[[], float]
 Outlet = Callable[[Message], None]
 
 _ABANDON = Verdict(Verb.ABANDON)

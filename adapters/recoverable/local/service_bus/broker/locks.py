@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from recoverable.local.service_bus.broker.agenda import Agenda
+from recoverable.local.service_bus.broker.agenda import Agenda, Clock
 from recoverable.local.service_bus.broker.messages import Lock, Message
 from recoverable.local.service_bus.broker.refusals import message_lock_lost
 
@@ -23,7 +23,7 @@ class Locks:
     """
 
     duration: float
-    clock: Callable[[], float]
+    clock: Clock
     agenda: Agenda
     on_expiry: Callable[[Message], None]
     _locked: dict[uuid.UUID, Message] = field(default_factory=dict, init=False)

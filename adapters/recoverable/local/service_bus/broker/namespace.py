@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from functools import partial
 
 from recoverable.local.service_bus.amqp import encoding as e
-from recoverable.local.service_bus.broker.agenda import Agenda
-from recoverable.local.service_bus.broker.entity import Clock, Entity
+from recoverable.local.service_bus.broker.agenda import Agenda, Clock
+from recoverable.local.service_bus.broker.entity import Entity
 from recoverable.local.service_bus.broker.filters import Filter, matches
 from recoverable.local.service_bus.broker.messages import Message
 from recoverable.local.service_bus.broker.profile import (
@@ -40,6 +40,7 @@ class Namespace:
     def __init__(self, queues: Iterable[Queue], topics: Iterable[Topic], *, clock: Clock) -> None:
         self.agenda, self._clock = Agenda(), clock
         self._entities: dict[str, Entity] = {}
+        self._forwards: dict[str, str] = {}
         for queue in queues:
             self._receivable(of_queue(queue), queue.forward_to, queue.forward_dead_lettered_messages_to)
         for topic in topics:
@@ -88,6 +89,8 @@ class Namespace:
             outlet=partial(self._forward, profile.path, forward_to) if forward_to else None,
         )
         self._entities[profile.path.lower()] = entity
+        if forward_to:
+            self._forwards[profile.path] = forward_to
         return entity
 
     def _topic(self, topic: Topic) -> None:
@@ -121,12 +124,10 @@ class Namespace:
             raise ValueError(f"two entities are called {path!r}; let their names differ by more than case")
 
     def _check_targets(self) -> None:
-        for entity in self.entities():
-            outlet = entity.outlet
-            target = outlet.args[1] if isinstance(outlet, partial) and outlet.func != _publish else None
-            if target is not None and str(target).lower() not in self._entities:
+        for source, target in self._forwards.items():
+            if target.lower() not in self._entities:
                 raise ValueError(
-                    f"{entity.profile.path!r} forwards to {target!r}, which is neither a queue nor a topic; add Queue({target!r})"
+                    f"{source!r} forwards to {target!r}, which is neither a queue nor a topic; add Queue({target!r})"
                 )
 
 

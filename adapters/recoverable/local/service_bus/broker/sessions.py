@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from recoverable.local.service_bus.broker.agenda import Agenda
+from recoverable.local.service_bus.broker.agenda import Agenda, Clock
 from recoverable.local.service_bus.broker.consumers import Consumer
 from recoverable.local.service_bus.broker.refusals import no_session_in_time, session_lock_lost, session_taken
 
@@ -30,7 +30,7 @@ class Sessions:
     """
 
     lock: float
-    clock: Callable[[], float]
+    clock: Clock
     agenda: Agenda
     on_expiry: Callable[[str], None]
     states: dict[str, tuple[bytes, float]] = field(default_factory=dict, init=False)
