@@ -9,7 +9,7 @@ from datetime import timedelta
 from recoverable.local.aws.dynamodb import DynamoDb
 from recoverable.local.aws.sam.created import CreatedQueue, CreatedTable
 from recoverable.local.aws.sam.document import TemplateError
-from recoverable.local.aws.sam.stack import Queue, Table
+from recoverable.local.aws.sam.stack import Queue, Redrive, Table
 from recoverable.local.aws.sqs import Sqs
 
 
@@ -34,10 +34,8 @@ def create_queues(
     }
     for queue in queues:
         if queue.redrive is not None:
-            policy = {
-                "deadLetterTargetArn": _target(queue, created),
-                "maxReceiveCount": queue.redrive.max_receive_count,
-            }
+            target = _target(queue.logical_id, queue.redrive, created)
+            policy = {"deadLetterTargetArn": target, "maxReceiveCount": queue.redrive.max_receive_count}
             sqs.set_attributes(created[queue.logical_id].url, {"RedrivePolicy": json.dumps(policy)})
     return created
 
@@ -56,11 +54,11 @@ def _create(sqs: Sqs, queue: Queue, visibility: timedelta) -> CreatedQueue:
     return CreatedQueue(queue.name, url, arn)
 
 
-def _target(queue: Queue, created: Mapping[str, CreatedQueue]) -> str:
+def _target(where: str, redrive: Redrive, created: Mapping[str, CreatedQueue]) -> str:
     for candidate in created.values():
-        if queue.redrive and candidate.name == queue.redrive.target:
+        if candidate.name == redrive.target:
             return candidate.arn
     raise TemplateError(
-        f"{queue.logical_id}.RedrivePolicy names {queue.redrive and queue.redrive.target!r}, which is no queue of this"
+        f"{where}.RedrivePolicy names {redrive.target!r}, which is no queue of this"
         " template; write !GetAtt ErrorQueue.Arn with the logical id of one that is."
     )

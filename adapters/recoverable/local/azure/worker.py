@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -173,15 +172,12 @@ class Worker:
             raise AppError(f"{self.folder} was not loaded within {PATIENCE.total_seconds():g} s") from None
         match said:
             case "ready", found:
-                return tuple(
-                    Function(name, id_, tuple(map(json.loads, raw)), to) for name, id_, raw, to in found
-                )
+                return tuple(Function(*each) for each in found)
             case "failed", what, where:
-                raise AppError(f"{self.folder} cannot be loaded: {what}\n{where}".rstrip())
+                why = f"{what}\n{where}".rstrip()
             case _:
-                raise AppError(
-                    f"{self.folder} cannot be loaded: the worker process ended with status {process.exit_code}"
-                )
+                why = f"the worker process ended with status {process.exit_code}"
+        raise AppError(f"{self.folder} cannot be loaded: {why}")
 
 
 def environment(

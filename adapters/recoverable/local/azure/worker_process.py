@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import json
 import logging
 import os
 import sys
@@ -85,7 +86,12 @@ async def index(runtime: Any, folder: str) -> tuple[Any, ...]:
     indexed = await runtime.functions_metadata_request(request())
     found = indexed.function_metadata_results or []
     return "ready", [
-        (each.name, each.function_id, list(each.raw_bindings), error_queue(runtime, each.function_id))
+        (
+            each.name,
+            each.function_id,
+            tuple(map(json.loads, each.raw_bindings)),
+            error_queue(runtime, each.function_id),
+        )
         for each in found
     ]
 

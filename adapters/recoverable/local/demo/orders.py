@@ -51,7 +51,7 @@ def with_bodies(bodies: Iterable[str]) -> frozenset[Order]:
 
 def placed_by(text: str) -> Order | None:
     """The order that the shop's own log line is about: "order 1 is placed"."""
-    return next((order for order in ORDERS if text.startswith(f"order {_number(order)} ")), None)
+    return next((each for each in ORDERS if text.startswith(f"order {parsed(each.body).get('id')} ")), None)
 
 
 def parsed(text: str) -> Mapping[str, Any]:
@@ -61,8 +61,3 @@ def parsed(text: str) -> Mapping[str, Any]:
     except ValueError:
         return {}
     return content if isinstance(content, dict) else {}
-
-
-def _number(order: Order) -> object:
-    """The shop's number of an order; none for one that cannot be read."""
-    return parsed(order.body).get("id")
