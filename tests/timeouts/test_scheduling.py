@@ -140,6 +140,24 @@ def test_a_saga_is_a_correlation(local_store: Store) -> None:
     assert shop.timeouts.cancel_for("saga-1") == 1
 
 
+def test_what_sqs_may_have_cannot_be_cancelled_after_a_dispatcher_whose_clock_is_behind(
+    local_store: Store,
+) -> None:
+    """The clock of the first is an hour ahead, and SQS's answer to it is lost."""
+    shop = Shop(local_store)
+    message_id = shop.timeouts.schedule("orders", "hello", delay=HOUR)
+
+    def lose(name: str) -> None:
+        if name == "send_message_batch":
+            raise ConnectionError
+
+    deaf = Meddled(shop.world.client, after=lose)
+    shop.new_dispatcher(client=deaf, clock=lambda: shop.now() + HOUR).run()
+    shop.new_dispatcher().run()
+
+    assert not shop.timeouts.cancel(message_id)
+
+
 def test_what_sqs_delays_itself_cannot_be_cancelled(local_store: Store) -> None:
     shop = Shop(local_store)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from proof.mistakes import Mutation
 from recoverable.timeouts.dynamodb_ending import Ending
+from recoverable.timeouts.dynamodb_items import key_in
 from recoverable.timeouts.dynamodb_reading import Reading
 from recoverable.timeouts.dynamodb_shards import ShardStates
 from recoverable.timeouts.run import Run
@@ -50,11 +51,11 @@ def without_a_look(states: ShardStates, place: Any, now: int) -> Shard:
     return states._get(place.shard) or states._begun(place, now)
 
 
-def without_pointer(ending: Ending, claim: Any, rows: Sequence[Kept], retry_at: int) -> None:
+def set_aside_first(ending: Ending, claim: Any, rows: Sequence[Kept], retry_at: int) -> None:
     """What is set aside is set aside before anything points to it."""
     for kept in rows:
         ending._table.update(
-            kept.row.native["pk"] and {name: kept.row.native[name] for name in ("pk", "sk")},
+            key_in(kept.row.native),
             UpdateExpression="SET retry_at = :at",
             ConditionExpression="attribute_exists(pk)",
             ExpressionAttributeValues={":at": {"N": str(retry_at)}},
@@ -78,7 +79,7 @@ MUTATIONS = (
     Mutation("mark before send", "timeouts.run.Run._send", mark_first, HERE, "LOST"),
     Mutation("the watermark passes what waits", "timeouts.dynamodb_reading.Reading._minute", left_behind, HERE, "PASSED"),
     Mutation("no look after storing", "timeouts.dynamodb_shards.ShardStates.after_put", without_a_look, HERE, "PASSED"),
-    Mutation("set aside before it is pointed to", "timeouts.dynamodb_ending.Ending.keep", without_pointer, HERE, "LOST"),
+    Mutation("set aside before it is pointed to", "timeouts.dynamodb_ending.Ending.keep", set_aside_first, HERE, "LOST"),
     Mutation("unconditional claim", "timeouts.shards.claimed", taken_from_anyone, HERE, "TWICE"),
     Mutation("delay dropped", "timeouts.sending.addressed", without_delay, HERE, "EARLY"),
     Mutation("what may be taken is cancelled", "timeouts.shards.is_untaken", always, FILE, "CANCELLED"),

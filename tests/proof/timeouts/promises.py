@@ -92,13 +92,20 @@ class Judge:
         return any(not self._perhaps_cancelled(number, put) for put in puts)
 
     def _perhaps_cancelled(self, number: int, put: Asked) -> bool:
-        """Whether a cancel that did not end before it may have cancelled it; one without an answer has not, if another says so."""
-        cancels = self._history.cancels[number]
-        denied = [cancel.begun for cancel in cancels if cancel.answer is False]
+        """Whether a cancel that did not end before it may have cancelled it; one without an answer has not, if another was told so."""
         return any(
-            cancel.ended > put.begun and (cancel.answer or not any(begun > cancel.ended for begun in denied))
-            for cancel in cancels
+            cancel.ended > put.begun and (cancel.answer or not self._is_denied(number, cancel))
+            for cancel in self._history.cancels[number]
             if cancel.answer is not False
+        )
+
+    def _is_denied(self, number: int, cancel: Asked) -> bool:
+        """Whether a later one was told that it is not cancelled, and nobody stored it anew in between."""
+        return any(
+            later.answer is False
+            and later.begun > cancel.ended
+            and not any(put.overlaps(cancel.begun, later.ended) for put in self._history.puts[number])
+            for later in self._history.cancels[number]
         )
 
     def _true_cancels(self, number: int) -> list[Asked]:
