@@ -16,7 +16,7 @@ from recoverable.coroutines import attempts
 from recoverable.settlements import COMPLETE, Redeliver, Settlement
 
 AT_ONCE = Redeliver(seconds(0))
-SOON, PATIENCE = 0.01, 5.0
+SOON, PATIENCE = 0.01, 60.0
 
 
 def generator(message: Message) -> Iterator[None]:

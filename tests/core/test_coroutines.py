@@ -19,7 +19,7 @@ from recoverable.delivery import Delivery
 from recoverable.headers import CARRIED, DUE_AT, HELD_SINCE, MESSAGE_ID
 from recoverable.settlements import COMPLETE, Forward, Redeliver, Settlement
 
-SOON, PATIENCE = 0.01, 5.0
+SOON, PATIENCE = 0.01, 60.0
 AT_ONCE = Redeliver(seconds(0))
 Handler = Callable[[Message], Awaitable[None]]
 current_tenant: ContextVar[str] = ContextVar("current_tenant", default="nobody")
@@ -246,7 +246,7 @@ def test_invocations_share_one_event_loop() -> None:
 
 
 def test_plain_functions_in_two_threads_may_each_give_a_coroutine_at_once() -> None:
-    both_run = Barrier(2, timeout=10)
+    both_run = Barrier(2, timeout=60)
 
     async def meet(message: Message) -> None:
         both_run.wait()

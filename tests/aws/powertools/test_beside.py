@@ -138,7 +138,7 @@ def test_an_endpoint_keeps_its_handler_s_name_and_text_under_decorators() -> Non
 def test_x_ray_hears_of_each_message_and_of_the_function(door: str, heard: list[str]) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as daemon:
         daemon.bind(("127.0.0.1", 0))
-        daemon.settimeout(10)
+        daemon.settimeout(60)
         done = subprocess.run(
             [sys.executable, Path(__file__).with_name("traced_shop.py"), door],
             input=json.dumps(event(record("order 1"))),

@@ -15,6 +15,9 @@ ENDINGS: dict[str, list[int]] = {
 }
 """In which processes the first and the second invocation are."""
 
+BRIEF = 4
+"""Seconds of a time-out that is reached, and not by a process that has only begun."""
+
 DEEDS = {
     "returns with a failure": "fail",
     "raises": "raise",
@@ -75,7 +78,7 @@ def test_a_new_process_imports_the_module_anew(serve: Serve) -> None:
 
 
 def test_a_function_that_takes_too_long_is_killed_and_its_messages_come_back(serve: Serve) -> None:
-    orders = serve(batch_size=2, window=1, timeout=1)
+    orders = serve(batch_size=2, window=1, timeout=BRIEF)
     orders.send("a", {"name": "b", "does": "spend", "seconds": 600})
     orders.run()
     first, second = orders.deliveries()[:2]
