@@ -55,15 +55,13 @@ class FailOpenStore:
 
     def change(self, seen: Seen, circuit: Circuit, switch: str, now: datetime) -> Seen | None:
         """The changed circuit; None when the store refuses, or gives no answer, and may have done it."""
-        limits = isinstance(circuit, Limited)
-        self.may_limit = self.may_limit or limits  # even if no answer comes
         try:
             changed = self._store.compare_and_set(seen, circuit, switch)
         except Exception as error:  # noqa: BLE001  # told
+            changed = None
             self._leave_alone(error, now, NO_DELAY)
-            return None
-        if changed is not None:
-            self.may_limit = limits
+        # what gave no answer may be done, whatever another thread read in between
+        self.may_limit = isinstance(circuit, Limited) or (changed is None and self.may_limit)
         return changed
 
     def _leave_alone(self, error: Exception, now: datetime, time: timedelta) -> None:

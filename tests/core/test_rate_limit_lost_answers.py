@@ -197,13 +197,17 @@ def test_a_store_that_is_away_after_an_answer_was_lost_is_left_alone_as_ever() -
     assert (asked, calls) == (2, ["started"])
 
 
-def test_a_start_whose_answer_was_lost_while_another_thread_looked_is_ended_by_its_success() -> None:
-    calls, clock, store = Calls(), Clock(), Store()
+@pytest.mark.parametrize("kind", [Store, Silenced])
+def test_a_start_whose_answer_was_lost_while_another_thread_looked_is_ended_by_its_success(
+    kind: type[Store],
+) -> None:
+    calls, clock, store = Calls(), Clock(), kind()
     one, _ = two(calls, clock, store)
     looked = one.gate()
     store.meanwhile, store.answer_lost = lambda: looked.held(delivery(deliveries=2)), True
     one.fail()
     looked.succeeded()
+    store.away = False
     clock.advance(ALONE_FOR)
     one.attempt()
 
