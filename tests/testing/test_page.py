@@ -59,7 +59,7 @@ def test_the_page_lists_the_contract_of_service_bus() -> None:
     assert found[1] == service_bus_contract.table()
 
 
-@pytest.mark.parametrize(("name", "contract"), [("lambda", hosts.AWS)])
+@pytest.mark.parametrize(("name", "contract"), [("lambda", hosts.AWS), ("functions host", hosts.AZURE)])
 def test_the_page_lists_the_contract_of_a_host(name: str, contract: hosts.Contract) -> None:
     found = re.search(rf"<!-- {name} -->\n(.*?)\n<!--", page(PAGE), re.DOTALL)
     assert found is not None

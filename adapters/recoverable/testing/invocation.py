@@ -24,6 +24,9 @@ from .scheduler import Scheduler
 LOST = "its machine was lost"
 """How a process ends of which not even its host is left."""
 
+TIMED_OUT = "timed out after "
+"""How the end begins of a process that was killed since a function took too long."""
+
 
 class ProcessEnded(BaseException):
     """Raised inside a handler whose process is dead; what it still does reaches nobody."""
@@ -79,7 +82,7 @@ class Invocation:
         self._scheduler.wait_until(min(self._scheduler.now + seconds, self.rings_at, self._deadline))
         self.check_alive()  # another invocation in the same process may have ended it
         if self._scheduler.now >= self._deadline:
-            self.die(f"timed out after {self._timeout:g} s")
+            self.die(f"{TIMED_OUT}{self._timeout:g} s")
         if self._scheduler.now >= self.rings_at:
             self.rings_at = inf
             raise TimeUp

@@ -56,15 +56,17 @@ def expected(request: pytest.FixtureRequest, contract: Contract) -> None:
 
 HERE = Path(__file__).parent
 
+SHARED = "all processes share the modules of yours"
+
 AWS = Contract(
     "Lambda",
     HERE / "aws",
     ("SqsWorld", "LocalAws"),
-    {
-        (
-            "a new process imports the module anew",
-            "SqsWorld",
-        ): "all processes share the modules of yours",
-    },
+    {("a new process imports the module anew", "SqsWorld"): SHARED},
 )
-AZURE = Contract("the Functions host", HERE / "azure", ("ServiceBusWorld", "LocalFunctions"))
+AZURE = Contract(
+    "the Functions host",
+    HERE / "azure",
+    ("ServiceBusWorld", "LocalFunctions"),
+    {("a new process imports the app anew", "ServiceBusWorld"): SHARED},
+)

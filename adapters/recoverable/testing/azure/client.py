@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from azure.servicebus import ServiceBusMessage, ServiceBusMessageBatch
+from azure.servicebus.amqp import AmqpAnnotatedMessage
 from azure.servicebus.exceptions import (
     MessageLockLostError,
     MessageNotFoundError,
@@ -60,7 +61,7 @@ def no_answer() -> ServiceBusError:
     return OperationTimeoutError(message="Send operation timed out")
 
 
-def encoded(message: ServiceBusMessage) -> bytes:
+def encoded(message: ServiceBusMessage | AmqpAnnotatedMessage) -> bytes:
     """The message as the SDK writes it on the wire.
 
     Raises:

@@ -6,16 +6,17 @@ import logging
 from collections.abc import Sequence
 from contextlib import suppress
 from contextvars import copy_context
-from types import SimpleNamespace
 from typing import Any
 
 from ...alarm import Alarm
 from ...handlers import is_coroutine_function
 from ...world import World, current_world
+from ..faults import TimedOut
 from ..invocation import Invocation, ProcessEnded, current_invocation
 from ..surroundings import Surroundings
 from .app import Triggered
 from .attempts import Attempts
+from .context import Context
 from .listener import Locked
 from .register import broker_id
 from .sending import Client
@@ -66,16 +67,29 @@ def answered(
         raise  # somebody wants the test to stop
     except SystemExit as error:
         exit_process(invocation, error)
-    except BaseException as error:  # the worker reports it, and the host abandons
+    except BaseException as error:  # the worker reports most of them, and the host abandons
         log.warning("Invocation %d of '%s' failed:", invocation.number, function.name, exc_info=error)
-        return f"{type(error).__name__}: {error}"
+        if is_reported(error):
+            return f"{type(error).__name__}: {error}"
+        hang(invocation)
     return invocation.ended
+
+
+def is_reported(error: BaseException) -> bool:
+    """Whether the worker says that a function has raised this: it catches nothing else, and no future takes a StopIteration from a thread."""
+    return isinstance(error, Exception) and not isinstance(error, StopIteration)
+
+
+def hang(invocation: Invocation) -> None:
+    """Say nothing until the function's time is over, and the process is killed for it."""
+    with suppress(ProcessEnded):
+        invocation.suffer(TimedOut())
 
 
 def exit_process(invocation: Invocation, error: SystemExit) -> None:
     """End the process as the function wants it."""
     with suppress(ProcessEnded):
-        invocation.die(f"exited with {error.code}")
+        invocation.die(f"exited with {error.code or 0}")
 
 
 def call(function: Triggered, batch: Sequence[Locked], invocation: Invocation) -> None:
@@ -86,9 +100,7 @@ def call(function: Triggered, batch: Sequence[Locked], invocation: Invocation) -
         )
     }
     if function.context:
-        arguments["context"] = SimpleNamespace(
-            invocation_id=str(invocation.number), function_name=function.name, function_directory=""
-        )
+        arguments["context"] = Context(function, invocation.number)
     result = function.call(**arguments)
     if is_coroutine_function(function.call):
         result = invocation.instance.runner().run(result, context=copy_context())

@@ -9,7 +9,7 @@ from recoverable.local.service_bus.broker.messages import Verb, Verdict
 from recoverable.local.service_bus.broker.refusals import RefusedError
 
 from ..faults import AnswerLost, Fault, LockLost, Unreachable
-from ..invocation import LOST, Invocation
+from ..invocation import LOST, TIMED_OUT, Invocation
 from ..surroundings import Surroundings
 from ..timeline import What
 from .app import Triggered
@@ -26,6 +26,9 @@ SAID: dict[Verb, What] = {Verb.ABANDON: "abandoned", Verb.COMPLETE: "completed"}
 
 MARGIN = 10.0
 """Seconds before its end at which a lock is renewed, or half of what is left (azure-sdk-for-net, `ReceiverManager.CalculateRenewDelay`)."""
+
+UNHEARD = "exited with 0"
+"""How a process ends that the host does not miss before a time-out (azure-functions-host, `WorkerProcess.OnProcessExited`)."""
 
 UNREACHABLE = RefusedError("amqp:connection:forced", "Service Bus could not be reached.")
 
@@ -51,6 +54,7 @@ class Host:
     ) -> None:
         self._function, self._queue, self._settings, self._world = function, queue, settings, world
         self._new_client = new_client
+        self._held: list[Flight] = []
         self._start()
 
     def _start(self) -> None:
@@ -77,14 +81,21 @@ class Host:
         if listener.is_lost:
             self._leave_to_their_locks(flight)
             return
-        flight.invocation = invocation = self._invocation(flight, worker)
-        worker.flights.append(flight)
+        flight.invocation = self._invocation(flight, worker)
         self._note_received(flight)
         self._plan_renewal(flight)
-        error = run(self._function, batch, invocation, worker.client, self._world)
+        if worker.missed:
+            self._hold(flight)
+        else:
+            self._call(flight, flight.invocation, worker)
+
+    def _call(self, flight: Flight, invocation: Invocation, worker: Worker) -> None:
+        """The function's run, and what becomes of its messages."""
+        worker.flights.append(flight)
+        error = run(self._function, flight.batch, invocation, worker.client, self._world)
         worker.give_back(invocation.instance, flight)
         self._note_failed(flight, error)
-        if flight.land():
+        if not flight.held and flight.land():
             self._finish(flight, ABANDON if error else COMPLETE if self._function.completes else None)
 
     def _invocation(self, flight: Flight, worker: Worker) -> Invocation:
@@ -109,19 +120,46 @@ class Host:
             self._note("invocation failed", broker_id, error, flight)
 
     def _ended(self, worker: Worker, how: str) -> None:
-        """The worker's process has ended, and all invocations in it: the host abandons their messages, unless it is gone itself."""
+        """The worker's process has ended, and all invocations in it: the host abandons their messages, if it hears of it and is not gone itself."""
         scheduler = self._world.scheduler
         flights = worker.end(how, partial(scheduler.at, scheduler.now))
-        if how != LOST:
-            self._worker = self._new_worker()
+        if how == LOST:
+            self._lose([*flights, *self._held])
+        elif how == UNHEARD or how.startswith(TIMED_OUT):
+            worker.missed = how == UNHEARD
             for flight in flights:
-                self._finish(flight, ABANDON)
-            return
+                self._hold(flight)
+        else:
+            for flight in flights:
+                self._abandon(flight)
+        if not worker.missed:
+            self._worker = self._new_worker()
+
+    def _lose(self, flights: list[Flight]) -> None:
+        """The machine is gone; another one starts."""
         for listener in self._listeners:
             listener.lose()
         for flight in flights:
-            self._leave_to_their_locks(flight)
-        scheduler.at(scheduler.now, self._start)
+            if flight.land():
+                self._leave_to_their_locks(flight)
+        self._world.scheduler.at(self._world.seconds(), self._start)
+
+    def _hold(self, flight: Flight) -> None:
+        """Wait for the time-out of an invocation, as of one that may still run."""
+        flight.held = True
+        self._held.append(flight)
+        self._world.scheduler.at(flight.began + self._settings.timeout, partial(self._give_up, flight))
+
+    def _give_up(self, flight: Flight) -> None:
+        """The time-out of an invocation that is held: its process is replaced, if it was not yet."""
+        self._held.remove(flight)
+        if self._worker.missed:
+            self._worker = self._new_worker()
+        self._abandon(flight)
+
+    def _abandon(self, flight: Flight) -> None:
+        if flight.land():
+            self._finish(flight, ABANDON)
 
     def _finish(self, flight: Flight, verdict: Verdict | None) -> None:
         flight.listener.free()

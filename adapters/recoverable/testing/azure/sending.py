@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from azure.servicebus import ServiceBusMessage, ServiceBusMessageBatch
+from azure.servicebus.amqp import AmqpAnnotatedMessage
 
 from recoverable.local.service_bus.amqp import encoding
 from recoverable.local.service_bus.broker.content import Content, parse
@@ -18,6 +19,7 @@ from .client import batch_of, encoded, in_batch
 from .receiving import Receiver, Wait, path_of
 
 T = TypeVar("T")
+One = ServiceBusMessage | AmqpAnnotatedMessage
 
 NAMESPACE = "world.servicebus.windows.net"
 SCHEDULED = "x-opt-scheduled-enqueue-time"
@@ -100,12 +102,12 @@ class Sender:
 
     def send_messages(
         self,
-        message: ServiceBusMessage | ServiceBusMessageBatch | Sequence[ServiceBusMessage],
+        message: One | ServiceBusMessageBatch | Sequence[One],
         *,
         timeout: float | None = None,  # noqa: ARG002  # the world answers at once or as the test wants it
     ) -> None:
         """Send one message, a batch, or a list in one batch: all are taken, or none."""
-        if isinstance(message, ServiceBusMessage) or len(message):
+        if isinstance(message, One) or len(message):
             self._call("send_messages", lambda queue: put(queue, contents(queue, message)))
 
     def schedule_messages(
@@ -146,7 +148,7 @@ def contents(queue: Entity, message: Any) -> list[Content]:
         MessageSizeExceededError: the messages are too large for one batch.
     """
     largest = queue.profile.max_message_size
-    if isinstance(message, ServiceBusMessage):
+    if isinstance(message, One):
         data = encoded(message)
         check_size(len(data), most=largest)
         return [parse(data)]

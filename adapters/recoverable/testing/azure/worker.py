@@ -23,6 +23,7 @@ class Flight:
         began: when it began, in seconds of the world.
         renewal: the next renewal of its locks.
         settled: whether the host has done with it.
+        held: whether the host waits for its time-out, since nobody tells how it ends.
     """
 
     batch: list[Locked]
@@ -31,6 +32,7 @@ class Flight:
     invocation: Invocation | None = None
     renewal: Item | None = None
     settled: bool = False
+    held: bool = False
 
     @property
     def ids(self) -> list[str]:
@@ -58,11 +60,13 @@ class Worker:
         client: what its endpoints get instead of the SDK's.
         now: the world's time in seconds.
         flights: the invocations in it.
+        missed: whether it has ended, and the host takes it for alive.
     """
 
     client: Client
     now: Callable[[], float]
     flights: list[Flight] = field(default_factory=list)
+    missed: bool = False
     _idle: list[Instance] = field(default_factory=list)
     _slots: int = 0
 
@@ -94,4 +98,4 @@ class Worker:
         for flight in self.flights:
             if flight.invocation is not None:
                 flight.invocation.ended = flight.invocation.ended or how
-        return [flight for flight in self.flights if flight.land()]
+        return list(self.flights)
