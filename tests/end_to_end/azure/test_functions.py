@@ -76,7 +76,8 @@ def test_the_attempts_of_the_table_are_made_by_any_number_of_hosts(count: int) -
     ("tenth", "settings"),
     [
         ("kill", {}),
-        ("sleep", {"AzureFunctionsJobHost__functionTimeout": "00:00:02"}),
+        # in which, after a time-out, a new worker starts, imports the SDK and sends
+        ("sleep", {"AzureFunctionsJobHost__functionTimeout": "00:00:04"}),
     ],
 )
 def test_one_that_never_ends_well_climbs_and_its_neighbours_are_processed(
