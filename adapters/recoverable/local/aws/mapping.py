@@ -69,8 +69,8 @@ class Poller:
 
     def _read(self) -> None:
         self._slots.acquire()
-        received, batch = time.monotonic(), self._gather_or_release()
-        if batch:
+        received = time.monotonic()
+        if batch := [] if self.stopping.is_set() else self._gather_or_release():
             name = f"batch-{self.mapping.name}"
             threading.Thread(target=self._serve, args=(batch, received), name=name, daemon=True).start()
         else:
