@@ -13,7 +13,7 @@ from recoverable.local.aws.dynamodb import ENDPOINT_VARIABLE, DynamoDb
 from recoverable.local.aws.journal import FunctionLog, Journal, Observer
 from recoverable.local.aws.local_queue import LocalQueue
 from recoverable.local.aws.resources import create_queues, create_tables
-from recoverable.local.aws.sam.created import CreatedTable
+from recoverable.local.aws.sam.created import CreatedQueue, CreatedTable
 from recoverable.local.aws.sam.stack import Stack
 from recoverable.local.aws.sam.template import Template
 from recoverable.local.aws.serving import Place, serving
@@ -76,20 +76,22 @@ class LocalAws:
         self.endpoint_url = given or cleanup.enter_context(embedded_broker(self.settings.port))
         sqs = Sqs(self.endpoint_url, region=self.settings.region)
         cleanup.callback(sqs.close)
-        created = create_queues(
-            sqs, self._template.queues(), visibility_timeout=self.settings.visibility_timeout
-        )
-        if given is None:
-            for queue in created.values():
-                cleanup.callback(sqs.drop, queue.url)
+        created, tables = self._create_queues(sqs, cleanup), self._create_tables(cleanup)
         self._queues = {
             key: LocalQueue(queue.name, queue.url, queue.arn, sqs) for key, queue in created.items()
         }
-        tables = self._tables(cleanup)
         self.stack = self._template.stack(created, self.settings.environment, tables=tables)
         cleanup.enter_context(serving(self.stack, Place(sqs, created, self._journal, self.settings)))
 
-    def _tables(self, cleanup: ExitStack) -> Mapping[str, CreatedTable]:
+    def _create_queues(self, sqs: Sqs, cleanup: ExitStack) -> Mapping[str, CreatedQueue]:
+        queues, visibility = self._template.queues(), self.settings.visibility_timeout
+        created = create_queues(sqs, queues, visibility_timeout=visibility)
+        if self.settings.endpoint_url is None:
+            for queue in created.values():
+                cleanup.callback(sqs.drop, queue.url)
+        return created
+
+    def _create_tables(self, cleanup: ExitStack) -> Mapping[str, CreatedTable]:
         """Create the tables where the functions look for them; a template without any needs no DynamoDB."""
         if not (tables := self._template.tables()):
             return {}
