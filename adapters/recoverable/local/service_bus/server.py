@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
-_PATIENCE = 10  # seconds for what takes milliseconds
+_PATIENCE = 60  # seconds for what takes milliseconds on a machine of its own
 
 
 class Server:
