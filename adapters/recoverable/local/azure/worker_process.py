@@ -85,15 +85,13 @@ async def index(runtime: Any, folder: str) -> tuple[Any, ...]:
         return "failed", answer.result.exception.message, answer.result.exception.stack_trace
     indexed = await runtime.functions_metadata_request(request())
     found = indexed.function_metadata_results or []
-    return "ready", [
-        (
-            each.name,
-            each.function_id,
-            tuple(map(json.loads, each.raw_bindings)),
-            error_queue(runtime, each.function_id),
-        )
-        for each in found
-    ]
+    return "ready", [described(runtime, each) for each in found]
+
+
+def described(runtime: Any, function: Any) -> tuple[Any, ...]:
+    """A function's name, id, bindings and error queue."""
+    bindings = tuple(map(json.loads, function.raw_bindings))
+    return function.name, function.function_id, bindings, error_queue(runtime, function.function_id)
 
 
 def error_queue(runtime: Any, function_id: str) -> str | None:
