@@ -150,3 +150,33 @@ def test_two_that_send_at_once_take_turns(service_bus_world: ServiceBusWorld) ->
     service_bus_world.run()
     sent = [at for at, _, _ in happened(service_bus_world, "sent")]
     assert sent == [0, 0, 0, 5, 10, 15]
+
+
+def test_what_ran_beside_a_function_that_took_too_long_is_held_until_its_own_time_out(
+    service_bus_world: ServiceBusWorld,
+) -> None:
+    """The host forgets what else ran in a worker that it kills for a time-out, and keeps its lock."""
+    slow = app(lambda message: service_bus_world.spend(600 if message.delivery_count == 1 else 1))
+    service_bus_world.serve(QUEUE, slow, timeout=100)
+    service_bus_world.send(QUEUE, "a")
+    service_bus_world.send(QUEUE, "b", delay=40)
+    service_bus_world.run()
+    abandoned = [at for at, _, _ in happened(service_bus_world, "abandoned")]
+    assert (abandoned, service_bus_world.queue(QUEUE)) == ([100, 140], [])
+
+
+def test_what_is_delivered_to_a_process_that_ended_with_status_0_is_lost_to_it(
+    service_bus_world: ServiceBusWorld,
+) -> None:
+    def function(message: Any) -> None:
+        handled.append((message.get_body().decode(), message.delivery_count))
+        if message.delivery_count == 1:
+            raise SystemExit
+
+    handled: list[tuple[str, int]] = []
+    service_bus_world.serve(QUEUE, app(function), timeout=100)
+    service_bus_world.send(QUEUE, "a")
+    service_bus_world.send(QUEUE, "b", delay=40)
+    service_bus_world.run()
+    abandoned = [at for at, _, _ in happened(service_bus_world, "abandoned")]
+    assert (abandoned, handled) == ([100, 140], [("a", 1), ("a", 2), ("b", 2)])

@@ -5,32 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from recoverable.local.service_bus.broker.messages import Verb, Verdict
+from recoverable.local.service_bus.broker.messages import Verdict
 from recoverable.local.service_bus.broker.refusals import RefusedError
 
-from ..faults import AnswerLost, Fault, LockLost, Unreachable
 from ..invocation import LOST, TIMED_OUT, Invocation
 from ..surroundings import Surroundings
-from ..timeline import What
 from .app import Triggered
 from .function import run
 from .listener import HostSettings, Listener, Locked
 from .queues import WatchedEntity
-from .register import broker_id as id_of
 from .sending import Client
+from .settling import ABANDON, COMPLETE, Settling
 from .worker import Flight, Worker
-
-ABANDON, COMPLETE = Verdict(Verb.ABANDON), Verdict(Verb.COMPLETE)
-
-SAID: dict[Verb, What] = {Verb.ABANDON: "abandoned", Verb.COMPLETE: "completed"}
 
 MARGIN = 10.0
 """Seconds before its end at which a lock is renewed, or half of what is left (azure-sdk-for-net, `ReceiverManager.CalculateRenewDelay`)."""
 
 UNHEARD = "exited with 0"
 """How a process ends that the host does not miss before a time-out (azure-functions-host, `WorkerProcess.OnProcessExited`)."""
-
-UNREACHABLE = RefusedError("amqp:connection:forced", "Service Bus could not be reached.")
 
 
 class Host:
@@ -54,6 +46,7 @@ class Host:
     ) -> None:
         self._function, self._queue, self._settings, self._world = function, queue, settings, world
         self._new_client = new_client
+        self._settling = Settling(queue, world)
         self._held: list[Flight] = []
         self._start()
 
@@ -79,7 +72,7 @@ class Host:
         """Messages, from their lock to their settlement."""
         worker, flight = self._worker, Flight(batch, listener, self._world.seconds())
         if listener.is_lost:
-            self._leave_to_their_locks(flight)
+            self._settling.leave_to_their_locks(flight)
             return
         flight.invocation = self._invocation(flight, worker)
         self._note_received(flight)
@@ -106,18 +99,18 @@ class Host:
             worker.slot(),
             timeout=self._settings.timeout,
             scheduler=self._world.scheduler,
-            expire=partial(self._take_back, flight),
+            expire=partial(self._settling.take_back, flight),
             ending=partial(self._ended, worker),
         )
 
     def _note_received(self, flight: Flight) -> None:
         for locked, broker_id in zip(flight.batch, flight.ids, strict=True):
             told = f"delivery {locked.delivery} of number {locked.message.sequence_number}"
-            self._note("received", broker_id, told, flight)
+            self._settling.note("received", broker_id, told, flight)
 
     def _note_failed(self, flight: Flight, error: str) -> None:
         for broker_id in flight.ids if error else ():
-            self._note("invocation failed", broker_id, error, flight)
+            self._settling.note("invocation failed", broker_id, error, flight)
 
     def _ended(self, worker: Worker, how: str) -> None:
         """The worker's process has ended, and all invocations in it: the host abandons their messages, if it hears of it and is not gone itself."""
@@ -141,7 +134,7 @@ class Host:
             listener.lose()
         for flight in flights:
             if flight.land():
-                self._leave_to_their_locks(flight)
+                self._settling.leave_to_their_locks(flight)
         self._world.scheduler.at(self._world.seconds(), self._start)
 
     def _hold(self, flight: Flight) -> None:
@@ -163,53 +156,8 @@ class Host:
 
     def _finish(self, flight: Flight, verdict: Verdict | None) -> None:
         flight.listener.free()
-        if verdict is None:
-            self._leave_to_their_locks(flight)
-        else:
-            for locked in flight.batch:
-                self._settle(flight, locked, verdict)
+        self._settling.settle(flight, verdict)
         flight.listener.look()
-
-    def _settle(self, flight: Flight, locked: Locked, verdict: Verdict) -> None:
-        """Settle a message; what cannot be settled comes back when its lock has run out."""
-        broker_id, misfortune = id_of(locked.message.content), self._world.misfortune
-        fault = misfortune.at("before", "settle", self._queue.profile.path, (broker_id,), flight.number)
-        try:
-            self._under(fault, flight)
-            self._queue.locks.find(locked.token)
-            told = "the host never heard" if fault == AnswerLost() else ""
-            self._note(SAID[verdict.verb], broker_id, told, flight)
-            self._queue.settle(locked.token, verdict)
-        except RefusedError as refused:
-            self._note("call failed", broker_id, f"{verdict.verb.value}: {refused.description}", flight)
-            self._leave_to_their_locks(flight)
-
-    def _under(self, fault: Fault | None, flight: Flight) -> None:
-        if isinstance(fault, LockLost):
-            self._take_back(flight)
-        if isinstance(fault, Unreachable):
-            raise UNREACHABLE
-
-    def _leave_to_their_locks(self, flight: Flight) -> None:
-        """Let time pass until the locks have run out."""
-        for locked in flight.batch:
-            lock = locked.message.lock
-            if lock is not None and lock.token == locked.token:
-                self._queue.agenda.wake(lock.until)
-
-    def _take_back(self, flight: Flight) -> None:
-        """Service Bus takes the locks away, as if they had run out."""
-        listener = flight.listener
-        if listener.session_id is not None:
-            listener.step_aside()
-        for locked, broker_id in zip(flight.batch, flight.ids, strict=True):
-            try:
-                self._queue.settle(locked.token, ABANDON)
-            except RefusedError:
-                continue  # gone already
-            self._note("lock lost", broker_id, "", flight)
-        if listener.session_id is not None:
-            listener.leave_session()
 
     def _plan_renewal(self, flight: Flight) -> None:
         """Renew in time, for as long as the host does; a batch's messages are not renewed, a session is."""
@@ -226,15 +174,12 @@ class Host:
         queue, ids = self._queue, tuple(flight.ids)
         fault = self._world.misfortune.at("before", "renew", queue.profile.path, ids, flight.number)
         try:
-            self._under(fault, flight)
+            self._settling.under(fault, flight)
             if flight.listener.session_id is not None:
                 queue.renew_session(flight.listener.session_id)
             else:
                 queue.locks.renew(flight.batch[0].token)
         except RefusedError as refused:
             for broker_id in flight.ids:
-                self._note("call failed", broker_id, f"renew: {refused.description}", flight)
+                self._settling.note("call failed", broker_id, f"renew: {refused.description}", flight)
         self._plan_renewal(flight)
-
-    def _note(self, what: What, broker_id: str, detail: str, flight: Flight) -> None:
-        self._world.journal.note(what, self._queue.profile.path, broker_id, detail, flight.number)
