@@ -15,4 +15,5 @@ def step(message: Message) -> None:
 
 
 ladder = Recoverability(Immediate(1), Delayed(1, timedelta(seconds=1)))
-handler = SqsEndpoint(step, ladder, settle_within=timedelta(seconds=12))  # SQS is slow where others use the machine
+# SQS is slow where others use the machine, and so there is time to settle.
+handler = SqsEndpoint(step, ladder, settle_within=timedelta(seconds=12))
