@@ -12,7 +12,8 @@ import pytest
 from recoverable.local.aws.broker import embedded_broker
 from recoverable.testing import SqsWorld
 from testing.hosts.aws.function import scripted
-from testing.hosts.aws.hosts import RealHosts, Serve, Settings, in_world
+from testing.hosts.aws.hosts import Serve, Settings, in_world
+from testing.hosts.aws.local_hosts import RealHosts
 from testing.hosts.contract import AWS, expected
 from testing.hosts.notes import Notes
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from testing.hosts.azure.app import function_app
-from testing.hosts.azure.hosts import RealHosts, Serve, in_world
+from testing.hosts.azure.hosts import Serve, in_world
+from testing.hosts.azure.local_hosts import RealHosts
 from testing.hosts.contract import AZURE, expected
 from testing.hosts.notes import Notes
 
