@@ -31,7 +31,7 @@ class Gate:
         unrecoverable: tells failures that no waiting mends: such a message goes to the error queue at once, limited or not.
     """
 
-    __slots__ = ("_claim", "_clock", "_holds", "_limit", "_probe", "_unrecoverable", "breaker", "looked")
+    __slots__ = ("_claim", "_clock", "_holds", "_limit", "_looked", "_probe", "_unrecoverable", "breaker")
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class Gate:
     ) -> None:
         self.breaker, self._limit, self._clock, self._holds = breaker, breaker.limit, clock, holds
         self._unrecoverable = unrecoverable
-        self.looked = False  # whether the store was asked
+        self._looked = False  # whether the store was asked
         self._probe: Delivery | None = None
         self._claim = UNCLAIMED
 
@@ -51,18 +51,12 @@ class Gate:
         """Whether a message may be attempted without asking: one that has waited or come before knows what a new instance does not."""
         return not self.breaker.alert and delivery.held_since is None and delivery.deliveries == 1
 
-    def look(self) -> None:
-        """Ask the store, unless it was asked; those who must not be held up have this done elsewhere before the rest."""
-        if not self.looked:
-            self.looked = True
-            self.breaker.look(self._clock())
-
     def held(self, delivery: Delivery) -> timedelta | None:
         """How long a message must wait before it may be attempted; None when it may be now."""
         if self.is_untroubled(delivery):
             return None
         now = self._clock()
-        self.look()
+        self._look()
         seen = self.breaker.seen
         if isinstance(seen.circuit, Normal) or not self._may_hold(delivery, now):
             return None
@@ -82,7 +76,7 @@ class Gate:
         if is_probe:
             self._release("probe failed", now)
         elif counts:
-            self.look()
+            self._look()
             self.breaker.failed(now)
         circuit = self.breaker.seen.circuit
         if not counts or isinstance(circuit, Normal) or not self._may_hold(delivery, now):
@@ -96,6 +90,12 @@ class Gate:
         """A message is handed back: was it the probe, another may be, and now."""
         if self._probe is delivery:
             self._release("probe gave up", self._clock())
+
+    def _look(self) -> None:
+        """Ask the store, unless it was asked."""
+        if not self._looked:
+            self._looked = True
+            self.breaker.look(self._clock())
 
     def _may_hold(self, delivery: Delivery, now: datetime) -> bool:
         return self._holds and may_hold(delivery.held_since, self._limit, now)

@@ -31,14 +31,17 @@ class Send(NamedTuple):
     forwards: Forwards
 
 
-class Look(NamedTuple):
-    """Ask how the circuit is that limits the rate, if that may take long where it is done; the answer is None."""
+class Decide(NamedTuple):
+    """Decide, which may ask or change the circuit that limits the rate, and call back; the answer is what was decided."""
 
-    gate: Gate
+    decide: Callable[[], float | Settlement]
 
 
-Step: TypeAlias = Run | Send | Look
-Steps: TypeAlias = Generator[Step, BaseException | None, None]
+Step: TypeAlias = Run | Send | Decide
+Answer: TypeAlias = Any
+"""What a step says that it is."""
+
+Steps: TypeAlias = Generator[Step, Answer, None]
 Sending: TypeAlias = Callable[[Forwards], None]
 
 
@@ -55,9 +58,7 @@ def steps(deliveries: list[Delivery], invocation: Invocation, gate: Gate | None 
     forwards: Forwards = []
     deferrals: Forwards = []
     for delivery in deliveries:
-        if gate is not None and not gate.looked and not gate.is_untroubled(delivery):
-            yield Look(gate)
-        answer = invocation.received(delivery)
+        answer = yield from received(delivery, invocation, gate)
         if isinstance(answer, Forward) and not delivery.wordless:
             deferrals.append((delivery, answer))
         else:
@@ -86,9 +87,19 @@ def all_sent(forwards: Forwards) -> Steps:
         raise error
 
 
+def received(
+    delivery: Delivery, invocation: Invocation, gate: Gate | None
+) -> Generator[Step, Answer, float | Settlement]:
+    """What becomes of a delivery."""
+    if gate is None or gate.is_untroubled(delivery):
+        return invocation.received(delivery)
+    decided: float | Settlement = yield Decide(lambda: invocation.received(delivery))
+    return decided
+
+
 def settled(
     delivery: Delivery, answer: float | Settlement, invocation: Invocation, gate: Gate | None
-) -> Generator[Step, BaseException | None, Forwards]:
+) -> Generator[Step, Answer, Forwards]:
     """One message after its receipt, through handler and recovery where it may run; gives what is to be sent for it."""
     settlement = (
         (yield from attempted(delivery, answer, invocation, gate)) if isinstance(answer, float) else answer
@@ -98,14 +109,15 @@ def settled(
 
 def attempted(
     delivery: Delivery, seconds: float, invocation: Invocation, gate: Gate | None
-) -> Generator[Step, BaseException | None, Settlement]:
+) -> Generator[Step, Answer, Settlement]:
     """One attempt."""
     error = yield Run(delivery.message)
     if isinstance(error, KeyboardInterrupt | SystemExit):
         raise error  # undecided: a copy beside a message that is abandoned would be a second one
-    if gate is not None and not gate.looked and error is not None:
-        yield Look(gate)
-    return settled_or_abandoned(invocation.ended(delivery, error, seconds), error)
+    if gate is None or (error is None and not gate.breaker.alert):
+        return settled_or_abandoned(invocation.ended(delivery, error, seconds), error)
+    settlement = yield Decide(lambda: invocation.ended(delivery, error, seconds))
+    return settled_or_abandoned(settlement, error)
 
 
 def settled_or_abandoned(settlement: Settlement, error: BaseException | None) -> Settlement:
@@ -121,39 +133,39 @@ def settled_or_abandoned(settlement: Settlement, error: BaseException | None) ->
 
 def drive(steps: Steps, handler: Callable[[Message], Any], send: Sending) -> None:
     """Take the steps with a plain handler."""
-    answer: BaseException | None = None
+    answer: Answer = None
     while (step := following(steps, answer)) is not None:
         match step:
             case Run(message):
                 answer = run(handler, message, FOREVER, None)
             case Send():
                 answer = sent(send, step)
-            case Look():
-                answer = None  # who decides asks, for nobody else is held up
+            case Decide(decide):
+                answer = decide()
             case _:
                 assert_never(step)
 
 
 async def drive_coroutine(steps: Steps, handler: Callable[[Message], Awaitable[Any]], send: Sending) -> None:
-    """Take the steps with a coroutine handler; what sends or asks blocks, and does so in a thread."""
+    """Take the steps with a coroutine handler; what sends, asks or calls back blocks, and does so in a thread."""
     from asyncio import to_thread  # noqa: PLC0415  # only who awaits pays for asyncio
 
     from .. import coroutines  # noqa: PLC0415  # as above
 
-    answer: BaseException | None = None
+    answer: Answer = None
     while (step := following(steps, answer)) is not None:
         match step:
             case Run(message):
                 answer = await coroutines.run(handler, message, FOREVER)
             case Send():
                 answer = await to_thread(sent, send, step)
-            case Look(gate):
-                answer = await to_thread(gate.look)
+            case Decide(decide):
+                answer = await to_thread(decide)
             case _:
                 assert_never(step)
 
 
-def following(steps: Steps, answer: BaseException | None) -> Step | None:
+def following(steps: Steps, answer: Answer) -> Step | None:
     """The next step; None when there is none."""
     try:
         return steps.send(answer)
