@@ -7,6 +7,7 @@ import json
 import logging
 from collections.abc import Iterator
 from typing import Any
+from uuid import uuid4
 
 import boto3
 import pytest
@@ -28,16 +29,16 @@ BEFORE, AFTER, SETTINGS, MESSAGE, ONCE, ONCE_AT_ENDPOINT, DECORATORS, CIRCUIT = 
 @pytest.fixture(scope="module")
 def store() -> Iterator[DynamoDBPersistenceLayer]:
     """The store that the page calls `store`."""
-    keys = {name.lower(): value for name, value in CREDENTIALS.items()}
+    keys, name = {name.lower(): value for name, value in CREDENTIALS.items()}, f"store-{uuid4().hex}"
     with moto_server() as url:
         client: Any = boto3.client("dynamodb", endpoint_url=url, region_name=REGION, **keys)  # type: ignore[call-overload]  # the two keys
         client.create_table(
-            TableName="store",
+            TableName=name,
             KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
             AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
             BillingMode="PAY_PER_REQUEST",
         )
-        yield DynamoDBPersistenceLayer(table_name="store", boto3_client=client)
+        yield DynamoDBPersistenceLayer(table_name=name, boto3_client=client)
 
 
 @pytest.fixture
