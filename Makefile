@@ -9,8 +9,8 @@ WORKER := azure-functions-runtime==1.3.0
 demo: $(READY)          ## orders climb the ladder on AWS, then on Azure, both local; exit status 1 if one is lost; CLOUD=aws or CLOUD=azure for one
 	@status=0; for cloud in $(or $(CLOUD),aws azure); do $(BIN)/recoverable demo $$cloud || status=1; done; exit $$status
 
-test: $(READY) check    ## everything that CI runs; three at a time on two cores, for many tests wait for real time
-	$(BIN)/python -m pytest -n 3 --dist loadgroup
+test: $(READY) check    ## everything that CI runs; four at a time on two cores, for many tests wait for real time
+	$(BIN)/python -m pytest -n 4 --dist loadgroup
 
 check: $(READY)         ## style and types
 	$(BIN)/ruff check .
