@@ -69,15 +69,10 @@ def answered(
         exit_process(invocation, error)
     except BaseException as error:  # the worker reports most of them, and the host abandons
         log.warning("Invocation %d of '%s' failed:", invocation.number, function.name, exc_info=error)
-        if is_reported(error):
+        if isinstance(error, Exception):  # the worker catches nothing else
             return f"{type(error).__name__}: {error}"
         hang(invocation)
     return invocation.ended
-
-
-def is_reported(error: BaseException) -> bool:
-    """Whether the worker says that a function has raised this: it catches nothing else, and no future takes a StopIteration from a thread."""
-    return isinstance(error, Exception) and not isinstance(error, StopIteration)
 
 
 def hang(invocation: Invocation) -> None:

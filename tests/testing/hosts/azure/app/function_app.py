@@ -187,10 +187,6 @@ def refuse_unusually(_script: object) -> None:
     raise Unusual("no such card")
 
 
-def look_for_more(_script: object) -> None:
-    next(iter(()))
-
-
 def work(script: dict[str, Any]) -> None:
     note(work="began")
     HERE.meet(script["together"])
@@ -211,7 +207,6 @@ def be_killed(_script: object) -> None:
 DEEDS: dict[str, Callable[[dict[str, Any]], object]] = {
     "raise": refuse,
     "raise unusually": refuse_unusually,
-    "raise StopIteration": look_for_more,
     "exit": lambda script: sys.exit(script["status"]),
     "die": lambda _: HERE.die(),
     "spend": lambda script: HERE.spend(script["seconds"]),
