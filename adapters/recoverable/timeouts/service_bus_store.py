@@ -5,10 +5,11 @@ from __future__ import annotations
 from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ..aws.wire import wire_of
+from ..azure.copies import in_milliseconds
 from ..errors import MessageDeserializationError
 from .targets import Sent
 from .timeout import Timeout
@@ -21,9 +22,6 @@ PATIENCE = 30
 
 RESENDS = 1
 """How often the SDK sends again what was not answered: a link that Service Bus closed for idleness fails once; more could only make more copies."""
-
-CUT_OFF = timedelta(microseconds=999)
-"""What AMQP's moments may be short of: the SDK cuts them off to milliseconds, and nothing comes early."""
 
 
 class ServiceBusTarget:
@@ -135,7 +133,7 @@ def scheduled(timeout: Timeout) -> ServiceBusMessage:
         taken.body,
         application_properties=dict(taken.promoted()),
         message_id=timeout.id,
-        scheduled_enqueue_time_utc=timeout.due_at + CUT_OFF,
+        scheduled_enqueue_time_utc=in_milliseconds(timeout.due_at),
         session_id=timeout.group_id,
     )
 
