@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 WORKER := azure-functions-runtime==1.3.0
 
-.PHONY: demo test check quick bench simulate outages soak format lock clean prove properties fuzz
+.PHONY: demo test check quick runtime bench simulate outages soak format lock clean prove properties fuzz
 
 demo: $(READY)          ## orders climb the ladder on AWS, then on Azure, both local; exit status 1 if one is lost; CLOUD=aws or CLOUD=azure for one
 	@status=0; for cloud in $(or $(CLOUD),aws azure); do $(BIN)/recoverable demo $$cloud || status=1; done; exit $$status
@@ -21,10 +21,10 @@ quick: $(READY)         ## the tests that need no server
 	$(BIN)/python -m pytest -q -m "not slow"
 
 bench: $(READY)         ## ours beside aws-lambda-powertools, as one table
-	$(BIN)/python tests/benchmarks/bench.py
+	$(BIN)/python benchmarks/bench.py
 
 simulate: $(READY)      ## attempts, calls and dollars on one to a thousand instances, beside three others: the tables of docs/scale.md
-	PYTHONPATH=tests/benchmarks $(BIN)/python -m simulation
+	PYTHONPATH=benchmarks $(BIN)/python -m simulation
 
 prove: $(READY)         ## searches schedules of faults for a lost message, for ten minutes; MINUTES=60 for longer
 	PYTHONPATH=tests $(BIN)/python tests/proof/prove.py --minutes $(or $(MINUTES),10)
@@ -33,7 +33,7 @@ properties: $(READY)    ## the properties on inputs that no run has tried yet; `
 	$(BIN)/python -m pytest -n 2 -m hypothesis --hypothesis-profile drawn
 
 outages: $(READY)       ## an outage of an hour on both clouds, and what each way to meet it costs: the tables of docs/outages.md; three quarters of an hour
-	PYTHONPATH=tests/benchmarks $(BIN)/python -m simulation.outages
+	PYTHONPATH=benchmarks $(BIN)/python -m simulation.outages
 
 soak: $(READY)          ## 10,000 messages while hosts are killed and connections drop; CLOUD=azure, MESSAGES=1000, SEED=7
 	PYTHONPATH=tests $(BIN)/python -m soak $(if $(CLOUD),--cloud $(CLOUD)) $(if $(MESSAGES),--messages $(MESSAGES)) $(if $(SEED),--seed $(SEED))
@@ -42,8 +42,11 @@ fuzz:                   ## a coverage-guided search for records that break a pro
 	$(PYTHON) -m venv .venv-fuzz
 	printf '*\n' > .venv-fuzz/.gitignore
 	.venv-fuzz/bin/python -m pip install --quiet --disable-pip-version-check atheris
-	PYTHONPATH=adapters:tests .venv-fuzz/bin/python tests/proof/fuzz.py -runs=$(or $(INPUTS),1000000) -max_len=1024 -len_control=0 \
+	PYTHONPATH=adapters:infra/local:tests .venv-fuzz/bin/python tests/proof/fuzz.py -runs=$(or $(INPUTS),1000000) -max_len=1024 -len_control=0 \
 	  -print_final_stats=1 -artifact_prefix=.venv-fuzz/
+
+runtime: $(READY)       ## all tests but those of the local cloud: enough when only the runtime changed
+	$(BIN)/python -m pytest -n 4 --dist loadgroup -m "not local_cloud"
 
 format: $(READY)
 	$(BIN)/ruff check --fix .
@@ -56,10 +59,10 @@ lock:                   ## resolve requirements-dev.in again
 clean:
 	rm -rf .venv .aws-sam .mypy_cache .ruff_cache .pytest_cache
 
-$(READY): requirements-dev.txt pyproject.toml
+$(READY): requirements-dev.txt pyproject.toml infra/local/pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	# Microsoft's worker asks for Python 3.13 and runs on older ones; without it no test could run a Function there
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --ignore-requires-python $(WORKER)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable . --editable infra/local
 	touch $(READY)

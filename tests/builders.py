@@ -16,12 +16,12 @@ from recoverable import (
     Policy,
     Recoverability,
 )
-from recoverable.delivery import Delivery, Platform
 from recoverable.headers import write_date
-from recoverable.recovery import Decision, decide
+from recoverable.recovery.decision import Decision, decide
+from recoverable.recovery.delivery import Delivery, Platform
 
 if TYPE_CHECKING:
-    from recoverable.delivery import Counter
+    from recoverable.recovery.delivery import Counter
 
 NOW = datetime(2026, 3, 14, 15, 9, 26, 535_897, tzinfo=UTC)
 NOW_WRITTEN = "2026-03-14 15:09:26:535897 Z"
@@ -73,8 +73,8 @@ def message(
 def delivery(
     *,
     deliveries: int = 1,
-    carried: int = 0,
-    wordless: bool = False,
+    prior_attempts: int = 0,
+    unreported: bool = False,
     due_at: datetime | None = None,
     held_since: datetime | None = None,
     **message_parts: Any,
@@ -83,8 +83,8 @@ def delivery(
     return Delivery(
         message(**message_parts),
         deliveries,
-        carried,
-        wordless=wordless,
+        prior_attempts,
+        unreported=unreported,
         due_at=due_at,
         held_since=held_since,
     )

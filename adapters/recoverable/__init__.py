@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from .config import Delayed, Failed, Immediate, Recoverability
-from .errors import HandlerTimeout, MessageDeserializationError, RetryAfter, UnreportedFailure
-from .messages import Message
+from recoverable.config import Delayed, Failed, Immediate, Recoverability
+from recoverable.errors import HandlerTimeout, MessageDeserializationError, RetryAfter, UnreportedFailure
+from recoverable.message import Message
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
-    from .actions import Action, DelayedRetry, Discard, ImmediateRetry, MoveToError
-    from .backoff import Exponential
-    from .policy import ErrorContext, Policy, default_policy
-    from .rate_limit import RateLimit
+    from recoverable.rate_limit.settings import RateLimit
+    from recoverable.recovery.actions import Action, DelayedRetry, Discard, ImmediateRetry, MoveToError
+    from recoverable.recovery.backoff import Exponential
+    from recoverable.recovery.error_context import ErrorContext
+    from recoverable.recovery.policy import Policy, default_policy
 
 __all__ = [
     "Action",
@@ -35,18 +36,25 @@ __all__ = [
     "default_policy",
 ]
 
-_LATER = {
-    "Exponential": "backoff",
-    "RateLimit": "rate_limit",
-    **dict.fromkeys(("Action", "DelayedRetry", "Discard", "ImmediateRetry", "MoveToError"), "actions"),
-    **dict.fromkeys(("ErrorContext", "Policy", "default_policy"), "policy"),
-}
+_ACTIONS = ("Action", "DelayedRetry", "Discard", "ImmediateRetry", "MoveToError")
 
 
 def __getattr__(name: str) -> object:
-    """What most functions never name is imported when one does, not at each cold start (PEP 562)."""
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")
-    from importlib import import_module  # noqa: PLC0415
+    """Import a name when it is first used, not at each cold start (PEP 562)."""
+    if name in _ACTIONS:
+        from recoverable.recovery import actions  # noqa: PLC0415
 
-    return getattr(import_module(f".{_LATER[name]}", __name__), name)
+        return getattr(actions, name)
+    if name == "Exponential":
+        from recoverable.recovery.backoff import Exponential  # noqa: PLC0415
+
+        return Exponential
+    if name == "RateLimit":
+        from recoverable.rate_limit.settings import RateLimit  # noqa: PLC0415
+
+        return RateLimit
+    if name in {"ErrorContext", "Policy", "default_policy"}:
+        from recoverable.recovery import policy  # noqa: PLC0415
+
+        return getattr(policy, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")

@@ -1,128 +1,103 @@
-"""The command `recoverable`: which words lead to which module; what a command takes and does stands in its module.
+"""Run the command `recoverable`: find a verb among the installed entry points, and hand its arguments to its module.
 
-A command's module has `configure(parser)`, which adds its arguments, and `run(arguments)`, which gives the exit status. It is imported
-when its words are written and not before, so that no command needs what only another one uses.
+A distribution registers a verb in the group `recoverable.commands`, its words joined by a dot: `local.aws`. The module has
+`configure(parser)`, which adds its arguments, and `run(arguments)`, which returns the exit status. It is imported only when the verb is
+used, so that no verb needs what another one needs.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
+from importlib.metadata import EntryPoint, entry_points, version
+from typing import Any
+
+GROUP = "recoverable.commands"
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
-    """One command.
+class Verb:
+    """A verb of ours.
 
     Args:
-        words: What is written after `recoverable`.
-        summary: One line for `--help`.
-        module: Where it is.
-        extra: What to install for it, as in `pip install 'recoverable[extra]'`.
+        summary: one line for `--help`.
+        extra: what to install for it, as in `pip install 'recoverable[extra]'`.
     """
 
-    words: tuple[str, ...]
     summary: str
-    module: str
     extra: str
 
 
-COMMANDS = (
-    Command(
-        ("local", "aws"),
-        "run a SAM template's functions on a local SQS",
-        "recoverable.local.aws.command",
-        "local",
-    ),
-    Command(
-        ("local", "azure"),
-        "run a Function App on a local Service Bus",
-        "recoverable.local.azure.command",
-        "local-azure",
-    ),
-    Command(
-        ("local", "service-bus"),
-        "serve a Service Bus namespace on loopback",
-        "recoverable.local.service_bus.command",
-        "azure",
-    ),
-    Command(
-        ("timeouts",),
-        "preview stored timeouts, and move them to native delivery",
-        "recoverable.timeouts.command",
-        "aws",
-    ),
-    Command(
-        ("demo", "aws"),
-        "watch the example shop's orders climb the ladder",
-        "recoverable.local.demo.aws.command",
-        "local",
-    ),
-    Command(
-        ("demo", "azure"),
-        "watch the same orders on a local Service Bus",
-        "recoverable.local.demo.azure.command",
-        "local-azure",
-    ),
-)
+VERBS = {
+    "local aws": Verb("run a SAM template's functions on a local SQS", "local"),
+    "local azure": Verb("run a Function App on a local Service Bus", "local-azure"),
+    "local service-bus": Verb("serve a Service Bus namespace on loopback", "local-azure"),
+    "timeouts": Verb("preview stored timeouts, and move them to native delivery", "aws"),
+    "demo aws": Verb("watch the example shop's orders climb the ladder", "local"),
+    "demo azure": Verb("watch the same orders on a local Service Bus", "local-azure"),
+}
+"""Our verbs by their words, also those of a distribution that is not installed: the command then says what to install."""
 
 _HELP = ("-h", "--help")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; gives its exit status.
+    """Run one verb, and return its exit status.
 
     Args:
-        arguments: What is written after `recoverable`; those of the process when None.
+        arguments: what stands after `recoverable` on the command line; None for this process's.
 
     Raises:
-        SystemExit: The command's arguments are wrong, or its help was asked for.
+        SystemExit: the verb's arguments are wrong, or its help was asked for.
     """
-    written = list(sys.argv[1:] if arguments is None else arguments)
-    for command in COMMANDS:
-        if tuple(written[: len(command.words)]) == command.words:
-            return _run(command, written[len(command.words) :])
-    return _overview(written)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    installed = {point.name.replace(".", " "): point for point in entry_points(group=GROUP)}
+    for count in range(len(words), 0, -1):
+        verb = " ".join(words[:count])
+        if verb in installed:
+            return _run(verb, installed[verb], words[count:])
+        if verb in VERBS:
+            return _refuse(f"`{verb}` is not installed", VERBS[verb].extra)
+    return _overview(words, {**dict.fromkeys(installed, Verb("", "")), **VERBS})
 
 
-def _run(command: Command, rest: list[str]) -> int:
-    words = " ".join(command.words)
+def _run(verb: str, point: EntryPoint, arguments: list[str]) -> int:
     try:
-        module = importlib.import_module(command.module)
+        module: Any = point.load()
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.startswith("recoverable"):
+        if error.name is None or error.name.startswith("recoverable") or verb not in VERBS:
             raise
-        sys.stderr.write(f"`{words}` needs {error.name}: pip install 'recoverable[{command.extra}]'\n")
-        return 2
+        return _refuse(f"`{verb}` needs {error.name}", VERBS[verb].extra)
     parser = argparse.ArgumentParser(
-        prog=f"recoverable {words}",
-        description=module.__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        prog=f"recoverable {verb}", description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     module.configure(parser)
-    status: int = module.run(parser.parse_args(rest))
+    status: int = module.run(parser.parse_args(arguments))
     return status
 
 
-def _overview(written: list[str]) -> int:
-    if written == ["--version"]:
+def _refuse(why: str, extra: str) -> int:
+    sys.stderr.write(f"{why}: pip install 'recoverable[{extra}]'\n")
+    return 2
+
+
+def _overview(arguments: list[str], verbs: dict[str, Verb]) -> int:
+    if arguments == ["--version"]:
         sys.stdout.write(f"recoverable {version('recoverable')}\n")
         return 0
-    words = tuple(word for word in written if word not in _HELP)
-    known = [command for command in COMMANDS if command.words[: len(words)] == words]
-    usage = _usage(known or COMMANDS)
-    if known and len(words) < len(written):
+    words = [word for word in arguments if word not in _HELP]
+    matching = {verb: about for verb, about in verbs.items() if verb.split()[: len(words)] == words}
+    usage = _usage(matching or verbs)
+    if matching and len(words) < len(arguments):
         sys.stdout.write(usage)
         return 0
-    complaint = "" if known else f"recoverable: {' '.join(written)!r} is no command.\n\n"
+    complaint = "" if matching else f"recoverable: {' '.join(arguments)!r} is no command.\n\n"
     sys.stderr.write(complaint + usage)
     return 2
 
 
-def _usage(commands: Sequence[Command]) -> str:
-    lines = "\n".join(f"  {' '.join(command.words):<18} {command.summary}" for command in commands)
+def _usage(verbs: dict[str, Verb]) -> str:
+    lines = "\n".join(f"  {verb:<18} {about.summary}" for verb, about in verbs.items())
     return f"usage: recoverable COMMAND [options]\n\ncommands:\n{lines}\n\n`recoverable COMMAND --help` tells more.\n"

@@ -4,40 +4,31 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from .errors import MessageDeserializationError
-from .frozen import Frozen
-from .handlers import ASYNC_GENERATOR, COROUTINE, GENERATOR, code_flags, name_of
-from .limits import MAX_DELAY, MAX_DELAYED, MAX_IMMEDIATE, checked_count, checked_delay, checked_number
+from recoverable.checks import (
+    checked_count,
+    checked_delay,
+    checked_function,
+    checked_number,
+    checked_part,
+    checked_queue,
+    name_of,
+)
+from recoverable.errors import MessageDeserializationError
+from recoverable.frozen import Frozen, field
+from recoverable.limits import MAX_DELAY, MAX_DELAYED, MAX_IMMEDIATE
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, TypeAlias
 
-    from .policy import Policy
-    from .rate_limit import RateLimit
+    from recoverable.rate_limit.settings import RateLimit
+    from recoverable.recovery.actions import Action
+    from recoverable.recovery.error_context import ErrorContext
 
     Backoff: TypeAlias = Callable[[int], timedelta]
     Unrecoverable: TypeAlias = type[BaseException] | Callable[[BaseException], bool]
-
-
-def checked_queue(name: str, value: object, wanted: str = "the name of a queue") -> str:
-    """The queue's name, or an error that says what to write instead."""
-    if not isinstance(value, str):
-        raise TypeError(f"{name} is {value!r}; write {wanted}")
-    if not value.strip():
-        raise ValueError(f"{name} is blank; write {wanted}")
-    return value
-
-
-def checked_function(name: str, value: object, wanted: str) -> None:
-    """Refuse what cannot be called, and what gives a coroutine or generator when it is: the core awaits nothing."""
-    if not callable(value) or isinstance(value, type):
-        raise TypeError(f"{name} is {name_of(value)}; write {wanted}")
-    if code_flags(value) & (COROUTINE | GENERATOR | ASYNC_GENERATOR):
-        raise TypeError(
-            f"{name} is {name_of(value)}, an async def or generator; write {wanted}, by a plain def"
-        )
+    Policy: TypeAlias = Callable[["Recoverability", ErrorContext], Action]
 
 
 def checked_rules(rules: object) -> tuple[Any, ...]:
@@ -66,11 +57,10 @@ class Immediate(Frozen):
         ValueError: out of range.
     """
 
-    __slots__ = ("max_retries",)
-    max_retries: int
+    max_retries: int = 5
 
-    def __init__(self, max_retries: int = 5) -> None:
-        self._assign(max_retries=checked_count("Immediate(max_retries)", max_retries, MAX_IMMEDIATE))
+    def __post_init__(self) -> None:
+        checked_count("Immediate(max_retries)", self.max_retries, MAX_IMMEDIATE)
 
 
 class Delayed(Frozen):
@@ -89,31 +79,20 @@ class Delayed(Frozen):
         ValueError: out of range.
     """
 
-    __slots__ = ("backoff", "jitter", "max_retries", "max_total_time", "time_increase")
-    max_retries: int
-    time_increase: timedelta
-    backoff: Backoff | None
-    jitter: float
-    max_total_time: timedelta | None
+    max_retries: int = 3
+    time_increase: timedelta = timedelta(seconds=10)
+    backoff: Backoff | None = field(default=None, kw_only=True)
+    jitter: float = field(default=0.0, kw_only=True)
+    max_total_time: timedelta | None = field(default=None, kw_only=True)
 
-    def __init__(
-        self,
-        max_retries: int = 3,
-        time_increase: timedelta = timedelta(seconds=10),
-        *,
-        backoff: Backoff | None = None,
-        jitter: float = 0.0,
-        max_total_time: timedelta | None = None,
-    ) -> None:
-        checked_count("Delayed(max_retries)", max_retries, MAX_DELAYED)
-        checked_delay("Delayed(time_increase)", time_increase, MAX_DELAY / max(max_retries, 1))
-        if backoff is not None:
-            checked_function("Delayed(backoff)", backoff, "a function from retries made to a timedelta")
-        checked_number("Delayed(jitter)", jitter, 0.0, 1.0)
-        if max_total_time is not None:
-            checked_delay("Delayed(max_total_time)", max_total_time)
-        self._assign(max_retries=max_retries, time_increase=time_increase, backoff=backoff)
-        self._assign(jitter=jitter, max_total_time=max_total_time)
+    def __post_init__(self) -> None:
+        checked_count("Delayed(max_retries)", self.max_retries, MAX_DELAYED)
+        checked_delay("Delayed(time_increase)", self.time_increase, MAX_DELAY / max(self.max_retries, 1))
+        if self.backoff is not None:
+            checked_function("Delayed(backoff)", self.backoff, "a function from retries made to a timedelta")
+        checked_number("Delayed(jitter)", self.jitter, 0.0, 1.0)
+        if self.max_total_time is not None:
+            checked_delay("Delayed(max_total_time)", self.max_total_time)
 
 
 class Failed(Frozen):
@@ -128,7 +107,6 @@ class Failed(Frozen):
         ValueError: a blank queue name.
     """
 
-    __slots__ = ("error_queue", "unrecoverable")
     error_queue: str | None
     unrecoverable: tuple[Unrecoverable, ...]
 
@@ -152,42 +130,20 @@ class Recoverability(Frozen):
         TypeError: a part of another kind, or a policy that is no plain function.
     """
 
-    __slots__ = ("delayed", "failed", "immediate", "policy", "rate_limit")
-    immediate: Immediate
-    delayed: Delayed
-    failed: Failed
-    rate_limit: RateLimit | None
-    policy: Policy | None
+    immediate: Immediate = Immediate()
+    delayed: Delayed = Delayed()
+    failed: Failed = Failed()
+    rate_limit: RateLimit | None = field(default=None, kw_only=True)
+    policy: Policy | None = field(default=None, kw_only=True)
 
-    def __init__(
-        self,
-        immediate: Immediate = Immediate(),
-        delayed: Delayed = Delayed(),
-        failed: Failed = Failed(),
-        *,
-        rate_limit: RateLimit | None = None,
-        policy: Policy | None = None,
-    ) -> None:
-        checked_part("immediate", immediate, Immediate)
-        checked_part("delayed", delayed, Delayed)
-        checked_part("failed", failed, Failed)
-        if rate_limit is not None:
-            from .rate_limit import RateLimit  # noqa: PLC0415  # imported for those who set one
+    def __post_init__(self) -> None:
+        checked_part("immediate", self.immediate, Immediate)
+        checked_part("delayed", self.delayed, Delayed)
+        checked_part("failed", self.failed, Failed)
+        if self.rate_limit is not None:
+            from recoverable.rate_limit.settings import RateLimit  # noqa: PLC0415  # imported for those who set one
 
-            checked_part("rate_limit", rate_limit, RateLimit)
-        if policy is not None:
+            checked_part("rate_limit", self.rate_limit, RateLimit)
+        if self.policy is not None:
             wanted = "a function (recoverability, error_context) -> action"
-            checked_function("Recoverability(policy)", policy, wanted)
-        self._assign(
-            immediate=immediate, delayed=delayed, failed=failed, rate_limit=rate_limit, policy=policy
-        )
-
-
-def checked_part(name: str, part: object, kind: type) -> None:
-    """Let a part of `Recoverability` pass.
-
-    Raises:
-        TypeError: it is of another kind.
-    """
-    if not isinstance(part, kind):
-        raise TypeError(f"Recoverability({name}) is {part!r}; write {name}={kind.__name__}(...)")
+            checked_function("Recoverability(policy)", self.policy, wanted)

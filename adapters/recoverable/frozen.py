@@ -1,23 +1,72 @@
-"""Immutable values for what is imported before anything fails: `dataclasses` would bring `inspect` into each cold start."""
+"""Define immutable values by their fields alone: `dataclasses` would bring `inspect` into each cold start."""
 
 from __future__ import annotations
 
 TYPE_CHECKING = False  # type checkers take this name for true; `typing` need not be imported at cold start
 if TYPE_CHECKING:
-    from typing import Any, Self
+    from typing import Any, Self, dataclass_transform
+else:
+
+    def dataclass_transform(**_: object) -> object:
+        """Tell type checkers alone."""
+        return lambda cls: cls
 
 
+class Default:
+    """A field's default value where the field is given by name only."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+
+def field(*, default: Any, kw_only: bool) -> Any:  # noqa: ARG001  # read by type checkers: each field made by this is one by name
+    """Define a field that is given by name only: `field(default=None, kw_only=True)`."""
+    return Default(default)
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
 class Frozen:
-    """A value: its fields are its slots, set once; equal values are equal, and `__replace__` makes a changed one."""
+    """A value whose fields are its annotations, set once. Equal values are equal, and `__replace__` makes a changed one.
 
-    __slots__: tuple[str, ...] = ()
+    `__post_init__` may check the fields.
+    """
+
+    _defaults: dict[str, object]  # of the fields by place, then of those by name
+    _by_place = 0
+
+    def __init_subclass__(cls) -> None:
+        given = {name: vars(cls).get(name, Frozen) for name in vars(cls).get("__annotations__", ())}
+        cls._by_place = sum(not isinstance(default, Default) for default in given.values())
+        cls._defaults = {
+            name: default.value if isinstance(default, Default) else default for name, default in given.items()
+        }
+
+    def __init__(self, *by_place: object, **by_name: object) -> None:
+        fields = self._defaults | dict(zip(self._defaults, by_place, strict=False)) | by_name
+        missing = [name for name, value in fields.items() if value is Frozen]
+        twice = by_name.keys() & list(self._defaults)[: len(by_place)]
+        if len(by_place) > self._by_place or len(fields) > len(self._defaults) or missing or twice:
+            raise TypeError(f"{type(self).__name__}{by_place}{by_name or ''}: write {self._signature()}")
+        self._assign(**fields)
+        self.__post_init__()
+
+    def __post_init__(self) -> None:
+        """Check the fields; nothing is checked here."""
+
+    @classmethod
+    def fields(cls) -> tuple[str, ...]:
+        """Return the names of the fields, in their order."""
+        return tuple(cls._defaults)
+
+    @classmethod
+    def _signature(cls) -> str:
+        by_name = list(cls._defaults)[cls._by_place :]
+        return f"{cls.__name__}({', '.join([*list(cls._defaults)[: cls._by_place], *(f'{name}=...' for name in by_name)])})"
 
     def _assign(self, **fields: object) -> None:
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
-
-    def _fields(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
+        vars(self).update(fields)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(
@@ -27,21 +76,15 @@ class Frozen:
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"{type(self).__name__}.{name} cannot be deleted")
 
-    def __getstate__(self) -> dict[str, Any]:
-        return self._fields()
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self._assign(**state)
-
     def __replace__(self, /, **changes: object) -> Self:
-        """The same value with some fields changed; checked as any new one is. `copy.replace` calls this from 3.13 on."""
-        return type(self)(**(self._fields() | changes))
+        """Return the same value with some fields changed, checked as any new one. `copy.replace` calls this from 3.13 on."""
+        return type(self)(**(vars(self) | changes))
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._fields() == other._fields()
+        return type(self) is type(other) and vars(self) == vars(other)
 
     def __hash__(self) -> int:
-        return hash((type(self), *self._fields().values()))
+        return hash((type(self), *vars(self).values()))
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._fields().items())})"
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 
-from .limits import MAX_COUNT
+from recoverable.limits import MAX_COUNT
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
@@ -19,12 +19,12 @@ ENCLOSED_MESSAGE_TYPES = "NServiceBus.EnclosedMessageTypes"
 
 DELAYED_RETRIES = "NServiceBus.Retries"
 DELAYED_RETRY_AT = "NServiceBus.Retries.Timestamp"
-CARRIED = "NServiceBus.FLRetries"
+PRIOR_ATTEMPTS = "NServiceBus.FLRetries"
 FIRST_DELAYED_RETRY_AT = "Recoverable.FirstDelayedRetry"
 HELD_SINCE = "Recoverable.HeldSince"
 DUE_AT = "Recoverable.DueAt"
 
-RETRY_HEADERS = (DELAYED_RETRIES, DELAYED_RETRY_AT, CARRIED, FIRST_DELAYED_RETRY_AT, HELD_SINCE, DUE_AT)
+RETRY_HEADERS = (DELAYED_RETRIES, DELAYED_RETRY_AT, PRIOR_ATTEMPTS, FIRST_DELAYED_RETRY_AT, HELD_SINCE, DUE_AT)
 """What tells how far a message has climbed: gone when it leaves the ladder."""
 
 
@@ -54,9 +54,7 @@ def read_date(headers: Mapping[str, str], name: str) -> datetime | None:
     """
     text = headers.get(name, "")
     parts = text[0:4], text[5:7], text[8:10], text[11:13], text[14:16], text[17:19], text[20:26]
-    if len(text) != len("2016-08-16 10:06:20:123456 Z") or not all(
-        part.isascii() and part.isdigit() for part in parts
-    ):
+    if len(text) != len("2016-08-16 10:06:20:123456 Z") or not all(part.isascii() and part.isdigit() for part in parts):
         return None
     try:
         return datetime(*map(int, parts), tzinfo=UTC)  # type: ignore[arg-type,misc]  # seven numbers, then the zone

@@ -1,4 +1,4 @@
-"""The bounds on settings and delays, and the checks that refuse what lies outside them."""
+"""The bounds on settings and delays, and on what comes from the wire."""
 
 from __future__ import annotations
 
@@ -17,31 +17,3 @@ MAX_DELAY = timedelta(days=365)
 """The longest delay; a message that claims to be due later than this is due now."""
 
 NO_DELAY = timedelta(0)
-
-
-def checked_count(name: str, value: object, most: int) -> int:
-    """The whole number from 0 to `most`, or an error that says what to write instead."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name} is {value!r}; write a whole number from 0 to {most:,}")
-    if not 0 <= value <= most:
-        raise ValueError(f"{name} is {value:,}; write a whole number from 0 (no retries) to {most:,}")
-    return value
-
-
-def checked_number(name: str, value: object, least: float, most: float) -> float:
-    """The number from `least` to `most`, or an error that says what to write instead."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError(f"{name} is {value!r}; write a number from {least} to {most}")
-    if not least <= value <= most:
-        raise ValueError(f"{name} is {value!r}; write a number from {least} to {most}")
-    return value
-
-
-def checked_delay(name: str, value: object, most: timedelta = MAX_DELAY) -> timedelta:
-    """The duration from 0 to `most`, or an error that says what to write instead."""
-    if not isinstance(value, timedelta):
-        raise TypeError(f"{name} is {value!r}; write a timedelta, such as timedelta(seconds=10)")
-    if not NO_DELAY <= value <= most:
-        said = value if value >= NO_DELAY else f"-{-value}"  # Python writes -1 s as "-1 day, 23:59:59"
-        raise ValueError(f"{name} is {said}; write a timedelta from 0 to {most}")
-    return value

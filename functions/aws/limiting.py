@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from recoverable import RateLimit
-from recoverable.aws.circuit_store import DynamoDbCircuit
-from recoverable.aws.pause import PauseTrigger
+from recoverable.aws.pause.circuit_store import DynamoDbCircuit
+from recoverable.aws.pause.trigger import PauseTrigger
 from shop import is_the_banks
 
 
@@ -20,9 +20,7 @@ def limited_after(failures: int) -> RateLimit:
     if os.environ.get("PAUSE_TRIGGER") != "true":
         return RateLimit(failures, counts=is_the_banks, store=circuit)
     pause = PauseTrigger(circuit, queue_arn=os.environ["ORDERS_QUEUE_ARN"], function=function_name())
-    return RateLimit(
-        failures, counts=is_the_banks, store=circuit, on_started=pause.start, on_ended=pause.stop
-    )
+    return RateLimit(failures, counts=is_the_banks, store=circuit, on_started=pause.start, on_ended=pause.stop)
 
 
 def function_name() -> str:

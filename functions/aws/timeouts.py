@@ -7,7 +7,5 @@ import os
 from recoverable.timeouts import Dispatcher, DynamoDBStore
 
 handler = Dispatcher(
-    DynamoDBStore(
-        os.environ.get("TIMEOUTS_TABLE", "timeouts"), bucket=os.environ.get("TIMEOUTS_BUCKET") or None
-    )
+    DynamoDBStore(os.environ.get("TIMEOUTS_TABLE", "timeouts"), bucket=os.environ.get("TIMEOUTS_BUCKET") or None)
 )

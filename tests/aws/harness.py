@@ -79,13 +79,7 @@ class Mapping:
     """
 
     def __init__(
-        self,
-        queue: Queue,
-        endpoint: Endpoint,
-        *,
-        contexts: Contexts = Context,
-        batch: int = 10,
-        visibility: int = 60,
+        self, queue: Queue, endpoint: Endpoint, *, contexts: Contexts = Context, batch: int = 10, visibility: int = 60
     ) -> None:
         self.queue, self._endpoint, self._contexts = queue, endpoint, contexts
         self._batch, self._visibility = batch, visibility
@@ -124,8 +118,7 @@ class Mapping:
 
     def _delete(self, messages: list[Any]) -> None:
         entries: Any = [
-            {"Id": str(number), "ReceiptHandle": message["ReceiptHandle"]}
-            for number, message in enumerate(messages)
+            {"Id": str(number), "ReceiptHandle": message["ReceiptHandle"]} for number, message in enumerate(messages)
         ]
         if entries:
             self.queue.client.delete_message_batch(QueueUrl=self.queue.url, Entries=entries)
@@ -176,9 +169,7 @@ def wait_for(condition: Callable[[], bool], *, within: float = PATIENCE) -> None
         pause.wait(PAUSE)
 
 
-def sqs_endpoint(
-    handler: Callable[[Message], Any], recoverability: Recoverability, **settings: Any
-) -> SqsEndpoint:
+def sqs_endpoint(handler: Callable[[Message], Any], recoverability: Recoverability, **settings: Any) -> SqsEndpoint:
     """An endpoint that keeps ample time for settling unless told otherwise."""
     return SqsEndpoint(handler, recoverability, **{**PATIENT, **settings})
 

@@ -12,11 +12,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
 HEADERS = "NServiceBus.AmazonSQS.Headers"
-WAITING = (
-    "ApproximateNumberOfMessages",
-    "ApproximateNumberOfMessagesNotVisible",
-    "ApproximateNumberOfMessagesDelayed",
-)
+WAITING = ("ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible", "ApproximateNumberOfMessagesDelayed")
 
 
 class Arrived(NamedTuple):
@@ -88,9 +84,5 @@ def arrived(message: Any) -> Arrived:
     headers = json.loads(attributes.pop(HEADERS, {"StringValue": "{}"})["StringValue"])
     system = message["Attributes"]
     return Arrived(
-        message["Body"],
-        headers,
-        attributes,
-        system.get("MessageGroupId"),
-        system.get("MessageDeduplicationId"),
+        message["Body"], headers, attributes, system.get("MessageGroupId"), system.get("MessageDeduplicationId")
     )

@@ -21,12 +21,7 @@ def text(value: str, kind: str = "String") -> Record:
 
 def binary(value: bytes, kind: str = "Binary") -> Record:
     """A binary attribute of a record."""
-    return {
-        "binaryValue": b64encode(value).decode(),
-        "stringListValues": [],
-        "binaryListValues": [],
-        "dataType": kind,
-    }
+    return {"binaryValue": b64encode(value).decode(), "stringListValues": [], "binaryListValues": [], "dataType": kind}
 
 
 def record(

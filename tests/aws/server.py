@@ -14,7 +14,7 @@ from botocore.config import Config
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import make_server
 
-from recoverable.local.aws.one_at_a_time import OneAtATime
+from recoverable_local.lambda_host.services.one_at_a_time import OneAtATime
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -46,9 +46,7 @@ def moto_server() -> Iterator[str]:
 @cache
 def session() -> boto3.session.Session:
     """The session of all clients, since each new one reads its models again."""
-    return boto3.session.Session(
-        aws_access_key_id="testing", aws_secret_access_key="testing", region_name=REGION
-    )
+    return boto3.session.Session(aws_access_key_id="testing", aws_secret_access_key="testing", region_name=REGION)
 
 
 def client_at(url: str) -> SQSClient:

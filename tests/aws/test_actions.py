@@ -27,7 +27,7 @@ from recoverable import (
     RetryAfter,
     default_policy,
 )
-from recoverable.actions import Action
+from recoverable.recovery.actions import Action
 
 
 class Handler:
@@ -72,9 +72,7 @@ def test_the_error_queue_is_known_by_name_arn_or_url(
 
 
 @pytest.mark.parametrize("named_by", ["name", "arn"])
-def test_a_policy_chooses_the_error_queue(
-    orders: Queue, error: Queue, new_queue: NewQueue, named_by: str
-) -> None:
+def test_a_policy_chooses_the_error_queue(orders: Queue, error: Queue, new_queue: NewQueue, named_by: str) -> None:
     poison = new_queue("poison")
 
     climb(orders, ladder(error, policy=lambda *_: MoveToError(getattr(poison, named_by))))
@@ -113,9 +111,7 @@ def test_a_discarded_message_is_gone_and_the_log_keeps_the_reason(
 
 
 def test_an_unrecoverable_failure_goes_to_the_error_queue_at_once(orders: Queue, error: Queue) -> None:
-    handler = climb(
-        orders, ladder(error, immediate=5, delayed=3, unrecoverable=(LookupError,)), KeyError("x")
-    )
+    handler = climb(orders, ladder(error, immediate=5, delayed=3, unrecoverable=(LookupError,)), KeyError("x"))
 
     assert (handler.runs, types(error)) == ([(0, 1)], ["KeyError"])
 

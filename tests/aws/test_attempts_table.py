@@ -61,8 +61,7 @@ def test_six_competing_instances_make_the_attempts_of_the_table(
     handler = Ledger()
     recoverability = ladder(error, immediate=immediate, delayed=delayed)
     instances = [
-        Mapping(orders, sqs_endpoint(handler, recoverability, client=client_at(sqs)), batch=2)
-        for _ in range(6)
+        Mapping(orders, sqs_endpoint(handler, recoverability, client=client_at(sqs)), batch=2) for _ in range(6)
     ]
     for body in BODIES:
         orders.send(body)

@@ -62,6 +62,4 @@ def test_whatever_calls_fail_nothing_is_lost_and_nothing_good_is_given_up(
     given_up = Counter(copy.body for copy in error.arrived())
     assert (set(runs), set(given_up), mapping.raised) == ({*GOOD, *BAD}, {*BAD}, [])
     assert max(given_up.values()) <= 2**lost
-    assert (
-        min(runs[body] for body in BAD) >= 2
-    )  # the copy of a lost answer climbs, though its original is convicted
+    assert min(runs[body] for body in BAD) >= 2  # the copy of a lost answer climbs, though its original is convicted

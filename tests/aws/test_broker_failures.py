@@ -29,12 +29,7 @@ def no_body_in_the_log(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
 
 @nothing_done
 def test_a_copy_that_is_not_sent_leaves_its_message_to_come_back(
-    orders: Queue,
-    error: Queue,
-    proxy: FaultyProxy,
-    handler: Handler,
-    caplog: pytest.LogCaptureFixture,
-    fault: Fault,
+    orders: Queue, error: Queue, proxy: FaultyProxy, handler: Handler, caplog: pytest.LogCaptureFixture, fault: Fault
 ) -> None:
     failing = mapping(orders, error, handler)
     proxy.rules = [Rule("SendMessageBatch", fault)]
@@ -161,10 +156,5 @@ def test_the_log_says_why_single_messages_of_a_call_failed(
         failing.poll()
         failing.expire()
 
-    assert (
-        f"SQS could not be told about 1 messages ('{error.name}'): Overloaded says the proxy." in caplog.text
-    )
-    assert (
-        f"SQS could not be told about 1 messages ('{error.name}'): its answer does not name them."
-        in caplog.text
-    )
+    assert f"SQS could not be told about 1 messages ('{error.name}'): Overloaded says the proxy." in caplog.text
+    assert f"SQS could not be told about 1 messages ('{error.name}'): its answer does not name them." in caplog.text

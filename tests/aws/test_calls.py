@@ -101,7 +101,7 @@ from recoverable.aws import SqsEndpoint
 
 answer = SqsEndpoint(lambda message: message.text)(json.load(sys.stdin), None)
 assert answer == {"batchItemFailures": []}, answer
-print(*sorted({"boto3", "botocore", "asyncio", "recoverable.recovery", "recoverable.aws.client"} & set(sys.modules)))
+print(*sorted({"boto3", "botocore", "asyncio", "recoverable.recovery.decision", "recoverable.aws.client"} & set(sys.modules)))
 """
 
 

@@ -13,11 +13,10 @@ from aws.queues import HEADERS
 from aws.records import binary, record, text
 from aws.shapes import FOLDED, ID, wrapped
 from builders import platform, recoverability
-from recoverable.aws.copies import Copy, Entry, copy_of
-from recoverable.aws.destinations import destination
+from recoverable.aws.copies import Copy, Entry, copy_of, destination
 from recoverable.aws.queues import Queue
 from recoverable.aws.records import delivery_of
-from recoverable.settlements import Forward
+from recoverable.recovery.settlement import Forward
 
 SOURCE = Queue("eu-west-1", "123456789012", "orders")
 
@@ -111,9 +110,7 @@ def test_the_attributes_that_have_no_room_are_folded_into_ours(number: int, over
 
 def test_in_the_wrapped_shape_ten_attributes_have_room_and_folded_ones_come_out_again() -> None:
     folded = {"a9": text("9"), "a10": text("10")}
-    one = record(
-        wrapped({ID: "7", FOLDED: json.dumps(folded)}), attributes={f"a{n}": text(str(n)) for n in range(9)}
-    )
+    one = record(wrapped({ID: "7", FOLDED: json.dumps(folded)}), attributes={f"a{n}": text(str(n)) for n in range(9)})
 
     copy = entry(one)
 
@@ -168,10 +165,7 @@ def test_one_original_has_the_same_identity_at_one_destination_whatever_its_coun
 
 
 def test_another_original_or_destination_or_source_is_another_identity() -> None:
-    other_region, other_account = (
-        Queue("eu-west-2", FIFO.account, FIFO.name),
-        Queue(FIFO.region, "42", FIFO.name),
-    )
+    other_region, other_account = (Queue("eu-west-2", FIFO.account, FIFO.name), Queue(FIFO.region, "42", FIFO.name))
     identities = [
         identity(record()),
         identity(record(message_id="native-2")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -13,12 +14,11 @@ from hypothesis import strategies as st
 from aws.queues import HEADERS
 from aws.records import binary, record, text
 from builders import platform, recoverability
-from recoverable.aws.attributes import TEXT
 from recoverable.aws.copies import Copy, Entry, batches, copy_of, size
 from recoverable.aws.queues import Queue
 from recoverable.aws.records import delivery_of
-from recoverable.aws.wire import wire_of
-from recoverable.settlements import Forward
+from recoverable.aws.wire import TEXT, wire_of
+from recoverable.recovery.settlement import Forward
 
 SOURCE = Queue("eu-west-1", "123456789012", "orders")
 ERROR = Queue("eu-west-1", "123456789012", "error")
@@ -121,7 +121,7 @@ def test_what_sqs_does_not_take_as_it_stands_is_escaped(letter: str) -> None:
     copy = copied(one, {"NServiceBus.FailedQ": f"é{letter}!"})
 
     assert copy is not None
-    assert TEXT.fullmatch(copy.entry["MessageBody"])
+    assert re.fullmatch(TEXT, copy.entry["MessageBody"])
     assert json.loads(copy.entry["MessageBody"]) == {
         "Headers": {"NServiceBus.MessageId": "m-1", "NServiceBus.FailedQ": f"é{letter}!"},
         "Body": f"é{letter}!",
@@ -166,11 +166,7 @@ def test_a_batch_goes_to_one_queue() -> None:
     elsewhere = Queue("us-east-2", "123456789012", "error")
     copies = [of_size(1, to) for to in (ERROR, SOURCE, elsewhere, ERROR, SOURCE)]
 
-    assert [[copy.to for copy in batch] for batch in batches(copies)] == [
-        [ERROR, ERROR],
-        [SOURCE, SOURCE],
-        [elsewhere],
-    ]
+    assert [[copy.to for copy in batch] for batch in batches(copies)] == [[ERROR, ERROR], [SOURCE, SOURCE], [elsewhere]]
 
 
 @given(st.lists(st.tuples(st.integers(1, LIMIT), st.sampled_from([SOURCE, ERROR])), max_size=30))

@@ -146,9 +146,7 @@ def test_an_interruption_inside_a_task_of_the_handler_leaves_nothing_running_beh
     assert (Counter(runs), error.count()) == ({"end": 2, "next": 1}, 0)
 
 
-def test_clients_that_a_handler_keeps_between_invocations_find_their_event_loop(
-    orders: Queue, error: Queue
-) -> None:
+def test_clients_that_a_handler_keeps_between_invocations_find_their_event_loop(orders: Queue, error: Queue) -> None:
     loops: list[object] = []
 
     async def handle(message: Message) -> None:

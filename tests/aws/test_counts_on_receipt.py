@@ -12,33 +12,29 @@ from aws.shapes import ID, wrapped
 from builders import platform, recoverability
 from recoverable.aws.queues import queue_from_arn
 from recoverable.aws.records import delivery_of
-from recoverable.delivery import Delivery
+from recoverable.recovery.delivery import Delivery
 
 A_DATE = "2026-03-04 05:06:07:000089 Z"
 THAT_DATE = datetime(2026, 3, 4, 5, 6, 7, 89, tzinfo=UTC)
 
 
-def read(one: dict[str, Any], *, counter: Any = "native", in_place: bool = False) -> Delivery:
+def read(one: dict[str, Any], *, counter: Any = "native", redelivers_only: bool = False) -> Delivery:
     """The delivery, with two immediate and two delayed retries."""
     queue = queue_from_arn(one["eventSourceARN"])
-    return delivery_of(one, queue, recoverability(2, 2), platform(counter, in_place=in_place))
+    return delivery_of(one, queue, recoverability(2, 2), platform(counter, redelivers_only=redelivers_only))
 
 
-@pytest.mark.parametrize(
-    "system", [None, {}, {"ApproximateReceiveCount": ""}, {"ApproximateReceiveCount": "many"}]
-)
+@pytest.mark.parametrize("system", [None, {}, {"ApproximateReceiveCount": ""}, {"ApproximateReceiveCount": "many"}])
 def test_a_missing_count_of_deliveries_reads_as_one(system: dict[str, str] | None) -> None:
     assert read({**record(), "attributes": system}).deliveries == 1
 
 
-@pytest.mark.parametrize(
-    "count", ["10001", "2000000000", "9" * 5000], ids=["one more", "two billion", "endless"]
-)
+@pytest.mark.parametrize("count", ["10001", "2000000000", "9" * 5000], ids=["one more", "two billion", "endless"])
 def test_a_count_of_deliveries_beyond_all_counting_is_no_first_delivery(count: str) -> None:
     """As one it would be retried at once, come back with the next such count, and go on so without a pause."""
     delivery = read({**record(), "attributes": {"ApproximateReceiveCount": count}})
 
-    assert (delivery.deliveries, delivery.wordless) == (10_000, True)
+    assert (delivery.deliveries, delivery.unreported) == (10_000, True)
 
 
 COUNTS = [  # written, read
@@ -70,7 +66,7 @@ def test_a_counter_that_is_no_count_reads_as_none(written: object, count: int, s
     headers = {ID: "7", "NServiceBus.Retries": written, "NServiceBus.FLRetries": written}
     delivery = read(record(headers=headers) if shape == "attribute" else record(wrapped(headers)))
 
-    assert (delivery.message.round, delivery.carried) == (count, count)
+    assert (delivery.message.round, delivery.prior_attempts) == (count, count)
 
 
 DATES = [  # written, read
@@ -94,7 +90,7 @@ def test_a_date_that_is_none_is_absent(written: object, moment: datetime | None)
     assert (delivery.due_at, delivery.held_since) == (moment, moment)
 
 
-PLACES = [  # counter, carried, deliveries: attempt, wordless; of three attempts a round
+PLACES = [  # counter, carried, deliveries: attempt, unreported; of three attempts a round
     ("native", 0, 1, 1, False),
     ("native", 0, 3, 3, False),
     ("native", 0, 5, 5, False),
@@ -111,18 +107,16 @@ PLACES = [  # counter, carried, deliveries: attempt, wordless; of three attempts
 ]
 
 
-@pytest.mark.parametrize(("counter", "carried", "deliveries", "attempt", "wordless"), PLACES)
+@pytest.mark.parametrize(("counter", "carried", "deliveries", "attempt", "unreported"), PLACES)
 def test_the_counts_tell_the_attempt_and_whether_too_many_deliveries_ended_without_a_word(
-    *, counter: str, carried: int, deliveries: int, attempt: int, wordless: bool
+    *, counter: str, carried: int, deliveries: int, attempt: int, unreported: bool
 ) -> None:
-    delivery = read(
-        record(deliveries=deliveries, headers={"NServiceBus.FLRetries": str(carried)}), counter=counter
-    )
+    delivery = read(record(deliveries=deliveries, headers={"NServiceBus.FLRetries": str(carried)}), counter=counter)
 
-    assert (delivery.message.attempt, delivery.wordless) == (attempt, wordless)
+    assert (delivery.message.attempt, delivery.unreported) == (attempt, unreported)
 
 
-FIFO = [  # deliveries: round, attempt, wordless; of nine attempts in all
+FIFO = [  # deliveries: round, attempt, unreported; of nine attempts in all
     (1, 0, 1, False),
     (3, 0, 3, False),
     (4, 1, 1, False),
@@ -133,16 +127,12 @@ FIFO = [  # deliveries: round, attempt, wordless; of nine attempts in all
 ]
 
 
-@pytest.mark.parametrize(("deliveries", "round_", "attempt", "wordless"), FIFO)
+@pytest.mark.parametrize(("deliveries", "round_", "attempt", "unreported"), FIFO)
 def test_on_a_fifo_queue_the_broker_s_count_tells_all(
-    *, deliveries: int, round_: int, attempt: int, wordless: bool
+    *, deliveries: int, round_: int, attempt: int, unreported: bool
 ) -> None:
     claims = {"NServiceBus.Retries": "1", "NServiceBus.FLRetries": "1", "Recoverable.DueAt": A_DATE}
-    delivery = read(record(deliveries=deliveries, headers=claims), in_place=True)
+    delivery = read(record(deliveries=deliveries, headers=claims), redelivers_only=True)
 
-    assert (delivery.message.round, delivery.message.attempt, delivery.wordless) == (
-        round_,
-        attempt,
-        wordless,
-    )
-    assert (delivery.carried, delivery.due_at) == (0, None)
+    assert (delivery.message.round, delivery.message.attempt, delivery.unreported) == (round_, attempt, unreported)
+    assert (delivery.prior_attempts, delivery.due_at) == (0, None)

@@ -37,9 +37,7 @@ def bodies(queue: Queue) -> list[str]:
     return sorted(message.body for message in queue.arrived())
 
 
-def without_partial_responses(
-    orders: Queue, error: Queue, handler: Handler, *, immediate: int = 0
-) -> Mapping:
+def without_partial_responses(orders: Queue, error: Queue, handler: Handler, *, immediate: int = 0) -> Mapping:
     return Mapping(orders, sqs_endpoint(handler, ladder(error, immediate=immediate), partial_responses=False))
 
 
@@ -118,16 +116,11 @@ def test_an_interruption_is_a_failed_attempt_and_raised_again_after_settling(
 
     mapping.poll()
 
-    assert ([type(error) for error in mapping.raised], handler.runs) == (
-        [interruption],
-        ["good", "bad", "end"],
-    )
+    assert ([type(error) for error in mapping.raised], handler.runs) == ([interruption], ["good", "bad", "end"])
     assert (bodies(error), orders.count(), bodies(orders)) == (["bad", "end"], 1, ["late"])
 
 
-def test_an_interruption_leaves_an_immediate_retry_to_the_next_invocation(
-    orders: Queue, error: Queue
-) -> None:
+def test_an_interruption_leaves_an_immediate_retry_to_the_next_invocation(orders: Queue, error: Queue) -> None:
     handler = Handler(SystemExit)
     send(orders, "end")
     mapping = Mapping(orders, sqs_endpoint(handler, ladder(error, immediate=1)))
@@ -157,9 +150,7 @@ def test_an_interruption_in_a_coroutine_is_raised_again_after_settling(
     assert (bodies(error), orders.count(), bodies(orders)) == (["end"], 1, ["late"])
 
 
-def test_after_an_interruption_what_was_delivered_earlier_is_handed_back_too(
-    orders: Queue, error: Queue
-) -> None:
+def test_after_an_interruption_what_was_delivered_earlier_is_handed_back_too(orders: Queue, error: Queue) -> None:
     handler = Handler()
     send(orders, "again")
     lose_deliveries(orders, 1)

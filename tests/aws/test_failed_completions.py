@@ -26,12 +26,7 @@ def no_body_in_the_log(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
 
 @any_fault
 def test_a_delete_that_fails_is_left_to_the_mapping(
-    orders: Queue,
-    error: Queue,
-    proxy: FaultyProxy,
-    handler: Handler,
-    caplog: pytest.LogCaptureFixture,
-    fault: Fault,
+    orders: Queue, error: Queue, proxy: FaultyProxy, handler: Handler, caplog: pytest.LogCaptureFixture, fault: Fault
 ) -> None:
     failing = mapping(orders, error, handler)
     proxy.rules = [Rule("DeleteMessageBatch", fault)]
@@ -48,12 +43,7 @@ def test_a_delete_that_fails_is_left_to_the_mapping(
 
 @any_fault
 def test_an_immediate_retry_that_cannot_be_shown_again_comes_after_the_visibility_timeout(
-    orders: Queue,
-    error: Queue,
-    proxy: FaultyProxy,
-    handler: Handler,
-    caplog: pytest.LogCaptureFixture,
-    fault: Fault,
+    orders: Queue, error: Queue, proxy: FaultyProxy, handler: Handler, caplog: pytest.LogCaptureFixture, fault: Fault
 ) -> None:
     failing = mapping(orders, error, handler, immediate=1)
     proxy.rules = [Rule("ChangeMessageVisibilityBatch", fault)]

@@ -46,15 +46,11 @@ def failing(*bad: str, runs: Runs) -> Callable[[Message], None]:
     return handle
 
 
-def mapping(
-    queue: Queue, handler: Callable[[Message], Any], *, batch: int = 1, error: Queue, **steps: Any
-) -> Mapping:
+def mapping(queue: Queue, handler: Callable[[Message], Any], *, batch: int = 1, error: Queue, **steps: Any) -> Mapping:
     return Mapping(queue, sqs_endpoint(handler, ladder(error, **steps)), batch=batch)
 
 
-def test_the_order_of_a_group_is_kept_while_its_head_climbs(
-    orders: Queue, error: Queue, proxy: FaultyProxy
-) -> None:
+def test_the_order_of_a_group_is_kept_while_its_head_climbs(orders: Queue, error: Queue, proxy: FaultyProxy) -> None:
     runs: Runs = []
     send(orders, "a1", "a2")
 
@@ -145,9 +141,7 @@ def test_a_copy_whose_answer_was_lost_is_recognized_and_arrives_once(
 ) -> None:
     runs: Runs = []
     send(orders, "a1")
-    endpoint = mapping(
-        orders, failing("a1", runs=runs), error=error, immediate=5, unrecoverable=(ValueError,)
-    )
+    endpoint = mapping(orders, failing("a1", runs=runs), error=error, immediate=5, unrecoverable=(ValueError,))
     proxy.rules = [Rule("SendMessageBatch", LoseAnswer(), calls=(1,))]
 
     endpoint.poll()
@@ -194,6 +188,4 @@ def test_a_message_delivered_beyond_its_ladder_goes_to_the_error_queue_without_r
 
     given_up = [copy.headers["NServiceBus.ExceptionInfo.ExceptionType"] for copy in error.arrived()]
     assert len(seen) == runs
-    assert given_up == (
-        ["recoverable.UnreportedFailure"] if not runs else ["ValueError"] if lost >= 3 else []
-    )
+    assert given_up == (["recoverable.UnreportedFailure"] if not runs else ["ValueError"] if lost >= 3 else [])

@@ -58,9 +58,7 @@ def test_six_competing_instances_make_the_attempts_of_the_table(
     settings = ladder(error, immediate=immediate, delayed=delayed)
     orders.send("first")
     orders.send("second")
-    instances = [
-        Mapping(orders, sqs_endpoint(handler, settings, client=client_at(sqs), **HEADER)) for _ in range(6)
-    ]
+    instances = [Mapping(orders, sqs_endpoint(handler, settings, client=client_at(sqs), **HEADER)) for _ in range(6)]
 
     compete(instances, until=lambda: error.count() == 2 and orders.count() == 0)
 
@@ -77,9 +75,7 @@ def test_the_error_copy_has_no_counters(orders: Queue, error: Queue, handler: Le
     assert [name for name in copy.headers if "Retries" in name or name.startswith("Recoverable.")] == []
 
 
-def test_up_to_two_lost_deliveries_of_a_copy_count_for_nothing(
-    orders: Queue, error: Queue, handler: Ledger
-) -> None:
+def test_up_to_two_lost_deliveries_of_a_copy_count_for_nothing(orders: Queue, error: Queue, handler: Ledger) -> None:
     orders.send()
     lose_deliveries(orders, 2)
 
@@ -88,9 +84,7 @@ def test_up_to_two_lost_deliveries_of_a_copy_count_for_nothing(
     assert handler.runs == [(0, 1), (0, 2)]
 
 
-def test_three_lost_deliveries_of_one_copy_count_as_one_attempt(
-    orders: Queue, error: Queue, handler: Ledger
-) -> None:
+def test_three_lost_deliveries_of_one_copy_count_as_one_attempt(orders: Queue, error: Queue, handler: Ledger) -> None:
     orders.send()
     lose_deliveries(orders, 3)
 

@@ -103,9 +103,7 @@ def test_a_hop_leaves_every_header_as_it_is_however_often_it_was_delivered(
     handler = Ledger()
     orders.send(attributes=not_due_before(LATER))
     lose_deliveries(orders, lost)
-    mapping = Mapping(
-        orders, sqs_endpoint(handler, ladder(error, immediate=5, delayed=3), clock=lambda: NOW, **SHORT)
-    )
+    mapping = Mapping(orders, sqs_endpoint(handler, ladder(error, immediate=5, delayed=3), clock=lambda: NOW, **SHORT))
 
     reported = mapping.poll()
 
@@ -116,9 +114,7 @@ def test_a_hop_leaves_every_header_as_it_is_however_often_it_was_delivered(
     assert [copy.headers for copy in copies] == [sent | {"NServiceBus.TimeSent": A_DATE}]
 
 
-@pytest.mark.parametrize(
-    "due", [EARLIER, "2026-03-04 05:06:07:000089 Z", "9999-12-31 23:59:59:999999 Z", "soon"]
-)
+@pytest.mark.parametrize("due", [EARLIER, "2026-03-04 05:06:07:000089 Z", "9999-12-31 23:59:59:999999 Z", "soon"])
 def test_what_is_due_or_says_nonsense_runs_now(orders: Queue, error: Queue, due: str) -> None:
     handler = Ledger()
     orders.send(attributes=not_due_before(due))

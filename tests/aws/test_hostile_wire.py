@@ -69,10 +69,7 @@ def test_headers_nested_to_any_depth_can_be_read_as_something(form: str) -> None
     for depth in range(800, 1010):  # around Python's limit, where what was read may be too deep to be written
         deep = "[" * depth + "]" * depth
         headers = '{"NServiceBus.MessageId": "7", "deep": ' + deep + "}"
-        unwrapped, in_wrapper = (
-            record(attributes={HEADERS: text(headers)}),
-            record(f'{{"Headers": {headers}}}'),
-        )
+        unwrapped, in_wrapper = (record(attributes={HEADERS: text(headers)}), record(f'{{"Headers": {headers}}}'))
 
         wire = wire_of(unwrapped if form == "attribute" else in_wrapper)
 

@@ -13,8 +13,8 @@ from aws.queues import Queue
 from builders import delivery
 from recoverable import Message
 from recoverable.aws.order import groups
-from recoverable.counting import is_wordless
-from recoverable.delivery import Delivery
+from recoverable.recovery.counting import is_unreported
+from recoverable.recovery.delivery import Delivery
 
 
 class Watcher:
@@ -54,11 +54,7 @@ def test_fresh_messages_are_settled_before_the_first_that_was_delivered_earlier_
     assert fresh == [("good", {}), ("bad 1", {}), ("bad 2", {})]
     assert {body for body, _ in again} == {"again 1", "again 2", "again 3"}
     assert [before for _, before in again] == [settled(2, 3), settled(2, 4), settled(2, 5)]
-    assert (reported, proxy.entries, orders.count()) == (
-        [],
-        settled(2, 5),
-        0,
-    )  # the last one is the mapping's
+    assert (reported, proxy.entries, orders.count()) == ([], settled(2, 5), 0)  # the last one is the mapping's
 
 
 def test_a_failure_among_those_delivered_earlier_is_forwarded_before_the_next_runs(
@@ -163,14 +159,12 @@ def fates(killers: tuple[str, ...]) -> dict[str, str]:
 
 def end(one: Delivery, killers: tuple[str, ...]) -> str:
     """How one delivery ends."""
-    if is_wordless(one, "native", IMMEDIATE):
+    if is_unreported(one, "native", IMMEDIATE):
         return "error" if one.message.round == DELAYED else "next round"
     return "dies" if one.message.id in killers else "done"
 
 
 @pytest.mark.parametrize("number", range(IMMEDIATE + DELAYED + 2))
-def test_up_to_as_many_killers_as_immediate_and_delayed_retries_and_one_convict_no_innocent(
-    number: int,
-) -> None:
+def test_up_to_as_many_killers_as_immediate_and_delayed_retries_and_one_convict_no_innocent(number: int) -> None:
     for killers in combinations(NAMES, number):
         assert fates(killers) == {name: "error" if name in killers else "done" for name in NAMES}

@@ -27,11 +27,7 @@ def test_the_whole_ladder_makes_no_call_but_to_send_to_show_again_and_to_delete(
     Mapping(orders, endpoint).run_dry()
 
     assert [copy.body for copy in error.arrived()] == ["hello"]
-    assert proxy.calls == {
-        "ChangeMessageVisibilityBatch": 2,
-        "SendMessageBatch": 2,
-        "DeleteMessageBatch": 2,
-    }
+    assert proxy.calls == {"ChangeMessageVisibilityBatch": 2, "SendMessageBatch": 2, "DeleteMessageBatch": 2}
 
 
 def test_a_url_is_called_as_it_is_given(orders: Queue, error: Queue, proxy: FaultyProxy) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from builders import NOW, delivery
 from recoverable.aws.order import groups
-from recoverable.delivery import Delivery
+from recoverable.recovery.delivery import Delivery
 
 
 def came(
@@ -18,14 +18,14 @@ def came(
     *,
     native: str = "",
     held: int | None = None,
-    carried: int = 0,
+    prior_attempts: int = 0,
     round_: int = 0,
 ) -> Delivery:
     """A delivery of the message of that name, `held` since so many minutes."""
     return delivery(
         id=name,
         deliveries=deliveries,
-        carried=carried,
+        prior_attempts=prior_attempts,
         round=round_,
         native={"messageId": native or name},
         held_since=None if held is None else NOW - timedelta(minutes=held),
@@ -56,8 +56,7 @@ def test_records_delivered_earlier_run_alone_however_long_they_are_held() -> Non
 
 
 @pytest.mark.parametrize(
-    ("deliveries", "rotation"),
-    [(2, "cdab"), (3, "dabc"), (4, "abcd"), (5, "bcda"), (6, "cdab"), (101, "bcda")],
+    ("deliveries", "rotation"), [(2, "cdab"), (3, "dabc"), (4, "abcd"), (5, "bcda"), (6, "cdab"), (101, "bcda")]
 )
 def test_each_delivery_starts_one_place_further(deliveries: int, rotation: str) -> None:
     row = [came(name, deliveries) for name in "dbca"]
@@ -69,10 +68,10 @@ def test_each_delivery_starts_one_place_further(deliveries: int, rotation: str) 
     ("furthest", "rotation"),
     [
         (came("b", 5), "cab"),
-        (came("b", 2, carried=3), "cab"),
+        (came("b", 2, prior_attempts=3), "cab"),
         (came("b", 2, round_=3), "cab"),
-        (came("b", 2, carried=1, round_=2), "cab"),
-        (came("b", 2, carried=1, round_=3), "abc"),
+        (came("b", 2, prior_attempts=1, round_=2), "cab"),
+        (came("b", 2, prior_attempts=1, round_=3), "abc"),
         (came("b", 2), "cab"),
         (came("b", 3), "abc"),
     ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recoverable.aws.destinations import destination
+from recoverable.aws.copies import destination
 from recoverable.aws.queues import Queue, queue_from_arn
 
 SOURCE = Queue("eu-west-1", "123456789012", "orders")
@@ -76,9 +76,7 @@ def test_an_error_queue_can_be_a_neighbour_s_name_an_arn_or_a_url(name: str, que
         (destination(f"{AWS}/42/error", SOURCE), LOCAL, f"{AWS}/42/error"),
     ],
 )
-def test_the_url_is_the_one_given_or_made_of_the_client_s_endpoint(
-    queue: Queue, endpoint: str, url: str
-) -> None:
+def test_the_url_is_the_one_given_or_made_of_the_client_s_endpoint(queue: Queue, endpoint: str, url: str) -> None:
     assert queue.url_at(endpoint) == url
 
 

@@ -75,12 +75,7 @@ def test_a_native_record_is_a_first_attempt_at_a_message_of_the_broker_s_id() ->
     native = record("hello", attributes={"tenant": text("blue")}, group="blue")
     message = read(native)
 
-    assert (message.id, message.text, message.queue, message.group_id) == (
-        "native-1",
-        "hello",
-        "orders",
-        "blue",
-    )
+    assert (message.id, message.text, message.queue, message.group_id) == ("native-1", "hello", "orders", "blue")
     assert (message.attempt, message.round, message.sent_at) == (1, 0, SENT)
     assert (message.native, dict(message.headers)) == (native, {"tenant": "blue"})
 

@@ -85,9 +85,7 @@ def test_a_message_with_headers_that_cannot_be_read_climbs_as_a_native_one_and_k
     assert [(text, round_) for _, text, round_ in handler.read] == [("hello", 0), ("hello", 1)]
 
 
-def test_folded_attributes_that_are_none_reach_the_error_queue_as_they_were(
-    orders: Queue, error: Queue
-) -> None:
+def test_folded_attributes_that_are_none_reach_the_error_queue_as_they_were(orders: Queue, error: Queue) -> None:
     hostile = {"Recoverable.Attributes": '{"a": {"dataType": 5}}', ID: "7"}
 
     _, copy = climb(orders, error, attributes=attribute(json.dumps(hostile)))
@@ -105,9 +103,7 @@ def test_a_wrapped_body_that_is_no_base64_reaches_handler_and_error_queue_as_it_
     assert handler.read == [("7", "no base64!", 0), ("7", "no base64!", 1)]
 
 
-def test_a_body_left_in_s3_goes_to_the_error_queue_at_once_with_what_to_do(
-    orders: Queue, error: Queue
-) -> None:
+def test_a_body_left_in_s3_goes_to_the_error_queue_at_once_with_what_to_do(orders: Queue, error: Queue) -> None:
     handler, copy = climb(orders, error, body=wrapped({ID: "7"}, "", S3BodyKey="bodies/7"))
 
     wrapper = json.loads(copy.body)

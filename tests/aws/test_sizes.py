@@ -12,7 +12,7 @@ from aws.faulty_proxy import FaultyProxy
 from aws.harness import Mapping, ladder, sqs_endpoint
 from aws.queues import Arrived, Queue
 from recoverable import Delayed, Immediate, Message, Recoverability
-from recoverable.testing import SqsWorld
+from recoverable_local.testing import SqsWorld
 
 LIMIT = 1_048_576
 INFO = "NServiceBus.ExceptionInfo."
@@ -46,10 +46,7 @@ def test_a_message_of_900_kib_arrives_with_what_fits_of_a_long_failure(orders: Q
     (copy,) = error.arrived()
     assert copy.body == body
     assert size(copy) <= LIMIT
-    assert (copy.headers[INFO + "ExceptionType"], copy.headers[INFO + "Message"]) == (
-        "ValueError",
-        "m" * 16_384,
-    )
+    assert (copy.headers[INFO + "ExceptionType"], copy.headers[INFO + "Message"]) == ("ValueError", "m" * 16_384)
 
 
 def test_only_as_much_of_the_failure_is_trimmed_as_must_be(orders: Queue, error: Queue) -> None:
@@ -109,10 +106,7 @@ def test_a_message_of_which_no_copy_can_be_made_is_redelivered_until_the_redrive
 
     assert [len(copy.body) for copy in error.arrived()] == [LIMIT]
     assert mapping.raised == []
-    assert (
-        "a copy would be larger than SQS takes; it is redelivered until the redrive policy takes it"
-        in caplog.text
-    )
+    assert "a copy would be larger than SQS takes; it is redelivered until the redrive policy takes it" in caplog.text
 
 
 @pytest.mark.parametrize("counter", ["native", "header"])
@@ -129,13 +123,10 @@ def test_a_message_of_which_no_copy_can_be_made_never_comes_back_at_once(
 
 
 @pytest.mark.parametrize("orders", [1, 3], ids=["one", "several"])
-def test_an_error_queue_that_takes_less_gets_the_copy_without_the_details(
-    sqs_world: SqsWorld, orders: int
-) -> None:
+def test_an_error_queue_that_takes_less_gets_the_copy_without_the_details(sqs_world: SqsWorld, orders: int) -> None:
     sqs_world.create_queue("error", max_size=1024)
     sqs_world.serve(
-        "orders",
-        sqs_endpoint(fail_with_a_long_message, Recoverability(immediate=Immediate(0), delayed=Delayed(0))),
+        "orders", sqs_endpoint(fail_with_a_long_message, Recoverability(immediate=Immediate(0), delayed=Delayed(0)))
     )
     sent = [sqs_world.send("orders", "a card") for _ in range(orders)]
 
@@ -151,8 +142,7 @@ def test_a_copy_that_is_refused_bare_too_leaves_its_message_where_it_is(sqs_worl
     sqs_world.create_queue("orders", dead_letter_queue="dead", max_receive_count=3)
     sqs_world.create_queue("error", max_size=1024)
     sqs_world.serve(
-        "orders",
-        sqs_endpoint(fail_with_a_long_message, Recoverability(immediate=Immediate(0), delayed=Delayed(0))),
+        "orders", sqs_endpoint(fail_with_a_long_message, Recoverability(immediate=Immediate(0), delayed=Delayed(0)))
     )
     sqs_world.send("orders", "x" * 2_000)
 

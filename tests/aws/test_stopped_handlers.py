@@ -18,9 +18,7 @@ from aws.queues import Queue
 from recoverable import Message
 
 
-def mapping(
-    orders: Queue, error: Queue, handler: Callable[[Message], Any], context: Context, **more: Any
-) -> Mapping:
+def mapping(orders: Queue, error: Queue, handler: Callable[[Message], Any], context: Context, **more: Any) -> Mapping:
     settings = ladder(error, immediate=more.pop("immediate", 0))
     return Mapping(orders, sqs_endpoint(handler, settings, **more), contexts=lambda: context)
 
@@ -96,9 +94,7 @@ def test_a_handler_that_had_its_own_limit_is_stopped_and_has_failed(
     assert failures(error) == [("slow", timeout), ("slow too", timeout)]
 
 
-def test_what_was_handed_back_runs_first_the_next_time_and_is_convicted_then(
-    orders: Queue, error: Queue
-) -> None:
+def test_what_was_handed_back_runs_first_the_next_time_and_is_convicted_then(orders: Queue, error: Queue) -> None:
     orders.send("quick")
     orders.send("slow")
     mapping(orders, error, slow, NearTheEnd()).poll()
@@ -117,9 +113,7 @@ def test_what_was_handed_back_runs_first_the_next_time_and_is_convicted_then(
     assert [copy.body for copy in orders.arrived()] == ["quick"]  # for which no time was left
 
 
-def test_a_limit_of_its_own_convicts_where_the_invocation_leaves_little_more(
-    orders: Queue, error: Queue
-) -> None:
+def test_a_limit_of_its_own_convicts_where_the_invocation_leaves_little_more(orders: Queue, error: Queue) -> None:
     orders.send("quick")
     orders.send("slow")
 
@@ -128,9 +122,7 @@ def test_a_limit_of_its_own_convicts_where_the_invocation_leaves_little_more(
     assert failures(error) == [("slow", "recoverable.HandlerTimeout")]
 
 
-def test_the_signal_is_given_back_and_the_timer_stopped_after_the_invocation(
-    orders: Queue, error: Queue
-) -> None:
+def test_the_signal_is_given_back_and_the_timer_stopped_after_the_invocation(orders: Queue, error: Queue) -> None:
     before = signal.getsignal(signal.SIGALRM)
     orders.send("quick")
 

@@ -57,9 +57,7 @@ def test_a_message_that_comes_twice_in_one_batch_comes_back_when_one_of_the_two_
     twice = [{**record(), "receiptHandle": handle} for handle in ("first", "second")]
     handler, client = Seen("second"), RecordingClient()
 
-    answer = SqsEndpoint(handler, ladder("error", immediate=1), client=client.as_client())(
-        event(*twice), None
-    )
+    answer = SqsEndpoint(handler, ladder("error", immediate=1), client=client.as_client())(event(*twice), None)
 
     assert answer == {"batchItemFailures": [{"itemIdentifier": "native-1"}]}
     assert handler.handles == ["first", "second"]
@@ -77,9 +75,7 @@ def test_a_message_that_comes_twice_in_one_batch_is_copied_only_for_the_delivery
 def test_records_that_claim_to_be_the_same_message_are_each_settled_by_themselves() -> None:
     batch = [record(message_id=f"native-{number}", headers={ID: "same"}) for number in range(3)]
     client = RecordingClient()
-    endpoint = SqsEndpoint(
-        Seen("handle-of-native-1"), ladder("error", immediate=1), client=client.as_client()
-    )
+    endpoint = SqsEndpoint(Seen("handle-of-native-1"), ladder("error", immediate=1), client=client.as_client())
 
     assert endpoint(event(*batch), None) == {"batchItemFailures": [{"itemIdentifier": "native-1"}]}
 
@@ -87,9 +83,7 @@ def test_records_that_claim_to_be_the_same_message_are_each_settled_by_themselve
 def test_a_message_that_claims_the_id_of_its_neighbour_does_not_complete_it() -> None:
     batch = [record(message_id="native-1", headers={ID: "native-2"}), record(message_id="native-2")]
     client = RecordingClient()
-    endpoint = SqsEndpoint(
-        Seen("handle-of-native-2"), ladder("error", immediate=1), client=client.as_client()
-    )
+    endpoint = SqsEndpoint(Seen("handle-of-native-2"), ladder("error", immediate=1), client=client.as_client())
 
     assert endpoint(event(*batch), None) == {"batchItemFailures": [{"itemIdentifier": "native-2"}]}
 
@@ -136,8 +130,4 @@ def test_absurd_dates_of_retries_and_deferrals_break_nothing(name: str, moment: 
 
     answer = endpoint(event(record(headers={name: moment, "NServiceBus.Retries": "1"})), None)
 
-    assert (answer, len(client.sent), client.deleted) == (
-        {"batchItemFailures": []},
-        1,
-        ["handle-of-native-1"],
-    )
+    assert (answer, len(client.sent), client.deleted) == ({"batchItemFailures": []}, 1, ["handle-of-native-1"])

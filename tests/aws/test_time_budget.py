@@ -31,16 +31,12 @@ class Spender:
         self.context.seconds = self._left
 
 
-def mapping(
-    orders: Queue, error: Queue, handler: Callable[[Message], Any], context: Context, **more: Any
-) -> Mapping:
+def mapping(orders: Queue, error: Queue, handler: Callable[[Message], Any], context: Context, **more: Any) -> Mapping:
     settings = ladder(error, immediate=more.pop("immediate", 0))
     return Mapping(orders, sqs_endpoint(handler, settings, **more), contexts=lambda: context)
 
 
-def test_what_the_reserve_leaves_no_time_for_is_deferred_and_counts_as_no_attempt(
-    orders: Queue, error: Queue
-) -> None:
+def test_what_the_reserve_leaves_no_time_for_is_deferred_and_counts_as_no_attempt(orders: Queue, error: Queue) -> None:
     spender = Spender(left=AMPLE - 0.1)
     orders.send("first")
     message_id = orders.send("second", attributes={"tenant": {"DataType": "String", "StringValue": "blue"}})
@@ -49,10 +45,7 @@ def test_what_the_reserve_leaves_no_time_for_is_deferred_and_counts_as_no_attemp
 
     (copy,) = orders.arrived()
     assert (spender.runs, reported) == (["first"], [])
-    assert (copy.body, copy.attributes) == (
-        "second",
-        {"tenant": {"DataType": "String", "StringValue": "blue"}},
-    )
+    assert (copy.body, copy.attributes) == ("second", {"tenant": {"DataType": "String", "StringValue": "blue"}})
     assert copy.headers == {
         "NServiceBus.MessageId": message_id,
         "NServiceBus.TimeSent": A_DATE,

@@ -13,8 +13,8 @@ from aws.queues import Queue
 from aws.records import event, received
 from aws.server import session
 from recoverable import ErrorContext, Message, MoveToError, Recoverability
-from recoverable.actions import Action
-from recoverable.policy import default_policy
+from recoverable.recovery.actions import Action
+from recoverable.recovery.policy import default_policy
 
 NO_QUEUE = "arn:aws:sns:eu-west-1:123456789012:topic"
 

@@ -27,9 +27,7 @@ def test_a_record_without_attributes_is_a_native_one() -> None:
 
 
 def test_an_unwrapped_record_has_its_headers_in_the_one_attribute() -> None:
-    unwrapped = record(
-        "hello", headers={ID: "7", "tenant": "blue"}, attributes={"amount": text("1", "Number")}
-    )
+    unwrapped = record("hello", headers={ID: "7", "tenant": "blue"}, attributes={"amount": text("1", "Number")})
 
     expected = ("hello", {ID: "7", "tenant": "blue"}, {"amount": text("1", "Number")})
     assert read(wire_of(unwrapped)) == expected
@@ -85,12 +83,7 @@ def test_a_body_that_was_left_in_s3_is_an_error_that_says_what_to_do(left_in_s3:
 def test_values_that_are_no_text_become_text_and_null_is_no_header() -> None:
     odd = {"number": 1.5, "yes": True, "list": [1, "two"], "nothing": None, "ä": "€"}
 
-    assert wire_of(record(headers=odd)).headers == {
-        "number": "1.5",
-        "yes": "true",
-        "list": '[1, "two"]',
-        "ä": "€",
-    }
+    assert wire_of(record(headers=odd)).headers == {"number": "1.5", "yes": "true", "list": '[1, "two"]', "ä": "€"}
 
 
 def test_folded_attributes_are_attributes_again_and_no_header() -> None:

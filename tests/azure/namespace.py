@@ -23,7 +23,7 @@ from builders import ERROR_QUEUE, QUEUE
 from recoverable.azure import ServiceBusEndpoint
 from recoverable.azure.process_client import client_for
 from recoverable.azure.settings import ConnectionString
-from recoverable.local.service_bus import Queue, SeenMessage, ServiceBusNamespace
+from recoverable_local.service_bus import Queue, SeenMessage, ServiceBusNamespace
 
 SETTING = "ServiceBus"
 SESSIONS = "orders-sessions"
@@ -48,12 +48,7 @@ class Bus:
         return self.namespace.queue(queue).messages()
 
     def serve(
-        self,
-        endpoint: ServiceBusEndpoint[Any],
-        until: Callable[[], object],
-        *,
-        batch: bool = False,
-        **receiver: Any,
+        self, endpoint: ServiceBusEndpoint[Any], until: Callable[[], object], *, batch: bool = False, **receiver: Any
     ) -> list[BaseException]:
         """Be the host until something is so; what made it abandon messages comes back."""
         why: list[BaseException] = []

@@ -11,35 +11,16 @@ from azure.servicebus.exceptions import MessageSizeExceededError, ServiceBusErro
 from azure.endpoints import Handler, ended, endpoint
 from azure.recording import RecordingClient, properties
 from azure.triggers import trigger_message
-from builders import (
-    ERROR_QUEUE,
-    NOW,
-    NOW_WRITTEN,
-    QUEUE,
-    Boom,
-    Clock,
-    platform,
-    recoverability,
-    seconds,
-    written,
-)
-from recoverable import (
-    Delayed,
-    Discard,
-    ErrorContext,
-    Immediate,
-    MoveToError,
-    Recoverability,
-    UnreportedFailure,
-)
-from recoverable.alarm import Alarm
+from builders import ERROR_QUEUE, NOW, NOW_WRITTEN, QUEUE, Boom, Clock, platform, recoverability, seconds, written
+from recoverable import Delayed, Discard, ErrorContext, Immediate, MoveToError, Recoverability, UnreportedFailure
+from recoverable.attempts.deadline import Deadline
 from recoverable.azure import ServiceBusEndpoint
 from recoverable.azure.client import MAX_SENDERS, CopyNotSent
 from recoverable.azure.copies import in_milliseconds
-from recoverable.azure.ladder import Abandoned
-from recoverable.faults import EXCEPTION_TYPE, FAILED_QUEUE, STACK_TRACE
-from recoverable.headers import CARRIED, DELAYED_RETRIES, DELAYED_RETRY_AT, DUE_AT, MESSAGE_ID
-from recoverable.world import World, current_world
+from recoverable.azure.flow import Abandoned
+from recoverable.environment import Environment, current_environment
+from recoverable.headers import DELAYED_RETRIES, DELAYED_RETRY_AT, DUE_AT, MESSAGE_ID, PRIOR_ATTEMPTS
+from recoverable.recovery.faults import EXCEPTION_TYPE, FAILED_QUEUE, STACK_TRACE
 
 LAST: dict[str, Any] = {"DeliveryCount": 3}
 LAST_ROUND: dict[str, Any] = {"DeliveryCount": 3, "properties": {DELAYED_RETRIES: "2"}}
@@ -167,11 +148,7 @@ def test_a_copy_that_is_not_yet_due_hops_on_and_no_handler_runs() -> None:
 
     assert ended(endpoint(handler, client=client), trigger_message(properties={DUE_AT: due})) is None
     [(queue, copy)] = client.sent
-    assert (queue, copy.scheduled_enqueue_time_utc, handler.handled) == (
-        QUEUE,
-        in_milliseconds(NOW + seconds(5)),
-        [],
-    )
+    assert (queue, copy.scheduled_enqueue_time_utc, handler.handled) == (QUEUE, in_milliseconds(NOW + seconds(5)), [])
 
 
 def test_a_deferral_that_cannot_be_sent_runs_the_handler_instead() -> None:
@@ -217,9 +194,7 @@ def test_what_is_too_large_without_fault_headers_is_left_to_the_host() -> None:
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(1)], ids=repr)
-def test_an_interruption_is_raised_and_nothing_is_sent_beside_a_message_that_comes_back(
-    error: BaseException,
-) -> None:
+def test_an_interruption_is_raised_and_nothing_is_sent_beside_a_message_that_comes_back(error: BaseException) -> None:
     client = RecordingClient()
 
     assert ended(endpoint(Handler(error), client=client), trigger_message(**LAST)) is error
@@ -239,20 +214,18 @@ def test_a_platform_names_itself_by_its_app_settings(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("WEBSITE_SITE_NAME", "shop")
     monkeypatch.setenv("WEBSITE_INSTANCE_ID", "i-7")
 
-    assert endpoint()._platform == platform(longest_delay=None, lockstep=True, host="shop", machine="i-7")
+    assert endpoint()._platform == platform(longest_delay=None, shared_process=True, host="shop", machine="i-7")
 
 
 def test_a_test_world_lends_its_client_and_its_clock() -> None:
     client, later = RecordingClient(), NOW + timedelta(days=1)
-    token = current_world.set(World(client, Clock(later), Alarm))
+    token = current_environment.set(Environment(client, Clock(later), Deadline))
     try:
         ended(endpoint(), trigger_message(**LAST))
     finally:
-        current_world.reset(token)
+        current_environment.reset(token)
 
-    assert [copy.scheduled_enqueue_time_utc for _, copy in client.sent] == [
-        in_milliseconds(later + seconds(2))
-    ]
+    assert [copy.scheduled_enqueue_time_utc for _, copy in client.sent] == [in_milliseconds(later + seconds(2))]
 
 
 def test_longer_delays_than_sqs_has_need_no_hop() -> None:
@@ -269,9 +242,9 @@ def test_longer_delays_than_sqs_has_need_no_hop() -> None:
 def test_the_counters_of_a_round_are_gone_from_the_next() -> None:
     client = RecordingClient()
 
-    ended(endpoint(client=client), trigger_message(DeliveryCount=1, properties={CARRIED: "2"}))
+    ended(endpoint(client=client), trigger_message(DeliveryCount=1, properties={PRIOR_ATTEMPTS: "2"}))
 
-    assert CARRIED not in properties(client.sent[0][1])
+    assert PRIOR_ATTEMPTS not in properties(client.sent[0][1])
 
 
 def test_an_older_extension_makes_no_message_climb_for_ever() -> None:
@@ -290,6 +263,4 @@ def test_by_a_slow_clock_a_copy_waits_from_when_service_bus_took_its_message() -
 
     ended(endpoint(client=client), trigger_message(**LAST, EnqueuedTimeUtc=took.isoformat()))
 
-    assert [copy.scheduled_enqueue_time_utc for _, copy in client.sent] == [
-        in_milliseconds(took + seconds(2))
-    ]
+    assert [copy.scheduled_enqueue_time_utc for _, copy in client.sent] == [in_milliseconds(took + seconds(2))]

@@ -12,7 +12,7 @@ from azure.recording import RecordingClient, encoded_size, properties
 from azure.triggers import trigger_message
 from builders import ERROR_QUEUE, QUEUE
 from recoverable.azure.copies import MAX_PROPERTIES, weight
-from recoverable.headers import CARRIED, DELAYED_RETRIES, DUE_AT, MESSAGE_ID
+from recoverable.headers import DELAYED_RETRIES, DUE_AT, MESSAGE_ID, PRIOR_ATTEMPTS
 
 letters = st.characters() | st.characters(categories=["Cs"])  # halves of characters too, which JSON can say
 anything = st.recursive(
@@ -20,7 +20,7 @@ anything = st.recursive(
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(), inner, max_size=2),
     max_leaves=3,
 )
-names = st.text(letters, min_size=1) | st.sampled_from([CARRIED, DELAYED_RETRIES, DUE_AT, MESSAGE_ID])
+names = st.text(letters, min_size=1) | st.sampled_from([PRIOR_ATTEMPTS, DELAYED_RETRIES, DUE_AT, MESSAGE_ID])
 field = st.none() | st.text(letters, min_size=1, max_size=20)
 
 
@@ -36,9 +36,7 @@ def test_every_last_attempt_makes_one_copy_that_can_be_sent(
 ) -> None:
     client = RecordingClient()
 
-    error = ended(
-        endpoint(client=client), trigger_message(body, properties=written, DeliveryCount=count, **told)
-    )
+    error = ended(endpoint(client=client), trigger_message(body, properties=written, DeliveryCount=count, **told))
 
     assert error is None
     [(queue, copy)] = client.sent

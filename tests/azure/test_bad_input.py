@@ -16,9 +16,9 @@ from builders import ERROR_QUEUE, QUEUE, Boom, recoverability, seconds
 from recoverable import Message, Recoverability
 from recoverable.azure import ServiceBusEndpoint
 from recoverable.azure.client import CopyNotSent
-from recoverable.faults import EXCEPTION_TYPE, FAILED_QUEUE
-from recoverable.headers import CARRIED, DELAYED_RETRIES, DELAYED_RETRY_AT, DUE_AT
-from recoverable.local.service_bus import Operation
+from recoverable.headers import DELAYED_RETRIES, DELAYED_RETRY_AT, DUE_AT, PRIOR_ATTEMPTS
+from recoverable.recovery.faults import EXCEPTION_TYPE, FAILED_QUEUE
+from recoverable_local.service_bus import Operation
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service_bus")]
 
@@ -78,7 +78,7 @@ STRANGE: dict[str, Any] = {
 
 
 def test_headers_that_are_no_texts_make_no_message_climb_for_ever(bus: Bus) -> None:
-    headers = (DELAYED_RETRIES, CARRIED, DELAYED_RETRY_AT, DUE_AT, FAILED_QUEUE)
+    headers = (DELAYED_RETRIES, PRIOR_ATTEMPTS, DELAYED_RETRY_AT, DUE_AT, FAILED_QUEUE)
     for name, value in STRANGE.items():
         bus.send(name, application_properties=dict.fromkeys(headers, value))
     orders = Orders()
@@ -130,9 +130,7 @@ def test_a_session_that_is_lost_before_its_message_is_settled_costs_one_run_and_
     assert (bodies(bus, SESSIONS), bodies(bus, ERROR_QUEUE)) == ([], [b"order 42"])
 
 
-def test_a_sender_that_cannot_connect_leaves_the_message_where_it_is(
-    bus: Bus, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sender_that_cannot_connect_leaves_the_message_where_it_is(bus: Bus, monkeypatch: pytest.MonkeyPatch) -> None:
     bus.send("order 42")
     failing = endpoint(Orders())
     right = bus.namespace.connection_string

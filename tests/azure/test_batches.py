@@ -15,8 +15,8 @@ from builders import ERROR_QUEUE, NOW, QUEUE, Boom, recoverability, seconds
 from recoverable import Message
 from recoverable.azure.client import CopyNotSent
 from recoverable.azure.copies import in_milliseconds
-from recoverable.faults import EXCEPTION_MESSAGE
-from recoverable.headers import CARRIED, DELAYED_RETRIES, MESSAGE_ID
+from recoverable.headers import DELAYED_RETRIES, MESSAGE_ID, PRIOR_ATTEMPTS
+from recoverable.recovery.faults import EXCEPTION_MESSAGE
 
 
 def bad_ones_fail(message: Message) -> None:
@@ -42,7 +42,7 @@ def test_an_immediate_retry_is_a_copy_that_carries_the_count() -> None:
 
     assert ended(endpoint(bad_ones_fail, client=client, batch=True), batch("good", "bad")) is None
     [(queue, copy)] = client.sent
-    assert (queue, properties(copy)[MESSAGE_ID], properties(copy)[CARRIED]) == (QUEUE, "m-2", "1")
+    assert (queue, properties(copy)[MESSAGE_ID], properties(copy)[PRIOR_ATTEMPTS]) == (QUEUE, "m-2", "1")
     assert copy.scheduled_enqueue_time_utc is None
 
 
@@ -65,11 +65,10 @@ def test_all_attempts_are_made_whichever_batch_they_come_in() -> None:
 @pytest.mark.parametrize("error_queue", ["orders-error", "error"])
 def test_copies_to_one_queue_go_out_in_one_call_and_errors_before_retries(error_queue: str) -> None:
     client = RecordingClient()
-    rows = [{"properties": {CARRIED: "2", DELAYED_RETRIES: str(round_)}} for round_ in (0, 2, 1, 2)]
+    rows = [{"properties": {PRIOR_ATTEMPTS: "2", DELAYED_RETRIES: str(round_)}} for round_ in (0, 2, 1, 2)]
 
     ended(
-        endpoint(settings=recoverability(error_queue=error_queue), client=client, batch=True),
-        trigger_messages(*rows),
+        endpoint(settings=recoverability(error_queue=error_queue), client=client, batch=True), trigger_messages(*rows)
     )
 
     sent = [(queue, [properties(copy)[MESSAGE_ID] for copy in copies]) for queue, copies in client.calls]
@@ -87,7 +86,7 @@ def test_sessions_do_not_share_a_call() -> None:
 
 def test_what_is_too_much_for_one_call_goes_out_in_several() -> None:
     client = RecordingClient(largest=10_000)
-    told: dict[str, Any] = {"properties": {CARRIED: "2", DELAYED_RETRIES: "2"}}
+    told: dict[str, Any] = {"properties": {PRIOR_ATTEMPTS: "2", DELAYED_RETRIES: "2"}}
 
     assert ended(endpoint(bad_ones_fail, client=client, batch=True), batch(*["bad"] * 20, **told)) is None
     assert sum(len(copies) for _, copies in client.calls) == 20
@@ -105,11 +104,7 @@ def test_one_that_is_too_large_for_a_call_with_others_goes_alone() -> None:
 
 def test_one_that_can_never_be_sent_multiplies_no_others() -> None:
     client = RecordingClient(largest=10_000)
-    rows: list[dict[str, Any]] = [
-        {"body": b"small"},
-        {"body": b"b" * 10_000},
-        {"body": b"small", "SessionId": "a"},
-    ]
+    rows: list[dict[str, Any]] = [{"body": b"small"}, {"body": b"b" * 10_000}, {"body": b"small", "SessionId": "a"}]
 
     error = ended(endpoint(client=client, batch=True), trigger_messages(*rows))
 
@@ -118,20 +113,17 @@ def test_one_that_can_never_be_sent_multiplies_no_others() -> None:
 
 def test_one_that_is_too_large_for_any_call_goes_with_fewer_fault_headers() -> None:
     client = RecordingClient(largest=10_000)
-    last: dict[str, Any] = {"properties": {CARRIED: "2", DELAYED_RETRIES: "2"}}
+    last: dict[str, Any] = {"properties": {PRIOR_ATTEMPTS: "2", DELAYED_RETRIES: "2"}}
     rows = [{"body": b"small", **last}, {"body": b"b" * 9_000, **last}, {"body": b"small", **last}]
 
-    assert (
-        ended(endpoint(Handler(Boom("x" * 2_000)), client=client, batch=True), trigger_messages(*rows))
-        is None
-    )
+    assert ended(endpoint(Handler(Boom("x" * 2_000)), client=client, batch=True), trigger_messages(*rows)) is None
     sent = {properties(copy)[MESSAGE_ID]: EXCEPTION_MESSAGE in properties(copy) for _, copy in client.sent}
     assert sent == {"m-1": True, "m-2": False, "m-3": True}
 
 
 def test_when_a_copy_cannot_be_sent_the_host_abandons_the_whole_batch() -> None:
     client = RecordingClient(lambda queue: ServiceBusError("busy") if queue == ERROR_QUEUE else None)
-    rows = [{}, {"properties": {CARRIED: "2", DELAYED_RETRIES: "2"}}]
+    rows = [{}, {"properties": {PRIOR_ATTEMPTS: "2", DELAYED_RETRIES: "2"}}]
 
     error = ended(endpoint(client=client, batch=True), trigger_messages(*rows))
 
@@ -144,7 +136,7 @@ def test_a_batch_that_died_before_runs_again_and_then_climbs_on_without_its_hand
     for count in (2, 3, 4):
         client, handler = RecordingClient(), Handler()
         ended(endpoint(handler, client=client, batch=True), batch("a", "b", DeliveryCount=count))
-        ran.append((len(handler.handled), [properties(copy)[CARRIED] for _, copy in client.sent]))
+        ran.append((len(handler.handled), [properties(copy)[PRIOR_ATTEMPTS] for _, copy in client.sent]))
 
     assert ran == [(2, []), (2, []), (0, ["1", "1"])]
 
@@ -152,22 +144,17 @@ def test_a_batch_that_died_before_runs_again_and_then_climbs_on_without_its_hand
 def test_what_the_host_does_not_tell_is_left_out_and_said(caplog: pytest.LogCaptureFixture) -> None:
     client = RecordingClient()
 
-    ended(
-        endpoint(client=client, batch=True),
-        trigger_messages({"CorrelationId": None}, {"CorrelationId": "c-2"}),
-    )
+    ended(endpoint(client=client, batch=True), trigger_messages({"CorrelationId": None}, {"CorrelationId": "c-2"}))
 
     assert [copy.correlation_id for _, copy in client.sent] == [None, None]
-    assert (
-        "The host does not tell which messages of this batch have which correlation_id" in caplog.messages[-1]
-    )
+    assert "The host does not tell which messages of this batch have which correlation_id" in caplog.messages[-1]
 
 
 def test_a_batch_endpoint_takes_one_message_too() -> None:
     client = RecordingClient()
 
     assert ended(endpoint(client=client, batch=True), trigger_message()) is None
-    assert [properties(copy)[CARRIED] for _, copy in client.sent] == ["1"]
+    assert [properties(copy)[PRIOR_ATTEMPTS] for _, copy in client.sent] == ["1"]
 
 
 def test_delays_are_those_of_the_ladder() -> None:

@@ -34,12 +34,12 @@ except ImportError as error:
 """
 
 FAILURE_SIDE = {
-    "actions",
-    "backoff",
-    "faults",
-    "observe",
-    "policy",
-    "recovery",
+    "observe.log",
+    "recovery.actions",
+    "recovery.backoff",
+    "recovery.decision",
+    "recovery.faults",
+    "recovery.policy",
     "azure.client",
     "azure.copies",
     "azure.process_client",
@@ -49,9 +49,7 @@ FAILURE_SIDE = {
 def printed(*missing: str) -> list[str]:
     """What a fresh interpreter prints."""
     program = PROGRAM.format(missing=missing)
-    ended = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
-    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
     return ended.stdout.splitlines()
 
 

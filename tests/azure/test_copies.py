@@ -9,19 +9,11 @@ import pytest
 
 from azure.triggers import BODY, NEVER, trigger_message
 from builders import ERROR_QUEUE, NOW, QUEUE, platform, recoverability, seconds
-from recoverable.azure.copies import (
-    MAX_PROPERTIES,
-    MAX_PROPERTY,
-    Copy,
-    copy_of,
-    in_milliseconds,
-    smaller,
-    weight,
-)
+from recoverable.azure.copies import MAX_PROPERTIES, MAX_PROPERTY, Copy, copy_of, in_milliseconds, smaller, weight
 from recoverable.azure.messages import delivery_of
-from recoverable.faults import DATA, EXCEPTION_MESSAGE, EXCEPTION_TYPE, FAILED_QUEUE, STACK_TRACE
 from recoverable.limits import NO_DELAY
-from recoverable.settlements import Forward
+from recoverable.recovery.faults import DATA, EXCEPTION_MESSAGE, EXCEPTION_TYPE, FAILED_QUEUE, STACK_TRACE
+from recoverable.recovery.settlement import Forward
 
 NAMESPACE = "shop.servicebus.windows.net"
 TO_ERROR = Forward(ERROR_QUEUE, NO_DELAY, {FAILED_QUEUE: QUEUE})
@@ -35,14 +27,14 @@ def later(delay: float = 10, **changes: str | None) -> Forward:
 def copied(
     forward: Forward | None = None,
     *,
-    unknown: frozenset[str] = frozenset(),
+    ambiguous: frozenset[str] = frozenset(),
     queue: str = QUEUE,
     namespace: str = NAMESPACE,
     **told: Any,
 ) -> Copy:
     """The copy of a trigger's message."""
     delivery = delivery_of(trigger_message(**told), queue, recoverability(), platform())
-    return copy_of(delivery, forward or later(), namespace=namespace, now=NOW, unknown=unknown)
+    return copy_of(delivery, forward or later(), namespace=namespace, now=NOW, ambiguous=ambiguous)
 
 
 def test_a_copy_keeps_body_and_fields() -> None:
@@ -61,14 +53,11 @@ def test_a_copy_keeps_body_and_fields() -> None:
 
 
 @pytest.mark.parametrize(
-    ("microsecond", "sent"),
-    [(535_000, 535_000), (535_001, 536_000), (535_897, 536_000), (999_999, 1_000_000)],
+    ("microsecond", "sent"), [(535_000, 535_000), (535_001, 536_000), (535_897, 536_000), (999_999, 1_000_000)]
 )
 def test_no_delay_is_over_early_for_what_amqp_cuts_off(microsecond: int, sent: int) -> None:
     second = NOW.replace(microsecond=0)
-    assert in_milliseconds(second + timedelta(microseconds=microsecond)) == second + timedelta(
-        microseconds=sent
-    )
+    assert in_milliseconds(second + timedelta(microseconds=microsecond)) == second + timedelta(microseconds=sent)
 
 
 def test_a_session_is_the_partition_key() -> None:
@@ -78,9 +67,7 @@ def test_a_session_is_the_partition_key() -> None:
 
 
 def test_a_field_that_the_host_does_not_tell_is_left_out() -> None:
-    fields = copied(
-        CorrelationId="of another", Subject="placed", unknown=frozenset({"correlation_id"})
-    ).fields
+    fields = copied(CorrelationId="of another", Subject="placed", ambiguous=frozenset({"correlation_id"})).fields
 
     assert ("correlation_id" in fields, fields["subject"]) == (False, "placed")
 
@@ -134,9 +121,7 @@ LIVES: dict[str, tuple[Forward, datetime | None, timedelta | None]] = {
 
 
 @pytest.mark.parametrize(("forward", "expires", "lives"), LIVES.values(), ids=LIVES)
-def test_a_copy_lives_long_enough(
-    forward: Forward, expires: datetime | None, lives: timedelta | None
-) -> None:
+def test_a_copy_lives_long_enough(forward: Forward, expires: datetime | None, lives: timedelta | None) -> None:
     assert copied(forward, ExpiresAtUtc=expires).fields.get("time_to_live") == lives
 
 
@@ -221,7 +206,5 @@ def test_a_smaller_copy_lacks_the_next_fault_header_until_none_is_left() -> None
 
 
 def test_no_error_copy_goes_to_the_queue_it_came_from() -> None:
-    with pytest.raises(
-        ValueError, match=r"^the error queue 'Orders' is the queue that the message came from$"
-    ):
+    with pytest.raises(ValueError, match=r"^the error queue 'Orders' is the queue that the message came from$"):
         copied(Forward(QUEUE.title(), NO_DELAY, {FAILED_QUEUE: QUEUE}))

@@ -16,8 +16,8 @@ from builders import QUEUE, Boom
 from recoverable import Message
 from recoverable.azure.client import Broker, CopyNotSent
 from recoverable.azure.copies import Copy
-from recoverable.azure.ladder import Abandoned
-from recoverable.headers import CARRIED, DELAYED_RETRIES
+from recoverable.azure.flow import Abandoned
+from recoverable.headers import DELAYED_RETRIES, PRIOR_ATTEMPTS
 
 ERROR = Boom("it broke")
 
@@ -54,7 +54,7 @@ def test_many_are_handled_too() -> None:
     client = RecordingClient()
 
     assert ended(endpoint(fail, client=client, batch=True), trigger_messages({}, {})) is None
-    assert [properties(copy)[CARRIED] for _, copy in client.sent] == ["1", "1"]
+    assert [properties(copy)[PRIOR_ATTEMPTS] for _, copy in client.sent] == ["1", "1"]
 
 
 def test_a_handler_that_was_cancelled_has_failed_and_the_host_hears_an_exception() -> None:
@@ -115,9 +115,7 @@ def test_a_send_that_never_ends_does_not_keep_those_after_it_for_ever() -> None:
     with ThreadPoolExecutor(1) as threads:
         first = threads.submit(broker.send, [copy])
         assert sending.wait(60)
-        with pytest.raises(
-            CopyNotSent, match=r"TimeoutError: other copies have been on their way for 0\.01 s$"
-        ):
+        with pytest.raises(CopyNotSent, match=r"TimeoutError: other copies have been on their way for 0\.01 s$"):
             broker.send([copy])
         over.set()
         first.result(60)

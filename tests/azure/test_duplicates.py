@@ -9,20 +9,15 @@ from datetime import timedelta
 from typing import Any, NamedTuple
 
 import pytest
-from azure.servicebus import (
-    ServiceBusClient,
-    ServiceBusMessage,
-    ServiceBusReceivedMessage,
-    ServiceBusReceiver,
-)
+from azure.servicebus import ServiceBusClient, ServiceBusMessage, ServiceBusReceivedMessage, ServiceBusReceiver
 
 from azure.namespace import PATIENCE, Bus, called, received
 from builders import Boom, recoverability
 from recoverable import Message, Recoverability
 from recoverable.azure import ServiceBusEndpoint
-from recoverable.faults import FAILED_QUEUE
 from recoverable.headers import MESSAGE_ID
-from recoverable.local.service_bus import DropConnection, Operation, Queue, ServiceBusNamespace
+from recoverable.recovery.faults import FAILED_QUEUE
+from recoverable_local.service_bus import DropConnection, Operation, Queue, ServiceBusNamespace
 
 pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links
 
@@ -94,22 +89,12 @@ def endpoint(bus: Bus, queue: str, settings: Recoverability, **parts: Any) -> Se
 
     failed = recoverability(error_queue=parts.pop("error", error_queue(queue))).failed
     return ServiceBusEndpoint(
-        fail,
-        settings.__replace__(failed=failed),
-        queue=queue,
-        connection="none",
-        client=bus.client,
-        **parts,
+        fail, settings.__replace__(failed=failed), queue=queue, connection="none", client=bus.client, **parts
     )
 
 
 def die(
-    bus: Bus,
-    receiver: ServiceBusReceiver,
-    failing: ServiceBusEndpoint[Any],
-    *,
-    calls: bool = True,
-    most: int = 1,
+    bus: Bus, receiver: ServiceBusReceiver, failing: ServiceBusEndpoint[Any], *, calls: bool = True, most: int = 1
 ) -> None:
     """Be a host that settles nothing any more: the locks run out."""
     messages: list[ServiceBusReceivedMessage] = []

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from recoverable.azure.client import tell_unknown
+from recoverable.azure.client import log_ambiguous_fields
 
 
 class Broken(logging.Handler):
@@ -27,6 +27,6 @@ def broken_log() -> Iterator[None]:
 
 @pytest.mark.usefixtures("broken_log")
 def test_a_line_that_the_log_cannot_write_goes_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
-    tell_unknown(frozenset({"correlation_id"}), "orders")
+    log_ambiguous_fields(frozenset({"correlation_id"}), "orders")
 
     assert "correlation_id" in capsys.readouterr().err

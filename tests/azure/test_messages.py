@@ -9,12 +9,12 @@ import pytest
 
 from azure.triggers import BODY, ENQUEUED, trigger_message, trigger_messages
 from builders import NOW, QUEUE, platform, recoverability, written
-from recoverable.azure.messages import as_list, checked_binary, delivery_of, untold
-from recoverable.delivery import Delivery
-from recoverable.headers import CARRIED, DELAYED_RETRIES, DUE_AT, HELD_SINCE, MESSAGE_ID, TIME_SENT
+from recoverable.azure.messages import ambiguous_fields, as_list, checked_binary, delivery_of
+from recoverable.headers import DELAYED_RETRIES, DUE_AT, HELD_SINCE, MESSAGE_ID, PRIOR_ATTEMPTS, TIME_SENT
+from recoverable.recovery.delivery import Delivery
 
 if TYPE_CHECKING:
-    from recoverable.delivery import Counter
+    from recoverable.recovery.delivery import Counter
 
 
 def delivered(*, counter: Counter = "native", body: bytes = BODY, **told: Any) -> Delivery:
@@ -26,7 +26,7 @@ def test_a_first_delivery_is_a_first_attempt() -> None:
     delivery = delivered(SessionId="customer-7")
 
     message = delivery.message
-    assert (delivery.deliveries, delivery.carried, delivery.wordless) == (1, 0, False)
+    assert (delivery.deliveries, delivery.prior_attempts, delivery.unreported) == (1, 0, False)
     assert (message.id, message.attempt, message.round, message.queue) == ("m-1", 1, 0, QUEUE)
     assert (message.body, message.sent_at, message.group_id) == (BODY, ENQUEUED, "customer-7")
 
@@ -60,14 +60,14 @@ def test_deliveries_are_counted_from_one(told: int | None, deliveries: int) -> N
 PLACES: dict[str, tuple[Counter, int, dict[str, Any], tuple[int, int, bool]]] = {
     "redelivered": ("native", 3, {}, (3, 0, False)),
     "a round later": ("native", 1, {DELAYED_RETRIES: "2"}, (1, 2, False)),
-    "deferred before": ("native", 2, {DELAYED_RETRIES: "1", CARRIED: "1"}, (3, 1, False)),
+    "deferred before": ("native", 2, {DELAYED_RETRIES: "1", PRIOR_ATTEMPTS: "1"}, (3, 1, False)),
     "two lost": ("native", 5, {}, (5, 0, False)),
     "three lost": ("native", 6, {}, (6, 0, True)),
-    "counted by header": ("header", 1, {CARRIED: "2"}, (3, 0, False)),
-    "two lost, counted by header": ("header", 3, {CARRIED: "1"}, (2, 0, False)),
-    "three lost, counted by header": ("header", 4, {CARRIED: "1"}, (2, 0, True)),
-    "counters that are none": ("native", 1, {DELAYED_RETRIES: "many", CARRIED: "-1"}, (1, 0, False)),
-    "counters as numbers": ("native", 1, {DELAYED_RETRIES: 2, CARRIED: 1}, (2, 2, False)),
+    "counted by header": ("header", 1, {PRIOR_ATTEMPTS: "2"}, (3, 0, False)),
+    "two lost, counted by header": ("header", 3, {PRIOR_ATTEMPTS: "1"}, (2, 0, False)),
+    "three lost, counted by header": ("header", 4, {PRIOR_ATTEMPTS: "1"}, (2, 0, True)),
+    "counters that are none": ("native", 1, {DELAYED_RETRIES: "many", PRIOR_ATTEMPTS: "-1"}, (1, 0, False)),
+    "counters as numbers": ("native", 1, {DELAYED_RETRIES: 2, PRIOR_ATTEMPTS: 1}, (2, 2, False)),
 }
 
 
@@ -77,7 +77,7 @@ def test_attempt_and_round_come_from_the_count_and_the_headers(
 ) -> None:
     delivery = delivered(counter=counter, DeliveryCount=count, properties=properties)
 
-    assert (delivery.message.attempt, delivery.message.round, delivery.wordless) == place
+    assert (delivery.message.attempt, delivery.message.round, delivery.unreported) == place
 
 
 def test_a_copy_stays_the_message_it_was() -> None:
@@ -108,21 +108,21 @@ def test_a_batch_tells_which_fields_it_shifts() -> None:
     )
 
     assert natives[0].correlation_id == "c-2"  # what the host's array of one text leads to
-    assert untold(natives) == {"correlation_id"}
+    assert ambiguous_fields(natives) == {"correlation_id"}
 
 
 def test_a_session_that_is_not_told_is_none() -> None:
     natives = trigger_messages({"SessionId": None}, {"SessionId": "customer-7"})
 
     deliveries = [
-        delivery_of(each, QUEUE, recoverability(), platform("header"), untold(natives)) for each in natives
+        delivery_of(each, QUEUE, recoverability(), platform("header"), ambiguous_fields(natives)) for each in natives
     ]
 
     assert [delivery.message.group_id for delivery in deliveries] == [None, None]
 
 
 def test_one_message_tells_all_of_its_fields() -> None:
-    assert untold(trigger_messages({"CorrelationId": "c-1"})) == frozenset()
+    assert ambiguous_fields(trigger_messages({"CorrelationId": "c-1"})) == frozenset()
 
 
 OVERWRITTEN = {
@@ -136,9 +136,7 @@ OVERWRITTEN = {
 
 @pytest.mark.parametrize("body", OVERWRITTEN.values(), ids=OVERWRITTEN)
 def test_a_trigger_that_delivers_text_is_told_to_deliver_bytes(body: bytes) -> None:
-    with pytest.raises(
-        TypeError, match=r"^the trigger delivers text, .* write data_type=func\.DataType\.BINARY"
-    ):
+    with pytest.raises(TypeError, match=r"^the trigger delivers text, .* write data_type=func\.DataType\.BINARY"):
         checked_binary([trigger_message(body, text=True)])
 
 

@@ -14,9 +14,9 @@ from builders import ERROR_QUEUE, QUEUE, Boom, recoverability, seconds
 from recoverable import Message, Recoverability
 from recoverable.azure import ServiceBusEndpoint
 from recoverable.azure.client import CopyNotSent
-from recoverable.faults import EXCEPTION_TYPE, FAILED_QUEUE
 from recoverable.headers import DELAYED_RETRIES, MESSAGE_ID
-from recoverable.local.service_bus import DropConnection, Operation, Refuse
+from recoverable.recovery.faults import EXCEPTION_TYPE, FAILED_QUEUE
+from recoverable_local.service_bus import DropConnection, Operation, Refuse
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service_bus")]
 
@@ -43,9 +43,7 @@ def endpoint(handler: Any, settings: Recoverability | None = None, **parts: Any)
 def test_a_message_climbs_the_whole_ladder_and_arrives_with_all_it_had(bus: Bus) -> None:
     mine = {"tenant": "north", "count": 2**40, "share": 0.5, "urgent": True, "small": 7}
     told: dict[str, Any] = {**mine, "count": {"TYPE": "LONG", "VALUE": 2**40}}
-    bus.send(
-        "order 42", message_id="m-1", application_properties=told, correlation_id="c-1", subject="placed"
-    )
+    bus.send("order 42", message_id="m-1", application_properties=told, correlation_id="c-1", subject="placed")
     orders = Orders()
 
     why = bus.serve(endpoint(orders), lambda: bus.seen(ERROR_QUEUE))
@@ -121,10 +119,7 @@ def test_a_dropped_connection_costs_a_message_nothing(bus: Bus) -> None:
 
     gc.collect()  # to which the SDK leaves the socket of a connection that was dropped
     bodies = [each.body for each in bus.seen(ERROR_QUEUE)]
-    assert (why, bodies) == (
-        [],
-        [b"order 1", b"order 2", b"order 3"],
-    )  # it sends once more, under the same id
+    assert (why, bodies) == ([], [b"order 1", b"order 2", b"order 3"])  # it sends once more, under the same id
 
 
 def test_a_message_that_fails_again_although_its_copy_was_sent_has_one_copy_where_duplicates_are_detected(

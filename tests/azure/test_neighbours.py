@@ -10,7 +10,7 @@ import pytest
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability
 from recoverable.azure import ServiceBusEndpoint
 from recoverable.headers import write_date
-from recoverable.testing import ServiceBusWorld
+from recoverable_local.testing import ServiceBusWorld
 
 QUEUE, ERROR = "orders", "error"
 SETTINGS = Recoverability(Immediate(2), Delayed(2), Failed(ERROR))

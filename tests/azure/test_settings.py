@@ -10,14 +10,7 @@ from azure.identity import ClientSecretCredential, DefaultAzureCredential, Manag
 from recoverable import Failed, Recoverability
 from recoverable.azure.client import broker
 from recoverable.azure.process_client import credential_for
-from recoverable.azure.settings import (
-    ConnectionString,
-    Identity,
-    connection,
-    queue_name,
-    resolved,
-    with_error_queue,
-)
+from recoverable.azure.settings import ConnectionString, Identity, connection, queue_name, resolved, with_error_queue
 
 KEY = "Endpoint=sb://shop.servicebus.windows.net/;SharedAccessKeyName=all;SharedAccessKey=c2VjcmV0"
 SHOP = "shop.servicebus.windows.net"
@@ -43,13 +36,9 @@ def test_a_connection_is_found(settings: dict[str, str], expected: ConnectionStr
     assert connection("Bus", {"Other": "x", **settings}) == expected
 
 
-@pytest.mark.parametrize(
-    "settings", [{}, {"Bus": ""}, {"Bus__clientId": "c-1"}], ids=["none", "blank", "part"]
-)
+@pytest.mark.parametrize("settings", [{}, {"Bus": ""}, {"Bus__clientId": "c-1"}], ids=["none", "blank", "part"])
 def test_what_is_no_connection_is_refused_and_says_what_to_add(settings: dict[str, str]) -> None:
-    text = (
-        "^the connection 'Bus' is not among the app settings; add Bus with a connection string, or Bus__fully"
-    )
+    text = "^the connection 'Bus' is not among the app settings; add Bus with a connection string, or Bus__fully"
     with pytest.raises(ValueError, match=text):
         connection("Bus", settings)
 
@@ -73,16 +62,12 @@ CREDENTIALS: dict[str, tuple[dict[str, str], type[object]]] = {
 
 
 @pytest.mark.parametrize(("settings", "kind"), CREDENTIALS.values(), ids=CREDENTIALS)
-def test_an_identity_has_the_credential_that_the_host_would_take(
-    settings: dict[str, str], kind: type[object]
-) -> None:
+def test_an_identity_has_the_credential_that_the_host_would_take(settings: dict[str, str], kind: type[object]) -> None:
     assert type(credential_for(settings)) is kind
 
 
 @pytest.mark.parametrize(("settings", "_"), CREDENTIALS.values(), ids=CREDENTIALS)
-def test_a_connection_by_identity_has_one_client_for_the_process(
-    settings: dict[str, str], _: type[object]
-) -> None:
+def test_a_connection_by_identity_has_one_client_for_the_process(settings: dict[str, str], _: type[object]) -> None:
     first, second = (broker(None, lambda: Identity(SHOP, dict(settings))) for _ in range(2))
 
     assert (first.namespace, second is first) == (SHOP, True)
@@ -132,9 +117,7 @@ def test_the_error_queue_is_named(given: str | None, settings: dict[str, str], n
 
 
 def test_the_queue_is_not_its_own_error_queue() -> None:
-    with pytest.raises(
-        ValueError, match=r"^the error queue is 'Orders', the queue itself; write the name of"
-    ):
+    with pytest.raises(ValueError, match=r"^the error queue is 'Orders', the queue itself; write the name of"):
         with_error_queue(Recoverability(failed=Failed("Orders")), "orders", {})
 
 
@@ -149,7 +132,5 @@ def test_a_sub_queue_takes_no_copies_and_is_refused(name: str) -> None:
 def test_without_azure_identity_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "azure.identity", None)
 
-    with pytest.raises(
-        ModuleNotFoundError, match=r"azure\.identity.*; write pip install 'recoverable\[azure\]'"
-    ):
+    with pytest.raises(ModuleNotFoundError, match=r"azure\.identity.*; write pip install 'recoverable\[azure\]'"):
         credential_for({})

@@ -56,9 +56,7 @@ def test_the_trigger_has_what_must_be_right(parts: dict[str, Any], different: di
     assert binding == {**RIGHT, **different}
 
 
-def test_a_setting_in_the_queues_name_is_resolved_for_us_and_for_the_host(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_setting_in_the_queues_name_is_resolved_for_us_and_for_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ORDERS_QUEUE", "orders-1")
     called = endpoint(queue="%ORDERS_QUEUE%")
 

@@ -17,12 +17,7 @@ NEVER = datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
 
 
 def trigger_message(
-    body: bytes = BODY,
-    *,
-    properties: dict[str, Any] | None = None,
-    text: bool = False,
-    old: bool = False,
-    **told: Any,
+    body: bytes = BODY, *, properties: dict[str, Any] | None = None, text: bool = False, old: bool = False, **told: Any
 ) -> func.ServiceBusMessage:
     """One message as a trigger with cardinality one delivers it.
 

@@ -36,9 +36,7 @@ def understood(service: str, name: str, *words: str) -> Command:
     model = botocore.session.get_session().get_service_model(service)
     operation = {xform_name(each, "-"): each for each in model.operation_names}[name]
     shape = model.operation_model(operation).input_shape
-    members = {
-        xform_name(member, "-"): (member, kind) for member, kind in (shape.members if shape else {}).items()
-    }
+    members = {xform_name(member, "-"): (member, kind) for member, kind in (shape.members if shape else {}).items()}
     shown = {option: options.pop(option) for option in OUTPUT_OPTIONS if option in options}
     parameters = {members[option][0]: value(text, members[option][1]) for option, text in options.items()}
     missing = set(shape.required_members if shape else ()) - parameters.keys()

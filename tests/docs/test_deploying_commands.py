@@ -26,8 +26,7 @@ def test_each_aws_command_of_the_page_was_found() -> None:
 
 
 @pytest.mark.parametrize(
-    "command",
-    ["sqs no-such-thing --queue-url x", "sqs send-message --queue x", "sqs send-message --queue-url x"],
+    "command", ["sqs no-such-thing --queue-url x", "sqs send-message --queue x", "sqs send-message --queue-url x"]
 )
 def test_a_wrong_name_or_a_missing_parameter_is_found(command: str) -> None:
     with pytest.raises(KeyError):

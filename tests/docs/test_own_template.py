@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from docs.pages import blocks
-from local.test_template import read, stack_of
-from recoverable.local.aws.sam.advice import advice
+from local.lambda_host.test_template import read, stack_of
+from recoverable_local.lambda_host.sam.advice import advice
 
 (TEMPLATE,) = blocks("deploying-on-aws.md", "yaml")
 

@@ -18,8 +18,8 @@ from aws.records import event, record
 from aws.server import CREDENTIALS, REGION, moto_server
 from builders import Clock
 from docs.powertools_reader import BLOCKS, Reader
-from recoverable.alarm import Alarm
-from recoverable.world import World, current_world
+from recoverable.attempts.deadline import Deadline
+from recoverable.environment import Environment, current_environment
 
 pytestmark = pytest.mark.timeout(120, method="thread")  # SIGALRM is the endpoint's
 
@@ -47,9 +47,9 @@ def reader() -> Iterator[Reader]:
     loggers = [logging.getLogger(name) for name in ("recoverable", "shop")]
     before = [(logger, logger.handlers[:], logger.level, logger.propagate) for logger in loggers]
     reader = Reader()
-    token = current_world.set(World(reader.client.as_client(), Clock(), Alarm))
+    token = current_environment.set(Environment(reader.client.as_client(), Clock(), Deadline))
     yield reader
-    current_world.reset(token)
+    current_environment.reset(token)
     for logger, *settings in before:
         logger.handlers, logger.level, logger.propagate = settings  # type: ignore[assignment]
 
@@ -105,9 +105,7 @@ def test_a_message_that_comes_under_another_sqs_id_is_charged_once(
     reader.runs(*numbers)
 
     for _ in range(2):
-        assert reader.invokes("good", headers={"NServiceBus.MessageId": message_id}) == {
-            "batchItemFailures": []
-        }
+        assert reader.invokes("good", headers={"NServiceBus.MessageId": message_id}) == {"batchItemFailures": []}
 
     assert reader.charged == ["good"]
 

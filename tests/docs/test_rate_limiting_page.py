@@ -9,8 +9,8 @@ import pytest
 
 from docs.pages import blocks, page
 from recoverable import Message, Recoverability
-from recoverable.aws.circuit_store import DynamoDbCircuit
-from recoverable.aws.pause_probe import Probe
+from recoverable.aws.pause.circuit_store import DynamoDbCircuit
+from recoverable.aws.pause.probe import Probe
 
 PAGE = "rate-limiting.md"
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from docs.pages import blocks
-from recoverable.testing import SqsWorld
+from recoverable_local.testing import SqsWorld
 
 PAGE = "../README.md"
 HANDLER, *FURTHER = blocks(PAGE, "python")

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from local.world import World
-from recoverable.local.aws import Died, Ended, Entry, LocalAws, QueuedMessage, TimedOut
+from local.lambda_host.world import World
+from recoverable_local.lambda_host import Died, Ended, Entry, LocalAws, QueuedMessage, TimedOut
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("end_to_end"), pytest.mark.timeout(900)]
 
@@ -45,9 +45,7 @@ def awaited_runs(world: World, count: int) -> list[str]:
 
 def exception_types(messages: list[QueuedMessage]) -> dict[str, str]:
     """Why each message lies in the error queue, by body."""
-    found = {
-        message.body: json.loads(message.attributes["NServiceBus.AmazonSQS.Headers"]) for message in messages
-    }
+    found = {message.body: json.loads(message.attributes["NServiceBus.AmazonSQS.Headers"]) for message in messages}
     return {body: headers["NServiceBus.ExceptionInfo.ExceptionType"] for body, headers in found.items()}
 
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from recoverable.testing.plugin import sqs_world
+from recoverable_local.testing.plugin import sqs_world
 
 __all__ = ["sqs_world"]

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 import orders
-from recoverable.testing import AnswerLost, SqsWorld
+from recoverable_local.testing import AnswerLost, SqsWorld
 
 
 def placed(world: SqsWorld, **order: object) -> str:

@@ -62,11 +62,7 @@ class Cloud:
     def client(self, service: str) -> Any:
         """A client of one of its services."""
         return botocore.session.get_session().create_client(
-            service,
-            region_name=REGION,
-            endpoint_url=self.url,
-            aws_access_key_id="local",
-            aws_secret_access_key="local",
+            service, region_name=REGION, endpoint_url=self.url, aws_access_key_id="local", aws_secret_access_key="local"
         )
 
     def listens(self) -> bool:
@@ -92,9 +88,7 @@ def running_cloud(log: Path) -> Iterator[Cloud]:
             stderr=subprocess.STDOUT,
         )
     try:
-        eventually(
-            lambda: cloud.listens() or server.poll() is not None, f"the cloud to listen; its log is {log}"
-        )
+        eventually(lambda: cloud.listens() or server.poll() is not None, f"the cloud to listen; its log is {log}")
         assert server.poll() is None, f"the cloud ended: {log.read_text()}"
         yield cloud
     finally:

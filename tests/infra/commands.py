@@ -11,9 +11,7 @@ from infra.sam_template import REGION
 
 TOOLS = Path(sys.executable).parent
 RUNTIME = f"python{sys.version_info.major}.{sys.version_info.minor}"
-NOWHERE = (
-    "http://127.0.0.1:9"  # the discard port: whoever asks for a newer version of a tool is refused at once
-)
+NOWHERE = "http://127.0.0.1:9"  # the discard port: whoever asks for a newer version of a tool is refused at once
 
 
 def sam(*arguments: str) -> str:

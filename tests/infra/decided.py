@@ -57,9 +57,7 @@ def chosen(node: Any, conditions: Template) -> Any:
         case {"Fn::If": [str(name), then, otherwise]}:
             return chosen(then if holds({"Condition": name}, conditions) else otherwise, conditions)
         case dict():
-            kept = {
-                key: chosen(value, conditions) for key, value in node.items() if wanted(value, conditions)
-            }
+            kept = {key: chosen(value, conditions) for key, value in node.items() if wanted(value, conditions)}
             return {key: without_condition(value) for key, value in kept.items() if value != NOTHING}
         case list():
             return [item for inner in node if (item := chosen(inner, conditions)) != NOTHING]

@@ -49,33 +49,30 @@ CALLS = [
     Call("aws/client.py", "sqs", "send_message_batch", ENDPOINTS, {ORDERS, ERRORS}),  # copies
     Call("aws/client.py", "sqs", "delete_message_batch", ENDPOINTS, {ORDERS}),
     Call("aws/client.py", "sqs", "change_message_visibility_batch", ENDPOINTS, {ORDERS}),
-    Call("aws/pause_queue_store.py", "sqs", "receive_message", PROBE, {ORDERS}),
-    Call("aws/pause_queue_store.py", "sqs", "delete_message", PROBE, {ORDERS}),
-    Call("aws/circuit_store.py", "dynamodb", "get_item", ENDPOINTS, {CIRCUIT}, LIMIT),
-    Call("aws/circuit_store.py", "dynamodb", "put_item", ENDPOINTS, {CIRCUIT}, LIMIT),
-    Call("aws/pause_store.py", "dynamodb", "get_item", ENDPOINTS, {CIRCUIT}, PAUSE),
-    Call("aws/pause_store.py", "dynamodb", "put_item", ENDPOINTS, {CIRCUIT}, PAUSE),
-    Call("aws/pause_store.py", "dynamodb", "delete_item", ENDPOINTS, {CIRCUIT}, PAUSE),
-    Call("aws/pause_store.py", "lambda", "list_event_source_mappings", ENDPOINTS, {ANYTHING}, PAUSE),
-    Call("aws/pause_store.py", "lambda", "update_event_source_mapping", ENDPOINTS, {MAPPING}, PAUSE),
+    Call("aws/pause/queue_store.py", "sqs", "receive_message", PROBE, {ORDERS}),
+    Call("aws/pause/queue_store.py", "sqs", "delete_message", PROBE, {ORDERS}),
+    Call("aws/pause/circuit_store.py", "dynamodb", "get_item", ENDPOINTS, {CIRCUIT}, LIMIT),
+    Call("aws/pause/circuit_store.py", "dynamodb", "put_item", ENDPOINTS, {CIRCUIT}, LIMIT),
+    Call("aws/pause/mapping_store.py", "dynamodb", "get_item", ENDPOINTS, {CIRCUIT}, PAUSE),
+    Call("aws/pause/mapping_store.py", "dynamodb", "put_item", ENDPOINTS, {CIRCUIT}, PAUSE),
+    Call("aws/pause/mapping_store.py", "dynamodb", "delete_item", ENDPOINTS, {CIRCUIT}, PAUSE),
+    Call("aws/pause/mapping_store.py", "lambda", "list_event_source_mappings", ENDPOINTS, {ANYTHING}, PAUSE),
+    Call("aws/pause/mapping_store.py", "lambda", "update_event_source_mapping", ENDPOINTS, {MAPPING}, PAUSE),
     Call("timeouts/client.py", "sqs", "send_message_batch", DISPATCHER, {ORDERS}, TIMEOUTS),
     Call("timeouts/client.py", "sqs", "get_queue_url", DISPATCHER, {ORDERS}, TIMEOUTS),
-    Call("timeouts/dynamodb_table.py", "dynamodb", "get_item", STORING, {TABLE}, TIMEOUTS),
-    Call("timeouts/dynamodb_table.py", "dynamodb", "put_item", ENDPOINTS, {TABLE}, TIMEOUTS),
-    Call("timeouts/dynamodb_table.py", "dynamodb", "update_item", STORING, {TABLE}, TIMEOUTS),
-    Call("timeouts/dynamodb_table.py", "dynamodb", "query", DISPATCHER, {TABLE}, TIMEOUTS),
-    Call("timeouts/dynamodb_table.py", "dynamodb", "batch_get_item", DISPATCHER, {TABLE}, TIMEOUTS),
-    Call("timeouts/dynamodb_table.py", "dynamodb", "batch_write_item", DISPATCHER, {TABLE}, TIMEOUTS),
-    Call("timeouts/s3_store.py", "s3", "put_object", ENDPOINTS, {OBJECTS}, LARGE),
-    Call("timeouts/s3_store.py", "s3", "get_object", DISPATCHER, {OBJECTS}, LARGE),
-    Call("timeouts/s3_store.py", "s3", "delete_object", DISPATCHER, {OBJECTS}, LARGE),
+    Call("timeouts/stores/dynamodb/table.py", "dynamodb", "get_item", STORING, {TABLE}, TIMEOUTS),
+    Call("timeouts/stores/dynamodb/table.py", "dynamodb", "put_item", ENDPOINTS, {TABLE}, TIMEOUTS),
+    Call("timeouts/stores/dynamodb/table.py", "dynamodb", "update_item", STORING, {TABLE}, TIMEOUTS),
+    Call("timeouts/stores/dynamodb/table.py", "dynamodb", "query", DISPATCHER, {TABLE}, TIMEOUTS),
+    Call("timeouts/stores/dynamodb/table.py", "dynamodb", "batch_get_item", DISPATCHER, {TABLE}, TIMEOUTS),
+    Call("timeouts/stores/dynamodb/table.py", "dynamodb", "batch_write_item", DISPATCHER, {TABLE}, TIMEOUTS),
+    Call("timeouts/stores/s3/store.py", "s3", "put_object", ENDPOINTS, {OBJECTS}, LARGE),
+    Call("timeouts/stores/s3/store.py", "s3", "get_object", DISPATCHER, {OBJECTS}, LARGE),
+    Call("timeouts/stores/s3/store.py", "s3", "delete_object", DISPATCHER, {OBJECTS}, LARGE),
 ]
 """Those of the table's calls that a dispatcher makes are recorded in `test_timeouts.py`; the others schedule, cancel or migrate."""
 
-KEY_USED = {
-    "sqs:SendMessage": {"kms:GenerateDataKey", "kms:Decrypt"},
-    "sqs:ReceiveMessage": {"kms:Decrypt"},
-}
+KEY_USED = {"sqs:SendMessage": {"kms:GenerateDataKey", "kms:Decrypt"}, "sqs:ReceiveMessage": {"kms:Decrypt"}}
 """What SQS does with the key on behalf of who calls (Amazon SQS Developer Guide, "Key management", producers and consumers)."""
 
 YOURS = {
@@ -91,9 +88,7 @@ def needed(role: str, *features: str) -> Permissions:
     for resource, actions in (*called(role, features), *invoked(role)):
         wanted[resource] |= actions
     if "a key" in features:
-        wanted[KEY] = {
-            use for queue in (ORDERS, ERRORS) for each in wanted[queue] for use in KEY_USED.get(each, ())
-        }
+        wanted[KEY] = {use for queue in (ORDERS, ERRORS) for each in wanted[queue] for use in KEY_USED.get(each, ())}
     if "a VPC" in features:
         wanted[ANYTHING] |= aws_gives("AWSLambdaVPCAccessExecutionRole", "ec2")
     names = {name: yours for feature in features for name, yours in YOURS.get(feature, {}).items()}

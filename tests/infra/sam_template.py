@@ -33,9 +33,7 @@ def template() -> Template:
     return parsed
 
 
-def transformed(
-    source: Template, *, layer: str = "s3://code/layer", function: str = "s3://code/function"
-) -> Template:
+def transformed(source: Template, *, layer: str = "s3://code/layer", function: str = "s3://code/function") -> Template:
     """Plain CloudFormation, as AWS makes it from a SAM template.
 
     Args:

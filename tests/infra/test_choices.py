@@ -47,8 +47,6 @@ def test_the_runtimes_on_offer_are_the_pythons_that_the_package_supports() -> No
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     python = "Programming Language :: Python :: 3."
 
-    supported = [
-        f"python3.{name.removeprefix(python)}" for name in project["classifiers"] if name.startswith(python)
-    ]
+    supported = [f"python3.{name.removeprefix(python)}" for name in project["classifiers"] if name.startswith(python)]
 
     assert SAM["Parameters"]["PythonRuntime"]["AllowedValues"] == supported

@@ -73,8 +73,7 @@ def start_polling(cloud: Cloud) -> None:
     functions = cloud.client("lambda")
     (mapping,) = functions.list_event_source_mappings()["EventSourceMappings"]
     functions.update_event_source_mapping(
-        UUID=mapping["UUID"],
-        ScalingConfig={"MaximumConcurrency": int(mapping["ScalingConfig"]["MaximumConcurrency"])},
+        UUID=mapping["UUID"], ScalingConfig={"MaximumConcurrency": int(mapping["ScalingConfig"]["MaximumConcurrency"])}
     )
 
 

@@ -15,10 +15,10 @@ from infra.cloud import Cloud, deploy, eventually, running_cloud
 from infra.commands import RUNTIME
 from infra.features import FEATURES, YOUR_BUCKET, asking_for
 from infra.sam_template import REGION
-from recoverable.aws.circuit_store import DynamoDbCircuit
-from recoverable.circuit import Limited
+from recoverable.aws.pause.circuit_store import DynamoDbCircuit
+from recoverable.rate_limit.state import Open
 from recoverable.timeouts import DynamoDBStore, Timeouts
-from recoverable.timeouts.store import Selection
+from recoverable.timeouts.stores.rows import Selection
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("sam build"), pytest.mark.timeout(900)]
 
@@ -56,9 +56,7 @@ class Stack:
 
     def trigger(self) -> str:
         """The state of the event source mapping."""
-        mapping = self.cloud.client("lambda").get_event_source_mapping(
-            UUID=self.named("OrdersFunctionOrders")
-        )
+        mapping = self.cloud.client("lambda").get_event_source_mapping(UUID=self.named("OrdersFunctionOrders"))
         return str(mapping["State"])
 
     def limit_the_rate(self) -> None:
@@ -66,7 +64,7 @@ class Stack:
         client, now = self.cloud.client("dynamodb"), datetime.now(UTC)
         table, patience = self.named("CircuitTable"), timedelta(seconds=5)
         circuit = DynamoDbCircuit(table, "orders", client=client, patience=patience)
-        assert circuit.compare_and_set(circuit.read(), Limited(now, now))
+        assert circuit.compare_and_set(circuit.read(), Open(now, now))
 
     def store(self) -> DynamoDBStore:
         """The stack's store of timeouts."""
@@ -110,10 +108,7 @@ def test_what_the_output_says_can_be_set_on_the_queue(stack: Stack) -> None:
     said = sqs.get_queue_attributes(QueueUrl=stack.queue_url, AttributeNames=["All"])["Attributes"]
     policy = json.loads(said["RedrivePolicy"])
     assert said["VisibilityTimeout"] == "240"
-    assert (name_in(policy["deadLetterTargetArn"]), int(policy["maxReceiveCount"])) == (
-        "mine-error",
-        50,
-    )
+    assert (name_in(policy["deadLetterTargetArn"]), int(policy["maxReceiveCount"])) == ("mine-error", 50)
 
 
 def test_the_probe_finds_the_trigger_running(stack: Stack) -> None:

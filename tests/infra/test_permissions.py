@@ -72,9 +72,7 @@ def test_the_endpoint_and_the_pause_make_the_calls_that_are_known_and_nowhere_el
 
     found = {(name, method) for name, file in files.items() for method in methods_called(service, file)}
 
-    assert found == {
-        (call.module, call.method) for call in CALLS if call.service == service and call.module in files
-    }
+    assert found == {(call.module, call.method) for call in CALLS if call.service == service and call.module in files}
 
 
 @pytest.mark.parametrize("service", ["sqs", "dynamodb", "lambda", "s3"])
@@ -86,9 +84,7 @@ def test_the_example_itself_makes_no_call(service: str) -> None:
 def test_a_role_allows_what_is_called_and_nothing_else(features: tuple[str, ...]) -> None:
     roles = [role for role in ROLES if role in stack(*features)["Resources"]]
 
-    assert {role: granted(role, *features) for role in roles} == {
-        role: needed(role, *features) for role in roles
-    }
+    assert {role: granted(role, *features) for role in roles} == {role: needed(role, *features) for role in roles}
 
 
 def test_only_lambda_itself_may_do_something_to_anything() -> None:

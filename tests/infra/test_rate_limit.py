@@ -12,8 +12,8 @@ from infra.decided import decided
 from infra.features import asking_for
 from infra.sam_template import ROOT, Parameters, Template, template, transformed
 from recoverable import RateLimit
-from recoverable.aws.circuit_store import DynamoDbCircuit
-from recoverable.aws.pause_probe import Probe
+from recoverable.aws.pause.circuit_store import DynamoDbCircuit
+from recoverable.aws.pause.probe import Probe
 from shop import BankUnreachable, CardDeclined
 
 SAM = template()
@@ -71,12 +71,7 @@ def test_the_function_shares_its_limit_by_the_table(monkeypatch: pytest.MonkeyPa
 
     store = limit.store
     assert isinstance(store, DynamoDbCircuit)
-    assert (limit.consecutive_failures, limit.on_started, store.table, store.name) == (
-        20,
-        None,
-        "resource",
-        "orders",
-    )
+    assert (limit.consecutive_failures, limit.on_started, store.table, store.name) == (20, None, "resource", "orders")
 
 
 def test_a_card_that_is_declined_says_nothing_about_the_bank(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,9 +114,7 @@ def test_the_probe_is_as_the_function_that_it_stands_in_for() -> None:
 
 def test_the_probe_comes_each_minute_and_a_failure_waits_for_the_next() -> None:
     (rule,) = (found for found in resources(PAUSED).values() if found["Type"] == "AWS::Events::Rule")
-    (again,) = (
-        found for found in resources(PAUSED).values() if found["Type"] == "AWS::Lambda::EventInvokeConfig"
-    )
+    (again,) = (found for found in resources(PAUSED).values() if found["Type"] == "AWS::Lambda::EventInvokeConfig")
 
     schedule, target = rule["Properties"]["ScheduleExpression"], rule["Properties"]["Targets"][0]["Arn"]
     assert (schedule, target) == ("rate(1 minute)", {"Fn::GetAtt": ["ProbeFunction", "Arn"]})
@@ -129,9 +122,7 @@ def test_the_probe_comes_each_minute_and_a_failure_waits_for_the_next() -> None:
 
 
 def test_a_deployment_ends_a_pause_only_when_it_takes_the_probe_away() -> None:
-    enabled = [
-        properties("OrdersFunctionOrders", *given).get("Enabled") for given in ((), (LIMITED,), (PAUSED,))
-    ]
+    enabled = [properties("OrdersFunctionOrders", *given).get("Enabled") for given in ((), (LIMITED,), (PAUSED,))]
 
     assert enabled == [True, True, None]
 

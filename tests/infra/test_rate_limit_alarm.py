@@ -15,7 +15,7 @@ from infra.lambda_log import Log, package_log
 from infra.sam_template import bounds, template
 from recoverable import Failed, Message, RateLimit, Recoverability
 from recoverable.aws import SqsEndpoint
-from recoverable.circuit import Limited, probe_again_after
+from recoverable.rate_limit.state import Open, delay_of_probe
 
 SAM = template()
 RESOURCES = decided(SAM, asking_for("a paused trigger"))["Resources"]
@@ -84,7 +84,7 @@ def test_each_period_of_an_outage_has_a_line() -> None:
     """The message that was attempted comes back soonest, and is attempted or deferred then; twice that leaves room for its delivery."""
     ages = [timedelta(minutes=minutes) for minutes in (1, 10, 60, 1440)]
 
-    waits = [probe_again_after(Limited(NOW - age, NOW), RateLimit(1), "a message", NOW) for age in ages]
+    waits = [delay_of_probe(Open(NOW - age, NOW), RateLimit(1), "a message", NOW) for age in ages]
 
     assert max(waits) * 2 < timedelta(seconds=ALARM["Period"])
 

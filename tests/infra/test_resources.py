@@ -12,9 +12,7 @@ from infra.sam_template import template, transformed
 CHOSEN = {"BatchSize": 7, "BatchWindowSeconds": 6, "MaximumConcurrency": 5, "ImmediateRetries": 4}
 STACK = transformed(decided(template(), {**CHOSEN, "AlarmTopicArn": "a topic"}))["Resources"]
 SILENT = decided(template(), {})["Resources"]
-ALARMS = {
-    name: kept["Properties"] for name, kept in STACK.items() if kept["Type"] == "AWS::CloudWatch::Alarm"
-}
+ALARMS = {name: kept["Properties"] for name, kept in STACK.items() if kept["Type"] == "AWS::CloudWatch::Alarm"}
 
 
 def attribute(resource: str, name: str) -> dict[str, list[str]]:
@@ -70,12 +68,7 @@ def test_the_alarms_watch_both_queues_and_the_loop_detection() -> None:
         "ErrorQueueDepthAlarm": ("AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", errors),
         "ErrorQueueAgeAlarm": ("AWS/SQS", "ApproximateAgeOfOldestMessage", "QueueName", errors),
         "OrdersQueueAgeAlarm": ("AWS/SQS", "ApproximateAgeOfOldestMessage", "QueueName", orders),
-        "RecursionAlarm": (
-            "AWS/Lambda",
-            "RecursiveInvocationsDropped",
-            "FunctionName",
-            {"Ref": "OrdersFunction"},
-        ),
+        "RecursionAlarm": ("AWS/Lambda", "RecursiveInvocationsDropped", "FunctionName", {"Ref": "OrdersFunction"}),
     }
 
 

@@ -37,9 +37,7 @@ def test_the_broker_gives_up_later_than_the_ladder(parameters: Parameters) -> No
 
 
 @pytest.mark.parametrize("parameters", corners(SAM, "FunctionTimeout"), ids=str)
-def test_what_the_function_never_sees_reaches_the_error_queue_before_it_expires(
-    parameters: Parameters,
-) -> None:
+def test_what_the_function_never_sees_reaches_the_error_queue_before_it_expires(parameters: Parameters) -> None:
     visibility = number(parameters, "OrdersQueue", "VisibilityTimeout")
     receives = number(parameters, "OrdersQueue", "RedrivePolicy", "maxReceiveCount")
 

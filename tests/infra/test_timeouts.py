@@ -17,7 +17,7 @@ from infra.lambda_log import Log, package_log
 from infra.needs import BUCKET, CALLS, DISPATCHER, ENDPOINTS, TABLE
 from infra.sam_template import ROOT, Template, template, transformed
 from recoverable.timeouts import Dispatcher, Timeouts
-from recoverable.timeouts.circuit import TWO_MINUTES
+from recoverable.timeouts.dispatching.outage import TWO_MINUTES
 from waiting.stores import Cloud, OneShard, moto
 
 SAM = template()
@@ -184,7 +184,7 @@ def test_the_functions_use_the_bucket_that_they_are_told(
 
     handler = run_path(str(ROOT / "functions" / "aws" / f"{function}.py"))["handler"]
 
-    store = handler._store if function == "timeouts" else handler._ladder._timeouts._store
+    store = handler._store if function == "timeouts" else handler._processor._timeouts._store
     assert store._bodies.there is there
 
 
@@ -214,7 +214,7 @@ def test_the_endpoint_stores_in_that_table(monkeypatch: pytest.MonkeyPatch) -> N
 
     handler = run_path(str(ROOT / "functions" / "aws" / "orders.py"))["handler"]
 
-    assert handler._ladder._timeouts._store._table.name == "the table"
+    assert handler._processor._timeouts._store._table.name == "the table"
     assert properties("OrdersFunction")["Environment"]["Variables"]["TIMEOUTS_TABLE"] == {"Ref": TABLE}
 
 

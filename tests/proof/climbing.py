@@ -12,8 +12,8 @@ from recoverable import Message, Recoverability, RetryAfter
 from recoverable.aws import SqsEndpoint
 from recoverable.aws.wire import HEADERS
 from recoverable.azure import ServiceBusEndpoint
-from recoverable.testing import SeenMessage, ServiceBusWorld, SqsWorld
-from recoverable.testing.virtual import VirtualWorld
+from recoverable_local.testing import SeenMessage, ServiceBusWorld, SqsWorld
+from recoverable_local.testing.engine.virtual import VirtualWorld
 
 QUEUE = "jobs"
 MESSAGE_ID = "NServiceBus.MessageId"

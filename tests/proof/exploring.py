@@ -47,9 +47,7 @@ class Search:
         until: the first word of a problem that ends the search; all others are noted.
     """
 
-    def __init__(
-        self, scenario: Scenario, *, deepest: int = 2, seed: int = 0, until: str | None = None
-    ) -> None:
+    def __init__(self, scenario: Scenario, *, deepest: int = 2, seed: int = 0, until: str | None = None) -> None:
         self._until, self._ended, self._deadline = until, False, inf
         self._deepest, self._chance = deepest, Random(f"{scenario.name} {seed}")
         self._known: set[tuple[tuple[str, str], ...]] = set()

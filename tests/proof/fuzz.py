@@ -11,16 +11,16 @@ from typing import Any
 atheris: Any = import_module("atheris")  # not among the requirements: the target installs it where it runs
 
 with atheris.instrument_imports(include=["recoverable"]):
-    import recoverable.aws.attributes
     import recoverable.aws.client
-    import recoverable.aws.settling
+    import recoverable.aws.settle
+    import recoverable.aws.wire
     import recoverable.observe  # noqa: F401  # all that is otherwise imported at the first failure, uninstrumented
     from proof.fuzz_inputs import Record, Source, records
     from recoverable import Delayed, Failed, Immediate, Message, Recoverability
     from recoverable.aws import SqsEndpoint
-    from recoverable.testing.aws.checks import check_batch_size, check_entry
-    from recoverable.testing.aws.queues import Settings
-    from recoverable.testing.aws.refusals import Refusal
+    from recoverable_local.testing.aws.broker.checks import check_batch_size, check_entry
+    from recoverable_local.testing.aws.broker.queues import Settings
+    from recoverable_local.testing.aws.broker.refusals import Refusal
 
 ROUNDS = 2
 """How often the copies of an input are handled again."""

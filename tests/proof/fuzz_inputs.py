@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
-from recoverable.aws.attributes import TEXT
-from recoverable.aws.wire import FOLDED, HEADERS
+from recoverable.aws.wire import FOLDED, HEADERS, TEXT
 
 Json = Any
 Record = dict[str, Any]
@@ -47,7 +47,7 @@ class Source:
 
     def sendable(self) -> str:
         """A text that SQS takes."""
-        return "".join(TEXT.findall(self.text())) or "x"
+        return "".join(re.findall(TEXT, self.text())) or "x"
 
     def json(self, deep: int = 0) -> Json:
         """Any JSON."""
@@ -88,9 +88,7 @@ def body(source: Source) -> str:
         case 1:
             return json.dumps(source.json())
         case _:
-            return json.dumps(
-                {"Headers": headers(source), "Body": source.json(3), source.text(): source.json(3)}
-            )
+            return json.dumps({"Headers": headers(source), "Body": source.json(3), source.text(): source.json(3)})
 
 
 def attribute(source: Source) -> Record:

@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 from recoverable import Message, RetryAfter
-from recoverable.testing import SqsWorld
-from recoverable.testing.invocation import current_invocation
-from recoverable.testing.points import When
-from recoverable.testing.virtual import VirtualWorld
+from recoverable_local.testing import SqsWorld
+from recoverable_local.testing.engine.invocation import current_invocation
+from recoverable_local.testing.engine.points import When
+from recoverable_local.testing.engine.virtual import VirtualWorld
 
 SECONDS_OF_WORK = 12.0
 """What "works" and "toils" take of a time-out of 30 s: of three in a batch, the last is stopped."""
@@ -81,6 +81,4 @@ def suffer(world: SqsWorld, when: When, broker_id: str) -> None:
     """Let go wrong what the explorer wants before or after an attempt."""
     invocation = current_invocation.get()
     assert invocation is not None
-    invocation.suffer(
-        world._misfortune.at(when, "attempt", invocation.queue, (broker_id,), invocation.number)
-    )
+    invocation.suffer(world._misfortune.at(when, "attempt", invocation.queue, (broker_id,), invocation.number))

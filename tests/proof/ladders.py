@@ -12,6 +12,4 @@ ERRORS = "errors"
 
 def ladder(immediate: int = 1, delayed: int = 1, errors: str = ERRORS, **settings: Any) -> Recoverability:
     """A short ladder."""
-    return Recoverability(
-        Immediate(immediate), Delayed(delayed, timedelta(seconds=10)), Failed(errors), **settings
-    )
+    return Recoverability(Immediate(immediate), Delayed(delayed, timedelta(seconds=10)), Failed(errors), **settings)

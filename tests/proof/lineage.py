@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, cast
 
 from recoverable import headers
-from recoverable.faults import FAILED_QUEUE
-from recoverable.settlements import Forward
+from recoverable.recovery.faults import FAILED_QUEUE
+from recoverable.recovery.settlement import Forward
 
 Why = Literal["error", "delayed retry", "immediate retry", "deferral", "hop"]
 
@@ -40,4 +40,4 @@ def why(forward: Forward) -> Why:
         return "delayed retry"
     if forward.changes.get(headers.HELD_SINCE):
         return "deferral"
-    return "immediate retry" if headers.CARRIED in forward.changes else "hop"
+    return "immediate retry" if headers.PRIOR_ATTEMPTS in forward.changes else "hop"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from proof.lineage import Origin
 from proof.replaying import Replay
-from recoverable.testing.timeline import Entry
+from recoverable_local.testing.timeline import Entry
 
 LEAVING = ("error", "delayed retry")
 """The copies that end a round."""

@@ -5,15 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from proof.handlers import Unwanted
-from recoverable import (
-    Action,
-    DelayedRetry,
-    Discard,
-    ErrorContext,
-    MoveToError,
-    Recoverability,
-    default_policy,
-)
+from recoverable import Action, DelayedRetry, Discard, ErrorContext, MoveToError, Recoverability, default_policy
 
 
 def own_policy(recoverability: Recoverability, context: ErrorContext) -> Action:

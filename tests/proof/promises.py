@@ -49,9 +49,7 @@ def innocents_are_processed(case: Case) -> Iterator[str]:
             continue
         failed = sum(is_failure(attempt.how) for life in lives for attempt in life.attempts)
         hits = sum(case.hits[life.broker_id] for life in lives)
-        spared = hits <= GRACE or (
-            case.replay.scenario.apart and (injected == 0 or injected + killers <= GRACE)
-        )
+        spared = hits <= GRACE or (case.replay.scenario.apart and (injected == 0 or injected + killers <= GRACE))
         if spared and failed < rounds:
             yield f"CONVICTED: {message_id} never failed ({failed} failures, {hits} hits), and is in the error queue"
 

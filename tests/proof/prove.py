@@ -20,9 +20,7 @@ from proof.timeouts.search import search as search_timeouts
 from proof.timeouts.search import story as story_of_timeouts
 
 SEARCHED: tuple[Scenario, ...] = (*SCENARIOS, *sqs.DEEP, *service_bus.DEEP)
-ALL = {
-    scenario.name: scenario for scenario in SEARCHED if scenario.share
-}  # without those that are for no fault at all
+ALL = {scenario.name: scenario for scenario in SEARCHED if scenario.share}  # without those that are for no fault at all
 DEEPEST = 3
 MOST = 10**9
 PROCESSES = 2
@@ -91,9 +89,7 @@ def main() -> int:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=10, help="how long the whole search takes")
     parser.add_argument("--seed", type=int, default=1, help="draws what is not tried in order")
-    parser.add_argument(
-        "--only", default="", help="how the names of those begin that are searched, such as timeouts"
-    )
+    parser.add_argument("--only", default="", help="how the names of those begin that are searched, such as timeouts")
     arguments = parser.parse_args()
     wanted = jobs(arguments.minutes, arguments.seed, arguments.only)
     total, broken, stories = 0, 0, []

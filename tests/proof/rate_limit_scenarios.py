@@ -11,12 +11,12 @@ from proof.replaying import Scenario
 from proof.service_bus.scenarios import Scenario as OnServiceBus
 from proof.sqs.scenarios import Scenario as OnSqs
 from recoverable import RateLimit
-from recoverable.memory_store import MemoryCircuit
-from recoverable.testing.invocation import current_invocation
+from recoverable.rate_limit.store import MemoryCircuit
+from recoverable_local.testing.engine.invocation import current_invocation
 
 if TYPE_CHECKING:
-    from recoverable.circuit import Circuit, Seen
-    from recoverable.testing.scheduler import Scheduler
+    from recoverable.rate_limit.state import Circuit, Snapshot
+    from recoverable_local.testing.engine.scheduler import Scheduler
 
 
 class CircuitOfTheReplay:
@@ -25,11 +25,11 @@ class CircuitOfTheReplay:
     def __init__(self) -> None:
         self._circuits: WeakKeyDictionary[Scheduler, MemoryCircuit] = WeakKeyDictionary()
 
-    def read(self) -> Seen:
+    def read(self) -> Snapshot:
         """The circuit of this replay."""
         return self._here().read()
 
-    def compare_and_set(self, seen: Seen, circuit: Circuit, switch: str = "") -> Seen | None:
+    def compare_and_set(self, seen: Snapshot, circuit: Circuit, switch: str = "") -> Snapshot | None:
         """Change the circuit of this replay."""
         return self._here().compare_and_set(seen, circuit, switch)
 

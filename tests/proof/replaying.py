@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, Protocol
 from proof.lineage import Origin
 from proof.wrongs import WRONGS
 from recoverable import Recoverability
-from recoverable.testing import Fault, SeenMessage, Timeline
-from recoverable.testing.points import Point
-from recoverable.testing.timeline import Entry
-from recoverable.testing.virtual import VirtualWorld
+from recoverable_local.testing import Fault, SeenMessage, Timeline
+from recoverable_local.testing.engine.points import Point
+from recoverable_local.testing.engine.virtual import VirtualWorld
+from recoverable_local.testing.timeline import Entry
 
 Schedule = Mapping[str, str]
 """Places and what goes wrong there, such as `{"before send_message_batch 2": "died"}`: at the second such point of the run."""

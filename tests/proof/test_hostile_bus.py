@@ -20,8 +20,8 @@ from proof.service_bus.lineage import TRACE, traced
 from proof.wrongs import WRONGS, Once
 from recoverable import Message, Recoverability
 from recoverable.azure import ServiceBusEndpoint
-from recoverable.testing import ServiceBusWorld
-from recoverable.testing.azure.places import fitting
+from recoverable_local.testing import ServiceBusWorld
+from recoverable_local.testing.azure.places import fitting
 
 
 class Reader:
@@ -119,9 +119,7 @@ def test_hostile_messages_survive_a_fault(
 @pytest.mark.slow
 @settings(max_examples=500)
 @given(TOLD, ENDS)
-def test_what_a_host_tells_of_a_message_loses_none(
-    told: dict[str, Any], ends: list[type[Exception] | None]
-) -> None:
+def test_what_a_host_tells_of_a_message_loses_none(told: dict[str, Any], ends: list[type[Exception] | None]) -> None:
     reader, client = Reader(ends), RecordingClient()
     error = ended(endpoint(reader, client=client), trigger_message(**told))
     assert (error is None) == (reader.failed <= len(client.sent))

@@ -17,8 +17,8 @@ from proof.sqs.lineage import traced
 from proof.wrongs import WRONGS, Once
 from recoverable import Message, Recoverability
 from recoverable.aws import SqsEndpoint
-from recoverable.testing import SqsWorld
-from recoverable.testing.aws.places import fitting
+from recoverable_local.testing import SqsWorld
+from recoverable_local.testing.aws.places import fitting
 
 
 class Reader:
@@ -36,9 +36,7 @@ class Reader:
         self.succeeded.add(message.native["messageId"])
 
 
-def climb(
-    messages: list[dict[str, Any]], endpoint: SqsEndpoint, hook: Once | None = None
-) -> tuple[SqsWorld, set[str]]:
+def climb(messages: list[dict[str, Any]], endpoint: SqsEndpoint, hook: Once | None = None) -> tuple[SqsWorld, set[str]]:
     """The world when all is done, and the broker's ids of what was sent."""
     world = SqsWorld(most_invocations=3_000)
     world.serve("jobs", endpoint, recursive_loop="Allow")

@@ -14,9 +14,7 @@ PAIRS = 100
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "mutation", [*sqs.MUTATIONS, *service_bus.MUTATIONS], ids=lambda mutation: mutation.name
-)
+@pytest.mark.parametrize("mutation", [*sqs.MUTATIONS, *service_bus.MUTATIONS], ids=lambda mutation: mutation.name)
 def test_a_mistake_is_found(mutation: Mutation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"recoverable.{mutation.target}", mutation.by)
 

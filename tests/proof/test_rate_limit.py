@@ -11,8 +11,8 @@ from proof.rate_limit_scenarios import NAMED, SCENARIOS
 from proof.replaying import Scenario, Schedule
 from proof.service_bus.scenarios import Scenario as OnServiceBus
 from proof.story import smallest, story
-from recoverable.delivery import Delivery
-from recoverable.settlements import COMPLETE, Settlement
+from recoverable.recovery.delivery import Delivery
+from recoverable.recovery.settlement import COMPLETE, Settlement
 
 LONG = "rate limited for longer than messages are held"
 
@@ -39,7 +39,7 @@ def excused(schedule: Schedule, scenario: Scenario) -> bool:
 
 def too_many(delivery: Delivery) -> int:
     """A deferral that counts as an attempt."""
-    return delivery.carried + delivery.deliveries
+    return delivery.prior_attempts + delivery.deliveries
 
 
 def always(*_: object) -> bool:
@@ -53,9 +53,9 @@ def forgotten(*_: object) -> Settlement:
 
 
 MUTATIONS = (
-    Mutation("waiting counts as an attempt", "counting.carried_by_deferral", too_many, "rate limited", "ATTEMPTS"),
-    Mutation("messages are held for ever", "gate.may_hold", always, LONG, "ENDLESS"),
-    Mutation("what is held is forgotten", "recovery.deferred", forgotten, "rate limited together", "LOST"),
+    Mutation("waiting counts as an attempt", "recovery.counting.prior_attempts_of_deferral", too_many, "rate limited", "ATTEMPTS"),
+    Mutation("messages are held for ever", "rate_limit.limiter.may_defer", always, LONG, "ENDLESS"),
+    Mutation("what is held is forgotten", "recovery.decision.settlement_of_deferral", forgotten, "rate limited together", "LOST"),
 )  # fmt: skip
 
 
@@ -66,6 +66,4 @@ def test_a_mistake_is_found(mutation: Mutation, monkeypatch: pytest.MonkeyPatch)
 
     found = Search(NAMED[mutation.scenario], until=mutation.breaks).run(PAIRS)
 
-    assert mutation.breaks in {
-        problem.partition(":")[0] for _, problems in found.broken for problem in problems
-    }
+    assert mutation.breaks in {problem.partition(":")[0] for _, problems in found.broken for problem in problems}

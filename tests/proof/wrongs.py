@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from functools import cache
 
-from recoverable.testing import (
+from recoverable_local.testing import (
     AnswerLost,
     ClockSkewed,
     DeliveredTwice,
@@ -23,7 +23,7 @@ from recoverable.testing import (
     Unreachable,
     VisibilityExpired,
 )
-from recoverable.testing.points import Fitting, Point, When
+from recoverable_local.testing.engine.points import Fitting, Point, When
 
 WRONGS: Mapping[str, Fault] = {
     "exception": Raises(RuntimeError("injected")),

@@ -11,7 +11,7 @@ import azure.functions as func
 from recoverable import Delayed, Failed, Immediate, Message, RateLimit, Recoverability
 from recoverable.aws import SqsEndpoint
 from recoverable.azure import ServiceBusEndpoint
-from recoverable.testing import ServiceBusWorld, SqsWorld
+from recoverable_local.testing import ServiceBusWorld, SqsWorld
 
 QUEUE, ERROR = "orders", "error"
 World = SqsWorld | ServiceBusWorld

@@ -6,11 +6,11 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
 from rate_limit.outage import World
-from recoverable.memory_store import MemoryCircuit
-from recoverable.rate_limit import StoreUnavailable
+from recoverable.rate_limit.settings import StoreUnavailable
+from recoverable.rate_limit.store import MemoryCircuit
 
 if TYPE_CHECKING:
-    from recoverable.circuit import Circuit, Seen
+    from recoverable.rate_limit.state import Circuit, Snapshot
 
 LATENCY, PATIENCE = 0.005, 0.2
 """Seconds of a call, and those after which the store's client gives up."""
@@ -27,21 +27,19 @@ class VirtualStore(MemoryCircuit):
         minutes: when the trouble starts and ends.
     """
 
-    def __init__(
-        self, world: World, trouble: Trouble = "away", minutes: tuple[float, float] = (0.0, 0.0)
-    ) -> None:
+    def __init__(self, world: World, trouble: Trouble = "away", minutes: tuple[float, float] = (0.0, 0.0)) -> None:
         super().__init__()
         self._world, self._trouble = world, trouble
         self._starts, self._ends = (world.now + timedelta(minutes=each) for each in minutes)
         self.calls = 0
 
-    def read(self) -> Seen:
+    def read(self) -> Snapshot:
         """Read after a while, or not."""
         self._called()
         self._world.spend(LATENCY)
         return super().read()
 
-    def compare_and_set(self, seen: Seen, circuit: Circuit, switch: str = "") -> Seen | None:
+    def compare_and_set(self, seen: Snapshot, circuit: Circuit, switch: str = "") -> Snapshot | None:
         """Change after a while, or not, or nobody knows."""
         if self._trouble == "slow" and self._in_trouble():
             super().compare_and_set(seen, circuit, switch)

@@ -9,23 +9,18 @@ import pytest
 from rate_limit.outage import ERROR, World, outage
 from rate_limit.stores import VirtualStore
 from recoverable import RateLimit
-from recoverable.circuit import NORMAL
-from recoverable.testing import ClockSkewed, Died, Fault, SqsWorld
-from recoverable.testing.points import Point
+from recoverable.rate_limit.state import CLOSED
+from recoverable_local.testing import ClockSkewed, Died, Fault, SqsWorld
+from recoverable_local.testing.engine.points import Point
 
 ORDERS, INSTANCES = 20, 4
 
 
 @pytest.mark.parametrize("seconds", [1, 20, 120, 3600])
-def test_all_is_processed_and_each_switch_called_back_once_however_clocks_differ(
-    world: World, seconds: int
-) -> None:
+def test_all_is_processed_and_each_switch_called_back_once_however_clocks_differ(world: World, seconds: int) -> None:
     store, calls = VirtualStore(world), list[str]()
     limit = RateLimit(
-        3,
-        store=store,
-        on_started=lambda: calls.append("started"),
-        on_ended=lambda: calls.append("ended"),
+        3, store=store, on_started=lambda: calls.append("started"), on_ended=lambda: calls.append("ended")
     )
     skews = dict(enumerate((seconds, -seconds, seconds / 2), start=1))
 
@@ -38,7 +33,7 @@ def test_all_is_processed_and_each_switch_called_back_once_however_clocks_differ
     database, sent = outage(world, limit, orders=ORDERS, instances=INSTANCES)
 
     assert (sorted(database.placed), world.queue(ERROR)) == (sorted(sent), [])
-    assert (calls, store.circuit()) == (["started", "ended"], NORMAL)
+    assert (calls, store.circuit()) == (["started", "ended"], CLOSED)
 
 
 def test_what_an_instance_wrote_whose_clock_was_an_hour_ahead_holds_up_nobody_when_it_is_dead() -> None:

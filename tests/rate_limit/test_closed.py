@@ -10,12 +10,13 @@ from textwrap import dedent
 from rate_limit.outage import QUEUE, SHORT, World, serve
 from rate_limit.stores import VirtualStore
 from recoverable import RateLimit
-from recoverable.testing.aws.sqs_client import OPERATIONS
-from recoverable.testing.azure.places import CALLS
-from recoverable.testing.points import Point
+from recoverable_local.testing.aws.api.sqs_client import OPERATIONS
+from recoverable_local.testing.azure.places import CALLS
+from recoverable_local.testing.engine.points import Point
 
 COSTLY = {"boto3", "botocore", "hashlib"} | {
-    f"recoverable.{name}" for name in ("observe", "recovery", "backoff", "aws.client", "aws.copies")
+    f"recoverable.{name}"
+    for name in ("observe.log", "recovery.decision", "recovery.backoff", "aws.client", "aws.copies")
 }
 
 
@@ -39,7 +40,7 @@ def test_a_message_that_succeeds_imports_no_sdk_and_nothing_of_the_failure_side(
         import json, sys
         from recoverable import RateLimit, Recoverability
         from recoverable.aws import SqsEndpoint
-        from recoverable.aws.circuit_store import DynamoDbCircuit
+        from recoverable.aws.pause.circuit_store import DynamoDbCircuit
 
         limit = RateLimit(20, store=DynamoDbCircuit("circuits", "orders"))
         record = {"messageId": "1", "receiptHandle": "r", "body": "{}", "messageAttributes": {}, "eventSource": "aws:sqs",
@@ -52,5 +53,5 @@ def test_a_message_that_succeeds_imports_no_sdk_and_nothing_of_the_failure_side(
     )
     imported = set(json.loads(run.stdout))
 
-    assert "recoverable.gate" in imported
+    assert "recoverable.rate_limit.limiter" in imported
     assert imported & COSTLY == set()

@@ -21,7 +21,7 @@ from infra.cloud import running_cloud
 from recoverable import Delayed, Failed, Immediate, Message, RateLimit, Recoverability
 from recoverable.aws import SqsEndpoint
 from recoverable.azure import ServiceBusEndpoint
-from recoverable.circuit import NORMAL
+from recoverable.rate_limit.state import CLOSED
 
 pytestmark = pytest.mark.slow
 
@@ -98,7 +98,7 @@ def test_two_instances_on_sqs_share_a_circuit_in_dynamodb(account: Account) -> N
 
     away = database.failed[-1] - began
     assert (sorted(set(database.placed)), error.count()) == (sorted(f"order {n}" for n in range(ORDERS)), 0)
-    assert (database.calls, circuit.read().circuit) == (["started", "ended"], NORMAL)
+    assert (database.calls, circuit.read().circuit) == (["started", "ended"], CLOSED)
     assert len(database.failed) <= away / WAIT.total_seconds() + 2 * FAILURES
 
 

@@ -10,7 +10,7 @@ from rate_limit.outage import Database, World
 from recoverable import Delayed, Failed, Immediate, RateLimit, Recoverability
 from recoverable.aws import SqsEndpoint
 from recoverable.azure import ServiceBusEndpoint
-from recoverable.testing import SqsWorld
+from recoverable_local.testing import SqsWorld
 
 FAILURES = 3
 AWAY = timedelta(minutes=1)
@@ -33,12 +33,7 @@ def in_order(world: World, limit: RateLimit | None) -> Database:
         app, endpoint = (
             func.FunctionApp(),
             ServiceBusEndpoint(
-                database,
-                ladder(limit, "error"),
-                queue="orders",
-                connection="ServiceBus",
-                sessions=True,
-                name="orders",
+                database, ladder(limit, "error"), queue="orders", connection="ServiceBus", sessions=True, name="orders"
             ),
         )
         app.register_functions(endpoint.blueprint())
@@ -59,9 +54,7 @@ def test_nobody_waits_because_the_rate_is_limited(world: World) -> None:
 
 def test_the_callbacks_are_called_once_for_each_switch(world: World) -> None:
     calls: list[str] = []
-    limit = RateLimit(
-        FAILURES, on_started=lambda: calls.append("started"), on_ended=lambda: calls.append("ended")
-    )
+    limit = RateLimit(FAILURES, on_started=lambda: calls.append("started"), on_ended=lambda: calls.append("ended"))
     in_order(world, limit)
 
     assert calls == ["started", "ended"]

@@ -10,7 +10,7 @@ import pytest
 from rate_limit.outage import ERROR, QUEUE, SHORT, Database, World, outage, serve
 from rate_limit.stores import VirtualStore
 from recoverable import Message, RateLimit
-from recoverable.circuit import NORMAL
+from recoverable.rate_limit.state import CLOSED
 
 
 def test_without_a_limit_an_outage_moves_all_to_the_error_queue(world: World) -> None:
@@ -35,7 +35,7 @@ def test_coroutines_that_share_a_circuit_wait_too(world: World) -> None:
     sent = [world.send(QUEUE, "a card") for _ in range(10)]
     world.run()
 
-    assert (sorted(database.placed), world.queue(ERROR), store.circuit()) == (sorted(sent), [], NORMAL)
+    assert (sorted(database.placed), world.queue(ERROR), store.circuit()) == (sorted(sent), [], CLOSED)
 
 
 @pytest.mark.parametrize("wait", [1, 10])

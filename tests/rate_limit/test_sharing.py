@@ -13,11 +13,11 @@ import pytest
 from rate_limit.outage import CLOUDS, ERROR, QUEUE, SHORT, Database, World, outage, serve
 from rate_limit.stores import VirtualStore
 from recoverable import Delayed, Immediate, Message, RateLimit
-from recoverable.circuit import NORMAL
-from recoverable.gate import Gate
+from recoverable.rate_limit.limiter import Limiter
+from recoverable.rate_limit.state import CLOSED
 
 if TYPE_CHECKING:
-    from recoverable.circuit import Circuit
+    from recoverable.rate_limit.state import Circuit
 
 ORDERS, INSTANCES, FAILURES, WAIT = 40, 20, 3, 2
 AWAY = timedelta(minutes=10)
@@ -52,9 +52,7 @@ def ended(cloud: str) -> Ended:
     world, calls = CLOUDS[cloud](), list[str]()
     store, began = VirtualStore(world), world.now
     database, sent = outage(world, shared(store, calls), orders=ORDERS, instances=INSTANCES)
-    return Ended(
-        began, database.failed, database.placed, sent, len(world.queue(ERROR)), calls, store.circuit()
-    )
+    return Ended(began, database.failed, database.placed, sent, len(world.queue(ERROR)), calls, store.circuit())
 
 
 def shared(store: VirtualStore, calls: list[str]) -> RateLimit:
@@ -94,7 +92,7 @@ def test_one_instance_calls_back_for_each_switch(after: Ended) -> None:
 
 
 def test_the_first_success_ends_it_for_all(after: Ended) -> None:
-    assert after.circuit == NORMAL
+    assert after.circuit == CLOSED
     assert max(after.failed) < after.began + AWAY
 
 
@@ -124,15 +122,13 @@ def test_a_message_has_as_many_attempts_left_after_the_outage_as_before(world: W
     assert climbs in database.placed
 
 
-def test_attempts_would_not_be_a_wait_apart_if_nobody_claimed_the_probe(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_attempts_would_not_be_a_wait_apart_if_nobody_claimed_the_probe(monkeypatch: pytest.MonkeyPatch) -> None:
     """That the test above can fail."""
 
     def unclaimed(*_turn: object) -> bool:
         return True
 
-    monkeypatch.setattr(Gate, "_takes", unclaimed)
+    monkeypatch.setattr(Limiter, "_claims", unclaimed)
     after = ended.__wrapped__("SQS")
 
     limited = [at for at in after.failed if at > after.began + timedelta(seconds=1)]

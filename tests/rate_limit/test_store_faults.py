@@ -11,10 +11,10 @@ import pytest
 from rate_limit.outage import CLOUDS, ERROR, outage
 from rate_limit.stores import Trouble, VirtualStore
 from recoverable import RateLimit
-from recoverable.circuit import NORMAL
+from recoverable.rate_limit.state import CLOSED
 
 if TYPE_CHECKING:
-    from recoverable.circuit import Circuit
+    from recoverable.rate_limit.state import Circuit
 
 ORDERS, INSTANCES, FAILURES = 12, 4, 3
 FOR_EVER = 10_000.0
@@ -57,10 +57,7 @@ def ended(cloud: str, name: str) -> Ended:
     trouble, start, end = TROUBLES[name]
     store = VirtualStore(world, trouble, (start, end))
     limit = RateLimit(
-        FAILURES,
-        store=store,
-        on_started=lambda: calls.append("started"),
-        on_ended=lambda: calls.append("ended"),
+        FAILURES, store=store, on_started=lambda: calls.append("started"), on_ended=lambda: calls.append("ended")
     )
     database, sent = outage(world, limit, orders=ORDERS, instances=INSTANCES)
     return Ended(set(sent) - set(database.placed), len(world.queue(ERROR)), calls, store.circuit())
@@ -77,7 +74,7 @@ def test_all_is_processed_and_nothing_is_in_the_error_queue(cloud: str, name: st
 @clouds
 @pytest.mark.parametrize("name", IN_PASSING)
 def test_a_store_that_comes_back_holds_a_normal_circuit_in_the_end(cloud: str, name: str) -> None:
-    assert ended(cloud, name).circuit == NORMAL
+    assert ended(cloud, name).circuit == CLOSED
 
 
 @clouds

@@ -34,9 +34,7 @@ def read_arguments() -> Namespace:
     """What was asked for."""
     parser = ArgumentParser(prog="make soak", description=__doc__)
     parser.add_argument("--cloud", choices=list(CLOUDS), help="both when not given")
-    parser.add_argument(
-        "--quick", action="store_true", help="few messages, many of which fail: as in `make test`"
-    )
+    parser.add_argument("--quick", action="store_true", help="few messages, many of which fail: as in `make test`")
     parser.add_argument("--messages", type=int, help="10,000 when not given; 80 for a quick one")
     parser.add_argument("--minutes", type=float, default=30, help="for each cloud")
     parser.add_argument("--seed", type=int, default=SystemRandom().randrange(10**6))

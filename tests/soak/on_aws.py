@@ -12,8 +12,8 @@ from typing import Any
 
 from aws.server import REGION, client_at
 from infra.cloud import running_cloud
-from recoverable.faults import EXCEPTION_TYPE
-from recoverable.local.aws import Ended, Entry, Invoked, LocalAws, LocalQueue, QueuedMessage
+from recoverable.recovery.faults import EXCEPTION_TYPE
+from recoverable_local.lambda_host import Ended, Entry, Invoked, LocalAws, LocalQueue, QueuedMessage
 from soak.deeds import DAWDLE
 from soak.ledger import SETTING
 from soak.pranks import kill_child
@@ -57,8 +57,7 @@ class Aws:
         """Send messages."""
         for start in range(0, len(bodies), _BATCH):
             entries = [
-                {"Id": str(place), "MessageBody": body}
-                for place, body in enumerate(bodies[start : start + _BATCH])
+                {"Id": str(place), "MessageBody": body} for place, body in enumerate(bodies[start : start + _BATCH])
             ]
             answer = self._client.send_message_batch(QueueUrl=self._orders.url, Entries=entries)
             assert len(answer["Successful"]) == len(entries), answer

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from azure.servicebus import ServiceBusClient, ServiceBusMessage
 
-from recoverable.faults import EXCEPTION_TYPE
-from recoverable.local.azure import Entry, LocalFunctions, Started
-from recoverable.local.service_bus import (
+from recoverable.recovery.faults import EXCEPTION_TYPE
+from recoverable_local.functions_host import Entry, LocalFunctions, Started
+from recoverable_local.service_bus import (
     DropConnection,
     Fault,
     Operation,

@@ -39,9 +39,7 @@ Begin = Callable[[Path], AbstractContextManager[Cloud]]
 """Starts a cloud whose handlers write to a ledger."""
 
 
-def soak(
-    begin: Begin, ledger: Path, *, deeds: Sequence[str], seed: int, every: int, patience: float
-) -> Tally:
+def soak(begin: Begin, ledger: Path, *, deeds: Sequence[str], seed: int, every: int, patience: float) -> Tally:
     """Soak a cloud.
 
     Args:
@@ -73,7 +71,5 @@ def wait(cloud: Cloud, most: int, deadline: float) -> None:
     """
     while (left := cloud.left()) > most:
         if time.monotonic() > deadline:
-            raise TimeoutError(
-                f"{left} messages are left; give the soak more time, or look for one that goes round"
-            )
+            raise TimeoutError(f"{left} messages are left; give the soak more time, or look for one that goes round")
         time.sleep(_LOOK)

@@ -85,9 +85,7 @@ class Tally:
         return "\n".join([*rows, f"{self.seconds:10.0f}  seconds"])
 
 
-def tally(
-    deeds: Sequence[str], ledger: Path, aside: Sequence[SetAside], pranks: Counter[str], seconds: float
-) -> Tally:
+def tally(deeds: Sequence[str], ledger: Path, aside: Sequence[SetAside], pranks: Counter[str], seconds: float) -> Tally:
     """Count what was found."""
     return Tally(
         deeds=deeds,

@@ -13,10 +13,7 @@ from waiting.stores import CLOUDS, Cloud, sqlite
 
 NewStore = Callable[[], Store]
 
-REAL = [
-    "moto",
-    pytest.param("ministack", marks=[pytest.mark.slow, pytest.mark.xdist_group("timeouts-ministack")]),
-]
+REAL = ["moto", pytest.param("ministack", marks=[pytest.mark.slow, pytest.mark.xdist_group("timeouts-ministack")])]
 
 
 @pytest.fixture(scope="session")

@@ -19,12 +19,8 @@ COSTLY = {"asyncio", "boto3", "botocore", "dataclasses", "hashlib", "inspect", "
 
 
 def test_a_store_costs_a_cold_start_nothing_but_itself() -> None:
-    ended = subprocess.run(
-        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=60, check=True
-    )
+    ended = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=60, check=True)
     imported = set(json.loads(ended.stdout))
 
     assert not imported & COSTLY
-    assert not {
-        name for name in imported if name.endswith((".dispatcher", ".client", ".migration", ".circuit"))
-    }
+    assert not {name for name in imported if name.endswith((".dispatcher", ".client", ".migration", ".circuit"))}

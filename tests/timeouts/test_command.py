@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from recoverable.cli import main
-from recoverable.local.service_bus import Queue, ServiceBusNamespace
 from recoverable.timeouts import SqliteStore, StoreUnavailable
-from recoverable.timeouts.addresses import is_same
-from recoverable.timeouts.command import hint
-from recoverable.timeouts.store import Selection
+from recoverable.timeouts.migration.addresses import is_same
+from recoverable.timeouts.migration.command import hint
+from recoverable.timeouts.stores.rows import Selection
+from recoverable_local.service_bus import Queue, ServiceBusNamespace
 from waiting.rows import NOW, stored
 from waiting.world import HOUR
 
@@ -53,9 +53,7 @@ def test_a_preview_lists_what_waits(source: str, capsys: pytest.CaptureFixture[s
     ]
 
 
-def test_without_really_nothing_is_changed(
-    source: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_really_nothing_is_changed(source: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = f"sqlite:{tmp_path / 'other.sqlite'}"
 
     assert main(["timeouts", "migrate", source, target]) == 0
@@ -84,15 +82,7 @@ def test_it_moves_to_the_namespace_that_a_setting_names(
     with ServiceBusNamespace([Queue("orders")]) as namespace:
         monkeypatch.setenv("ServiceBus", namespace.connection_string)
         status = main(
-            [
-                "timeouts",
-                "migrate",
-                source,
-                "service-bus:ServiceBus",
-                "--cutoff",
-                "2100-03-14 16:00:00",
-                "--really",
-            ]
+            ["timeouts", "migrate", source, "service-bus:ServiceBus", "--cutoff", "2100-03-14 16:00:00", "--really"]
         )
         moved = namespace.queue("orders").depth().scheduled
 
@@ -127,9 +117,7 @@ def test_what_is_refused_is_named(
         status = main(["timeouts", "migrate", source, "service-bus:ServiceBus", "--really"])
     named = [line.partition(": ") for line in capsys.readouterr().err.splitlines()]
 
-    why = (
-        "Service Bus did not take it (orders: MessagingEntityNotFoundError), so the dispatcher sees it again"
-    )
+    why = "Service Bus did not take it (orders: MessagingEntityNotFoundError), so the dispatcher sees it again"
     assert (status, held(source)) == (1, 0)
     assert [reason for _, _, reason in named] == [why] * 3 + [""]
     assert all(timeout_id.startswith("4108") for timeout_id, _, _ in named[:3])
@@ -154,10 +142,7 @@ def test_an_interruption_says_how_to_go_on(
     ("said", "hint_"),
     [
         ("DynamoDB: NoRegionError", "; say which region in AWS_DEFAULT_REGION or your AWS profile"),
-        (
-            "DynamoDB: ... (ResourceNotFoundException) ...",
-            "; there is no such table in this account and region",
-        ),
+        ("DynamoDB: ... (ResourceNotFoundException) ...", "; there is no such table in this account and region"),
         ("DynamoDB: EndpointConnectionError", ""),
     ],
 )
@@ -211,18 +196,12 @@ WRONG = [
     (["migrate", "{source}", "sqlite:/nowhere/x"], "unable to open database file"),
     (["migrate", "{source}"], "`migrate` takes a source and a target"),
     (["preview", "{source}", "sqs"], "the other verbs a source alone"),
-    (
-        ["migrate", "{source}", "service-bus:NOWHERE"],
-        "the environment has no NOWHERE, and it is no host name",
-    ),
+    (["migrate", "{source}", "service-bus:NOWHERE"], "the environment has no NOWHERE, and it is no host name"),
     (
         ["migrate", "{source}", "service-bus:key=secret"],
         "key=secret holds no connection string of Service Bus; one begins with Endpoint=sb://",
     ),
-    (
-        ["preview", "{source}", "--cutoff", "tomorrow"],
-        "'tomorrow' is no time; write '2030-01-31 23:59:59', in UTC",
-    ),
+    (["preview", "{source}", "--cutoff", "tomorrow"], "'tomorrow' is no time; write '2030-01-31 23:59:59', in UTC"),
     (["move", "{source}"], "invalid choice: 'move'"),
 ]
 

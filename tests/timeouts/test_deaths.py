@@ -12,8 +12,8 @@ import pytest
 
 from builders import seconds
 from recoverable.timeouts import Dispatcher, DynamoDBStore, SqliteStore, StoreUnavailable
-from recoverable.timeouts.run import CHUNK
-from recoverable.timeouts.store import Kept, Selection
+from recoverable.timeouts.dispatching.run import CHUNK
+from recoverable.timeouts.stores.rows import Kept, Selection
 from waiting.rows import NOW, claims, keep, poll, stored, take, timeout
 from waiting.stores import Cloud, OneShard
 from waiting.world import HOUR, MINUTE, Meddled, Shop
@@ -165,9 +165,7 @@ def test_a_death_at_any_call_to_dynamodb_loses_nothing(moto: Cloud) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tried_before", [False, True])
-def test_a_death_at_any_call_to_dynamodb_loses_nothing_that_cannot_be_sent(
-    moto: Cloud, *, tried_before: bool
-) -> None:
+def test_a_death_at_any_call_to_dynamodb_loses_nothing_that_cannot_be_sent(moto: Cloud, *, tried_before: bool) -> None:
     def scenario(store: DynamoDBStore, nth: int) -> bool:
         made = [stored(store, due(n), to="gone") for n in reversed(range(3))]
         if tried_before:

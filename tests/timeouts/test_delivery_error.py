@@ -25,9 +25,7 @@ def test_no_delay_is_ended_early_or_more_than_two_seconds_late(local_store: Stor
         delay = timedelta(seconds=exp(chance.uniform(log(SHORTEST), log(LONGEST))))
         due[shop.timeouts.schedule("orders", "hello", delay=delay)] = shop.now() + delay
     shop.run_each_minute(30 * DAY + seconds(120))
-    errors = {
-        message_id: [time - due[message_id] for time in times] for message_id, times in shop.arrived.items()
-    }
+    errors = {message_id: [time - due[message_id] for time in times] for message_id, times in shop.arrived.items()}
     latest = max(error for [error] in errors.values())
 
     print(f"{len(errors):,} delays, {min(min(errors.values())[0], latest)} to {latest} late")  # noqa: T201  # the figure

@@ -56,9 +56,7 @@ def test_a_missed_run_makes_nothing_late(local_store: Store) -> None:
 
 def test_a_queue_that_is_gone_does_not_hold_back_others(local_store: Store) -> None:
     shop = Shop(local_store)
-    scheduled = [
-        shop.timeouts.schedule(to, "hello", delay=HOUR) for to in ("gone", "orders", "gone", "orders")
-    ]
+    scheduled = [shop.timeouts.schedule(to, "hello", delay=HOUR) for to in ("gone", "orders", "gone", "orders")]
     shop.run_each_minute(HOUR)
 
     assert set(shop.arrived) == {scheduled[1], scheduled[3]}
@@ -72,9 +70,7 @@ def test_what_cannot_be_sent_is_kept_reported_and_tried_again_in_an_hour(
     shop.run_each_minute(117 * MINUTE)
     told = [record for record in caplog.records if record.levelno == logging.ERROR]
 
-    assert [(record.__dict__["timeout_id"], record.__dict__["queue"]) for record in told] == [
-        (message_id, "gone")
-    ]
+    assert [(record.__dict__["timeout_id"], record.__dict__["queue"]) for record in told] == [(message_id, "gone")]
     assert "NonExistentQueue" in told[0].getMessage()
     assert "It is kept, and tried again after 2026-01-01T01:58:00+00:00." in told[0].getMessage()
 
@@ -93,11 +89,7 @@ def test_a_message_that_sqs_refuses_does_not_hold_back_its_neighbours(local_stor
     shop = Shop(local_store, receiving=False)
     for n, body in enumerate(["one", "two", "three"]):
         due = shop.now() + HOUR
-        bad = (
-            {"x" * 300: {"DataType": "String", "StringValue": "a name longer than SQS takes"}}
-            if n == 1
-            else {}
-        )
+        bad = {"x" * 300: {"DataType": "String", "StringValue": "a name longer than SQS takes"}} if n == 1 else {}
         local_store.put(Timeout(new_id(due, f"{n:032x}", 1), "orders", body, attributes=bad), now=shop.now())
     shop.world.run(for_=HOUR)
     report = shop.dispatch()
@@ -121,10 +113,7 @@ def test_a_queue_that_does_not_answer_is_asked_again_at_the_next_run() -> None:
     first = shop.dispatch()
     sick.clear()
 
-    assert (first, shop.dispatch()) == (
-        Report(postponed=30, finished=True),
-        Report(dispatched=30, finished=True),
-    )
+    assert (first, shop.dispatch()) == (Report(postponed=30, finished=True), Report(dispatched=30, finished=True))
     store.close()
 
 
@@ -192,11 +181,7 @@ def test_a_batch_holds_no_more_than_sqs_takes(local_store: Store) -> None:
         (2, '{"body": "x"}', "it is of version 2, and this package reads 1; deploy the newer one"),
         (1, "no json", "its content cannot be read (JSONDecodeError)"),
         (1, '{"attributes": {}}', "its content cannot be read (KeyError)"),
-        (
-            1,
-            '{"body":"x","attributes":{"a":{"BinaryValue":7}},"group":null}',
-            "its content cannot be read (TypeError)",
-        ),
+        (1, '{"body":"x","attributes":{"a":{"BinaryValue":7}},"group":null}', "its content cannot be read (TypeError)"),
     ],
 )
 def test_a_row_that_cannot_be_read_is_kept_and_reported(
@@ -205,9 +190,7 @@ def test_a_row_that_cannot_be_read_is_kept_and_reported(
     store = SqliteStore()
     shop = Shop(store, receiving=False)
     good = [shop.timeouts.schedule("orders", "good", delay=HOUR) for _ in range(2)]
-    store._database.execute(
-        "UPDATE timeouts SET version = ?, message = ? WHERE id = ?", (version, message, good[0])
-    )
+    store._database.execute("UPDATE timeouts SET version = ?, message = ? WHERE id = ?", (version, message, good[0]))
     shop.world.run(for_=HOUR)
 
     assert shop.dispatch() == Report(dispatched=1, kept=1, finished=True)
@@ -229,9 +212,7 @@ def test_a_row_of_a_newer_version_is_sent_once_it_can_be_read() -> None:
 
 
 @pytest.mark.parametrize("skew", [-DAY, -HOUR, -MINUTE], ids=str)
-def test_a_dispatcher_whose_clock_is_slow_is_late_by_that_and_loses_nothing(
-    local_store: Store, skew: Any
-) -> None:
+def test_a_dispatcher_whose_clock_is_slow_is_late_by_that_and_loses_nothing(local_store: Store, skew: Any) -> None:
     shop = Shop(local_store)
     shop.dispatcher = shop.new_dispatcher(clock=lambda: shop.now() + skew)
     due, message_id = shop.now() + HOUR, shop.timeouts.schedule("orders", "hello", delay=HOUR)
@@ -257,9 +238,7 @@ def test_what_is_stored_by_a_clock_that_is_wrong_is_not_lost(local_store: Store,
     shop = Shop(local_store)
     shop.run_each_minute(HOUR)
     due = shop.now() + 2 * HOUR
-    shop.timeouts = type(shop.timeouts)(
-        local_store, client=shop.world.client, clock=lambda: shop.now() + skew
-    )
+    shop.timeouts = type(shop.timeouts)(local_store, client=shop.world.client, clock=lambda: shop.now() + skew)
     message_id = shop.timeouts.schedule("orders", "hello", delay=2 * HOUR)
     shop.run_each_minute(2 * HOUR + abs(skew) + MINUTE)
 
@@ -268,13 +247,7 @@ def test_what_is_stored_by_a_clock_that_is_wrong_is_not_lost(local_store: Store,
 
 @pytest.mark.parametrize(
     "wrong",
-    [
-        {"ahead": 16 * MINUTE},
-        {"ahead": -MINUTE},
-        {"lease": 60},
-        {"lease": seconds(0)},
-        {"critical_after": seconds(0)},
-    ],
+    [{"ahead": 16 * MINUTE}, {"ahead": -MINUTE}, {"lease": 60}, {"lease": seconds(0)}, {"critical_after": seconds(0)}],
     ids=str,
 )
 def test_a_setting_out_of_range_is_refused(local_store: Store, wrong: Any) -> None:

@@ -12,8 +12,8 @@ from botocore.exceptions import ClientError
 
 from builders import seconds
 from recoverable.timeouts import Dispatcher, DynamoDBStore, StoreUnavailable, TooLarge
-from recoverable.timeouts.dynamodb_calls import Calls
-from recoverable.timeouts.store import Selection
+from recoverable.timeouts.stores.dynamodb.calls import Calls
+from recoverable.timeouts.stores.rows import Selection
 from waiting.backlog import URL, CountingSqs
 from waiting.rows import NOW, claims, poll, stored, take
 from waiting.stores import Cloud, OneShard
@@ -34,9 +34,7 @@ def test_only_what_is_done_with_has_a_time_to_live(moto: Cloud) -> None:
     waiting = stored(store, NOW + HOUR, correlation="saga-1")
     cancelled = stored(store, NOW + 2 * HOUR)
     store.cancel(cancelled.id, now=NOW)
-    outcomes = {
-        item["sk"]["S"]: item.get("outcome", {}).get("S") for item in items(store, moto) if "expires" in item
-    }
+    outcomes = {item["sk"]["S"]: item.get("outcome", {}).get("S") for item in items(store, moto) if "expires" in item}
 
     assert sorted(outcomes.values()) == ["cancelled", "dispatched"]
     assert waiting.id not in outcomes
@@ -90,10 +88,7 @@ def test_fifty_are_dispatched_in_two_marks(moto: Cloud) -> None:
 
     assert counted.calls["BatchWriteItem"] == 2
     assert counted.calls["Query"] <= 5
-    assert (counted.calls["GetItem"], counted.calls["UpdateItem"]) == (
-        1,
-        2,
-    )  # to take the shard, and to give it back
+    assert (counted.calls["GetItem"], counted.calls["UpdateItem"]) == (1, 2)  # to take the shard, and to give it back
 
 
 def test_a_poll_with_nothing_due_reads_the_minutes_that_may_hold_something(moto: Cloud) -> None:
@@ -107,9 +102,7 @@ def test_a_poll_with_nothing_due_reads_the_minutes_that_may_hold_something(moto:
     assert counted.calls == {"GetItem": 1, "UpdateItem": 2, "Query": 3}  # this minute and the next two
 
 
-def test_what_is_stored_for_soon_at_each_poll_holds_back_no_watermark_and_is_not_pointed_to(
-    moto: Cloud,
-) -> None:
+def test_what_is_stored_for_soon_at_each_poll_holds_back_no_watermark_and_is_not_pointed_to(moto: Cloud) -> None:
     store = moto.store()
     stored(store, NOW)
     writer = Counted(moto, store)
@@ -179,9 +172,7 @@ def test_a_late_timeout_that_meets_a_cancellation_waits_its_turn_at_the_shard(mo
     ],
     ids=str,
 )
-def test_a_cancellation_that_is_put_off_is_asked_again(
-    moto: Cloud, reasons: list[str], *, cancelled: bool
-) -> None:
+def test_a_cancellation_that_is_put_off_is_asked_again(moto: Cloud, reasons: list[str], *, cancelled: bool) -> None:
     store, calls = moto.store(), iter(range(2))
     made = stored(store, NOW + HOUR)
     busy = moto.client("dynamodb")
@@ -200,9 +191,7 @@ def test_a_cancellation_that_is_put_off_is_asked_again(
 def test_a_cancellation_that_fails_without_a_reason_is_not_taken_for_done(moto: Cloud) -> None:
     store = moto.store()
     made = stored(store, NOW + HOUR)
-    store._table._calls.client().meta.events.register(
-        "before-call.dynamodb.TransactWriteItems", fail_without_reason
-    )
+    store._table._calls.client().meta.events.register("before-call.dynamodb.TransactWriteItems", fail_without_reason)
 
     with pytest.raises(StoreUnavailable):
         store.cancel(made.id, now=NOW)
@@ -238,9 +227,7 @@ def test_what_points_to_a_cancelled_timeout_stays_if_it_was_stored_again_meanwhi
 def test_a_message_too_large_for_a_row_is_refused_before_anything_is_written(moto: Cloud) -> None:
     store = moto.store()
 
-    with pytest.raises(
-        TooLarge, match=r"a timeout of 500,\d+ bytes; a row takes 400,000. Give the store a bucket"
-    ):
+    with pytest.raises(TooLarge, match=r"a timeout of 500,\d+ bytes; a row takes 400,000. Give the store a bucket"):
         stored(store, NOW + HOUR, body=LARGE, correlation="saga-1")
     assert items(store, moto) == []
 
@@ -337,10 +324,7 @@ def test_a_patience_of_no_time_is_refused(patience: Any) -> None:
 
 @pytest.mark.parametrize(
     ("lost", "why"),
-    [
-        ("object", "its message is gone from S3, where it was 'timeouts/"),
-        ("bucket", "this store was given no bucket"),
-    ],
+    [("object", "its message is gone from S3, where it was 'timeouts/"), ("bucket", "this store was given no bucket")],
 )
 def test_a_message_that_is_not_in_s3_is_kept_and_reported(moto: Cloud, lost: str, why: str) -> None:
     bucket = moto.bucket()

@@ -15,7 +15,7 @@ from proof.timeouts.playing import play
 from proof.timeouts.setting import AWAY, HOME
 from proof.timeouts.table import Tables, place
 from recoverable.timeouts import DynamoDBStore
-from recoverable.timeouts.store import Selection
+from recoverable.timeouts.stores.rows import Selection
 from waiting.rows import NOW, claims, keep, stored, take
 from waiting.stores import Cloud, OneShard
 from waiting.world import DAY, HOUR, MINUTE
@@ -68,10 +68,7 @@ def comparable(answer: Any) -> Any:
     if isinstance(answer, ClientError):
         told: Any = answer.response
         return told["Error"]["Code"], [reason["Code"] for reason in told.get("CancellationReasons", ())]
-    found = [
-        *answer.get("Items", ()),
-        *(each for some in answer.get("Responses", {}).values() for each in some),
-    ]
+    found = [*answer.get("Items", ()), *(each for some in answer.get("Responses", {}).values() for each in some)]
     return sorted(found, key=place), answer.get("Item"), answer.get("Attributes")
 
 

@@ -11,9 +11,9 @@ from botocore.exceptions import ClientError
 
 from builders import Clock, seconds
 from recoverable.timeouts import Dispatcher, Report, SqliteStore, Store, StoreUnavailable
-from recoverable.timeouts.dynamodb_items import due_key, kept_key
-from recoverable.timeouts.run import CHUNK
-from recoverable.timeouts.store import Selection
+from recoverable.timeouts.dispatching.run import CHUNK
+from recoverable.timeouts.stores.dynamodb.items import due_key, kept_key
+from recoverable.timeouts.stores.rows import Selection
 from waiting.backlog import URL, CountingSqs
 from waiting.rows import NOW, keep, poll, stored, take
 from waiting.stores import Cloud
@@ -32,16 +32,12 @@ def refusing(code: str, status: int, operation: str) -> Any:
     return refuse
 
 
-@pytest.mark.parametrize(
-    ("code", "status"), [("AccessDenied", 403), ("NoSuchKey", 404), ("InvalidObjectState", 403)]
-)
+@pytest.mark.parametrize(("code", "status"), [("AccessDenied", 403), ("NoSuchKey", 404), ("InvalidObjectState", 403)])
 def test_a_message_that_s3_refuses_does_not_hold_up_others(moto: Cloud, code: str, status: int) -> None:
     store = moto.store(bucket=moto.bucket())
     stored(store, NOW, body=LARGE, to=URL)
     good = stored(store, NOW + seconds(1), to=URL)
-    store._bodies._client().meta.events.register(
-        "before-call.s3.GetObject", refusing(code, status, "GetObject")
-    )
+    store._bodies._client().meta.events.register("before-call.s3.GetObject", refusing(code, status, "GetObject"))
     [bad, row] = poll(store)
 
     assert (bad.timeout, f"where it was 'timeouts/{bad.id}-" in bad.problem) == (None, True)
@@ -95,9 +91,7 @@ def test_a_gap_longer_than_a_run_is_passed_by_several(moto: Cloud) -> None:
     assert finished == [False, True]
 
 
-@pytest.mark.parametrize(
-    "to", ["arn:aws:sqs:eu-west-1", "arn:aws:sns:eu-west-1:123456789012:orders"], ids=str
-)
+@pytest.mark.parametrize("to", ["arn:aws:sqs:eu-west-1", "arn:aws:sns:eu-west-1:123456789012:orders"], ids=str)
 def test_what_names_no_queue_is_kept(local_store: Store, to: str) -> None:
     shop = Shop(local_store, receiving=False)
     stored(local_store, shop.now(), to=to)
@@ -130,9 +124,7 @@ def test_a_queue_that_does_not_answer_for_an_hour_holds_up_nothing(
         ("RequestTimeoutException", 408),
     ],
 )
-def test_an_answer_about_the_sender_alone_sets_nothing_aside(
-    local_store: Store, code: str, status: int
-) -> None:
+def test_an_answer_about_the_sender_alone_sets_nothing_aside(local_store: Store, code: str, status: int) -> None:
     shop = Shop(local_store, receiving=False)
     stored(local_store, shop.now(), to=URL)
     refuse = refusing(code, status, "SendMessageBatch")
@@ -222,9 +214,7 @@ def test_what_was_kept_and_does_not_say_until_when_is_tried_again(
     assert take(store, NOW + HOUR) == [made]
 
 
-def test_what_is_kept_is_not_tried_before_its_time_because_what_points_to_it_says_no_moment(
-    moto: Cloud,
-) -> None:
+def test_what_is_kept_is_not_tried_before_its_time_because_what_points_to_it_says_no_moment(moto: Cloud) -> None:
     store = moto.store()
     late, soon = stored(store, NOW), stored(store, NOW + 4 * MINUTE)
     keep(store)

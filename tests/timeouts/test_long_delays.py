@@ -8,8 +8,8 @@ import pytest
 
 from recoverable import Delayed, Immediate, Message, Recoverability
 from recoverable.aws import SqsEndpoint
-from recoverable.testing import SqsWorld
 from recoverable.timeouts import Dispatcher, SqliteStore, StoreUnavailable, Timeouts, TooLarge
+from recoverable_local.testing import SqsWorld
 
 AN_HOUR = timedelta(hours=1)
 SETTINGS = Recoverability(Immediate(0), Delayed(2, AN_HOUR))
@@ -95,9 +95,7 @@ def test_what_waits_in_the_store_is_no_more_in_the_queue(sqs_world: SqsWorld) ->
     assert sqs_world.queue("orders") == []
 
 
-def test_what_cannot_be_stored_stays_and_comes_back(
-    sqs_world: SqsWorld, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_cannot_be_stored_stays_and_comes_back(sqs_world: SqsWorld, caplog: pytest.LogCaptureFixture) -> None:
     store = Outage(":memory:")
     bank = served(sqs_world, store)
     sqs_world.run(for_=timedelta(minutes=5))
@@ -139,9 +137,7 @@ def test_a_delay_that_sqs_can_do_touches_no_store(sqs_world: SqsWorld) -> None:
 
 
 def test_what_is_no_timeouts_is_refused() -> None:
-    with pytest.raises(
-        TypeError, match=r"SqsEndpoint\(timeouts\) is 'table'; write Timeouts\(store\), or None"
-    ):
+    with pytest.raises(TypeError, match=r"SqsEndpoint\(timeouts\) is 'table'; write Timeouts\(store\), or None"):
         SqsEndpoint(lambda message: None, timeouts="table")  # type: ignore[arg-type]  # as it may be written
 
 

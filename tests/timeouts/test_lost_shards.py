@@ -8,7 +8,8 @@ from datetime import datetime
 import pytest
 
 from recoverable.timeouts import Store
-from recoverable.timeouts.store import Claim, Kept, Row, Selection
+from recoverable.timeouts.stores.rows import Kept, Row, Selection
+from recoverable.timeouts.stores.shards import Claim
 from waiting.rows import NOW, claims, keep, poll, stored, take
 from waiting.stores import Cloud, OneShard
 from waiting.world import DAY, HOUR, MINUTE
@@ -116,9 +117,7 @@ def test_a_clock_far_ahead_leaves_no_horizon_behind(store: Store, what: str) -> 
 
 
 @pytest.mark.parametrize("what", ["cancel", "hide"])
-def test_a_clock_far_ahead_that_died_leaves_its_horizon_for_as_long_as_a_run_can_last(
-    store: Store, what: str
-) -> None:
+def test_a_clock_far_ahead_that_died_leaves_its_horizon_for_as_long_as_a_run_can_last(store: Store, what: str) -> None:
     stored(store, NOW + 30 * DAY)
     list(claims(store, NOW + 3 * HOUR, owner="fast"))
     made = stored(store, NOW + HOUR)

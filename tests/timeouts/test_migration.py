@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from builders import seconds
-from recoverable.local.service_bus import DropConnection, Operation, Queue, ServiceBusNamespace
 from recoverable.timeouts import SqliteStore, Store, Timeout, Timeouts
 from recoverable.timeouts.client import Sender
-from recoverable.timeouts.migration import CHUNK, KEPT, Summary, abort, migrate, preview
-from recoverable.timeouts.service_bus_store import ServiceBusTarget
-from recoverable.timeouts.store import Kept, Selection
-from recoverable.timeouts.targets import Sent, SqsTarget, StoreTarget
+from recoverable.timeouts.migration.moving import CHUNK, KEPT, Summary, abort, migrate, preview
+from recoverable.timeouts.migration.targets import Sent, SqsTarget, StoreTarget
+from recoverable.timeouts.stores.rows import Kept, Selection
+from recoverable.timeouts.stores.service_bus.store import ServiceBusTarget
+from recoverable_local.service_bus import DropConnection, Operation, Queue, ServiceBusNamespace
 from waiting.rows import NOW, claims, poll, stored, take
 from waiting.stores import PAGE, Cloud, sqlite
 from waiting.world import HOUR, MINUTE, Meddled, Shop
@@ -72,9 +72,7 @@ def test_what_is_moved_onto_itself_is_refused_and_comes_after_an_abort(store: St
     summary = moved(store, StoreTarget(store, "itself"))
     abort(store, ALL, dry_run=False)
 
-    assert dict(summary.left) == {
-        "itself may have it (it is held there), so it stays hidden until migrate or abort": 1
-    }
+    assert dict(summary.left) == {"itself may have it (it is held there), so it stays hidden until migrate or abort": 1}
     assert take(store, NOW + HOUR) == [made]
 
 
@@ -92,9 +90,7 @@ def test_what_was_cancelled_there_is_not_taken(store: Store, other: Store) -> No
 def test_what_is_kept_is_counted_and_left(store: Store, other: Store) -> None:
     made = stored(store, NOW)
     for claim in claims(store, NOW):
-        store.keep(
-            claim, [Kept(row, "gone") for page in store.due(claim) for row in page], retry_at=NOW + HOUR
-        )
+        store.keep(claim, [Kept(row, "gone") for page in store.due(claim) for row in page], retry_at=NOW + HOUR)
         store.release(claim)
 
     assert dict(preview(store, ALL).left) == dict(moved(store, StoreTarget(other, "other")).left) == {KEPT: 1}
@@ -157,15 +153,11 @@ def test_what_the_target_refuses_is_dispatched_from_where_it_is(store: Store) ->
     assert take(store, NOW + HOUR) == [made]
 
 
-def test_what_the_target_may_have_stays_hidden_until_it_is_migrated_again(
-    local_store: Store, other: Store
-) -> None:
+def test_what_the_target_may_have_stays_hidden_until_it_is_migrated_again(local_store: Store, other: Store) -> None:
     made = stored(local_store, NOW + HOUR)
     summary = moved(local_store, Answering(Sent(doubtful={made.id: "no answer"})))
 
-    assert dict(summary.left) == {
-        "the test may have it (no answer), so it stays hidden until migrate or abort": 1
-    }
+    assert dict(summary.left) == {"the test may have it (no answer), so it stays hidden until migrate or abort": 1}
     assert take(local_store, NOW + HOUR) == []
     moved(local_store, StoreTarget(other, "other"))
     assert take(other, NOW + HOUR) == [made]
@@ -231,9 +223,7 @@ def test_what_is_due_soon_moves_to_sqs(local_store: Store) -> None:
     summary = migrate(local_store, target, ALL, shop.now, dry_run=False, show=str, tell=str)
 
     assert [message.visible_at for message in shop.world.queue("orders")] == [soon]
-    assert dict(summary.left) == {
-        "SQS delays a message by 15 minutes at most, and one of a FIFO queue not at all": 1
-    }
+    assert dict(summary.left) == {"SQS delays a message by 15 minutes at most, and one of a FIFO queue not at all": 1}
 
 
 def test_what_sqs_refuses_stays(local_store: Store) -> None:
@@ -309,8 +299,7 @@ def test_a_message_that_service_bus_does_not_take_does_not_hold_back_others(
     local_store: Store, namespace: ServiceBusNamespace, service_bus: ServiceBusTarget
 ) -> None:
     large, _ = (
-        stored(local_store, NOW + HOUR + seconds(n), body=body)
-        for n, body in enumerate(["x" * 500_000, "hello"])
+        stored(local_store, NOW + HOUR + seconds(n), body=body) for n, body in enumerate(["x" * 500_000, "hello"])
     )
     summary = moved(local_store, service_bus)
 
@@ -350,9 +339,7 @@ def test_a_row_that_cannot_be_read_is_left(other: Store) -> None:
     summary = moved(source, StoreTarget(other, "other"))
     source.close()
 
-    assert list(summary.left) == [
-        "cannot be read: it is of version 2, and this package reads 1; deploy the newer one"
-    ]
+    assert list(summary.left) == ["cannot be read: it is of version 2, and this package reads 1; deploy the newer one"]
 
 
 def test_a_large_message_moves_to_a_table_with_the_same_bucket(moto: Cloud) -> None:

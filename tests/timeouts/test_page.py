@@ -9,10 +9,10 @@ import pytest
 from builders import seconds
 from docs.pages import blocks
 from recoverable.aws import SqsEndpoint
-from recoverable.testing import SqsWorld
 from recoverable.timeouts import DynamoDBStore
-from recoverable.timeouts.dynamodb_store import dynamodb_client
-from recoverable.timeouts.store import Selection
+from recoverable.timeouts.stores.dynamodb.store import dynamodb_client
+from recoverable.timeouts.stores.rows import Selection
+from recoverable_local.testing import SqsWorld
 from waiting.rows import NOW
 from waiting.stores import Cloud
 from waiting.world import MINUTE

@@ -131,10 +131,7 @@ def test_what_is_no_timeout_goes_to_the_error_queue_at_once(shop: Shop, headers:
     shop.world.run(for_=MINUTE)
 
     [failed] = shop.world.queue("error")
-    assert (failed.exception_type, failed.failed_queue) == (
-        "recoverable.MessageDeserializationError",
-        TIMEOUTS,
-    )
+    assert (failed.exception_type, failed.failed_queue) == ("recoverable.MessageDeserializationError", TIMEOUTS)
     assert (failed.exception_message or "").startswith("no timeout: ")
 
 

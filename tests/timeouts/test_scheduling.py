@@ -10,10 +10,10 @@ import pytest
 
 from builders import seconds
 from recoverable.aws import SqsEndpoint
-from recoverable.messages import Message
-from recoverable.testing import SqsWorld
+from recoverable.message import Message
 from recoverable.timeouts import SendFailed, SqliteStore, Store, StoreUnavailable, Timeouts
-from recoverable.timeouts.store import Selection
+from recoverable.timeouts.stores.rows import Selection
+from recoverable_local.testing import SqsWorld
 from waiting.rows import NOW
 from waiting.world import DAY, HOUR, MINUTE, Meddled, Shop
 
@@ -140,9 +140,7 @@ def test_a_saga_is_a_correlation(local_store: Store) -> None:
     assert shop.timeouts.cancel_for("saga-1") == 1
 
 
-def test_what_sqs_may_have_cannot_be_cancelled_after_a_dispatcher_whose_clock_is_behind(
-    local_store: Store,
-) -> None:
+def test_what_sqs_may_have_cannot_be_cancelled_after_a_dispatcher_whose_clock_is_behind(local_store: Store) -> None:
     """The clock of the first is an hour ahead, and SQS's answer to it is lost."""
     shop = Shop(local_store)
     message_id = shop.timeouts.schedule("orders", "hello", delay=HOUR)
@@ -174,9 +172,7 @@ def test_the_same_key_at_the_same_time_is_one_message(local_store: Store) -> Non
 
 
 @pytest.mark.parametrize("again_after", [HOUR - MINUTE, HOUR - seconds(1), HOUR, HOUR + 5 * MINUTE], ids=str)
-def test_it_is_one_message_also_when_sqs_could_delay_it_by_then(
-    local_store: Store, again_after: timedelta
-) -> None:
+def test_it_is_one_message_also_when_sqs_could_delay_it_by_then(local_store: Store, again_after: timedelta) -> None:
     shop = Shop(local_store)
     due = shop.now() + HOUR
     first = shop.timeouts.schedule("orders", "hello", at=due, key="reminder-7")
@@ -200,12 +196,7 @@ def test_what_was_cancelled_can_be_scheduled_again_with_its_key(local_store: Sto
 def test_a_copy_that_is_made_already_is_held_as_it_is(local_store: Store) -> None:
     shop = Shop(local_store, receiving=False)
     attributes = {"raw": {"DataType": "Binary", "BinaryValue": b"\x00\xff"}}
-    entry = {
-        "MessageBody": "copy",
-        "MessageAttributes": attributes,
-        "MessageGroupId": "g",
-        "DelaySeconds": 3600,
-    }
+    entry = {"MessageBody": "copy", "MessageAttributes": attributes, "MessageGroupId": "g", "DelaySeconds": 3600}
     shop.timeouts.hold(entry, to="orders", at=shop.world.now + HOUR)
     shop.run_each_minute(HOUR + MINUTE)
 
@@ -247,21 +238,9 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ),
     ({"delay": HOUR, "to": None}, TypeError, "schedule(to) is None"),
     ({"delay": HOUR, "to": "arn:aws:sns:eu-west-1:123456789012:x"}, ValueError, "is no ARN of an SQS queue"),
-    (
-        {"delay": HOUR, "to": "https://"},
-        ValueError,
-        "schedule(to) is 'https://', and '' is no queue's name; write",
-    ),
-    (
-        {"delay": HOUR, "correlation": "é" * 1_001},
-        ValueError,
-        "the correlation is of 2,002 bytes; write at",
-    ),
-    (
-        {"delay": HOUR, "correlation": "\ud800"},
-        ValueError,
-        "the correlation holds half a surrogate pair",
-    ),
+    ({"delay": HOUR, "to": "https://"}, ValueError, "schedule(to) is 'https://', and '' is no queue's name; write"),
+    ({"delay": HOUR, "correlation": "é" * 1_001}, ValueError, "the correlation is of 2,002 bytes; write at"),
+    ({"delay": HOUR, "correlation": "\ud800"}, ValueError, "the correlation holds half a surrogate pair"),
     ({"delay": HOUR, "body": b"raw"}, TypeError, "schedule(body) is bytes; SQS takes text"),
     ({"delay": HOUR, "body": ""}, ValueError, "schedule(body) is empty"),
     ({"delay": HOUR, "body": object()}, TypeError, "not JSON serializable"),
@@ -301,12 +280,8 @@ def test_what_sqs_can_call_a_queue_is_taken(local_store: Store, to: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("longest", "kind"),
-    [(timedelta(seconds=901), ValueError), (-seconds(1), ValueError), (900, TypeError)],
-    ids=str,
+    ("longest", "kind"), [(timedelta(seconds=901), ValueError), (-seconds(1), ValueError), (900, TypeError)], ids=str
 )
-def test_a_limit_that_sqs_does_not_have_is_refused(
-    local_store: Store, longest: Any, kind: type[Exception]
-) -> None:
+def test_a_limit_that_sqs_does_not_have_is_refused(local_store: Store, longest: Any, kind: type[Exception]) -> None:
     with pytest.raises(kind, match=r"Timeouts\(longest_native\)"):
         Timeouts(local_store, longest_native=longest)

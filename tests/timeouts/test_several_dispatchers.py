@@ -22,9 +22,7 @@ def test_two_on_ten_thousand_lose_nothing_and_send_nothing_twice(moto: Cloud) ->
     made = moto.store(DynamoDBStore)
     fill(made, 10_000, NOW)
     dispatchers = [
-        Dispatcher(
-            DynamoDBStore(made._table.name, client=moto.client("dynamodb")), client=sqs, clock=lambda: NOW
-        )
+        Dispatcher(DynamoDBStore(made._table.name, client=moto.client("dynamodb")), client=sqs, clock=lambda: NOW)
         for _ in range(2)
     ]
     with ThreadPoolExecutor() as at_once:

@@ -68,18 +68,13 @@ def test_what_was_dispatched_cannot_be_cancelled(store: Store) -> None:
 
 
 def test_what_a_dispatcher_may_have_taken_cannot_be_cancelled(store: Store) -> None:
-    near, far = (
-        stored(store, NOW + AHEAD, token="0" * 32),
-        stored(store, NOW + 2 * AHEAD, token="0" * 31 + "8"),
-    )
+    near, far = (stored(store, NOW + AHEAD, token="0" * 32), stored(store, NOW + 2 * AHEAD, token="0" * 31 + "8"))
     list(claims(store, NOW))
 
     assert (store.cancel(near.id, now=NOW), store.cancel(far.id, now=NOW)) == (False, True)
 
 
-@pytest.mark.parametrize(
-    "strange", ["", "x", "059f36b4-87a3-44ab-83d2-661975830a7d", "1-2-3", "٣" * 16 + "-0-a"]
-)
+@pytest.mark.parametrize("strange", ["", "x", "059f36b4-87a3-44ab-83d2-661975830a7d", "1-2-3", "٣" * 16 + "-0-a"])
 def test_an_id_of_something_else_cancels_nothing(store: Store, strange: str) -> None:
     stored(store, NOW + HOUR)
 

@@ -10,7 +10,7 @@ import pytest
 
 from builders import seconds
 from recoverable.timeouts import CriticalError, Dispatcher, SqliteStore, Store, StoreUnavailable
-from recoverable.timeouts.circuit import Circuit
+from recoverable.timeouts.dispatching.outage import Circuit
 from waiting.rows import NOW
 from waiting.stores import Cloud
 from waiting.world import HOUR, MINUTE, Meddled, Shop
@@ -84,9 +84,7 @@ def test_a_hook_that_fails_does_not_hide_the_error(caplog: pytest.LogCaptureFixt
 
     with pytest.raises(CriticalError):
         circuit.failed(DOWN, NOW + seconds(120))
-    assert "The hook for critical errors failed (RuntimeError); the error is raised all the same" in told(
-        caplog
-    )
+    assert "The hook for critical errors failed (RuntimeError); the error is raised all the same" in told(caplog)
 
 
 class Sick:

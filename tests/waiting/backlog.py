@@ -11,8 +11,8 @@ from typing import Any
 
 from builders import seconds
 from recoverable.timeouts import DynamoDBStore, SqliteStore, Timeout
-from recoverable.timeouts.dynamodb_items import item_of
 from recoverable.timeouts.ids import new_id
+from recoverable.timeouts.stores.dynamodb.items import item_of
 
 URL = "http://127.0.0.1:1/123456789012/orders"
 BODY = "x" * 1_000

@@ -52,12 +52,7 @@ class Cloud:
 
     def store(self, kind: type[DynamoDBStore] = OneShard, *, bucket: str | None = None) -> DynamoDBStore:
         """A store in a new table."""
-        made = kind(
-            f"timeouts-{uuid4().hex[:12]}",
-            bucket=bucket,
-            client=self.client("dynamodb"),
-            s3=self.client("s3"),
-        )
+        made = kind(f"timeouts-{uuid4().hex[:12]}", bucket=bucket, client=self.client("dynamodb"), s3=self.client("s3"))
         made.create_table()
         return made
 

@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from builders import seconds
-from recoverable.testing import SqsWorld
 from recoverable.timeouts import CriticalError, Dispatcher, Report, Store, Timeouts
+from recoverable_local.testing import SqsWorld
 
 MINUTE = seconds(60)
 HOUR = timedelta(hours=1)

@@ -1,5 +1,5 @@
 """Recoverability for Lambda functions that read SQS."""
 
-from .endpoint import SqsEndpoint
+from recoverable.aws.endpoint import SqsEndpoint
 
 __all__ = ["SqsEndpoint"]

@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..delivery import Delivery
-from ..observe import written
-from .copies import MAX_ENTRIES, Copy, Entry, bare
-from .queues import Queue
+from recoverable.aws.copies import MAX_ENTRIES, Copy, Entry, without_faults
+from recoverable.aws.queues import Queue
+from recoverable.observe.log import log_safely
+from recoverable.recovery.delivery import Delivery
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
-    from ..timeouts import Timeouts
+    from recoverable.aws.time_budget import TimeBudget
 
 log = logging.getLogger("recoverable.settlement")
 
@@ -37,9 +37,7 @@ def sqs_client(region: str, patience: float) -> SQSClient:
     from botocore.config import Config
 
     config = Config(
-        connect_timeout=patience / 2,
-        read_timeout=patience / 2,
-        retries={"total_max_attempts": 1, "mode": "standard"},
+        connect_timeout=patience / 2, read_timeout=patience / 2, retries={"total_max_attempts": 1, "mode": "standard"}
     )
     client: SQSClient = boto3.client("sqs", region_name=region, config=config)
     return client
@@ -60,7 +58,7 @@ DELETE = Verb(
     lambda client, url, entries: client.delete_message_batch(QueueUrl=url, Entries=entries),
     "they were not deleted here; they are not reported either, so the event source mapping deletes them, or they come back if the invocation fails",
 )
-SHOW_AGAIN = Verb(
+CHANGE_VISIBILITY = Verb(
     lambda client, url, entries: client.change_message_visibility_batch(QueueUrl=url, Entries=entries),
     "they come back not when wanted, but after their visibility timeout",
 )
@@ -79,19 +77,12 @@ class Broker:
 
     Args:
         queue: the queue that the messages came from.
-        client_for: gives the client for a region.
-        has_time: whether another call can still be made.
-        timeouts: where copies are stored that must wait longer than SQS delays them; None where they hop.
+        client: the user's; None for the process's own.
+        time: the invocation's.
     """
 
-    def __init__(
-        self,
-        queue: Queue,
-        client_for: Callable[[str], SQSClient],
-        has_time: Callable[[], bool],
-        timeouts: Timeouts | None = None,
-    ) -> None:
-        self.queue, self._client_for, self.has_time, self.timeouts = queue, client_for, has_time, timeouts
+    def __init__(self, queue: Queue, client: SQSClient | None, time: TimeBudget) -> None:
+        self.queue, self._client, self.time = queue, client, time
 
     def send(self, batch: list[Copy]) -> list[Delivery]:
         """Send a batch of copies to their queue; the deliveries whose copy is confirmed come back.
@@ -102,17 +93,17 @@ class Broker:
         answer = self._sent(batch)
         if answer.refused and len(batch) > 1:
             return [delivery for copy in batch for delivery in self.send([copy])]
-        smaller = [copy for n in answer.too_large if (copy := bare(batch[n]))]
+        smaller = [copy for n in answer.too_large if (copy := without_faults(batch[n]))]
         return answer.done + (self._sent(smaller).done if smaller else [])
 
     def delete(self, deliveries: list[Delivery]) -> None:
         """Delete the messages."""
         self._in_batches(DELETE, [(delivery, receipt(delivery)) for delivery in deliveries])
 
-    def show_again(self, deliveries: list[tuple[Delivery, int]]) -> None:
+    def change_visibility(self, deliveries: list[tuple[Delivery, int]]) -> None:
         """Have the messages delivered again after so many seconds."""
         self._in_batches(
-            SHOW_AGAIN,
+            CHANGE_VISIBILITY,
             [(delivery, {**receipt(delivery), "VisibilityTimeout": after}) for delivery, after in deliveries],
         )
 
@@ -125,15 +116,15 @@ class Broker:
 
     def _called(self, verb: Verb, queue: Queue, items: list[Item]) -> Answer:
         """Make one call, and tell what it did not do."""
-        if not self.has_time():
-            tell(verb, queue, items, "no time is left for the call")
+        if not self.time.for_call():
+            log_failed_call(verb, queue, items, "no time is left for the call")
             return Answer([])
         try:
-            client = self._client_for(queue.region)
+            client = self._client or sqs_client(queue.region, self.time.call_timeout)
             url = queue.url_at(client.meta.endpoint_url)
             answer = verb.call(client, url, [{"Id": str(n), **entry} for n, (_, entry) in enumerate(items)])
         except Exception as error:  # noqa: BLE001  # whatever it is, it is told, and the caller knows what was not done
-            tell(verb, queue, items, told(error))
+            log_failed_call(verb, queue, items, describe_error(error))
             heard = is_answer(error)
             return Answer([], refused=heard, too_large=[0] if heard and is_for_size(str(error)) else [])
         return answered(verb, queue, items, answer)
@@ -145,7 +136,7 @@ def answered(verb: Verb, queue: Queue, items: list[Item], answer: Any) -> Answer
     confirmed = {done["Id"] for done in answer.get("Successful", ())}
     if missed := [item for n, item in enumerate(items) if str(n) not in confirmed]:
         why = "; ".join(sorted(set(whys.values()))) or "its answer does not name them"
-        tell(verb, queue, missed, why)
+        log_failed_call(verb, queue, missed, why)
     return Answer(
         [delivery for n, (delivery, _) in enumerate(items) if str(n) in confirmed],
         too_large=[n for n in range(len(items)) if is_for_size(whys.get(str(n), ""))],
@@ -157,15 +148,15 @@ def receipt(delivery: Delivery) -> Entry:
     return {"ReceiptHandle": delivery.message.native["receiptHandle"]}
 
 
-def tell(verb: Verb, queue: Queue, items: list[Item], why: str) -> None:
+def log_failed_call(verb: Verb, queue: Queue, items: list[Item], why: str) -> None:
     """Log what did not happen, and what becomes of the messages."""
     ids = [delivery.message.id for delivery, _ in items]
     text = "SQS could not be told about %d messages ('%s'): %s. As a result, %s."
     extra = {"message_ids": ids, "queue": queue.name}
-    written(log.warning, text, len(ids), queue.name, why, verb.otherwise, extra=extra)
+    log_safely(log.warning, text, len(ids), queue.name, why, verb.otherwise, extra=extra)
 
 
-def told(error: Exception) -> str:
+def describe_error(error: Exception) -> str:
     """What a log may say: the broker's own answer, but of other errors only the type, for some quote what was to be sent."""
     if isinstance(error, ModuleNotFoundError):
         return f"{error}; Lambda's runtimes bring boto3, elsewhere: pip install 'recoverable[aws]'"

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64decode
 from hashlib import sha256
 from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..delivery import Delivery
-from ..faults import FIRST_TO_TRIM
-from ..settlements import Forward
-from .attributes import TEXT
-from .queues import Queue
-from .wire import FOLDED, HEADERS, Wire, wire_of
+from recoverable.aws.queues import Queue, queue_from_arn
+from recoverable.aws.wire import FOLDED, HEADERS, TEXT, Wire, wire_of
+from recoverable.recovery.delivery import Delivery
+from recoverable.recovery.faults import FIRST_TO_TRIM
+from recoverable.recovery.settlement import Forward
 
 if TYPE_CHECKING:
-    from .wire import Attributes
+    from recoverable.aws.wire import Attributes
 
 MAX_ATTRIBUTES = 10
 """Attributes a message can have (Amazon SQS message quotas)."""
@@ -51,7 +51,7 @@ def copy_of(delivery: Delivery, forward: Forward, *, source: Queue, to: Queue) -
     return Copy(delivery, to, wire, entry | addressed(delivery, forward, source, to))
 
 
-def bare(copy: Copy) -> Copy | None:
+def without_faults(copy: Copy) -> Copy | None:
     """The copy without the fault headers that may give way; None when it has none of them."""
     kept = {name: text for name, text in copy.wire.headers.items() if not name.startswith(FIRST_TO_TRIM)}
     if len(kept) == len(copy.wire.headers):
@@ -83,7 +83,7 @@ def entry_of(record: dict[str, Any], wire: Wire) -> Entry:
 def in_json(value: object) -> str:
     """As JSON, in the letters it has where SQS takes them all: escaped, a text may be twice as large as it came."""
     text = json.dumps(value, ensure_ascii=False)
-    return text if TEXT.fullmatch(text) else json.dumps(value)
+    return text if re.fullmatch(TEXT, text) else json.dumps(value)
 
 
 def folded(attributes: Attributes, room: int) -> tuple[Attributes, dict[str, str]]:
@@ -123,15 +123,29 @@ def addressed(delivery: Delivery, forward: Forward, source: Queue, to: Queue) ->
 
 def identity(delivery: Delivery, source: Queue, to: Queue) -> str:
     """A copy's own identity: one original makes at most one copy per destination where the broker deduplicates; no counters in it."""
-    parts = (
-        source.region,
-        source.account,
-        source.name,
-        delivery.message.native["messageId"],
-        to.account,
-        to.name,
-    )
+    parts = (source.region, source.account, source.name, delivery.message.native["messageId"], to.account, to.name)
     return sha256("\n".join(parts).encode()).hexdigest()
+
+
+def destination(name: str, source: Queue) -> Queue:
+    """The queue that a name, an ARN or a URL means to a function that reads `source`; a bare name is a neighbour of it."""
+    if name.startswith("arn:"):
+        return queue_from_arn(name)
+    if name.startswith(("https://", "http://")):
+        host, *path = name.split("://", 1)[1].rstrip("/").split("/")
+        return Queue(
+            region=region_of(host) or source.region,
+            account=path[-2] if len(path) > 1 else "",
+            name=path[-1] if path else "",
+            url=name,
+        )
+    return Queue(region=source.region, account=source.account, name=name)
+
+
+def region_of(host: str) -> str | None:
+    """The region in a queue URL's host, `sqs.{region}.amazonaws.com`; None for other hosts, such as a local server."""
+    service, _, rest = host.partition(".")
+    return rest.partition(".")[0] if service == "sqs" and "amazonaws." in rest else None
 
 
 def size(entry: Entry) -> int:

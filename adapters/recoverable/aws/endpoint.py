@@ -1,12 +1,14 @@
-"""`SqsEndpoint`: the Lambda handler. Event → deliveries → attempts → settling → response."""
+"""Handle Lambda's SQS events: event → deliveries → attempts → settling → response."""
 
 from __future__ import annotations
 
-from ..attempt import attempt
-from ..config import Recoverability
-from ..handlers import is_coroutine_handler, name_of
-from ..limits import MAX_COUNT, checked_count
-from .ladder import LONGEST_DELAY, SETTLE_WITHIN, Ladder, response
+from recoverable.attempts.drive import drive
+from recoverable.attempts.flow import attempt_each
+from recoverable.attempts.handlers import is_coroutine_handler
+from recoverable.aws.processor import LONGEST_DELAY, SETTLE_WITHIN, SqsProcessor, response
+from recoverable.checks import checked_count, name_of
+from recoverable.config import Recoverability
+from recoverable.limits import MAX_COUNT
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
@@ -16,18 +18,17 @@ if TYPE_CHECKING:
 
     from mypy_boto3_sqs import SQSClient
 
-    from ..attempt import Invocation
-    from ..breaker import Breaker
-    from ..delivery import Counter, Delivery
-    from ..messages import Message
-    from ..settlements import Settlement
-    from ..timeouts import Timeouts
-    from .batch import Drive
-    from .ladder import Response
+    from recoverable.attempts.flow import Invocation
+    from recoverable.aws.batch import RunHandlers
+    from recoverable.aws.processor import Response
+    from recoverable.message import Message
+    from recoverable.rate_limit.store import Breaker
+    from recoverable.recovery.delivery import Counter, Delivery
+    from recoverable.timeouts import Timeouts
 
 
 class SqsEndpoint:
-    """A Lambda handler that gives each message of an SQS queue the whole ladder.
+    """Give each message of an SQS queue the whole ladder: a Lambda handler.
 
     Args:
         handler: your function, plain or coroutine; it gets one `Message`, and what it raises is recovered from.
@@ -65,12 +66,10 @@ class SqsEndpoint:
         timeouts: Timeouts | None = None,
     ) -> None:
         if checked_count("SqsEndpoint(concurrency)", concurrency, MAX_COUNT) < 1:
-            raise ValueError(
-                "SqsEndpoint(concurrency) is 0; write how many messages are worked on at once, from 1"
-            )
-        self._drive = driver(handler, concurrency)
+            raise ValueError("SqsEndpoint(concurrency) is 0; write how many messages are worked on at once, from 1")
+        self._run_handlers = handler_runner(handler, concurrency)
         self._partial_responses = partial_responses
-        self._ladder = Ladder(
+        self._processor = SqsProcessor(
             "SqsEndpoint",
             recoverability,
             client=client,
@@ -82,15 +81,15 @@ class SqsEndpoint:
             timeouts=timeouts,
         )
         # with the error queue resolved, for those who set up queues
-        self.recoverability = self._ladder.recoverability
+        self.recoverability = self._processor.recoverability
         self.__name__ = self.__qualname__ = name_of(handler)
         self.__doc__ = getattr(handler, "__doc__", None)
         self.__module__ = getattr(handler, "__module__", __name__)
 
     @property
     def breaker(self) -> Breaker | None:
-        """What this instance knows of the circuit that limits the rate, for a probe; None without a `RateLimit`."""
-        return self._ladder.breaker
+        """Return what this instance knows of the circuit that limits the rate, for a probe; None without a `RateLimit`."""
+        return self._processor.breaker
 
     def __call__(self, event: dict[str, Any], context: Any = None) -> Response:
         """Handle one batch.
@@ -106,20 +105,20 @@ class SqsEndpoint:
             ValueError: the event is no SQS event; nothing is settled, all of it comes back.
             UnfinishedBatch: without partial responses, when a message is left.
         """
-        left = self._ladder.climb(event, context, self._drive, partial=self._partial_responses)
-        if left and not self._partial_responses:
+        unfinished = self._processor.process(event, context, self._run_handlers, partial=self._partial_responses)
+        if unfinished and not self._partial_responses:
             raise UnfinishedBatch(
-                f"{len(left)} of {len(event['Records'])} messages of '{left[0].message.queue}' come back; the others are deleted"
+                f"{len(unfinished)} of {len(event['Records'])} messages of '{unfinished[0].message.queue}' come back; the others are deleted"
             )
-        return response(left)
+        return response(unfinished)
 
 
 class UnfinishedBatch(Exception):
     """Raised at the end of an invocation without partial responses: what is done with is deleted, the rest comes back."""
 
 
-def driver(handler: Callable[[Message], Any], concurrency: int) -> Drive:
-    """What runs a row of deliveries: one after the other, or for a coroutine handler so many at a time.
+def handler_runner(handler: Callable[[Message], Any], concurrency: int) -> RunHandlers:
+    """Return what takes a group of deliveries through the flow: one after the other, or for a coroutine handler so many at a time.
 
     Raises:
         TypeError: the handler is no function of one message.
@@ -127,14 +126,14 @@ def driver(handler: Callable[[Message], Any], concurrency: int) -> Drive:
     """
     if is_coroutine_handler(handler):
 
-        def drive(row: list[Delivery], invocation: Invocation) -> list[Settlement]:
-            from ..coroutines import attempts  # noqa: PLC0415  # imported when there is one to drive
+        def run_coroutines(group: list[Delivery], invocation: Invocation) -> None:
+            from recoverable.attempts.drive_async import attempt_concurrently  # noqa: PLC0415  # asyncio, for those who need it
 
-            return attempts(handler, row, invocation, concurrency)
+            attempt_concurrently(handler, group, invocation, concurrency)
 
-        return drive
+        return run_coroutines
     if concurrency != 1:
         raise ValueError(
             f"SqsEndpoint(concurrency) is {concurrency}, and {name_of(handler)} is no coroutine; write async def, or leave it at 1"
         )
-    return lambda row, invocation: [attempt(handler, delivery, invocation) for delivery in row]
+    return lambda group, invocation: drive(attempt_each(group, invocation), handler, invocation.deadline)

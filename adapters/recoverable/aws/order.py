@@ -1,14 +1,14 @@
-"""In which order the records of one invocation run, so that a message that kills its process takes none of its neighbours along."""
+"""Order the records of one invocation, so that a message that kills its process takes none of its neighbours along."""
 
 from __future__ import annotations
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
-    from ..delivery import Delivery
+    from recoverable.recovery.delivery import Delivery
 
 
 def groups(deliveries: list[Delivery], *, fifo: bool) -> list[list[Delivery]]:
-    """The deliveries in groups, each to be settled before the next one runs.
+    """Return the deliveries in groups, each to be settled before the next one runs.
 
     What comes for the first time runs together; what was delivered before may have killed its process, and runs alone.
     A FIFO queue's records run alone, in the queue's order.
@@ -23,19 +23,19 @@ def groups(deliveries: list[Delivery], *, fifo: bool) -> list[list[Delivery]]:
 
 
 def held_longest_first(deliveries: list[Delivery]) -> list[Delivery]:
-    """What is deferred for longest first, then the rest as it came."""
+    """Return what is deferred for longest first, then the rest as it came."""
     if any([delivery.held_since for delivery in deliveries]):  # noqa: C419  # a generator would cost each good record more
         return sorted(deliveries, key=lambda delivery: (delivery.held_since is None, delivery.held_since))
     return deliveries
 
 
 def rotated(deliveries: list[Delivery]) -> list[Delivery]:
-    """In the order of message id, cyclically, starting one place further with each delivery.
+    """Return the deliveries by message id, cyclically, starting one place further with each delivery.
 
     A fixed order, or one that merely alternates, would let two killers use up the attempts of what lies between them;
     with this one each message runs before the others once in a while.
     """
-    row = sorted(deliveries, key=lambda delivery: (delivery.message.id, delivery.message.native["messageId"]))
-    furthest = max(delivery.deliveries + delivery.carried + delivery.message.round for delivery in row)
-    place = furthest % len(row)
-    return row[place:] + row[:place]
+    by_id = sorted(deliveries, key=lambda delivery: (delivery.message.id, delivery.message.native["messageId"]))
+    furthest = max(delivery.deliveries + delivery.prior_attempts + delivery.message.round for delivery in by_id)
+    place = furthest % len(by_id)
+    return by_id[place:] + by_id[:place]

@@ -1,10 +1,10 @@
-"""Queues by ARN, URL or name: who they are, and the URL under which a client reaches them; no look-up call is made."""
+"""Name queues by ARN, URL or name, and the URL under which a client reaches them; no look-up call is made."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
-from ..frozen import Frozen
+from recoverable.frozen import Frozen
 
 
 class Queue(Frozen):
@@ -17,14 +17,10 @@ class Queue(Frozen):
         url: the URL, when it was given as one.
     """
 
-    __slots__ = ("account", "name", "region", "url")
     region: str
     account: str
     name: str
-    url: str | None
-
-    def __init__(self, region: str, account: str, name: str, url: str | None = None) -> None:
-        self._assign(region=region, account=account, name=name, url=url)
+    url: str | None = None
 
     @property
     def fifo(self) -> bool:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from .. import counting
-from ..delivery import Delivery
-from ..headers import MESSAGE_ID, TIME_SENT, read_date
-from ..limits import MAX_COUNT
-from ..messages import NO_HEADERS, Message
-from .queues import queue_from_arn
+from recoverable.aws.queues import queue_from_arn
+from recoverable.headers import MESSAGE_ID, TIME_SENT, read_date
+from recoverable.limits import MAX_COUNT
+from recoverable.message import NO_HEADERS, Message
+from recoverable.recovery import counting
+from recoverable.recovery.delivery import Delivery
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
-    from ..config import Recoverability
-    from ..delivery import Platform
-    from .queues import Queue
+    from recoverable.aws.queues import Queue
+    from recoverable.config import Recoverability
+    from recoverable.recovery.delivery import Platform
 
     Record: TypeAlias = dict[str, Any]
 
@@ -41,9 +41,7 @@ def records_of(event: object) -> tuple[Queue, list[Record]]:
     for number, record in enumerate(records):
         named = isinstance(record.get("messageId"), str) and isinstance(record.get("receiptHandle"), str)
         if not named or not isinstance(record.get("body"), str):
-            raise ValueError(
-                f"no SQS event: record {number} lacks a messageId, receiptHandle or body that is text"
-            )
+            raise ValueError(f"no SQS event: record {number} lacks a messageId, receiptHandle or body that is text")
     return queue_from_arn(arn), records
 
 
@@ -70,16 +68,16 @@ def delivery_of(record: Record, queue: Queue, recoverability: Recoverability, pl
     if counted == "1" and not touched:
         return Delivery(message)  # the first attempt, as a message is made
     delivery = Delivery(message, broker_count(counted))
-    if platform.in_place:
+    if platform.redelivers_only:
         place_by_count(delivery, recoverability)
     else:
-        counting.find_place(delivery, platform.counter, recoverability.immediate.max_retries)
+        counting.restore_retry_state(delivery, platform.counter, recoverability.immediate.max_retries)
     return delivery
 
 
 def carrying_headers(record: Record, queue: Queue) -> Message:
     """The message of a record with attributes, or in a wrapper; most messages come without."""
-    from .wire import wire_of  # noqa: PLC0415  # as said
+    from recoverable.aws.wire import wire_of  # noqa: PLC0415  # as said
 
     wire = wire_of(record)
     headers = wire.promoted()
@@ -98,10 +96,8 @@ def place_by_count(delivery: Delivery, recoverability: Recoverability) -> None:
     """Find the delivery's place on the ladder where the broker's count alone tells it."""
     immediate, delayed = recoverability.immediate.max_retries, recoverability.delayed.max_retries
     counted, message = delivery.deliveries, delivery.message
-    delivery.wordless = counting.is_past_the_ladder(counted, max_immediate=immediate, max_delayed=delayed)
-    message.round, message.attempt = counting.place_on_ladder(
-        counted, max_immediate=immediate, max_delayed=delayed
-    )
+    delivery.unreported = counting.is_past_the_ladder(counted, max_immediate=immediate, max_delayed=delayed)
+    message.round, message.attempt = counting.place_on_ladder(counted, max_immediate=immediate, max_delayed=delayed)
     delivery.deliveries = message.attempt
 
 

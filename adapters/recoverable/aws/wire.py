@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64decode
 
-from ..errors import MessageDeserializationError
-from ..headers import CONTROL_MESSAGE, ENCLOSED_MESSAGE_TYPES, MESSAGE_ID, texts
+from recoverable.errors import MessageDeserializationError
+from recoverable.headers import CONTROL_MESSAGE, ENCLOSED_MESSAGE_TYPES, MESSAGE_ID, texts
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
@@ -21,6 +22,18 @@ FOLDED = "Recoverable.Attributes"
 UNREADABLE_HEADERS = "Recoverable.UnreadableHeaders"
 S3_BODY_KEY = "S3BodyKey"
 EMPTY_BODY = "empty message"  # NServiceBus.AmazonSQS writes this for no body, which SQS does not take
+
+ATTRIBUTE_NAME = r"(?i:(?!(?:aws|amazon)\.)(?!\.)(?!.*\.\.)(?!.*\.\Z)[A-Za-z0-9_.-]{1,256})"
+"""Names that are not reserved (Amazon SQS message attributes)."""
+
+KIND = r"(String|Number|Binary)(\.[A-Za-z0-9_.-]+)?"
+NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
+
+LONGEST_KIND = 256
+"""Characters of a data type with its label (Amazon SQS message attributes)."""
+
+TEXT = r"[\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+"
+"""Characters that a message may hold (SendMessage)."""
 
 
 class Wire:
@@ -57,9 +70,7 @@ class Wire:
 def wire_of(record: Record) -> Wire:
     """The record taken apart, whichever of the two shapes of NServiceBus.AmazonSQS it has, or none."""
     attributes = {
-        name: value
-        for name, value in (record.get("messageAttributes") or {}).items()
-        if isinstance(value, dict)
+        name: value for name, value in (record.get("messageAttributes") or {}).items() if isinstance(value, dict)
     }
     carried = attributes.pop(HEADERS, None)
     if carried is not None:
@@ -87,17 +98,11 @@ def unfolded(headers: dict[str, str]) -> Attributes:
     """The attributes that had no room among SQS's ten, taken out of the headers; none, when it is not what folding writes."""
     if FOLDED not in headers:
         return {}
-    from .attributes import is_attribute  # noqa: PLC0415  # few messages have more than ten
-
     try:
         folded = json.loads(headers[FOLDED])
     except (ValueError, RecursionError):
         return {}
-    if (
-        not isinstance(folded, dict)
-        or HEADERS in folded
-        or not all(map(is_attribute, folded, folded.values()))
-    ):
+    if not isinstance(folded, dict) or HEADERS in folded or not all(map(is_attribute, folded, folded.values())):
         return {}
     del headers[FOLDED]
     return folded
@@ -142,3 +147,30 @@ def left_in_s3() -> MessageDeserializationError:
     return MessageDeserializationError(
         "the body was left in S3, from where it is not read; have the sender send it with the message, SQS takes 1 MiB"
     )
+
+
+def is_attribute(name: str, value: object) -> bool:
+    """Whether SQS takes it as an attribute.
+
+    Args:
+        name: its name.
+        value: its type and content as Lambda writes them.
+    """
+    if not re.fullmatch(ATTRIBUTE_NAME, name) or not isinstance(value, dict):
+        return False
+    kind, text = value.get("dataType"), value.get("stringValue")
+    if not isinstance(kind, str) or len(kind) > LONGEST_KIND or not re.fullmatch(KIND, kind):
+        return False
+    if kind.startswith("Binary"):
+        return is_base64(value.get("binaryValue"))
+    if not isinstance(text, str) or not re.fullmatch(TEXT, text):
+        return False
+    return kind.startswith("String") or re.fullmatch(NUMBER, text) is not None
+
+
+def is_base64(value: object) -> bool:
+    """Whether it is some bytes in base64."""
+    try:
+        return isinstance(value, str) and b64decode(value, validate=True) != b""
+    except ValueError:
+        return False

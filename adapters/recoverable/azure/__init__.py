@@ -1,5 +1,5 @@
 """Recoverability for Functions that read Service Bus queues."""
 
-from .endpoint import ServiceBusEndpoint
+from recoverable.azure.endpoint import ServiceBusEndpoint
 
 __all__ = ["ServiceBusEndpoint"]

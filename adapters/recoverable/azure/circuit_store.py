@@ -10,27 +10,26 @@ from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..circuit import Seen, read, written
-from ..config import checked_queue
-from ..limits import checked_delay
-from ..patience import answer_within
-from ..rate_limit import StoreUnavailable
-from .settings import below
-from .settings import read as setting
+from recoverable.azure.settings import below
+from recoverable.azure.settings import read as setting
+from recoverable.checks import checked_delay, checked_queue
+from recoverable.rate_limit.settings import StoreUnavailable
+from recoverable.rate_limit.state import Snapshot, from_item, to_item
+from recoverable.rate_limit.store import call_within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from azure.data.tables import TableClient
 
-    from ..circuit import Circuit
+    from recoverable.rate_limit.state import Circuit
 
 T = TypeVar("T")
 PARTITION = "circuit"
-PATIENCE = timedelta(milliseconds=200)
+TIMEOUT = timedelta(milliseconds=200)
 """How long a call may take: some twenty times what table storage takes when all is well."""
 
-LONGEST_PATIENCE = timedelta(seconds=5)
+LONGEST_TIMEOUT = timedelta(seconds=5)
 ABSENT = ""
 """The version of a circuit that was never changed, and is no entity yet."""
 
@@ -60,15 +59,15 @@ class TableCircuit:
         *,
         connection: str = "AzureWebJobsStorage",
         client: TableClient | None = None,
-        patience: timedelta = PATIENCE,
+        patience: timedelta = TIMEOUT,
     ) -> None:
         self.table, self.name = checked_table(table), checked_name(name)
         self._connection = checked_queue("TableCircuit(connection)", connection)
-        if not checked_delay("TableCircuit(patience)", patience, LONGEST_PATIENCE):
+        if not checked_delay("TableCircuit(patience)", patience, LONGEST_TIMEOUT):
             raise ValueError("TableCircuit(patience) is 0; write how long a call may take")
-        self._client, self._patience = client, patience.total_seconds()
+        self._client, self._timeout = client, patience.total_seconds()
 
-    def read(self) -> Seen:
+    def read(self) -> Snapshot:
         """The circuit as it is.
 
         Raises:
@@ -76,34 +75,30 @@ class TableCircuit:
         """
         return self._asked(self._read)
 
-    def compare_and_set(self, seen: Seen, circuit: Circuit, switch: str = "") -> Seen | None:
-        """Change the circuit, if it still is as it was seen; None when another instance was faster.
+    def compare_and_set(self, snapshot: Snapshot, circuit: Circuit, switch: str = "") -> Snapshot | None:
+        """Change the circuit, if it still is as in the snapshot; None when another instance was faster.
 
         Raises:
             StoreUnavailable: it is not known whether it was changed.
         """
-        version = seen.version
+        version = snapshot.version
         return self._asked(self._write, version, circuit, switch) if isinstance(version, str) else None
 
-    def _read(self, client: TableClient) -> Seen:
+    def _read(self, client: TableClient) -> Snapshot:
         from azure.core.exceptions import ResourceNotFoundError
 
         try:
             entity = client.get_entity(PARTITION, self.name)
         except ResourceNotFoundError:  # the entity, or the whole table
-            return Seen(version=ABSENT)
-        return read(entity, entity.metadata["etag"])
+            return Snapshot(version=ABSENT)
+        return from_item(entity, entity.metadata["etag"])
 
-    def _write(self, client: TableClient, version: str, circuit: Circuit, switch: str) -> Seen | None:
+    def _write(self, client: TableClient, version: str, circuit: Circuit, switch: str) -> Snapshot | None:
         from azure.core import MatchConditions
-        from azure.core.exceptions import (
-            ResourceExistsError,
-            ResourceModifiedError,
-            ResourceNotFoundError,
-        )
+        from azure.core.exceptions import ResourceExistsError, ResourceModifiedError, ResourceNotFoundError
         from azure.data.tables import UpdateMode
 
-        entity = {"PartitionKey": PARTITION, "RowKey": self.name, **written(circuit, switch)}
+        entity = {"PartitionKey": PARTITION, "RowKey": self.name, **to_item(circuit, switch)}
         unchanged = {"etag": version, "match_condition": MatchConditions.IfNotModified}
         try:
             if version == ABSENT:
@@ -112,7 +107,7 @@ class TableCircuit:
                 answer = client.update_entity(entity, UpdateMode.REPLACE, **unchanged)  # type: ignore[arg-type]  # as documented
         except (ResourceExistsError, ResourceModifiedError, ResourceNotFoundError):
             return None
-        return Seen(circuit, answer["etag"], switch)
+        return Snapshot(circuit, answer["etag"], switch)
 
     def _create(self, client: TableClient, entity: Mapping[str, str]) -> Mapping[str, Any]:
         from azure.core.exceptions import ResourceExistsError, ResourceNotFoundError
@@ -129,10 +124,10 @@ class TableCircuit:
         from azure.core.exceptions import AzureError
 
         try:
-            client = self._client or table_client(self._connection, self.table, self._patience)
-            return answer_within(self._patience, caller(self.table), lambda: call(client, *arguments))
+            client = self._client or table_client(self._connection, self.table, self._timeout)
+            return call_within(self._timeout, caller(self.table), lambda: call(client, *arguments))
         except TimeoutError as error:
-            raise StoreUnavailable(f"table storage gave no answer within {self._patience} s") from error
+            raise StoreUnavailable(f"table storage gave no answer within {self._timeout} s") from error
         except AzureError as error:
             raise StoreUnavailable(f"table storage failed ({type(error).__name__})") from error
         except ModuleNotFoundError as error:
@@ -175,16 +170,12 @@ def table_client(connection: str, table: str, patience: float) -> TableClient:
     """
     from azure.data.tables import TableClient
 
-    once: dict[str, Any] = {
-        "connection_timeout": patience / 2,
-        "read_timeout": patience / 2,
-        "retry_total": 0,
-    }
+    once: dict[str, Any] = {"connection_timeout": patience / 2, "read_timeout": patience / 2, "retry_total": 0}
     for path in (connection, f"AzureWebJobs{connection}"):
         if text := setting(path, os.environ):
             return TableClient.from_connection_string(text.strip(" ;"), table, **once)
         if endpoint := endpoint_of(path, os.environ):
-            from .process_client import credential_for
+            from recoverable.azure.process_client import credential_for
 
             return TableClient(endpoint, table, credential=credential_for(below(path, os.environ)), **once)
     raise ValueError(
@@ -195,6 +186,4 @@ def table_client(connection: str, table: str, patience: float) -> TableClient:
 def endpoint_of(path: str, settings: Mapping[str, str]) -> str | None:
     """The account's table endpoint by the settings for an identity (Functions, "Connecting to host storage with an identity")."""
     account = setting(f"{path}__accountName", settings)
-    return setting(f"{path}__tableServiceUri", settings) or (
-        account and f"https://{account}.table.core.windows.net"
-    )
+    return setting(f"{path}__tableServiceUri", settings) or (account and f"https://{account}.table.core.windows.net")

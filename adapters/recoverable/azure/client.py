@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import logging
+import os
 from contextlib import contextmanager
 from functools import lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from .copies import Copy, smaller
-from .process_client import client_for, with_extra
+from recoverable.azure.copies import Copy, copy_of, in_order, smaller
+from recoverable.azure.process_client import client_for, with_extra
+from recoverable.azure.settings import connection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from datetime import datetime
 
     from azure.functions import Blueprint
     from azure.servicebus import ServiceBusClient, ServiceBusMessage, ServiceBusMessageBatch, ServiceBusSender
 
-    from .settings import ConnectionString, Identity
+    from recoverable.azure.settings import ConnectionString, Identity
+    from recoverable.recovery.delivery import Delivery
+    from recoverable.recovery.settlement import Forward
 
 log = logging.getLogger("recoverable.settlement")
 
@@ -67,12 +72,12 @@ class Broker:
                 sender = self._sender(copies[0].to)
                 send_alone(sender, copies[0]) if len(copies) == 1 else send_together(sender, copies)
         except Exception as error:
-            from ..observe import written
+            from recoverable.observe.log import log_safely
 
             ids, to = [copy.of for copy in copies], copies[0].to
             text = "Service Bus did not take the copies of %d messages for '%s': %s. As a result, they come back."
             extra = {"message_ids": ids, "queue": to}
-            written(log.warning, text, len(ids), to, type(error).__name__, extra=extra)
+            log_safely(log.warning, text, len(ids), to, type(error).__name__, extra=extra)
             raise CopyNotSent(f"no copy could be sent to {to!r}: {type(error).__name__}: {error}") from error
 
     @contextmanager
@@ -140,12 +145,46 @@ def sdk_message(copy: Copy) -> ServiceBusMessage:
     return ServiceBusMessage(**copy.fields)
 
 
-def tell_unknown(fields: frozenset[str], queue: str) -> None:
+def send_copies(
+    forwards: list[tuple[Delivery, Forward]],
+    client: ServiceBusClient | None,
+    connection_name: str,
+    *,
+    queue: str,
+    now: datetime,
+    ambiguous: frozenset[str],
+) -> None:
+    """Make the copies and send them.
+
+    Args:
+        forwards: what the copies are made of, and where they go.
+        client: the user's or a test world's; None for the process's own.
+        connection_name: the name under which the app settings hold the connection for the own one.
+        queue: the queue that the messages came from.
+        now: the time from which delays count.
+        ambiguous: the fields of text that the host does not tell.
+
+    Raises:
+        CopyNotSent: one could not be sent; those after it are not tried.
+        ValueError: there is no such connection, or a message's error queue is the queue it came from.
+    """
+    if ambiguous:
+        log_ambiguous_fields(ambiguous, queue)
+    bus = broker(client, lambda: connection(connection_name, os.environ))
+    bus.send(
+        [
+            copy_of(delivery, forward, namespace=bus.namespace, now=now, ambiguous=ambiguous)
+            for delivery, forward in in_order(forwards)
+        ]
+    )
+
+
+def log_ambiguous_fields(fields: frozenset[str], queue: str) -> None:
     """Log what copies do without: better no correlation id than that of another message."""
-    from ..observe import written
+    from recoverable.observe.log import log_safely
 
     text = "The host does not tell which messages of this batch have which %s; their copies have none. Have each message of '%s' carry it, or none."
-    written(log.warning, text, ", ".join(sorted(fields)), queue, extra={"queue": queue})
+    log_safely(log.warning, text, ", ".join(sorted(fields)), queue, extra={"queue": queue})
 
 
 _MAKING = Lock()

@@ -9,11 +9,11 @@ from hashlib import sha256
 from math import ceil
 from typing import Any, NamedTuple
 
-from ..delivery import Delivery
-from ..faults import FAILED_QUEUE, FIRST_TO_TRIM
-from ..limits import NO_DELAY
-from ..settlements import Forward
-from .messages import ARRAYS, aware, properties_of
+from recoverable.azure.messages import ARRAYS, aware, properties_of
+from recoverable.limits import NO_DELAY
+from recoverable.recovery.delivery import Delivery
+from recoverable.recovery.faults import FAILED_QUEUE, FIRST_TO_TRIM
+from recoverable.recovery.settlement import Forward
 
 MAX_PROPERTY = 30_719
 """Bytes of a fault header: Service Bus takes 32,767 a property, of which NServiceBus.Transport.AzureServiceBus keeps 2,048 free."""
@@ -47,12 +47,7 @@ class Copy(NamedTuple):
 
 
 def copy_of(
-    delivery: Delivery,
-    forward: Forward,
-    *,
-    namespace: str,
-    now: datetime,
-    unknown: frozenset[str] = frozenset(),
+    delivery: Delivery, forward: Forward, *, namespace: str, now: datetime, ambiguous: frozenset[str] = frozenset()
 ) -> Copy:
     """The copy: the same body, properties and fields, with the headers changed.
 
@@ -61,7 +56,7 @@ def copy_of(
         forward: where it goes, when, and which headers change.
         namespace: the Service Bus namespace.
         now: the time from which delays count.
-        unknown: the fields of text that the host does not tell.
+        ambiguous: the fields of text that the host does not tell.
 
     Raises:
         ValueError: its error queue is the queue it came from: the host's own dead-lettering must end that circle.
@@ -69,7 +64,7 @@ def copy_of(
     native = delivery.message.native
     if forward.changes.get(FAILED_QUEUE) and forward.to.lower() == delivery.message.queue.lower():
         raise ValueError(f"the error queue {forward.to!r} is the queue that the message came from")
-    texts = {name: getattr(native, name) for name in ARRAYS if name not in unknown}
+    texts = {name: getattr(native, name) for name in ARRAYS if name not in ambiguous}
     fields = {
         **{name: sendable(text) for name, text in texts.items() if text},
         "body": native.get_body(),
@@ -86,9 +81,7 @@ def copy_of(
 
 def in_order(forwards: Iterable[tuple[Delivery, Forward]]) -> list[tuple[Delivery, Forward]]:
     """First what Service Bus may refuse for good, to other queues and then the large: what was sent before that is sent again each time."""
-    return sorted(
-        forwards, key=lambda each: (each[1].to == each[0].message.queue, -len(each[0].message.body))
-    )
+    return sorted(forwards, key=lambda each: (each[1].to == each[0].message.queue, -len(each[0].message.body)))
 
 
 def changed(properties: Mapping[str, Any], changes: Mapping[str, str | None]) -> dict[str, Any]:
@@ -111,9 +104,7 @@ def typed(value: Any) -> Any:
         case int() if LARGEST_LONG < value <= LARGEST_ULONG:
             return {"TYPE": "ULONG", "VALUE": value}
         case _:
-            return sendable(
-                json.dumps(value)
-            )  # no property of AMQP has such a value: better a text than no copy
+            return sendable(json.dumps(value))  # no property of AMQP has such a value: better a text than no copy
 
 
 def sendable(text: str) -> str:

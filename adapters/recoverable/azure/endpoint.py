@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Coroutine
 from contextlib import nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
-from ..attempt import Invocation, now
-from ..config import Recoverability, checked_queue
-from ..delivery import Platform
-from ..handlers import is_coroutine_handler, name_of
-from ..world import World, current_world
-from .ladder import drive, drive_coroutine, steps
-from .messages import as_list, checked_binary, delivery_of, untold
-from .settings import function_name, host, machine, queue_name, with_error_queue
+from recoverable.attempts.drive import drive
+from recoverable.attempts.flow import Invocation, now
+from recoverable.attempts.handlers import is_coroutine_handler
+from recoverable.azure.flow import process_messages
+from recoverable.azure.messages import ambiguous_fields, as_list, checked_binary, delivery_of
+from recoverable.azure.settings import function_name, host, machine, queue_name, with_error_queue
+from recoverable.checks import checked_queue, name_of
+from recoverable.config import Recoverability
+from recoverable.environment import Environment, current_environment
+from recoverable.recovery.delivery import Platform
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -22,10 +25,10 @@ if TYPE_CHECKING:
     from azure.functions import Blueprint, ServiceBusMessage  # noqa: TID251  # for types alone
     from azure.servicebus import ServiceBusClient  # noqa: TID251  # for types alone
 
-    from ..delivery import Counter, Delivery
-    from ..gate import Gate
-    from ..messages import Message
-    from ..settlements import Forward
+    from recoverable.message import Message
+    from recoverable.rate_limit.limiter import Limiter
+    from recoverable.recovery.delivery import Counter, Delivery
+    from recoverable.recovery.settlement import Forward
 
 R = TypeVar("R")
 
@@ -98,8 +101,8 @@ class ServiceBusEndpoint(Generic[R]):
         self.queue = queue_name(queue, os.environ)
         self.recoverability = with_error_queue(recoverability, self.queue, os.environ)
         counter: Counter = "header" if batch else "native"
-        self._platform = Platform(counter, lockstep=True, host=host(os.environ), machine=machine(os.environ))
-        self._world = World(client, clock or now, nullcontext)
+        self._platform = Platform(counter, shared_process=True, host=host(os.environ), machine=machine(os.environ))
+        self._environment = Environment(client, clock or now, nullcontext)
         self.__name__ = self.__qualname__ = name or name_of(handler)
         self.__doc__ = getattr(handler, "__doc__", None)
         self.__module__ = getattr(handler, "__module__", __name__)
@@ -125,7 +128,7 @@ class ServiceBusEndpoint(Generic[R]):
             ImportError: azure-functions is not installed.
             ValueError: the name is none that a function can have.
         """
-        from .client import blueprint  # noqa: PLC0415  # the SDK's side
+        from recoverable.azure.client import blueprint  # noqa: PLC0415  # the SDK's side
 
         return blueprint(
             self._function(),
@@ -151,56 +154,49 @@ class ServiceBusEndpoint(Generic[R]):
         function.__name__ = function.__qualname__ = self.__name__
         function.__doc__, function.__module__ = self.__doc__, self.__module__
         function.__annotations__ = {}
-        function.__dict__["recoverability"] = (
-            self.recoverability
-        )  # for a test world, which makes the error queue
+        function.__dict__["recoverability"] = self.recoverability  # for a test world, which makes the error queue
         return function
 
     def _handle(self, natives: list[ServiceBusMessage]) -> R:
-        world, unknown = current_world.get() or self._world, untold(natives)
+        environment = current_environment.get() or self._environment
+        ambiguous = ambiguous_fields(natives)
         deliveries = [
-            delivery_of(native, self.queue, self.recoverability, self._platform, unknown)
-            for native in natives
+            delivery_of(native, self.queue, self.recoverability, self._platform, ambiguous) for native in natives
         ]
-        gate = self._gate(world)
-        invocation = Invocation(self.recoverability, self._platform, world.clock, gate=gate)
-        row = steps(deliveries, invocation, gate)
-        handler = world.watched(self._handler) if world.watched else self._handler
+        invocation = Invocation(
+            self.recoverability,
+            self._platform,
+            environment.clock,
+            limiter=self._limiter(environment),
+            holds_interruptions=False,
+        )
+        handler = environment.wrap_handler(self._handler) if environment.wrap_handler else self._handler
+        send = partial(self._send, environment=environment, ambiguous=ambiguous)
+        result: Any = self._driver()(process_messages(deliveries, invocation, send), handler)
+        settled: R = result
+        return settled
 
-        def send(forwards: list[tuple[Delivery, Forward]]) -> None:
-            self._send(forwards, world.client, world.clock(), unknown)
+    def _driver(self) -> Callable[..., Any]:
+        if not self._is_coroutine:
+            return drive
+        from recoverable.attempts.drive_async import drive_async  # noqa: PLC0415  # asyncio, for those who need it
 
-        driver: Any = drive_coroutine if self._is_coroutine else drive
-        result: R = driver(row, handler, send)
-        return result
+        return drive_async
 
-    def _gate(self, world: World) -> Gate | None:
+    def _limiter(self, environment: Environment) -> Limiter | None:
         if self.recoverability.rate_limit is None:
             return None
-        from ..gate import gate_for  # noqa: PLC0415  # imported for those who limit the rate
+        from recoverable.rate_limit.limiter import limiter_for  # noqa: PLC0415  # imported for those who limit the rate
 
-        return gate_for(
-            self, self.recoverability.rate_limit, self.recoverability, world, holds=not self._sessions
+        return limiter_for(
+            self, self.recoverability.rate_limit, self.recoverability, environment, may_defer=not self._sessions
         )
 
     def _send(
-        self,
-        forwards: list[tuple[Delivery, Forward]],
-        client: ServiceBusClient | None,
-        time: datetime,
-        unknown: frozenset[str],
+        self, forwards: list[tuple[Delivery, Forward]], *, environment: Environment, ambiguous: frozenset[str]
     ) -> None:
         """Send the copies: the failure side of this platform, imported when there are some."""
-        from .client import broker, tell_unknown  # noqa: PLC0415
-        from .copies import copy_of, in_order  # noqa: PLC0415
-        from .settings import connection  # noqa: PLC0415
+        from recoverable.azure.client import send_copies  # noqa: PLC0415
 
-        if unknown:
-            tell_unknown(unknown, self.queue)
-        bus = broker(client, lambda: connection(self._connection, os.environ))
-        bus.send(
-            [
-                copy_of(delivery, forward, namespace=bus.namespace, now=time, unknown=unknown)
-                for delivery, forward in in_order(forwards)
-            ]
-        )
+        client, now = environment.client, environment.clock()
+        send_copies(forwards, client, self._connection, queue=self.queue, now=now, ambiguous=ambiguous)

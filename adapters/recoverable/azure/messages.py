@@ -6,24 +6,19 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from .. import counting
-from ..delivery import Delivery
-from ..headers import (
-    MESSAGE_ID,
-    TIME_SENT,
-    read_date,
-    texts,
-)
-from ..limits import MAX_COUNT
-from ..messages import Message
+from recoverable.headers import MESSAGE_ID, TIME_SENT, read_date, texts
+from recoverable.limits import MAX_COUNT
+from recoverable.message import Message
+from recoverable.recovery import counting
+from recoverable.recovery.delivery import Delivery
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from azure.functions import ServiceBusMessage  # noqa: TID251  # for types alone
 
-    from ..config import Recoverability
-    from ..delivery import Platform
+    from recoverable.config import Recoverability
+    from recoverable.recovery.delivery import Platform
 
 ARRAYS = {
     "content_type": "ContentTypeArray",
@@ -58,7 +53,7 @@ def delivery_of(
     queue: str,
     recoverability: Recoverability,
     platform: Platform,
-    unknown: frozenset[str] = frozenset(),
+    ambiguous: frozenset[str] = frozenset(),
 ) -> Delivery:
     """The trigger's message as one delivery.
 
@@ -67,7 +62,7 @@ def delivery_of(
         queue: the name of the queue it came from.
         recoverability: the settings.
         platform: what it counts.
-        unknown: the fields of text that the host does not tell.
+        ambiguous: the fields of text that the host does not tell.
     """
     headers = texts(properties_of(native))
     message = Message(
@@ -76,12 +71,12 @@ def delivery_of(
         headers=headers,
         queue=queue,
         sent_at=first_sent,
-        group_id=None if "session_id" in unknown else native.session_id,
+        group_id=None if "session_id" in ambiguous else native.session_id,
         native=native,
     )
     delivery = Delivery(message, delivered(native.delivery_count))
     if headers or delivery.deliveries > 1:
-        counting.find_place(delivery, platform.counter, recoverability.immediate.max_retries)
+        counting.restore_retry_state(delivery, platform.counter, recoverability.immediate.max_retries)
     return delivery
 
 
@@ -106,7 +101,7 @@ def aware(moment: datetime | None) -> datetime | None:
     return moment if moment is None or moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def untold(natives: Sequence[ServiceBusMessage]) -> frozenset[str]:
+def ambiguous_fields(natives: Sequence[ServiceBusMessage]) -> frozenset[str]:
     """The fields of text that cannot be told of a batch's messages: one that lacks one shifts those of the others."""
     if len(natives) == 1:
         return frozenset()

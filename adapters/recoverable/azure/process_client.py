@@ -6,13 +6,13 @@ import atexit
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from .settings import ConnectionString
+from recoverable.azure.settings import ConnectionString
 
 if TYPE_CHECKING:
     from azure.core.credentials import TokenCredential
     from azure.servicebus import ServiceBusClient
 
-    from .settings import Identity
+    from recoverable.azure.settings import Identity
 
 RESENDS = 1
 """A link that Service Bus closed for idleness fails once, and is then opened anew; more resends could only make more copies."""
@@ -33,9 +33,7 @@ def client_for(connection: ConnectionString | Identity) -> ServiceBusClient:
     if isinstance(connection, ConnectionString):
         client = ServiceBusClient.from_connection_string(connection.text, retry_total=RESENDS)
     else:
-        client = ServiceBusClient(
-            connection.namespace, credential_for(connection.settings), retry_total=RESENDS
-        )
+        client = ServiceBusClient(connection.namespace, credential_for(connection.settings), retry_total=RESENDS)
     atexit.register(client.close)
     return client
 

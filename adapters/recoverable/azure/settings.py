@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ..config import Failed, Recoverability, checked_queue
-from ..frozen import Frozen
+from recoverable.checks import checked_queue
+from recoverable.config import Failed, Recoverability
+from recoverable.frozen import Frozen
 
 PREFIXES = ("AzureWebJobs{}", "{}", "ConnectionStrings__{}", "SERVICEBUSCONNSTR_{}", "CUSTOMCONNSTR_{}")
 """Where the host looks for a connection, in this order (azure-webjobs-sdk, `GetWebJobsConnectionSection`; App Service, "Connection strings")."""
@@ -19,7 +20,6 @@ class ConnectionString(Frozen):
         text: the connection string, without its EntityPath: copies go to other queues too.
     """
 
-    __slots__ = ("text",)
     text: str
 
     def __init__(self, text: str) -> None:
@@ -38,12 +38,8 @@ class Identity(Frozen):
         settings: the connection's further settings, their names in lower case: `credential`, `clientid`, `tenantid`, ...
     """
 
-    __slots__ = ("namespace", "settings")
     namespace: str
     settings: Mapping[str, str]
-
-    def __init__(self, namespace: str, settings: Mapping[str, str]) -> None:
-        self._assign(namespace=namespace, settings=settings)
 
     def __hash__(self) -> int:
         return hash((self.namespace, frozenset(self.settings.items())))  # the process's client is found by it
@@ -98,9 +94,7 @@ def connection(name: str, settings: Mapping[str, str]) -> ConnectionString | Ide
     )
 
 
-def with_error_queue(
-    recoverability: Recoverability, queue: str, settings: Mapping[str, str]
-) -> Recoverability:
+def with_error_queue(recoverability: Recoverability, queue: str, settings: Mapping[str, str]) -> Recoverability:
     """The ladder with the error queue named: as given, else by the app settings, else "error".
 
     Raises:
@@ -108,9 +102,7 @@ def with_error_queue(
         ValueError: the error queue is the queue itself, which would bring each failure back for ever; or it is a sub-queue.
     """
     if not isinstance(recoverability, Recoverability):
-        raise TypeError(
-            f"ServiceBusEndpoint(recoverability) is {recoverability!r}; write Recoverability(...)"
-        )
+        raise TypeError(f"ServiceBusEndpoint(recoverability) is {recoverability!r}; write Recoverability(...)")
     failed = recoverability.failed
     name = resolved(failed.error_queue or read("RECOVERABLE_ERROR_QUEUE", settings) or "error", settings)
     checked_whole(name)

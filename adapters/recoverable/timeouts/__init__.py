@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from .scheduling import Timeouts
-from .store import StoreUnavailable, TooLarge
-from .timeout import Timeout
+from recoverable.timeouts.scheduling import Timeouts
+from recoverable.timeouts.stores.rows import StoreUnavailable, TooLarge
+from recoverable.timeouts.timeout import Timeout
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
-    from .circuit import CriticalError
-    from .client import SendFailed
-    from .dispatcher import Dispatcher
-    from .dynamodb_store import DynamoDBStore
-    from .port import Store
-    from .queue import TimeoutsQueue
-    from .report import Report
-    from .sqlite_store import SqliteStore
+    from recoverable.timeouts.client import SendFailed
+    from recoverable.timeouts.dispatching.dispatcher import Dispatcher
+    from recoverable.timeouts.dispatching.outage import CriticalError
+    from recoverable.timeouts.dispatching.report import Report
+    from recoverable.timeouts.queue import TimeoutsQueue
+    from recoverable.timeouts.stores.dynamodb.store import DynamoDBStore
+    from recoverable.timeouts.stores.port import Store
+    from recoverable.timeouts.stores.sqlite.store import SqliteStore
 
 __all__ = [
     "CriticalError",
@@ -32,22 +32,36 @@ __all__ = [
     "TooLarge",
 ]
 
-_LATER = {
-    "CriticalError": "circuit",
-    "SendFailed": "client",
-    "DynamoDBStore": "dynamodb_store",
-    "SqliteStore": "sqlite_store",
-    "Store": "port",
-    "TimeoutsQueue": "queue",
-    "Dispatcher": "dispatcher",
-    "Report": "report",
-}
-
 
 def __getattr__(name: str) -> object:
-    """What a function does not name is not imported at its cold start (PEP 562)."""
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")
-    from importlib import import_module  # noqa: PLC0415
+    """Import a name when it is first used, not at each cold start (PEP 562)."""
+    if name in {"CriticalError", "Dispatcher", "Report"}:
+        from recoverable.timeouts import dispatching  # noqa: PLC0415
 
-    return getattr(import_module(f".{_LATER[name]}", __name__), name)
+        return getattr(dispatching, name)
+    if name == "SendFailed":
+        from recoverable.timeouts.client import SendFailed  # noqa: PLC0415
+
+        return SendFailed
+    if name == "TimeoutsQueue":
+        from recoverable.timeouts.queue import TimeoutsQueue  # noqa: PLC0415
+
+        return TimeoutsQueue
+    if name in {"DynamoDBStore", "SqliteStore", "Store"}:
+        return _store(name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")
+
+
+def _store(name: str) -> object:
+    """Import one store without the others."""
+    if name == "DynamoDBStore":
+        from recoverable.timeouts.stores.dynamodb.store import DynamoDBStore  # noqa: PLC0415
+
+        return DynamoDBStore
+    if name == "SqliteStore":
+        from recoverable.timeouts.stores.sqlite.store import SqliteStore  # noqa: PLC0415
+
+        return SqliteStore
+    from recoverable.timeouts.stores.port import Store  # noqa: PLC0415
+
+    return Store

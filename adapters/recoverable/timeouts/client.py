@@ -8,12 +8,12 @@ from datetime import datetime
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from ..aws.client import is_answer, sqs_client, told
-from ..aws.destinations import destination
-from ..aws.queues import Queue
-from .sending import Entry, outgoing
-from .store import Row
-from .timeout import Timeout
+from recoverable.aws.client import describe_error, is_answer, sqs_client
+from recoverable.aws.copies import destination
+from recoverable.aws.queues import Queue
+from recoverable.timeouts.sending import Entry, outgoing
+from recoverable.timeouts.stores.rows import Row
+from recoverable.timeouts.timeout import Timeout
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -86,9 +86,9 @@ class Sender:
 
     def _refused(self, to: str, entries: Sequence[Entry], error: Exception) -> Outcome:
         if not is_refusal(error):
-            return Outcome(failed=told(error))
+            return Outcome(failed=describe_error(error))
         if len(entries) == 1 or is_about_the_queue(error):
-            return Outcome(refused=dict.fromkeys(range(len(entries)), told(error)))
+            return Outcome(refused=dict.fromkeys(range(len(entries)), describe_error(error)))
         singles = [self.send(to, [entry]) for entry in entries]
         return Outcome(
             sent=[n for n, single in enumerate(singles) if single.sent],
@@ -173,6 +173,4 @@ def is_about_the_queue(error: Exception) -> bool:
     """Whether a refusal concerns the queue, and so whatever is sent to it."""
     answer: Any = getattr(error, "response", {})
     code = str(answer.get("Error", {}).get("Code", ""))
-    return any(
-        word in code for word in ("NonExistentQueue", "QueueDoesNotExist", "AccessDenied", "InvalidAddress")
-    )
+    return any(word in code for word in ("NonExistentQueue", "QueueDoesNotExist", "AccessDenied", "InvalidAddress"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from ..frozen import Frozen
+from recoverable.frozen import Frozen
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -26,12 +26,8 @@ class Place(Frozen):
         shard: its shard's number.
     """
 
-    __slots__ = ("due", "shard")
     due: int
     shard: int
-
-    def __init__(self, due: int, shard: int) -> None:
-        self._assign(due=due, shard=shard)
 
 
 def micros(moment: datetime) -> int:

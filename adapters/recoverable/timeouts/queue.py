@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 
-from ..aws.wire import EMPTY_BODY
-from ..errors import MessageDeserializationError
-from ..headers import MESSAGE_ID, RETRY_HEADERS, TIME_SENT, read_date
-from ..messages import Message
-from .ids import LATEST
-from .requests import RELATED_TO_TIMEOUT
-from .scheduling import SAGA_ID, Timeouts
+from recoverable.aws.wire import EMPTY_BODY
+from recoverable.errors import MessageDeserializationError
+from recoverable.headers import MESSAGE_ID, RETRY_HEADERS, TIME_SENT, read_date
+from recoverable.message import Message
+from recoverable.timeouts.ids import LATEST
+from recoverable.timeouts.requests import RELATED_TO_TIMEOUT
+from recoverable.timeouts.scheduling import SAGA_ID, Timeouts
 
 EXPIRE = "NServiceBus.Timeout.Expire"
 ROUTE_TO = "NServiceBus.Timeout.RouteExpiredTimeoutTo"

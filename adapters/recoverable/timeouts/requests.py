@@ -6,9 +6,9 @@ import json
 import re
 from datetime import datetime, timedelta
 
-from ..headers import MESSAGE_ID, TIME_SENT, write_date
-from ..limits import NO_DELAY
-from .ids import EPOCH, LATEST
+from recoverable.headers import MESSAGE_ID, TIME_SENT, write_date
+from recoverable.limits import NO_DELAY
+from recoverable.timeouts.ids import EPOCH, LATEST
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ def checked_destination(to: object) -> str:
         TypeError: it is no text.
         ValueError: it is an ARN of something else, or names a queue as SQS names none.
     """
-    from ..aws.destinations import destination  # noqa: PLC0415
-    from ..aws.queues import Queue  # noqa: PLC0415
+    from recoverable.aws.copies import destination  # noqa: PLC0415  # SQS is looked up when something is sent
+    from recoverable.aws.queues import Queue  # noqa: PLC0415  # SQS is looked up when something is sent
 
     if not isinstance(to, str):
         raise TypeError(f"schedule(to) is {to!r}; write a queue's URL, ARN or name")
@@ -103,9 +103,7 @@ def checked_correlation(correlation: str) -> str:
     except UnicodeEncodeError:
         raise ValueError("the correlation holds half a surrogate pair; write whole characters") from None
     if size > LONGEST_CORRELATION:
-        raise ValueError(
-            f"the correlation is of {size:,} bytes; write at most {LONGEST_CORRELATION:,}, such as an id"
-        )
+        raise ValueError(f"the correlation is of {size:,} bytes; write at most {LONGEST_CORRELATION:,}, such as an id")
     return correlation
 
 
@@ -127,6 +125,6 @@ def headers_with(timeout_id: str, due_at: datetime, headers: Mapping[str, str]) 
 
 def attributes_of(headers: Mapping[str, str]) -> dict[str, dict[str, str]]:
     """The one attribute that carries the headers."""
-    from ..aws.wire import HEADERS  # noqa: PLC0415
+    from recoverable.aws.wire import HEADERS  # noqa: PLC0415
 
     return {HEADERS: {"StringValue": json.dumps(headers), "DataType": "String"}}

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from datetime import timedelta
 
-from ..attempt import now as utc_now
-from ..limits import NO_DELAY, checked_delay
-from ..world import current_world
-from .ids import new_id
-from .requests import (
+from recoverable.attempts.flow import now as utc_now
+from recoverable.checks import checked_delay
+from recoverable.environment import current_environment
+from recoverable.limits import NO_DELAY
+from recoverable.timeouts.ids import new_id
+from recoverable.timeouts.requests import (
     attributes_of,
     checked_correlation,
     checked_destination,
@@ -19,7 +20,7 @@ from .requests import (
     named_time,
     text_of,
 )
-from .timeout import Timeout
+from recoverable.timeouts.timeout import Timeout
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_sqs import SQSClient
 
-    from .port import Store
+    from recoverable.timeouts.stores.port import Store
 
 LONGEST_NATIVE = timedelta(seconds=900)
 """SQS delays a message by 15 minutes at most (Amazon SQS delay queues)."""
@@ -172,7 +173,7 @@ class Timeouts:
         return timeout.id
 
     def _send_or_store(self, timeout: Timeout, now: datetime, *, keyed: bool) -> None:
-        from .sending import checked, is_fifo  # noqa: PLC0415  # only for those that schedule
+        from recoverable.timeouts.sending import checked, is_fifo  # noqa: PLC0415  # only for those that schedule
 
         checked(timeout)
         wait = timeout.due_at - now
@@ -180,14 +181,14 @@ class Timeouts:
         if wait > longest or (keyed and self._store.comes(timeout.id)):
             self._store.put(timeout, now=now, again=True)
             return
-        from .client import send_now  # noqa: PLC0415
+        from recoverable.timeouts.client import send_now  # noqa: PLC0415
 
-        world = current_world.get()
+        world = current_environment.get()
         send_now(timeout, now, world.client if world else self._client)
 
     def now(self) -> datetime:
         """The time by which delays are counted: that of the world it is asked in, if it is in one."""
-        world = current_world.get()
+        world = current_environment.get()
         return world.clock() if world else self._own_clock()
 
 

@@ -8,9 +8,9 @@ from datetime import datetime
 from math import ceil
 from typing import Any, NamedTuple
 
-from ..aws.copies import MAX_ENTRIES, MAX_SIZE, size
-from .store import Row
-from .timeout import Timeout
+from recoverable.aws.copies import MAX_ENTRIES, MAX_SIZE, size
+from recoverable.timeouts.stores.rows import Row
+from recoverable.timeouts.timeout import Timeout
 
 LONGEST_DELAY = 900
 """Seconds; SQS delays a message by 15 minutes at most (Amazon SQS delay queues)."""
@@ -50,9 +50,7 @@ def checked(timeout: Timeout) -> None:
             f"schedule(body) holds {strange.group()!r}, which SQS does not take; take it out, or write base64"
         )
     if (bytes_ := size(content_of(timeout))) > MAX_SIZE:
-        raise ValueError(
-            f"schedule(body) makes a message of {bytes_:,} bytes with its headers; SQS takes {MAX_SIZE:,}"
-        )
+        raise ValueError(f"schedule(body) makes a message of {bytes_:,} bytes with its headers; SQS takes {MAX_SIZE:,}")
 
 
 def is_fifo(to: str) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from base64 import b64decode, b64encode
 
-from ..aws.wire import HEADERS
-from ..frozen import Frozen
-from .ids import moment, place_of
+from recoverable.aws.wire import HEADERS
+from recoverable.frozen import Frozen
+from recoverable.timeouts.ids import moment, place_of
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ class Timeout(Frozen):
         correlation: what it can be cancelled by, together with others.
     """
 
-    __slots__ = ("attributes", "body", "correlation", "endpoint", "group_id", "id", "to")
     id: str
     to: str
     body: str
@@ -69,7 +68,7 @@ class Timeout(Frozen):
     @property
     def headers(self) -> Mapping[str, str]:
         """The headers, as far as they are not within a wrapper in the body."""
-        from ..aws.wire import headers_from  # noqa: PLC0415  # for those who migrate
+        from recoverable.aws.wire import headers_from  # noqa: PLC0415  # for those who migrate
 
         return headers_from(self.attributes.get(HEADERS, {}).get("StringValue") or "{}")
 
@@ -108,9 +107,7 @@ def unpacked(timeout_id: str, fields: Mapping[str, Any], message: str) -> Timeou
             timeout_id,
             as_text(fields["to"]),
             as_text(content["body"]),
-            attributes={
-                as_text(name): read_attribute(value) for name, value in content["attributes"].items()
-            },
+            attributes={as_text(name): read_attribute(value) for name, value in content["attributes"].items()},
             group_id=None if group is None else as_text(group),
             endpoint=fields.get("endpoint") or "",
             correlation=fields.get("correlation") or "",

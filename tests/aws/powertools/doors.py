@@ -63,6 +63,4 @@ def function(door: str, shop: Shop, recoverability: Recoverability, **settings: 
     """The Lambda handler behind one of the doors."""
     if door == ENDPOINT:
         return sqs_endpoint(shop.by_message, recoverability, **settings)
-    return powertools_function(
-        shop.by_record, RecoverableBatchProcessor(recoverability, **{**PATIENT, **settings})
-    )
+    return powertools_function(shop.by_record, RecoverableBatchProcessor(recoverability, **{**PATIENT, **settings}))

@@ -10,19 +10,12 @@ from aws.harness import Mapping, ladder
 from aws.powertools.doors import ENDPOINT, PROCESSOR, Context, Shop, function
 from aws.queues import Arrived, Queue
 
-VARIES = (
-    "MessageId",
-    "TimeSent",
-    "TimeOfFailure",
-    "StackTrace",
-)  # which message, when, and where its handler stands
+VARIES = ("MessageId", "TimeSent", "TimeOfFailure", "StackTrace")  # which message, when, and where its handler stands
 
 
 def constant(copy: Arrived) -> Arrived:
     """The copy without what differs from message to message."""
-    return copy._replace(
-        headers={name: text for name, text in copy.headers.items() if not name.endswith(VARIES)}
-    )
+    return copy._replace(headers={name: text for name, text in copy.headers.items() if not name.endswith(VARIES)})
 
 
 def climbed(

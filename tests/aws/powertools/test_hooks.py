@@ -106,9 +106,7 @@ def test_a_success_hook_that_raises_makes_the_attempt_a_failed_one() -> None:
     )
 
 
-def test_a_failure_hook_that_raises_is_logged_and_stands_in_no_message_s_way(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_failure_hook_that_raises_is_logged_and_stands_in_no_message_s_way(caplog: pytest.LogCaptureFixture) -> None:
     class Broken(Told):
         def failure_handler(self, record: Any, exception: ExceptionInfo) -> FailureResponse:
             raise RuntimeError("the hook is broken")
@@ -128,8 +126,4 @@ def test_powertools_own_logger_warns_of_a_failed_attempt(caplog: pytest.LogCaptu
 
     powertools_function(place, processor)(event(BAD), Context())
 
-    assert (
-        "shop",
-        logging.WARNING,
-        "Record processing exception; skipping this record",
-    ) in caplog.record_tuples
+    assert ("shop", logging.WARNING, "Record processing exception; skipping this record") in caplog.record_tuples

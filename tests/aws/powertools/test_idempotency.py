@@ -10,11 +10,7 @@ from uuid import uuid4
 import boto3
 import pytest
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
-from aws_lambda_powertools.utilities.idempotency import (
-    DynamoDBPersistenceLayer,
-    IdempotencyConfig,
-    idempotent_function,
-)
+from aws_lambda_powertools.utilities.idempotency import DynamoDBPersistenceLayer, IdempotencyConfig, idempotent_function
 
 from aws.harness import AMPLE, PATIENT, Context, Endpoint, Mapping, NearTheEnd, ladder, sqs_endpoint
 from aws.powertools.doors import DOORS, ENDPOINT, PROCESSOR, powertools_function

@@ -13,7 +13,7 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability
 from recoverable.aws import SqsEndpoint
 from recoverable.aws.powertools import RecoverableBatchProcessor
-from recoverable.testing import SqsWorld
+from recoverable_local.testing import SqsWorld
 
 Runs = list[timedelta]
 

@@ -40,9 +40,7 @@ def test_a_fifo_queue_is_refused_and_nothing_is_handled() -> None:
 
     handler = powertools_function(handle, RecoverableBatchProcessor())
 
-    with pytest.raises(
-        ValueError, match=r"'orders\.fifo' is a FIFO queue.* take recoverable\.aws\.SqsEndpoint"
-    ):
+    with pytest.raises(ValueError, match=r"'orders\.fifo' is a FIFO queue.* take recoverable\.aws\.SqsEndpoint"):
         handler(event(record(arn=f"{ARN}.fifo")), Context())
 
     assert handled == []
@@ -62,8 +60,7 @@ def test_a_false_one_may_stay() -> None:
 @pytest.mark.parametrize("handler", [place_later, place_one_by_one])
 def test_what_a_plain_call_would_not_run_is_refused(handler: Any) -> None:
     with pytest.raises(
-        TypeError,
-        match=f"{handler.__name__} is a coroutine or generator function.*take recoverable.aws.SqsEndpoint",
+        TypeError, match=f"{handler.__name__} is a coroutine or generator function.*take recoverable.aws.SqsEndpoint"
     ):
         powertools_function(handler, RecoverableBatchProcessor())(event(record()), Context())
 
@@ -107,10 +104,7 @@ def test_an_event_without_records_is_refused_as_powertools_does() -> None:
 @pytest.mark.parametrize(
     ("settings", "complaint"),
     [
-        (
-            {"counter": "both"},
-            r"RecoverableBatchProcessor\(counter\) is 'both'; write \"native\" or \"header\"",
-        ),
+        ({"counter": "both"}, r"RecoverableBatchProcessor\(counter\) is 'both'; write \"native\" or \"header\""),
         ({"handler_timeout": timedelta(0)}, r"RecoverableBatchProcessor\(handler_timeout\) is 0"),
         ({"longest_delay": timedelta(0)}, r"RecoverableBatchProcessor\(longest_delay\) is 0"),
         ({"settle_within": timedelta(hours=1)}, r"RecoverableBatchProcessor\(settle_within\)"),
@@ -124,9 +118,7 @@ def test_a_setting_out_of_range_is_refused_under_this_name(settings: dict[str, A
 class EarlierProcessor(BatchProcessor):
     """Powertools' as it was before it took a logger."""
 
-    def __init__(
-        self, event_type: EventType, model: Any = None, *, raise_on_entire_batch_failure: bool = True
-    ) -> None:
+    def __init__(self, event_type: EventType, model: Any = None, *, raise_on_entire_batch_failure: bool = True) -> None:
         super().__init__(event_type, model, raise_on_entire_batch_failure=raise_on_entire_batch_failure)
 
 
@@ -146,9 +138,7 @@ def test_it_is_a_batch_processor_of_powertools() -> None:
 
 def said(program: str) -> tuple[int, str]:
     """How a program ended, and the last line that it wrote."""
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60
-    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
     return done.returncode, (done.stdout + done.stderr).strip().splitlines()[-1]
 
 

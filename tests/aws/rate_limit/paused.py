@@ -11,16 +11,16 @@ from uuid import uuid4
 
 from aws.rate_limit.conftest import Account
 from builders import Boom, Clock, delivery, seconds
-from core.rate_limited import Instance
-from recoverable.aws.pause import PauseTrigger
-from recoverable.aws.pause_probe import Probe
-from recoverable.aws.pause_queue_store import SqsProbeQueue
-from recoverable.aws.pause_store import PauseStore
-from recoverable.rate_limit import RateLimit
+from rate_limit.rate_limited import Instance
+from recoverable.aws.pause.mapping_store import PauseStore
+from recoverable.aws.pause.probe import Probe
+from recoverable.aws.pause.queue_store import SqsProbeQueue
+from recoverable.aws.pause.trigger import PauseTrigger
+from recoverable.rate_limit.settings import RateLimit
 
 if TYPE_CHECKING:
-    from recoverable.aws.pause_probe import Report
-    from recoverable.aws.pause_store import Mark
+    from recoverable.aws.pause.mapping_store import Mark
+    from recoverable.aws.pause.probe import Report
 
 
 class Shop:
@@ -40,15 +40,9 @@ class Shop:
         self.mapping: str = self._function_and_mapping(name)
         self.circuit = account.circuit(name)
         self.store = PauseStore(
-            self.circuit,
-            queue_arn=self.arn,
-            function=name,
-            dynamodb=account.client("dynamodb"),
-            lambda_=self._lambda,
+            self.circuit, queue_arn=self.arn, function=name, dynamodb=account.client("dynamodb"), lambda_=self._lambda
         )
-        self.pause = PauseTrigger(
-            self.circuit, queue_arn=self.arn, function=name, store=self.store, clock=self.clock
-        )
+        self.pause = PauseTrigger(self.circuit, queue_arn=self.arn, function=name, store=self.store, clock=self.clock)
 
     def _function_and_mapping(self, name: str) -> str:
         self._lambda.create_function(
@@ -58,9 +52,7 @@ class Shop:
             Handler="nothing.handler",
             Code={"ZipFile": nothing()},
         )
-        made = self._lambda.create_event_source_mapping(
-            FunctionName=name, EventSourceArn=self.arn, BatchSize=10
-        )
+        made = self._lambda.create_event_source_mapping(FunctionName=name, EventSourceArn=self.arn, BatchSize=10)
         return str(made["UUID"])
 
     def instance(self, **settings: Any) -> Instance:
@@ -76,9 +68,7 @@ class Shop:
         """Send a message with attributes."""
         kind = {"DataType": "String", "StringValue": "web"}
         raw = {"DataType": "Binary", "BinaryValue": b"\x00\xff"}
-        self._sqs.send_message(
-            QueueUrl=self.url, MessageBody=body, MessageAttributes={"kind": kind, "raw": raw}
-        )
+        self._sqs.send_message(QueueUrl=self.url, MessageBody=body, MessageAttributes={"kind": kind, "raw": raw})
 
     @property
     def depth(self) -> tuple[int, int]:
@@ -138,9 +128,7 @@ def probed(shop: Shop, endpoint: Endpoint, *, failing: bool = False) -> Report:
 @cache
 def role(account: Account) -> str:
     """A role for functions that never run."""
-    made = account.client("iam").create_role(
-        RoleName=f"role-{uuid4().hex[:12]}", AssumeRolePolicyDocument="{}"
-    )
+    made = account.client("iam").create_role(RoleName=f"role-{uuid4().hex[:12]}", AssumeRolePolicyDocument="{}")
     return str(made["Role"]["Arn"])
 
 

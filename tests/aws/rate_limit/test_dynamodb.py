@@ -14,11 +14,11 @@ import pytest
 from aws.rate_limit.conftest import Account
 from aws.server import CREDENTIALS, REGION
 from builders import NOW, Boom, Clock, seconds
-from core.circuit_contract import LIMITED, CircuitContract, NewStore
-from core.rate_limited import Instance
-from recoverable.aws.circuit_store import DynamoDbCircuit, dynamodb_client
-from recoverable.circuit import NORMAL, Limited
-from recoverable.rate_limit import RateLimit, StoreUnavailable
+from rate_limit.circuit_contract import LIMITED, CircuitContract, NewStore
+from rate_limit.rate_limited import Instance
+from recoverable.aws.pause.circuit_store import DynamoDbCircuit, dynamodb_client
+from recoverable.rate_limit.settings import RateLimit, StoreUnavailable
+from recoverable.rate_limit.state import CLOSED, Open
 
 
 class TestDynamoDbCircuit(CircuitContract):
@@ -35,12 +35,12 @@ def test_circuits_of_different_names_are_different(account: Account) -> None:
     orders, bills = account.circuit(f"orders-{uuid4().hex}"), account.circuit(f"bills-{uuid4().hex}")
     orders.compare_and_set(orders.read(), LIMITED)
 
-    assert bills.read().circuit == NORMAL
+    assert bills.read().circuit == CLOSED
 
 
 def test_an_item_says_what_it_is_to_whoever_looks_at_the_table(account: Account) -> None:
     store = account.circuit(f"orders-{uuid4().hex}")
-    store.compare_and_set(store.read(), Limited(NOW, NOW + seconds(1)), "a switch")
+    store.compare_and_set(store.read(), Open(NOW, NOW + seconds(1)), "a switch")
     key: Any = {"circuit": {"S": store.name}}
 
     assert account.client("dynamodb").get_item(TableName="circuits", Key=key)["Item"] == {
@@ -66,7 +66,7 @@ def test_a_circuit_that_cannot_be_read_limits_nobody(account: Account, attribute
     account.client("dynamodb").put_item(TableName=store.table, Item=item)
     seen = store.read()
 
-    assert (seen.circuit, seen.version) == (NORMAL, 4)
+    assert (seen.circuit, seen.version) == (CLOSED, 4)
 
 
 def test_an_item_that_is_not_ours_is_left_alone(account: Account) -> None:

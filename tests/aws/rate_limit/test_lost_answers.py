@@ -12,8 +12,8 @@ from aws.faulty_proxy import FaultyProxy, LoseAnswer, Rule
 from aws.rate_limit.conftest import Account
 from aws.server import session
 from builders import Clock, delivery, seconds
-from core.rate_limited import Calls, Instance
-from recoverable.circuit import NORMAL
+from rate_limit.rate_limited import Calls, Instance
+from recoverable.rate_limit.state import CLOSED
 
 CHANGE = "PutItem"
 
@@ -41,11 +41,11 @@ def test_one_instance_calls_back_for_each_switch(account: Account, lost: tuple[s
             lose_next(proxy)
         instance.fail(2)
         clock.advance(seconds(1))
-        gate = instance.gate()
-        gate.held(probe)
+        limiter = instance.limiter()
+        limiter.delay_before_attempt(probe)
         if "end" in lost:
             lose_next(proxy)
-        gate.succeeded()
+        limiter.succeeded()
         left = circuit.read().circuit
 
-    assert (calls, left) == (["started", "ended"], NORMAL)
+    assert (calls, left) == (["started", "ended"], CLOSED)

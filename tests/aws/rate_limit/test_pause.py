@@ -11,19 +11,19 @@ from botocore.exceptions import ClientError
 from aws.rate_limit.conftest import Account
 from aws.rate_limit.paused import Endpoint, Shop, limited, probed
 from builders import NOW, seconds
-from recoverable.aws.circuit_store import DynamoDbCircuit
-from recoverable.aws.pause import PauseTrigger, standing, step_for
-from recoverable.circuit import NORMAL, Limited
+from recoverable.aws.pause.circuit_store import DynamoDbCircuit
+from recoverable.aws.pause.trigger import PauseTrigger, standing, step_for
+from recoverable.rate_limit.state import CLOSED, Open
 
 if TYPE_CHECKING:
-    from recoverable.aws.pause import Trigger
-    from recoverable.aws.pause_probe import Report
-    from recoverable.circuit import Circuit
+    from recoverable.aws.pause.probe import Report
+    from recoverable.aws.pause.trigger import Trigger
+    from recoverable.rate_limit.state import Circuit
 
-LIMITED = Limited(NOW - seconds(60), NOW)
-TOO_LONG = Limited(NOW - timedelta(hours=24), NOW)
-A_CLOCK_AHEAD = Limited(NOW + seconds(60), NOW + seconds(61))
-NEVER_WRITTEN = Limited(datetime(9999, 1, 1, tzinfo=UTC), NOW)
+LIMITED = Open(NOW - seconds(60), NOW)
+TOO_LONG = Open(NOW - timedelta(hours=24), NOW)
+A_CLOCK_AHEAD = Open(NOW + seconds(60), NOW + seconds(61))
+NEVER_WRITTEN = Open(datetime(9999, 1, 1, tzinfo=UTC), NOW)
 
 
 @pytest.fixture
@@ -57,12 +57,7 @@ def test_while_it_is_paused_the_probe_has_one_message_attempted(shop: Shop) -> N
     shop.send("two")
     endpoint = Endpoint(shop)
 
-    assert probed(shop, endpoint, failing=True) == {
-        "trigger": "paused",
-        "probed": 1,
-        "handled": 0,
-        "enabled": False,
-    }
+    assert probed(shop, endpoint, failing=True) == {"trigger": "paused", "probed": 1, "handled": 0, "enabled": False}
     assert (len(endpoint.records), shop.depth, shop.state) == (1, (1, 1), "Disabled")
 
 
@@ -72,19 +67,14 @@ def test_the_first_success_of_the_probe_lets_it_run_again(shop: Shop) -> None:
     endpoint = Endpoint(shop)
 
     assert probed(shop, endpoint) == {"trigger": "running", "probed": 1, "handled": 1, "enabled": True}
-    assert (shop.depth, shop.state, shop.circuit.read().circuit) == ((0, 0), "Enabled", NORMAL)
+    assert (shop.depth, shop.state, shop.circuit.read().circuit) == ((0, 0), "Enabled", CLOSED)
 
 
 def test_a_probe_that_finds_the_pause_over_lets_it_run_again(shop: Shop) -> None:
     limited(shop)
-    shop.circuit.compare_and_set(shop.circuit.read(), NORMAL)
+    shop.circuit.compare_and_set(shop.circuit.read(), CLOSED)
 
-    assert probed(shop, Endpoint(shop)) == {
-        "trigger": "resumed",
-        "probed": 0,
-        "handled": 0,
-        "enabled": True,
-    }
+    assert probed(shop, Endpoint(shop)) == {"trigger": "resumed", "probed": 0, "handled": 0, "enabled": True}
 
 
 LOGGED = [
@@ -117,12 +107,7 @@ def test_the_probe_hands_over_what_lambda_would(shop: Shop) -> None:
     assert (record["body"], record["eventSourceARN"], record["awsRegion"]) == ("one", shop.arn, "eu-west-1")
     assert record["attributes"]["ApproximateReceiveCount"] == "1"
     assert record["messageAttributes"] == {
-        "kind": {
-            "dataType": "String",
-            "stringValue": "web",
-            "stringListValues": [],
-            "binaryListValues": [],
-        },
+        "kind": {"dataType": "String", "stringValue": "web", "stringListValues": [], "binaryListValues": []},
         "raw": {"dataType": "Binary", "binaryValue": "AP8=", "stringListValues": [], "binaryListValues": []},
     }
 
@@ -170,7 +155,7 @@ def test_a_death_between_the_mark_and_the_mapping_is_repaired(shop: Shop) -> Non
 
 def test_a_death_before_the_end_of_the_pause_is_repaired(shop: Shop) -> None:
     limited(shop)
-    shop.circuit.compare_and_set(shop.circuit.read(), NORMAL)
+    shop.circuit.compare_and_set(shop.circuit.read(), CLOSED)
 
     assert (shop.pause.repair(), shop.state) == ("resumed", "Enabled")
     assert (shop.pause.repair(), shop.mark) == ("running", None)
@@ -249,14 +234,14 @@ STEPS: list[tuple[Circuit, str | None, str, str, str]] = [
     (LIMITED, None, "Disabled", "none", "left alone"),
     (LIMITED, None, "Disabling", "none", "left alone"),
     (LIMITED, None, "Creating", "none", "changing"),
-    (NORMAL, None, "Enabled", "none", "running"),
-    (NORMAL, None, "Disabled", "none", "left alone"),
-    (NORMAL, "m", "Enabled", "forget", "running"),
-    (NORMAL, "m", "Disabled", "resume", "paused"),
-    (NORMAL, "m", "Disabling", "none", "paused"),
-    (NORMAL, "m", "Enabling", "none", "changing"),
-    (NORMAL, "m", "Updating", "none", "changing"),
-    (NORMAL, "m", "Deleting", "none", "changing"),
+    (CLOSED, None, "Enabled", "none", "running"),
+    (CLOSED, None, "Disabled", "none", "left alone"),
+    (CLOSED, "m", "Enabled", "forget", "running"),
+    (CLOSED, "m", "Disabled", "resume", "paused"),
+    (CLOSED, "m", "Disabling", "none", "paused"),
+    (CLOSED, "m", "Enabling", "none", "changing"),
+    (CLOSED, "m", "Updating", "none", "changing"),
+    (CLOSED, "m", "Deleting", "none", "changing"),
     (TOO_LONG, "m", "Disabled", "resume", "paused"),
     (TOO_LONG, None, "Enabled", "none", "running"),
     (A_CLOCK_AHEAD, None, "Enabled", "pause", "running"),

@@ -19,9 +19,7 @@ class LosingProxy:
     def __init__(self, upstream: str) -> None:
         self.upstream = upstream
         self.loses_next = False
-        self._server = ThreadingHTTPServer(
-            ("127.0.0.1", 0), type("ProxyHandler", (Handler,), {"proxy": self})
-        )
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("ProxyHandler", (Handler,), {"proxy": self}))
         self._thread = Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
         self.address = f"127.0.0.1:{self._server.server_port}"
 

@@ -13,16 +13,16 @@ from azure.recording import RecordingClient
 from azure.triggers import trigger_message
 from builders import NOW, Boom, recoverability, seconds
 from recoverable import Message, RateLimit
-from recoverable.circuit import NORMAL, Limited
-from recoverable.memory_store import MemoryCircuit
+from recoverable.rate_limit.state import CLOSED, Open
+from recoverable.rate_limit.store import MemoryCircuit
 
 if TYPE_CHECKING:
-    from recoverable.circuit import Circuit, Seen
+    from recoverable.rate_limit.state import Circuit, Snapshot
 
 DEADLINE = 60.0
 """Seconds for what takes none."""
 
-LIMITED = Limited(NOW - seconds(60), NOW)
+LIMITED = Open(NOW - seconds(60), NOW)
 Verb = Literal["read", "change", "on_started", "on_ended"]
 
 
@@ -46,24 +46,19 @@ class Slow(MemoryCircuit):
             self.began.set()
             self.was_in_time = self.may_end.wait(DEADLINE)
 
-    def read(self) -> Seen:
+    def read(self) -> Snapshot:
         """Read."""
         self.do("read")
         return super().read()
 
-    def compare_and_set(self, seen: Seen, circuit: Circuit, switch: str = "") -> Seen | None:
+    def compare_and_set(self, seen: Snapshot, circuit: Circuit, switch: str = "") -> Snapshot | None:
         """Change."""
         self.do("change")
         return super().compare_and_set(seen, circuit, switch)
 
     def limit(self) -> RateLimit:
         """The settings of who shares it."""
-        return RateLimit(
-            1,
-            store=self,
-            on_started=lambda: self.do("on_started"),
-            on_ended=lambda: self.do("on_ended"),
-        )
+        return RateLimit(1, store=self, on_started=lambda: self.do("on_started"), on_ended=lambda: self.do("on_ended"))
 
 
 async def fail_or_succeed(message: Message) -> None:
@@ -72,11 +67,11 @@ async def fail_or_succeed(message: Message) -> None:
 
 
 WHEN: dict[str, tuple[Verb, Circuit, str, int]] = {
-    "it is asked because a message fails": ("read", NORMAL, "fails", 1),
-    "it is asked because a message comes again": ("read", NORMAL, "succeeds", 2),
-    "limiting starts": ("change", NORMAL, "fails", 1),
+    "it is asked because a message fails": ("read", CLOSED, "fails", 1),
+    "it is asked because a message comes again": ("read", CLOSED, "succeeds", 2),
+    "limiting starts": ("change", CLOSED, "fails", 1),
     "a message becomes the probe": ("change", LIMITED, "succeeds", 2),
-    "the start is called back": ("on_started", NORMAL, "fails", 1),
+    "the start is called back": ("on_started", CLOSED, "fails", 1),
     "the end is called back": ("on_ended", LIMITED, "succeeds", 2),
 }
 

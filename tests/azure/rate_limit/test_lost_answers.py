@@ -10,18 +10,16 @@ from azure.data.tables import TableClient
 
 from azure.rate_limit.losing_proxy import LosingProxy
 from builders import Clock, delivery, seconds
-from core.rate_limited import Calls, Instance
+from rate_limit.rate_limited import Calls, Instance
 from recoverable.azure.circuit_store import TableCircuit
-from recoverable.circuit import NORMAL
+from recoverable.rate_limit.state import CLOSED
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("azurite"), pytest.mark.timeout(360)]
 
 
 def circuit(connection: str, table: str, *, tries: int) -> TableCircuit:
     """A circuit whose client makes each call so many times at most, with patience for a machine that others use too."""
-    client = TableClient.from_connection_string(
-        connection, table, retry_total=tries - 1, retry_backoff_factor=0
-    )
+    client = TableClient.from_connection_string(connection, table, retry_total=tries - 1, retry_backoff_factor=0)
     return TableCircuit(table, "orders", client=client, patience=seconds(5))
 
 
@@ -38,10 +36,10 @@ def test_one_instance_calls_back_for_each_switch(azurite: str, lost: tuple[str, 
         proxy.loses_next = "start" in lost
         instance.fail()
         clock.advance(seconds(1))
-        gate = instance.gate()
-        gate.held(probe)
+        limiter = instance.limiter()
+        limiter.delay_before_attempt(probe)
         proxy.loses_next = "end" in lost
-        gate.succeeded()
+        limiter.succeeded()
         left = store.read().circuit
 
-    assert (calls, left) == (["started", "ended"], NORMAL)
+    assert (calls, left) == (["started", "ended"], CLOSED)

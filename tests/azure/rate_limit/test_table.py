@@ -13,11 +13,11 @@ import pytest
 from azure.data.tables import TableClient
 
 from builders import NOW, Boom, Clock, seconds
-from core.circuit_contract import LIMITED, CircuitContract, NewStore
-from core.rate_limited import Instance
+from rate_limit.circuit_contract import LIMITED, CircuitContract, NewStore
+from rate_limit.rate_limited import Instance
 from recoverable.azure.circuit_store import TableCircuit, caller, endpoint_of, table_client
-from recoverable.circuit import NORMAL, Limited
-from recoverable.rate_limit import RateLimit, StoreUnavailable
+from recoverable.rate_limit.settings import RateLimit, StoreUnavailable
+from recoverable.rate_limit.state import CLOSED, Open
 
 on_azurite = [pytest.mark.slow, pytest.mark.xdist_group("azurite"), pytest.mark.timeout(360)]
 
@@ -53,11 +53,11 @@ class TestEntities:
         orders, bills = circuit(table, "orders"), circuit(table, "bills")
         orders.compare_and_set(orders.read(), LIMITED)
 
-        assert bills.read().circuit == NORMAL
+        assert bills.read().circuit == CLOSED
 
     def test_an_entity_says_what_it_is_to_whoever_looks_at_the_table(self, table: TableClient) -> None:
         store = circuit(table)
-        store.compare_and_set(store.read(), Limited(NOW, NOW + seconds(1)), "a switch")
+        store.compare_and_set(store.read(), Open(NOW, NOW + seconds(1)), "a switch")
 
         assert dict(table.get_entity("circuit", "orders")) == {
             "PartitionKey": "circuit",
@@ -72,7 +72,7 @@ class TestEntities:
         seen = store.compare_and_set(store.read(), LIMITED)
         table.update_entity({"PartitionKey": "circuit", "RowKey": "orders", "limited_since": 7})
 
-        assert (seen is not None, store.read().circuit) == (True, NORMAL)
+        assert (seen is not None, store.read().circuit) == (True, CLOSED)
 
     def test_an_entity_that_was_deleted_is_one_that_was_changed(self, table: TableClient) -> None:
         store = circuit(table)
@@ -80,20 +80,16 @@ class TestEntities:
         table.delete_entity("circuit", "orders")
         assert seen is not None
 
-        assert store.compare_and_set(seen, NORMAL) is None
+        assert store.compare_and_set(seen, CLOSED) is None
 
-    def test_the_connection_is_the_function_apps_own(
-        self, azurite: str, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_the_connection_is_the_function_apps_own(self, azurite: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("AzureWebJobsStorage", azurite)  # the host's own spelling
         store = TableCircuit(f"circuits{uuid4().hex}", "orders", patience=seconds(5))
 
         assert store.compare_and_set(store.read(), LIMITED) == store.read()
 
 
-SILENT = (
-    "DefaultEndpointsProtocol=http;AccountName=shop;AccountKey=a2V5;TableEndpoint=http://127.0.0.1:{}/shop"
-)
+SILENT = "DefaultEndpointsProtocol=http;AccountName=shop;AccountKey=a2V5;TableEndpoint=http://127.0.0.1:{}/shop"
 
 
 @pytest.fixture
@@ -156,9 +152,7 @@ IDENTITIES = [
 
 
 @pytest.mark.parametrize(("settings", "endpoint"), IDENTITIES, ids=[str(each) for each, _ in IDENTITIES])
-def test_an_identity_names_the_account_or_its_table_endpoint(
-    settings: dict[str, str], endpoint: str | None
-) -> None:
+def test_an_identity_names_the_account_or_its_table_endpoint(settings: dict[str, str], endpoint: str | None) -> None:
     assert endpoint_of("AzureWebJobsStorage", settings) == endpoint
 
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from recoverable.faults import FAILED_QUEUE
 from recoverable.headers import MESSAGE_ID
-from recoverable.local.aws import LocalAws
-from recoverable.local.azure import LocalFunctions
+from recoverable.recovery.faults import FAILED_QUEUE
+from recoverable_local.functions_host import LocalFunctions
+from recoverable_local.lambda_host import LocalAws
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("end_to_end_azure")]
 
@@ -39,9 +39,7 @@ RUN = {
 }
 """The attempts of each order, as round and attempt."""
 
-AT_ONCE, LATER, ASIDE = (
-    f"recoverable.{which}:" for which in ("immediate_retry", "delayed_retry", "move_to_error")
-)
+AT_ONCE, LATER, ASIDE = (f"recoverable.{which}:" for which in ("immediate_retry", "delayed_retry", "move_to_error"))
 LOGGED = {
     "m-good": [],
     "m-always": [AT_ONCE, LATER, AT_ONCE, LATER, AT_ONCE, ASIDE],
@@ -103,9 +101,7 @@ def seen(lines: list[str], headers: list[Mapping[str, Any]]) -> Seen:
     return Seen(
         attempts={one: [attempt for each, attempt, _ in runs if each == one] for one in ORDERS},
         waits={one: [late - early for early, late in pairwise(times[one])] for one in ORDERS},
-        log={
-            one: [line for line in lines if line.startswith("LOG ") and f"'{one}'" in line] for one in ORDERS
-        },
+        log={one: [line for line in lines if line.startswith("LOG ") and f"'{one}'" in line] for one in ORDERS},
         headers={each[MESSAGE_ID]: ours(each) for each in headers},
     )
 
@@ -113,9 +109,7 @@ def seen(lines: list[str], headers: list[Mapping[str, Any]]) -> Seen:
 def ours(headers: Mapping[str, Any]) -> dict[str, str]:
     """The headers by which a message is traced, but for what is the place's own."""
     return {
-        name: str(value)
-        for name, value in headers.items()
-        if name.startswith(("NServiceBus.", "Recoverable.", "$."))
+        name: str(value) for name, value in headers.items() if name.startswith(("NServiceBus.", "Recoverable.", "$."))
     }
 
 
@@ -126,12 +120,10 @@ def on_aws() -> Seen:
             wrapped = json.dumps({MESSAGE_ID: one})
             host.send("orders", body(order), attributes={"NServiceBus.AmazonSQS.Headers": wrapped})
         host.run_until(
-            lambda: (host.queue("orders").depth().total, host.queue("error").depth().total) == (0, 3),
-            deadline=DEADLINE,
+            lambda: (host.queue("orders").depth().total, host.queue("error").depth().total) == (0, 3), deadline=DEADLINE
         )
         arrived = [
-            json.loads(each.attributes["NServiceBus.AmazonSQS.Headers"])
-            for each in host.queue("error").messages()
+            json.loads(each.attributes["NServiceBus.AmazonSQS.Headers"]) for each in host.queue("error").messages()
         ]
         return seen(log_of(host), arrived)
 

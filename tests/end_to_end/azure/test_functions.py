@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from attempts_table import TABLE
-from recoverable.local.azure import LocalFunctions
-from recoverable.local.service_bus import Queue, ServiceBusNamespace
+from recoverable_local.functions_host import LocalFunctions
+from recoverable_local.service_bus import Queue, ServiceBusNamespace
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("end_to_end_azure")]
 
@@ -63,9 +63,7 @@ def test_the_attempts_of_the_table_are_made_by_any_number_of_hosts(count: int) -
         arrived = namespace.queue("error")
         hosts[0].run_until(lambda: arrived.depth().active == len(TABLE) * len(BODIES), deadline=DEADLINE)
         hosts[0].run_until(lambda: len(runs(*hosts)) >= expected, deadline=DEADLINE)
-        hosts[0].run_until(
-            lambda: not any(namespace.queue(name).depth().total for name in names), deadline=DEADLINE
-        )
+        hosts[0].run_until(lambda: not any(namespace.queue(name).depth().total for name in names), deadline=DEADLINE)
 
     made = Counter(runs(*hosts))
     assert made == Counter(run for row in rows for run in every_attempt(*row))
@@ -80,14 +78,11 @@ def test_the_attempts_of_the_table_are_made_by_any_number_of_hosts(count: int) -
         ("sleep", {"AzureFunctionsJobHost__functionTimeout": "00:00:04"}),
     ],
 )
-def test_one_that_never_ends_well_climbs_and_its_neighbours_are_processed(
-    tenth: str, settings: dict[str, str]
-) -> None:
+def test_one_that_never_ends_well_climbs_and_its_neighbours_are_processed(tenth: str, settings: dict[str, str]) -> None:
     with LocalFunctions.from_folder(HERE / "jobs", app_settings=settings) as host:
         host.send("jobs", *GOOD[:5], tenth, *GOOD[5:])
         host.run_until(
-            lambda: (host.queue("jobs").depth().total, host.queue("error").depth().active) == (0, 1),
-            deadline=DEADLINE,
+            lambda: (host.queue("jobs").depth().total, host.queue("error").depth().active) == (0, 1), deadline=DEADLINE
         )
         host.run_until(lambda: {run.split()[0] for run in runs(host)} == {*GOOD, tenth}, deadline=DEADLINE)
         [dead] = host.queue("error").messages()
@@ -102,8 +97,7 @@ def test_one_at_a_time_not_even_what_kills_at_once_touches_its_neighbours() -> N
     with LocalFunctions.from_folder(HERE / "jobs", app_settings=settings) as host:
         host.send("jobs", *GOOD[:5], "kill at once", *GOOD[5:])
         host.run_until(
-            lambda: (host.queue("jobs").depth().total, host.queue("error").depth().active) == (0, 1),
-            deadline=DEADLINE,
+            lambda: (host.queue("jobs").depth().total, host.queue("error").depth().active) == (0, 1), deadline=DEADLINE
         )
         host.run_until(lambda: len(runs(host)) >= len(GOOD) + 8, deadline=DEADLINE)
         [dead] = host.queue("error").messages()

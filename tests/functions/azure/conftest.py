@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from recoverable.testing.plugin import service_bus_world
+from recoverable_local.testing.plugin import service_bus_world
 
 __all__ = ["service_bus_world"]

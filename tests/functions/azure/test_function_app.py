@@ -11,13 +11,11 @@ from runpy import run_path
 import azure.functions as func
 import pytest
 
-from recoverable.testing import AnswerLost, ServiceBusWorld
+from recoverable_local.testing import AnswerLost, ServiceBusWorld
 
 ROOT = Path(__file__).parents[3]
 APP: func.FunctionApp = run_path(str(ROOT / "function_app.py"))["app"]
-CONCURRENCY: int = json.loads((ROOT / "host.json").read_text())["extensions"]["serviceBus"][
-    "maxConcurrentCalls"
-]
+CONCURRENCY: int = json.loads((ROOT / "host.json").read_text())["extensions"]["serviceBus"]["maxConcurrentCalls"]
 
 
 def placed(world: ServiceBusWorld, *cards: str) -> list[str]:
@@ -52,10 +50,7 @@ def test_a_bank_that_never_answers_is_asked_24_times_in_a_minute(service_bus_wor
 
     [order] = placed(service_bus_world, "no-bank")
 
-    assert (len(attempts(service_bus_world, order)), service_bus_world.now - began) == (
-        24,
-        timedelta(seconds=60),
-    )
+    assert (len(attempts(service_bus_world, order)), service_bus_world.now - began) == (24, timedelta(seconds=60))
 
 
 def test_an_order_that_kills_its_process_ends_in_the_error_queue_and_its_neighbours_are_placed(

@@ -10,11 +10,7 @@ def test_both_clouds_run_the_same_handler() -> None:
     """Endpoints bear the names of their handlers."""
     theirs, ours = orders.handler, orders_endpoint.orders
 
-    assert (ours.__module__, ours.__name__, ours.__doc__) == (
-        theirs.__module__,
-        theirs.__name__,
-        theirs.__doc__,
-    )
+    assert (ours.__module__, ours.__name__, ours.__doc__) == (theirs.__module__, theirs.__name__, theirs.__doc__)
     assert (ours.__module__, ours.__name__) == ("shop", "place_order")
 
 

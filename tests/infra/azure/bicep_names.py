@@ -7,9 +7,7 @@ import re
 from infra.azure.bicep import INSIDE, SOURCE
 
 STRING = re.compile(r"'(?:[^'\\]|\\.)*'")
-DECLARED = re.compile(
-    r"^(?:param|var|resource|output) (\w+)(?: (?:int|string|bool|object|array)\b)?", re.MULTILINE
-)
+DECLARED = re.compile(r"^(?:param|var|resource|output) (\w+)(?: (?:int|string|bool|object|array)\b)?", re.MULTILINE)
 NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*\b(?!\s*[:(])")
 KEYWORDS = {"true", "false", "null", "targetScope"}
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from infra.azure.bicep import Deployment
 from infra.azure.durations import FOREVER, iso
-from recoverable.local.service_bus import Queue, ServiceBusNamespace, Subscription, Topic
+from recoverable_local.service_bus import Queue, ServiceBusNamespace, Subscription, Topic
 
 SERVICE_BUS = "Microsoft.ServiceBus/namespaces"
 
@@ -24,11 +24,7 @@ def topics(deployed: Deployment) -> list[Topic]:
     return [
         Topic(
             config["name"],
-            tuple(
-                Subscription(**settings(each, Subscription))
-                for each in subscriptions
-                if each["parent"] == name
-            ),
+            tuple(Subscription(**settings(each, Subscription)) for each in subscriptions if each["parent"] == name),
         )
         for name, config in deployed.of_type(f"{SERVICE_BUS}/topics").items()
     ]

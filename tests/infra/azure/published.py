@@ -32,9 +32,7 @@ def denied(lines: list[str]) -> Callable[[str], bool]:
 
 def beginning(lines: list[str]) -> re.Pattern[str]:
     """The beginnings that these patterns are for."""
-    parts = [
-        re.escape(line.removeprefix("/")).replace(r"\*\*", ".+").replace(r"\*", "[^/]+") for line in lines
-    ]
+    parts = [re.escape(line.removeprefix("/")).replace(r"\*\*", ".+").replace(r"\*", "[^/]+") for line in lines]
     return re.compile(rf"(?:{'|'.join(parts) or '(?!)'})\b", re.ASCII)
 
 
@@ -76,9 +74,7 @@ def build(folder: Path, wheels: Path) -> None:
     """
     wheels.mkdir()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    wheels_for(
-        [*project["project"]["optional-dependencies"]["azure"], *project["build-system"]["requires"]], wheels
-    )
+    wheels_for([*project["project"]["optional-dependencies"]["azure"], *project["build-system"]["requires"]], wheels)
     install = ["install", "--prefer-binary", "-r", "requirements.txt", f"--target={PACKAGES}", "--upgrade"]
     offline = ["--no-index", f"--find-links={wheels}", "--no-cache-dir", "--disable-pip-version-check"]
     done = subprocess.run(

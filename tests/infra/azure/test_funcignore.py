@@ -17,9 +17,7 @@ NEEDED = {
 def test_the_app_and_the_package_are_published_and_nothing_else() -> None:
     package = (ROOT / "adapters" / "recoverable").rglob("*")
     source = {
-        path.relative_to(ROOT).as_posix()
-        for path in package
-        if path.is_file() and "__pycache__" not in path.parts
+        path.relative_to(ROOT).as_posix() for path in package if path.is_file() and "__pycache__" not in path.parts
     }
 
     assert published() == NEEDED | source

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from infra.azure.durations import clock
 from infra.azure.host_json import HOST, SERVICE_BUS
-from recoverable.local.azure.host_json import HostOptions, host_options
+from recoverable_local.functions_host.app.host_json import HostOptions, host_options
 
 
 def test_a_function_ends_before_its_lock_is_no_longer_renewed() -> None:
@@ -30,10 +30,7 @@ def test_how_many_messages_run_at_a_time_is_said() -> None:
 
 def test_the_extension_is_the_one_whose_settings_these_are() -> None:
     """Bundle 4 has version 5 of the Service Bus extension; older ones have other names for the same settings."""
-    assert HOST["extensionBundle"] == {
-        "id": "Microsoft.Azure.Functions.ExtensionBundle",
-        "version": "[4.*, 5.0.0)",
-    }
+    assert HOST["extensionBundle"] == {"id": "Microsoft.Azure.Functions.ExtensionBundle", "version": "[4.*, 5.0.0)"}
 
 
 def test_the_host_retries_nothing_itself() -> None:

@@ -8,8 +8,8 @@ import json
 from infra.azure.bicep import ROOT, Deployment
 from infra.azure.namespace import queues
 from recoverable.azure.settings import ConnectionString, connection
-from recoverable.local.service_bus import ServiceBusNamespace
-from recoverable.local.service_bus.command import configure
+from recoverable_local.service_bus import ServiceBusNamespace
+from recoverable_local.service_bus.command import configure
 
 VALUES: dict[str, str] = json.loads((ROOT / "local.settings.example.json").read_text())["Values"]
 

@@ -14,7 +14,7 @@ from infra.azure.bicep import ROOT, Deployment
 from infra.azure.host_json import HOST
 from infra.azure.namespace import namespace
 from infra.azure.test_permissions import NEEDED
-from recoverable.local.service_bus import SeenMessage, ServiceBusNamespace
+from recoverable_local.service_bus import SeenMessage, ServiceBusNamespace
 
 NAME = "deploying-on-azure.md"
 PAGE = page(NAME)
@@ -52,9 +52,7 @@ def given_up(bus: ServiceBusNamespace) -> None:
             "NServiceBus.FLRetries": "2",
             "tenant": {"TYPE": "LONG", "VALUE": 2**40},
         }
-        client.get_queue_sender("orders-error").send_messages(
-            ServiceBusMessage("ours", application_properties=ours)
-        )
+        client.get_queue_sender("orders-error").send_messages(ServiceBusMessage("ours", application_properties=ours))
         client.get_queue_sender("orders").send_messages(
             ServiceBusMessage("theirs", message_id="second", application_properties=climbed)
         )
@@ -90,11 +88,7 @@ def test_what_was_given_up_is_seen_and_sent_back_to_start_anew(
     assert bus.queue("orders-error").messages() == []
     assert [seen(message) for message in bus.queue("orders").messages()] == [
         (b"ours", {"NServiceBus.MessageId": "first", "NServiceBus.FailedQ": "orders"}, False),
-        (
-            b"theirs",
-            {"NServiceBus.MessageId": "second", "tenant": 2**40, "DeadLetterReason": "killed"},
-            False,
-        ),
+        (b"theirs", {"NServiceBus.MessageId": "second", "tenant": 2**40, "DeadLetterReason": "killed"}, False),
     ]
 
 
@@ -105,9 +99,7 @@ def test_the_outputs_it_asks_for_are_outputs() -> None:
 
 
 def test_the_parameters_it_gives_are_parameters() -> None:
-    given = {
-        name for line in re.findall(r"--parameters ([^`\n]+)", PAGE) for name in re.findall(r"(\w+)=", line)
-    }
+    given = {name for line in re.findall(r"--parameters ([^`\n]+)", PAGE) for name in re.findall(r"(\w+)=", line)}
 
     assert (len(given), given <= set(DEPLOYED.parameters)) == (5, True)
 
@@ -126,10 +118,7 @@ def test_the_namespace_bears_the_apps_name() -> None:
 def test_who_tries_it_may_send_orders_and_receive_errors() -> None:
     given = re.findall(r'--role "([^"]+)" --scope "\$(\w+)"', PAGE)
 
-    assert given == [
-        ("Azure Service Bus Data Sender", "ORDERS"),
-        ("Azure Service Bus Data Receiver", "ERRORS"),
-    ]
+    assert given == [("Azure Service Bus Data Sender", "ORDERS"), ("Azure Service Bus Data Receiver", "ERRORS")]
     assert {role for role, _ in given} < {role for role, _ in NEEDED}
 
 
@@ -142,9 +131,7 @@ def test_it_names_each_alert() -> None:
         for alert in limited.of_type(f"Microsoft.Insights/{kind}").values()
     ]
 
-    assert {f"{DEPLOYED.outputs['functionAppName']}-{name}" for name in named} == {
-        alert["name"] for alert in alerts
-    }
+    assert {f"{DEPLOYED.outputs['functionAppName']}-{name}" for name in named} == {alert["name"] for alert in alerts}
 
 
 def test_it_names_each_setting_that_must_be_right() -> None:

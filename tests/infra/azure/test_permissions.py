@@ -23,10 +23,7 @@ NEEDED = {
     ("Azure Service Bus Data Receiver", "ordersQueue"),  # the trigger
     ("Azure Service Bus Data Sender", "ordersQueue"),  # the copy of a delayed retry, or of a deferral
     ("Azure Service Bus Data Sender", "errorQueue"),  # the copy of what is given up
-    (
-        "Storage Blob Data Owner",
-        "storage",
-    ),  # the host's own storage ("Connecting to host storage with an identity")
+    ("Storage Blob Data Owner", "storage"),  # the host's own storage ("Connecting to host storage with an identity")
     ("Monitoring Metrics Publisher", "insights"),  # the log ("Require Microsoft Entra authentication")
 }
 
@@ -53,8 +50,7 @@ def test_a_rate_limit_adds_one_role_on_the_one_table_that_the_instances_share() 
 
 def test_all_roles_are_those_of_the_functions_identity() -> None:
     holders = {
-        (config["properties"]["principalId"], config["properties"]["principalType"])
-        for config in LIMITED.values()
+        (config["properties"]["principalId"], config["properties"]["principalType"]) for config in LIMITED.values()
     }
 
     assert holders == {("<identity.properties.principalId>", "ServicePrincipal")}
@@ -100,15 +96,10 @@ def test_blobs_are_not_public_and_all_goes_encrypted() -> None:
         True,
         True,
     )
-    assert (storage["minimumTlsVersion"], DEPLOYED.properties("serviceBus")["minimumTlsVersion"]) == (
-        "TLS1_2",
-        "1.2",
-    )
+    assert (storage["minimumTlsVersion"], DEPLOYED.properties("serviceBus")["minimumTlsVersion"]) == ("TLS1_2", "1.2")
 
 
 def test_the_first_deployment_finds_its_container_open() -> None:
     waits = DEPLOYED.config("functionApp")["dependsOn"]
 
-    assert [(role(name), ASSIGNED[name]["scope"]) for name in waits] == [
-        ("Storage Blob Data Owner", "storage")
-    ]
+    assert [(role(name), ASSIGNED[name]["scope"]) for name in waits] == [("Storage Blob Data Owner", "storage")]

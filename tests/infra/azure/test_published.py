@@ -14,8 +14,8 @@ from infra.azure.bicep import Deployment
 from infra.azure.namespace import namespace
 from infra.azure.published import PACKAGES, build, publish
 from infra.commands import bare_python
-from recoverable.local.azure import LocalFunctions, Raised, Worker
-from recoverable.local.service_bus import SeenMessage
+from recoverable_local.functions_host import LocalFunctions, Raised, Worker
+from recoverable_local.service_bus import SeenMessage
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("published app")]
 
@@ -82,14 +82,10 @@ def test_orders_are_placed_tried_again_and_given_up_on_the_queues_of_the_templat
     cards = ("good", "declined", "flaky-bank", "slow-bank")
     with (
         namespace(DEPLOYED) as bus,
-        LocalFunctions.from_folder(
-            app, connection_string=bus.connection_string, app_settings=settings
-        ) as host,
+        LocalFunctions.from_folder(app, connection_string=bus.connection_string, app_settings=settings) as host,
     ):
         host.send("orders", *({"id": card, "card": card} for card in cards))
-        host.run_until(
-            lambda: len(placed(host)) == 3 and not bus.queue("orders").messages(), deadline=PATIENCE
-        )
+        host.run_until(lambda: len(placed(host)) == 3 and not bus.queue("orders").messages(), deadline=PATIENCE)
         given_up = [reason(order) for order in bus.queue("orders-error").messages()]
 
     assert placed(host) == {"good", "flaky-bank", "slow-bank"}

@@ -44,8 +44,7 @@ def test_the_topics_subscription_forwards_to_the_queue() -> None:
 
 def test_nothing_expires_while_nobody_looks() -> None:
     lives = [
-        DEPLOYED.properties(name)["defaultMessageTimeToLive"]
-        for name in ("ordersQueue", "errorQueue", "eventsTopic")
+        DEPLOYED.properties(name)["defaultMessageTimeToLive"] for name in ("ordersQueue", "errorQueue", "eventsTopic")
     ]
 
     assert lives == [FOREVER] * 3

@@ -42,9 +42,7 @@ def test_without_a_limit_nothing_of_it_is_there(monkeypatch: pytest.MonkeyPatch)
     assert limit_under(Deployment(), monkeypatch) is None
 
 
-def test_the_instances_share_the_limit_by_the_table_of_the_apps_own_storage(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_instances_share_the_limit_by_the_table_of_the_apps_own_storage(monkeypatch: pytest.MonkeyPatch) -> None:
     limit = limit_under(LIMITED, monkeypatch)
 
     assert limit is not None
@@ -67,9 +65,7 @@ def counts(line: str) -> bool:
     return line.startswith(begins) and has in line
 
 
-def test_the_alert_counts_what_the_function_writes_when_an_order_waits(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_the_alert_counts_what_the_function_writes_when_an_order_waits(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     settings = recoverability().__replace__(rate_limit=RateLimit(1))
 
@@ -82,9 +78,7 @@ def test_the_alert_counts_what_the_function_writes_when_an_order_waits(
 
 @pytest.mark.parametrize("minutes", LIMITED.bounds("rateLimitedAlertMinutes"))
 def test_the_alert_waits_for_as_many_minutes_as_it_is_told(minutes: int) -> None:
-    alert = Deployment({"rateLimitAfter": 1, "rateLimitedAlertMinutes": minutes}).properties(
-        "rateLimitedAlert"
-    )
+    alert = Deployment({"rateLimitAfter": 1, "rateLimitedAlertMinutes": minutes}).properties("rateLimitedAlert")
     [criterion] = alert["criteria"]["allOf"]
     periods = criterion["failingPeriods"]
 

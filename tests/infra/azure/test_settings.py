@@ -30,9 +30,7 @@ def example(settings: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Servic
         monkeypatch.delenv(name, raising=False)
     for name, setting in settings.items():
         monkeypatch.setenv(name, setting)
-    found: ServiceBusEndpoint[Any] = run_path(str(ROOT / "functions" / "azure" / "orders_endpoint.py"))[
-        "orders"
-    ]
+    found: ServiceBusEndpoint[Any] = run_path(str(ROOT / "functions" / "azure" / "orders_endpoint.py"))["orders"]
     return found
 
 
@@ -76,10 +74,7 @@ def test_the_example_starts_with_every_ladder_the_parameters_allow(
     found = example(Deployment(parameters).properties("settings"), monkeypatch).recoverability
     immediate, delayed, seconds = (parameters[name] for name in LADDER)
 
-    assert (found.immediate, found.delayed) == (
-        Immediate(immediate),
-        Delayed(delayed, timedelta(seconds=seconds)),
-    )
+    assert (found.immediate, found.delayed) == (Immediate(immediate), Delayed(delayed, timedelta(seconds=seconds)))
 
 
 @pytest.mark.parametrize("settings", [SETTINGS, {}], ids=["deployed", "without settings"])

@@ -40,9 +40,7 @@ def applies(requirement: Requirement, extras: set[str]) -> bool:
 def packed(found: Distribution, folder: Path) -> None:
     """Pack a distribution; its scripts stay out, for the record's paths lead to them out of the wheel."""
     tags = [
-        line.removeprefix("Tag: ")
-        for line in (found.read_text("WHEEL") or "").splitlines()
-        if line.startswith("Tag: ")
+        line.removeprefix("Tag: ") for line in (found.read_text("WHEEL") or "").splitlines() if line.startswith("Tag: ")
     ]
     name = found.metadata["Name"].replace("-", "_").replace(".", "_")
     with zipfile.ZipFile(folder / f"{name}-{found.version}-{tags[0]}.whl", "w") as wheel:

@@ -17,7 +17,7 @@ from azure.servicebus import (
     ServiceBusSender,
 )
 
-from recoverable.local.service_bus import Queue, SeenMessage, ServiceBusNamespace
+from recoverable_local.service_bus import Queue, SeenMessage, ServiceBusNamespace
 
 PATIENCE = 60  # seconds; nothing takes so long unless it is broken
 RENEWED_SOON = timedelta(seconds=11)

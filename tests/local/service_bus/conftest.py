@@ -9,7 +9,7 @@ from contextlib import ExitStack
 import pytest
 
 from local.service_bus.bus import Bus
-from recoverable.local.service_bus import Queue, ServiceBusNamespace, Topic
+from recoverable_local.service_bus import Queue, ServiceBusNamespace, Topic
 
 Serve = Callable[..., Bus]
 

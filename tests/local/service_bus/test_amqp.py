@@ -11,18 +11,18 @@ from azure.servicebus._pyamqp._decode import decode_payload
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from recoverable.local.service_bus.amqp import encoding as e
-from recoverable.local.service_bus.amqp import replies
-from recoverable.local.service_bus.amqp.decoding import decode
-from recoverable.local.service_bus.amqp.frames import Frame, FrameReader, Header, frame
-from recoverable.local.service_bus.amqp.performatives import Attach, read
-from recoverable.local.service_bus.amqp.slices import elements, end_of
-from recoverable.local.service_bus.amqp.types import MalformedError
-from recoverable.local.service_bus.broker.content import parse
-from recoverable.local.service_bus.broker.namespace import Namespace
-from recoverable.local.service_bus.broker.settings import Queue
-from recoverable.local.service_bus.faults import Faults
-from recoverable.local.service_bus.links.connection import Connection
+from recoverable_local.service_bus.amqp import encoding as e
+from recoverable_local.service_bus.amqp import replies
+from recoverable_local.service_bus.amqp.decoding import decode
+from recoverable_local.service_bus.amqp.frames import Frame, FrameReader, Header, frame
+from recoverable_local.service_bus.amqp.performatives import Attach, read
+from recoverable_local.service_bus.amqp.slices import elements, end_of
+from recoverable_local.service_bus.amqp.types import MalformedError
+from recoverable_local.service_bus.broker.holding.content import parse
+from recoverable_local.service_bus.broker.namespace import Namespace
+from recoverable_local.service_bus.broker.settings import Queue
+from recoverable_local.service_bus.faults import Faults
+from recoverable_local.service_bus.links.connection import Connection
 
 plain_values = (
     st.none()
@@ -68,13 +68,9 @@ def test_arrays_are_decoded_again() -> None:
 
 
 def test_an_array_of_more_elements_than_there_are_bytes_is_refused() -> None:
-    of_nothing = (
-        bytes([0xF0, 0, 0, 0, 5]) + (2**32 - 1).to_bytes(4) + b"\x40"
-    )  # each element null, and no byte long
+    of_nothing = bytes([0xF0, 0, 0, 0, 5]) + (2**32 - 1).to_bytes(4) + b"\x40"  # each element null, and no byte long
 
-    with pytest.raises(
-        MalformedError, match=r": an array of 4294967295 elements announced at byte 10 of 10$"
-    ):
+    with pytest.raises(MalformedError, match=r": an array of 4294967295 elements announced at byte 10 of 10$"):
         decode(of_nothing)
 
 
@@ -95,9 +91,7 @@ def test_frames_are_found_however_the_stream_is_cut(contents: list[bytes], size:
     stream = b"AMQP\x00\x01\x00\x00" + b"".join(frame(body, channel=7) for body in contents)
     reader = FrameReader()
 
-    found = [
-        part for start in range(0, len(stream), size) for part in reader.feed(stream[start : start + size])
-    ]
+    found = [part for start in range(0, len(stream), size) for part in reader.feed(stream[start : start + size])]
 
     assert found == [Header(stream[:8]), *(Frame(0, 7, body) for body in contents)]
 
@@ -117,11 +111,7 @@ def test_the_sdk_reads_a_message_as_we_wrote_it() -> None:
     received = decode_payload(memoryview(written))
 
     assert received.header is not None
-    assert (
-        received.header.delivery_count,
-        received.message_annotations,
-        received.application_properties,
-    ) == (
+    assert (received.header.delivery_count, received.message_annotations, received.application_properties) == (
         3,
         {b"x-note": 9},
         {b"tenant": b"north"},
@@ -131,9 +121,7 @@ def test_the_sdk_reads_a_message_as_we_wrote_it() -> None:
 
 @pytest.mark.parametrize("peer_receives", [True, False])
 @pytest.mark.parametrize("node", ["orders", "nowhere"])
-def test_a_link_is_answered_from_its_other_end_even_if_it_is_refused(
-    *, node: str, peer_receives: bool
-) -> None:
+def test_a_link_is_answered_from_its_other_end_even_if_it_is_refused(*, node: str, peer_receives: bool) -> None:
     """AMQP 1.0, 2.6.3: the roles of the two ends of a link differ."""
     said: list[bytes] = []
     connection = Connection(Namespace([Queue("orders")], [], clock=lambda: 0.0), Faults(), said.append, list)

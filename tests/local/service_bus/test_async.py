@@ -11,7 +11,7 @@ from azure.servicebus import ServiceBusMessage
 from azure.servicebus.aio import ServiceBusClient, ServiceBusReceiver, ServiceBusSender
 
 from local.service_bus.bus import PATIENCE, orders
-from recoverable.local.service_bus import Depth, ServiceBusNamespace
+from recoverable_local.service_bus import Depth, ServiceBusNamespace
 
 pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links
 

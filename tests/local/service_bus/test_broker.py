@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from local.service_bus.bus import orders
-from recoverable.local.service_bus import Queue
-from recoverable.local.service_bus.amqp import encoding as e
-from recoverable.local.service_bus.broker.content import Content
-from recoverable.local.service_bus.broker.entity import Entity
-from recoverable.local.service_bus.broker.messages import Message, Verb, Verdict
-from recoverable.local.service_bus.broker.namespace import Namespace
-from recoverable.local.service_bus.broker.refusals import RefusedError
+from recoverable_local.service_bus import Queue
+from recoverable_local.service_bus.amqp import encoding as e
+from recoverable_local.service_bus.broker.entity import Entity
+from recoverable_local.service_bus.broker.holding.content import Content
+from recoverable_local.service_bus.broker.holding.messages import Message, Verb, Verdict
+from recoverable_local.service_bus.broker.namespace import Namespace
+from recoverable_local.service_bus.broker.refusals import RefusedError
 
 LOCK = 60.0  # seconds
 
@@ -118,9 +118,7 @@ class NoMessageIsLost(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.world = World(
-            orders(max_delivery_count=3, forward_dead_lettered_messages_to="error"), Queue("error")
-        )
+        self.world = World(orders(max_delivery_count=3, forward_dead_lettered_messages_to="error"), Queue("error"))
         self.entity = self.world.namespace.find("orders")
         self.receiver = Receiver(self.entity, credit=0)
         self.sent = self.completed = 0

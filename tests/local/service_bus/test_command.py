@@ -51,8 +51,6 @@ def test_a_taken_port_is_said(capsys: pytest.CaptureFixture[str]) -> None:
         (["--queue", "a/b"], "the queue's name is 'a/b'; write one without slashes"),
     ],
 )
-def test_a_wrong_setting_is_said_in_one_line(
-    capsys: pytest.CaptureFixture[str], words: list[str], said: str
-) -> None:
+def test_a_wrong_setting_is_said_in_one_line(capsys: pytest.CaptureFixture[str], words: list[str], said: str) -> None:
     assert main(["local", "service-bus", "--port", "0", *words]) == 2
     assert said in capsys.readouterr().err

@@ -11,7 +11,7 @@ from azure.servicebus.amqp import AmqpMessageHeader
 from azure.servicebus.exceptions import MessagingEntityNotFoundError
 
 from local.service_bus.bus import PATIENCE, SOON, Bus, bodies, properties, several, text
-from recoverable.local.service_bus import Depth
+from recoverable_local.service_bus import Depth
 
 pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links
 
@@ -108,12 +108,7 @@ def test_a_received_message_can_be_sent_on(bus: Bus) -> None:
     bus.receiver().complete_message(message)
 
     (seen,) = bus.receiver().peek_messages(5)
-    assert (text(seen), seen.message_id, seen.sequence_number, seen.locked_until_utc) == (
-        "hello",
-        "42",
-        2,
-        None,
-    )
+    assert (text(seen), seen.message_id, seen.sequence_number, seen.locked_until_utc) == ("hello", "42", 2, None)
 
 
 def test_a_locked_message_is_hidden_from_other_receivers(bus: Bus) -> None:
@@ -130,10 +125,7 @@ def test_a_message_received_and_deleted_is_gone_at_once(bus: Bus) -> None:
     with bus.receiver(receive_mode=ServiceBusReceiveMode.RECEIVE_AND_DELETE) as receiver:
         came = receiver.receive_messages(1, max_wait_time=PATIENCE)
 
-    assert ([text(message) for message in came], bus.namespace.queue("orders").depth()) == (
-        ["hello"],
-        Depth(),
-    )
+    assert ([text(message) for message in came], bus.namespace.queue("orders").depth()) == (["hello"], Depth())
 
 
 def test_what_a_closed_receiver_had_fetched_ahead_comes_again_uncounted(bus: Bus) -> None:
@@ -143,11 +135,7 @@ def test_what_a_closed_receiver_had_fetched_ahead_comes_again_uncounted(bus: Bus
         receiver.receive_messages(1, max_wait_time=PATIENCE)
 
     seen = bus.namespace.queue("orders").messages()
-    assert [(each.state, each.delivery_count) for each in seen] == [
-        ("locked", 0),
-        ("active", 0),
-        ("active", 0),
-    ]
+    assert [(each.state, each.delivery_count) for each in seen] == [("locked", 0), ("active", 0), ("active", 0)]
 
 
 def test_looking_ahead_neither_locks_nor_counts(bus: Bus) -> None:
@@ -155,10 +143,7 @@ def test_looking_ahead_neither_locks_nor_counts(bus: Bus) -> None:
 
     seen = bus.receiver().peek_messages(2, sequence_number=2)
 
-    assert ([text(message) for message in seen], bus.namespace.queue("orders").depth()) == (
-        ["b", "c"],
-        Depth(active=3),
-    )
+    assert ([text(message) for message in seen], bus.namespace.queue("orders").depth()) == (["b", "c"], Depth(active=3))
 
 
 def test_looking_into_an_empty_queue_shows_nothing(bus: Bus) -> None:

@@ -8,7 +8,7 @@ from azure.servicebus.exceptions import MessageNotFoundError
 
 from local.service_bus.bus import PATIENCE, Bus, bodies, orders, properties, text
 from local.service_bus.conftest import Serve
-from recoverable.local.service_bus import Depth
+from recoverable_local.service_bus import Depth
 
 pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links
 
@@ -123,10 +123,7 @@ def test_a_deferred_message_can_be_renewed_and_dead_lettered(bus: Bus) -> None:
     bus.receiver().dead_letter_message(message, reason="Rejected", error_description="by hand")
 
     (letter,) = bus.namespace.queue("orders").dead_letters()
-    assert letter.application_properties == {
-        "DeadLetterReason": "Rejected",
-        "DeadLetterErrorDescription": "by hand",
-    }
+    assert letter.application_properties == {"DeadLetterReason": "Rejected", "DeadLetterErrorDescription": "by hand"}
 
 
 def test_a_deferred_message_can_be_received_and_deleted(bus: Bus) -> None:

@@ -16,7 +16,7 @@ from azure.servicebus.exceptions import (
 )
 
 from local.service_bus.bus import PATIENCE, Bus, bodies, client_of, eventually, leaves_sockets_open
-from recoverable.local.service_bus import Depth, DropConnection, LoseAnswer, Operation, Refuse
+from recoverable_local.service_bus import Depth, DropConnection, LoseAnswer, Operation, Refuse
 
 pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links
 
@@ -38,16 +38,12 @@ def test_a_send_whose_answer_is_lost_is_done(bus: Bus) -> None:
     with pytest.raises(OperationTimeoutError):
         bus.sender().send_messages(ServiceBusMessage("second"), timeout=1)
 
-    eventually(
-        lambda: bodies(bus.namespace.queue("orders").messages()) == ["first", "second"], "both are there"
-    )
+    eventually(lambda: bodies(bus.namespace.queue("orders").messages()) == ["first", "second"], "both are there")
 
 
 @leaves_sockets_open
 @pytest.mark.parametrize(("done", "left"), [(False, []), (True, ["hello"])])
-def test_a_connection_can_drop_before_a_send_is_done_or_after(
-    dropping: Bus, *, done: bool, left: list[str]
-) -> None:
+def test_a_connection_can_drop_before_a_send_is_done_or_after(dropping: Bus, *, done: bool, left: list[str]) -> None:
     dropping.namespace.fail(Operation.SEND, DropConnection(done=done))
 
     with pytest.raises(ServiceBusConnectionError):

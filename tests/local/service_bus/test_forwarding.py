@@ -7,7 +7,7 @@ from azure.servicebus import ServiceBusSubQueue
 
 from local.service_bus.bus import PATIENCE, Bus, orders, properties, text
 from local.service_bus.conftest import Serve
-from recoverable.local.service_bus import Depth, Queue, ServiceBusNamespace, Topic
+from recoverable_local.service_bus import Depth, Queue, ServiceBusNamespace, Topic
 
 pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links
 
@@ -23,12 +23,7 @@ def test_dead_letters_are_forwarded_with_reason_and_source(serve: Serve) -> None
 
     message = bus.receive("error")
 
-    assert (
-        text(message),
-        message.dead_letter_source,
-        message.enqueued_sequence_number,
-        message.delivery_count,
-    ) == (
+    assert (text(message), message.dead_letter_source, message.enqueued_sequence_number, message.delivery_count) == (
         "hello",
         "orders",
         1,
@@ -60,9 +55,7 @@ def test_a_message_goes_through_four_queues_and_no_further(serve: Serve) -> None
     assert stranded.application_properties["DeadLetterReason"] == "MaxTransferHopCountExceeded"
 
 
-def test_what_the_next_queue_does_not_take_is_stranded_where_it_is_and_can_be_received_there(
-    serve: Serve,
-) -> None:
+def test_what_the_next_queue_does_not_take_is_stranded_where_it_is_and_can_be_received_there(serve: Serve) -> None:
     bus = serve(orders(forward_to="sessions"), Queue("sessions", requires_session=True))
 
     bus.send("without a session")

@@ -19,10 +19,7 @@ KIB = 1024
 @pytest.mark.parametrize(
     ("fields", "complaint"),
     [
-        (
-            {"application_properties": {"trace": "x" * 33 * KIB}},
-            r"property 'trace' takes \d+ bytes; 32768 are allowed",
-        ),
+        ({"application_properties": {"trace": "x" * 33 * KIB}}, r"property 'trace' takes \d+ bytes; 32768 are allowed"),
         (
             {"application_properties": {f"p{number}": "x" * 30 * KIB for number in range(3)}},
             r"properties take \d+ bytes together; 65536 are allowed",

@@ -10,7 +10,7 @@ import pytest
 from azure.servicebus.exceptions import MessageLockLostError
 
 from local.service_bus.bus import PATIENCE, Bus, eventually, text
-from recoverable.local.service_bus import Depth
+from recoverable_local.service_bus import Depth
 
 pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links
 

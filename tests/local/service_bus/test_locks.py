@@ -8,16 +8,7 @@ import pytest
 from azure.servicebus import AutoLockRenewer
 from azure.servicebus.exceptions import MessageLockLostError
 
-from local.service_bus.bus import (
-    PATIENCE,
-    RENEWED_SOON,
-    Bus,
-    client_of,
-    eventually,
-    leaves_sockets_open,
-    orders,
-    text,
-)
+from local.service_bus.bus import PATIENCE, RENEWED_SOON, Bus, client_of, eventually, leaves_sockets_open, orders, text
 from local.service_bus.conftest import Serve
 
 pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links
@@ -87,9 +78,7 @@ def test_the_sdks_renewer_holds_a_message_beyond_its_lock(serve: Serve) -> None:
 
     with AutoLockRenewer() as renewer:
         renewer.register(bus.receiver(), message, max_lock_renewal_duration=PATIENCE)
-        eventually(
-            lambda: first is not None and (message.locked_until_utc or first) > first, "the lock is renewed"
-        )
+        eventually(lambda: first is not None and (message.locked_until_utc or first) > first, "the lock is renewed")
 
     bus.receiver().complete_message(message)
     assert bus.namespace.queue("orders").depth().total == 0

@@ -7,16 +7,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from azure.servicebus import (
-    NEXT_AVAILABLE_SESSION,
-    AutoLockRenewer,
-    ServiceBusMessage,
-    ServiceBusReceiveMode,
-)
+from azure.servicebus import NEXT_AVAILABLE_SESSION, AutoLockRenewer, ServiceBusMessage, ServiceBusReceiveMode
 
 from local.service_bus.bus import PATIENCE, RENEWED_SOON, Bus, eventually, orders, several, text
 from local.service_bus.conftest import Serve
-from recoverable.local.service_bus import Depth
+from recoverable_local.service_bus import Depth
 
 pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links
 

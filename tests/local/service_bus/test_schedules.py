@@ -10,7 +10,7 @@ from azure.servicebus.exceptions import MessageNotFoundError
 
 from local.service_bus.bus import Bus, bodies, orders, text
 from local.service_bus.conftest import Serve
-from recoverable.local.service_bus import Depth
+from recoverable_local.service_bus import Depth
 
 pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links
 
@@ -21,12 +21,8 @@ def in_an_hour() -> datetime:
     return datetime.now(UTC) + HOUR
 
 
-@pytest.mark.parametrize(
-    "by_operation", [True, False], ids=["by its operation", "by the message's own field"]
-)
-def test_a_scheduled_message_comes_at_its_time_with_a_number_of_its_own(
-    bus: Bus, *, by_operation: bool
-) -> None:
+@pytest.mark.parametrize("by_operation", [True, False], ids=["by its operation", "by the message's own field"])
+def test_a_scheduled_message_comes_at_its_time_with_a_number_of_its_own(bus: Bus, *, by_operation: bool) -> None:
     if by_operation:
         assert bus.sender().schedule_messages(ServiceBusMessage("later"), in_an_hour()) == [1]
     else:
@@ -64,10 +60,7 @@ def test_who_looks_sees_scheduled_and_deferred_messages_as_such(bus: Bus) -> Non
 
     seen = {text(message): message.state for message in bus.receiver().peek_messages(5, sequence_number=1)}
 
-    assert seen == {
-        "deferred": ServiceBusMessageState.DEFERRED,
-        "scheduled": ServiceBusMessageState.SCHEDULED,
-    }
+    assert seen == {"deferred": ServiceBusMessageState.DEFERRED, "scheduled": ServiceBusMessageState.SCHEDULED}
 
 
 def test_a_cancelled_message_never_comes(bus: Bus) -> None:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from azure.servicebus import (
-    NEXT_AVAILABLE_SESSION,
-)
+from azure.servicebus import NEXT_AVAILABLE_SESSION
 from azure.servicebus.exceptions import (
     OperationTimeoutError,
     ServiceBusError,
@@ -64,11 +62,7 @@ def test_who_asks_for_any_session_in_vain_hears_so_in_time(bus: Bus) -> None:
 
 
 def test_a_session_has_one_holder(bus: Bus) -> None:
-    with (
-        bus.receiver(session_id="a"),
-        pytest.raises(SessionCannotBeLockedError),
-        bus.receiver(session_id="a"),
-    ):
+    with bus.receiver(session_id="a"), pytest.raises(SessionCannotBeLockedError), bus.receiver(session_id="a"):
         pass
 
 

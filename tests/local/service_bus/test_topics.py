@@ -10,7 +10,7 @@ from azure.servicebus.exceptions import ServiceBusError
 
 from local.service_bus.bus import PATIENCE, Bus, bodies, text
 from local.service_bus.conftest import Serve
-from recoverable.local.service_bus import CorrelationFilter, Queue, Subscription, Topic, TrueFilter
+from recoverable_local.service_bus import CorrelationFilter, Queue, Subscription, Topic, TrueFilter
 
 pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links
 
@@ -51,13 +51,7 @@ def test_a_subscription_gets_what_passes_one_of_its_filters(
 ) -> None:
     bus = serve(Topic("events", (Subscription("billing", filters),)))
 
-    publish(
-        bus,
-        "hello",
-        subject="placed",
-        correlation_id="c",
-        application_properties={"tenant": "north", "size": 3},
-    )
+    publish(bus, "hello", subject="placed", correlation_id="c", application_properties={"tenant": "north", "size": 3})
 
     assert (bus.namespace.subscription("events", "billing").depth().active == 1) is passes
 

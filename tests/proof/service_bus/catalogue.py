@@ -10,8 +10,8 @@ from uuid import UUID
 from proof.ladders import ERRORS, ladder
 from proof.policies import own_policy
 from proof.service_bus.scenarios import QUEUE, Scenario
-from recoverable.testing import Fault, Throttled
-from recoverable.testing.points import Point
+from recoverable_local.testing import Fault, Throttled
+from recoverable_local.testing.engine.points import Point
 
 BATCH: Mapping[str, Any] = {"batch": True}
 SESSIONS: Mapping[str, Any] = {"sessions": True}
@@ -42,7 +42,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="bus: several instances", bodies=("fails", "ok", "fails ok"), recoverability=ladder(0, 1), host={"instances": 2, "concurrency": 1}),
     Scenario(name="bus: killer alone", bodies=("kills",)),
     Scenario(name="bus: killer among others", bodies=("ok", "kills", "fails"), recoverability=ladder(0, 1)),
-    Scenario(name="bus: wordless deliveries", bodies=("kills*5 ok", "ok")),
+    Scenario(name="bus: unreported deliveries", bodies=("kills*5 ok", "ok")),
     Scenario(
         name="bus: neighbours in flight", bodies=("works ok", "kills", "toils ok"), recoverability=ladder(1, 0), apart=False,
     ),

@@ -57,7 +57,5 @@ TOLD = st.fixed_dictionaries({}, optional={**OTHERS, "DeliveryCount": WHOLE, "Se
 """What a host might tell of a message, as far as the worker lets it through; None for what it leaves out."""
 
 ODD = WHOLE | st.sampled_from([1.5, "2", [], {}])
-TOLD_OF_ONE_OF_MANY = st.fixed_dictionaries(
-    {}, optional={**OTHERS, "DeliveryCount": ODD, "SequenceNumber": ODD}
-)
+TOLD_OF_ONE_OF_MANY = st.fixed_dictionaries({}, optional={**OTHERS, "DeliveryCount": ODD, "SequenceNumber": ODD})
 """The same in a batch, of whose arrays the worker checks nothing."""

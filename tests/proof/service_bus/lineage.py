@@ -8,12 +8,12 @@ from typing import Any
 from unittest.mock import patch
 
 from proof.lineage import Origin, why, written
-from recoverable.azure import copies
+from recoverable.azure import client
 from recoverable.azure.copies import Copy, copy_of
-from recoverable.delivery import Delivery
-from recoverable.settlements import Forward
-from recoverable.testing import ServiceBusWorld
-from recoverable.testing.invocation import current_number
+from recoverable.recovery.delivery import Delivery
+from recoverable.recovery.settlement import Forward
+from recoverable_local.testing import ServiceBusWorld
+from recoverable_local.testing.engine.invocation import current_number
 
 TRACE = "Diagnostic-Id"
 
@@ -27,7 +27,7 @@ def traced(world: ServiceBusWorld) -> Iterator[None]:
         copy.properties[TRACE] = written(origin_of(world, delivery, forward))
         return copy
 
-    with patch.object(copies, "copy_of", traced_copy_of):
+    with patch.object(client, "copy_of", traced_copy_of):
         yield
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
@@ -10,22 +10,22 @@ from typing import Any
 from proof.mistakes import Mutation
 from recoverable.azure.client import Broker
 from recoverable.azure.copies import Copy
-from recoverable.azure.ladder import Send, Sending
-from recoverable.delivery import Delivery
-from recoverable.settlements import Complete, Forward, Settlement
+from recoverable.azure.flow import Forwards
+from recoverable.recovery.delivery import Delivery
+from recoverable.recovery.settlement import Forward
 
 send = Broker.send
 
 
-def taken_for_sent(send: Sending, step: Send) -> None:
+def taken_for_sent(forwards: Forwards, send: Callable[[Forwards], None]) -> None:
     """A copy that could not be sent is taken for sent."""
     with suppress(Exception):
-        send(step.forwards)
+        send(forwards)
 
 
-def never_abandoned(settlement: Settlement, error: BaseException | None) -> Settlement:
+def never_abandoned(delivery: Delivery) -> Forwards:
     """What is to be redelivered is completed."""
-    return settlement if isinstance(settlement, Forward) else Complete()
+    return [(delivery, delivery.settlement)] if isinstance(delivery.settlement, Forward) else []
 
 
 def with_counters(delivery: Delivery, namespace: str, to: str) -> str:
@@ -93,16 +93,16 @@ def counted_from_0(count: object) -> int:
 
 
 MUTATIONS = (
-    Mutation("bus: unconfirmed sends count", "azure.ladder.sent", taken_for_sent, "bus: one message", "LOST"),
-    Mutation("bus: never abandoned", "azure.ladder.settled_or_abandoned", never_abandoned, "bus: one message", "LOST"),
+    Mutation("bus: unconfirmed sends count", "azure.flow.try_to_send", taken_for_sent, "bus: one message", "LOST"),
+    Mutation("bus: never abandoned", "azure.flow.forwarded", never_abandoned, "bus: one message", "LOST"),
     Mutation("bus: counters in identity", "azure.copies.identity", with_counters, "bus: duplicates detected in the error queue", "COPIES"),
     Mutation("bus: the original's identity", "azure.copies.identity", the_original_s, "bus: duplicates detected", "LOST"),
     Mutation("bus: one identity for all", "azure.copies.identity", the_number_alone, "bus: duplicates detected in the error queue", "LOST"),
     Mutation("bus: delay dropped", "azure.copies.timed", at_once, "bus: one message", "EARLY"),
     Mutation("bus: time to live too short", "azure.copies.timed", with_what_is_left, "bus: short time to live", "LOST"),
-    Mutation("bus: count not carried", "changes.immediate_retry", not_carried, "bus: batch that retries at once", "ENDLESS"),
-    Mutation("bus: no grace", "counting.WORDLESS_GRACE", 0, "bus: one chance", "CONVICTED"),
-    Mutation("bus: killers never reported", "counting.is_wordless", never, "bus: killer alone", "UNREPORTED"),
+    Mutation("bus: count not carried", "recovery.copy_headers.immediate_retry", not_carried, "bus: batch that retries at once", "ENDLESS"),
+    Mutation("bus: no grace", "recovery.counting.UNREPORTED_ALLOWANCE", 0, "bus: one chance", "CONVICTED"),
+    Mutation("bus: killers never reported", "recovery.counting.is_unreported", never, "bus: killer alone", "UNREPORTED"),
     Mutation("bus: fault headers not trimmed", "azure.copies.fit", untrimmed, "bus: properties at the limit", "RUNS"),
     Mutation("bus: too large given up", "azure.client.smaller", no_smaller, "bus: body at the limit", "UNREPORTED"),
     Mutation("bus: session dropped", "azure.copies.ARRAYS", {}, "bus: batch in sessions", "UNREPORTED"),

@@ -10,10 +10,10 @@ from proof.lineage import Origin, origin_from
 from proof.replaying import Batch, Injector, Replay, Schedule, Struck, replay
 from proof.service_bus.lineage import TRACE, traced
 from proof.service_bus.scenarios import Scenario, world_of
-from recoverable.testing import EndlessRun, ServiceBusWorld
-from recoverable.testing.azure.contents import fields_of, properties_of
-from recoverable.testing.azure.seen import OURS
-from recoverable.testing.timeline import Entry
+from recoverable_local.testing import EndlessRun, ServiceBusWorld
+from recoverable_local.testing.azure.broker.contents import fields_of, properties_of
+from recoverable_local.testing.azure.seen import OURS
+from recoverable_local.testing.timeline import Entry
 
 OURS_IN_A_COPY = (*OURS, TRACE, "DeadLetter")
 """How the properties begin that a copy or a dead letter gets."""
@@ -74,8 +74,6 @@ def origin_of(properties: Mapping[str, Any]) -> Origin | None:
 def kept(world: ServiceBusWorld, broker_id: str) -> tuple[bytes, dict[str, Any], dict[str, Any]]:
     """What each copy must keep: the body, the sender's properties with their types, and the fields but the message's own id."""
     content = world._register.contents[broker_id]
-    mine = {
-        name: value for name, value in properties_of(content).items() if not name.startswith(OURS_IN_A_COPY)
-    }
+    mine = {name: value for name, value in properties_of(content).items() if not name.startswith(OURS_IN_A_COPY)}
     fields = {name: value for name, value in fields_of(content).items() if name != "message_id"}
     return content.data(), mine, fields

@@ -13,8 +13,8 @@ from proof.handlers import Behaving
 from proof.ladders import ERRORS, ladder
 from recoverable import Message, Recoverability
 from recoverable.azure import ServiceBusEndpoint
-from recoverable.testing import Fault, ServiceBusWorld
-from recoverable.testing.points import Point
+from recoverable_local.testing import Fault, ServiceBusWorld
+from recoverable_local.testing.engine.points import Point
 
 QUEUE = "jobs"
 SHORT = ladder()
@@ -146,9 +146,7 @@ def with_text_trigger(endpoint: ServiceBusEndpoint[Any]) -> func.FunctionApp:
     def jobs(message: func.ServiceBusMessage) -> None:
         endpoint(message)
 
-    trigger: Any = made.service_bus_queue_trigger(
-        arg_name="message", queue_name=QUEUE, connection="ServiceBus"
-    )
+    trigger: Any = made.service_bus_queue_trigger(arg_name="message", queue_name=QUEUE, connection="ServiceBus")
     trigger(jobs)
     return made
 

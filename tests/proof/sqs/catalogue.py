@@ -10,8 +10,8 @@ from proof.ladders import ERRORS, ladder
 from proof.policies import own_policy
 from proof.sqs.scenarios import Scenario
 from recoverable import Delayed, Failed, Immediate, Recoverability
-from recoverable.testing import Fault, Throttled
-from recoverable.testing.points import Point
+from recoverable_local.testing import Fault, Throttled
+from recoverable_local.testing.engine.points import Point
 
 
 def error_queue_is_away(point: Point, now: float) -> Fault | None:
@@ -48,7 +48,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="killer in the middle", bodies=("ok", "kills", "ok"), recoverability=ladder(0, 1)),
     Scenario(name="killer last", bodies=("fails", "ok", "kills"), recoverability=ladder(0, 1)),
     Scenario(name="two killers", bodies=("kills", "ok", "kills"), recoverability=ladder(0, 1)),
-    Scenario(name="wordless deliveries", bodies=(KILLED_FIVE_TIMES, "ok")),
+    Scenario(name="unreported deliveries", bodies=(KILLED_FIVE_TIMES, "ok")),
     Scenario(name="several instances", bodies=("fails", "ok", "fails ok"), mapping={"batch_size": 1}),
     Scenario(
         name="FIFO group", bodies=("fails", "ok"), queue="jobs.fifo", recoverability=ladder(1, 1, "errors.fifo"),

@@ -34,13 +34,13 @@ ATTRIBUTES = st.dictionaries(
     TEXT | DATES | st.binary(min_size=1, max_size=9) | st.integers(),
     max_size=9,
 )
-CARRIED = st.none() | TEXT | HOSTILE_HEADERS.map(json.dumps)
+PRIOR_ATTEMPTS = st.none() | TEXT | HOSTILE_HEADERS.map(json.dumps)
 
 
 @st.composite
 def sent(draw: st.DrawFn) -> dict[str, Any]:
     """A message as `SqsWorld.send` takes it."""
-    attributes, carried = draw(ATTRIBUTES), draw(CARRIED)
+    attributes, carried = draw(ATTRIBUTES), draw(PRIOR_ATTEMPTS)
     if carried is not None:
         attributes[HEADERS] = carried
     return {"body": draw(TEXT | WRAPPED), "attributes": attributes}

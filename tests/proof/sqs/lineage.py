@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from unittest.mock import patch
 
 from proof.lineage import Origin, why, written
-from recoverable.aws import settling
+from recoverable.aws import settle as settling
 from recoverable.aws.copies import Copy, copy_of
 from recoverable.aws.queues import Queue
-from recoverable.delivery import Delivery
-from recoverable.settlements import Forward
+from recoverable.recovery.delivery import Delivery
+from recoverable.recovery.settlement import Forward
 
 
 @contextmanager

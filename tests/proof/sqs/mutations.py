@@ -10,8 +10,8 @@ from recoverable.aws import client
 from recoverable.aws.client import Broker
 from recoverable.aws.copies import Copy
 from recoverable.aws.queues import Queue
-from recoverable.delivery import Delivery, Platform
-from recoverable.settlements import Forward, Settlement
+from recoverable.recovery.delivery import Delivery, Platform
+from recoverable.recovery.settlement import Forward
 
 Attributes = dict[str, dict[str, Any]]
 Changes = dict[str, str | None]
@@ -56,18 +56,18 @@ def in_fixed_order(deliveries: list[Delivery]) -> list[Delivery]:
 
 def in_alternating_order(deliveries: list[Delivery]) -> list[Delivery]:
     """Forwards and backwards in turn, so that only the two ends ever run first."""
-    turn = max(delivery.deliveries + delivery.carried + delivery.message.round for delivery in deliveries)
+    turn = max(delivery.deliveries + delivery.prior_attempts + delivery.message.round for delivery in deliveries)
     return sorted(deliveries, key=by_id, reverse=turn % 2 == 1)
 
 
 def with_one_too_many(delivery: Delivery) -> int:
     """A deferral that counts itself as an attempt."""
-    return delivery.carried + delivery.deliveries
+    return delivery.prior_attempts + delivery.deliveries
 
 
 def with_one_too_few(delivery: Delivery) -> int:
     """A deferral that forgets an attempt."""
-    return max(delivery.carried + delivery.deliveries - 2, 0)
+    return max(delivery.prior_attempts + delivery.deliveries - 2, 0)
 
 
 def identity_with_counters(delivery: Delivery, source: Queue, to: Queue) -> str:
@@ -86,11 +86,9 @@ def never(*args: object, **settings: object) -> bool:
     return False
 
 
-def not_held_back(
-    batch: object, row: list[Delivery], left: list[Delivery]
-) -> list[tuple[Delivery, Settlement]] | None:
+def not_held_back(delivery: Delivery, unfinished: list[Delivery]) -> bool:
     """What follows a failure in its group runs all the same."""
-    return None
+    return False
 
 
 def without_delay(delivery: Delivery, forward: Forward, source: Queue, to: Queue) -> dict[str, Any]:
@@ -117,21 +115,21 @@ def without_overflow(attributes: Attributes, room: int) -> tuple[Attributes, dic
 
 
 MUTATIONS = (
-    Mutation("complete before send", "aws.settling.forwarded", delete_first, "one message", "LOST"),
-    Mutation("unconfirmed sends count", "aws.settling.forwarded", trust_the_broker, "one message", "LOST"),
+    Mutation("complete before send", "aws.settle.send_and_delete", delete_first, "one message", "LOST"),
+    Mutation("unconfirmed sends count", "aws.settle.send_and_delete", trust_the_broker, "one message", "LOST"),
     Mutation("nothing is reported", "aws.endpoint.response", report_nothing, "one message", "LOST"),
     Mutation("neighbours not settled", "aws.batch.groups", all_at_once, "killer in the middle", "CONVICTED"),
     Mutation("fixed order", "aws.order.rotated", in_fixed_order, "two killers", "CONVICTED"),
     Mutation("alternating order", "aws.order.rotated", in_alternating_order, "two killers", "CONVICTED"),
-    Mutation("deferral counts", "counting.carried_by_deferral", with_one_too_many, "little time", "ATTEMPTS"),
-    Mutation("deferral forgets", "counting.carried_by_deferral", with_one_too_few, "little time", "RUNS"),
+    Mutation("deferral counts", "recovery.counting.prior_attempts_of_deferral", with_one_too_many, "little time", "ATTEMPTS"),
+    Mutation("deferral forgets", "recovery.counting.prior_attempts_of_deferral", with_one_too_few, "little time", "RUNS"),
     Mutation("counters in identity", "aws.copies.identity", identity_with_counters, "FIFO error queue", "COPIES"),
-    Mutation("count not carried", "changes.immediate_retry", not_carried, "header counter", "ENDLESS"),
-    Mutation("no grace", "counting.WORDLESS_GRACE", 0, "killer in the middle", "CONVICTED"),
-    Mutation("killers never reported", "counting.is_wordless", never, "killer first", "UNREPORTED"),
+    Mutation("count not carried", "recovery.copy_headers.immediate_retry", not_carried, "header counter", "ENDLESS"),
+    Mutation("no grace", "recovery.counting.UNREPORTED_ALLOWANCE", 0, "killer in the middle", "CONVICTED"),
+    Mutation("killers never reported", "recovery.counting.is_unreported", never, "killer first", "UNREPORTED"),
     Mutation("delay dropped", "aws.copies.addressed", without_delay, "one message", "EARLY"),
-    Mutation("due date dropped", "recovery.delayed_copy", without_due_date, "hopping", "EARLY"),
+    Mutation("due date dropped", "recovery.decision.delayed_copy", without_due_date, "hopping", "EARLY"),
     Mutation("sent twice", "aws.client.Broker.send", send_twice, "one message", "COPIES"),
     Mutation("overflow dropped", "aws.copies.folded", without_overflow, "ten attributes", "CHANGED"),
-    Mutation("not held back", "aws.batch.Batch._held_back", not_held_back, "FIFO batch", "ORDER"),
+    Mutation("not held back", "aws.batch.must_keep_order", not_held_back, "FIFO batch", "ORDER"),
 )  # fmt: skip

@@ -7,9 +7,9 @@ from proof.replaying import Injector, Replay, Schedule, replay
 from proof.sqs.lineage import traced
 from proof.sqs.scenarios import Scenario, world_of
 from recoverable.aws.wire import wire_of
-from recoverable.testing import EndlessRun, SqsWorld
-from recoverable.testing.aws.records import to_record
-from recoverable.testing.points import Point
+from recoverable_local.testing import EndlessRun, SqsWorld
+from recoverable_local.testing.aws.functions.records import to_record
+from recoverable_local.testing.engine.points import Point
 
 
 class SqsInjector(Injector):

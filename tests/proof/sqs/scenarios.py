@@ -12,8 +12,8 @@ from proof.ladders import ERRORS, ladder
 from recoverable import Recoverability
 from recoverable.aws import SqsEndpoint
 from recoverable.aws.wire import HEADERS
-from recoverable.testing import Fault, SqsWorld
-from recoverable.testing.points import Point
+from recoverable_local.testing import Fault, SqsWorld
+from recoverable_local.testing.engine.points import Point
 
 DEDUPLICATION = 300.0
 """Seconds for which a FIFO queue knows duplicates."""
@@ -95,9 +95,7 @@ def world_of(scenario: Scenario) -> tuple[SqsWorld, dict[str, str]]:
     handler = as_coroutine(behaving, world) if scenario.coroutine else behaving
     endpoint = SqsEndpoint(handler, scenario.recoverability, **scenario.endpoint)
     partial = bool(scenario.endpoint.get("partial_responses", True))
-    world.serve(
-        scenario.queue, endpoint, recursive_loop="Allow", partial_responses=partial, **scenario.mapping
-    )
+    world.serve(scenario.queue, endpoint, recursive_loop="Allow", partial_responses=partial, **scenario.mapping)
     return world, {send(world, scenario, n, body): body for n, body in enumerate(scenario.bodies, 1)}
 
 
@@ -107,9 +105,7 @@ def make_queues(world: SqsWorld, scenario: Scenario) -> None:
     receives = scenario.attempts + 10 if scenario.fifo else scenario.attempts_per_round + 5
     world.create_queue(errors, retention=timedelta(days=14))
     neighbour = errors if errors.endswith(".fifo") == scenario.fifo else f"dead-{scenario.queue}"
-    world.create_queue(
-        scenario.queue, visibility_timeout=180, dead_letter_queue=neighbour, max_receive_count=receives
-    )
+    world.create_queue(scenario.queue, visibility_timeout=180, dead_letter_queue=neighbour, max_receive_count=receives)
 
 
 def send(world: SqsWorld, scenario: Scenario, number: int, body: str) -> str:

@@ -9,7 +9,7 @@ from functools import partial
 from proof.timeouts.senders import ALL, Senders
 from proof.timeouts.setting import AWAY, HOME, Setting
 from proof.timeouts.users import Users
-from recoverable.timeouts.migration import abort
+from recoverable.timeouts.migration.moving import abort
 
 ENTRANCES = (0, 0.1, 30, 30, 60, 60, 61, 90, 120)
 CROWDED = (0, 60, 60, 60)
@@ -36,9 +36,7 @@ class Cast:
             n = message.number
             stage.enter(f"writer {n}", partial(self._users.write, message), after=chance.choice(entrances))
             if chance.random() < 0.5:
-                stage.enter(
-                    f"canceller {n}", partial(self._users.cancel, message), after=chance.choice(entrances)
-                )
+                stage.enter(f"canceller {n}", partial(self._users.cancel, message), after=chance.choice(entrances))
         if chance.random() < 0.3:
             stage.enter("canceller of all", self._users.cancel_all, after=chance.choice(entrances))
         for n in range(chance.randint(1, self._setting.kind.dispatchers)):

@@ -86,9 +86,7 @@ def compared(sign: str, one: str, other: str) -> Test:
     """A comparison; it does not hold where a side is missing, or of another kind."""
 
     def test(item: Item, values: Said, names: Said) -> bool:
-        left, right = (
-            values[side] if side[0] == ":" else item.get(names.get(side, side), {}) for side in (one, other)
-        )
+        left, right = (values[side] if side[0] == ":" else item.get(names.get(side, side), {}) for side in (one, other))
         return bool(left) and left.keys() == right.keys() and COMPARED[sign](plain(left), plain(right))
 
     return test

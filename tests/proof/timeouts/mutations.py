@@ -7,14 +7,14 @@ from datetime import datetime
 from typing import Any
 
 from proof.mistakes import Mutation
-from recoverable.timeouts.dynamodb_ending import Ending
-from recoverable.timeouts.dynamodb_items import key_in
-from recoverable.timeouts.dynamodb_reading import Reading
-from recoverable.timeouts.dynamodb_shards import ShardStates
-from recoverable.timeouts.run import Run
+from recoverable.timeouts.dispatching.run import Run
 from recoverable.timeouts.scheduling import Timeouts
-from recoverable.timeouts.shards import Shard, claimed
-from recoverable.timeouts.store import Kept
+from recoverable.timeouts.stores.dynamodb.ending import Ending
+from recoverable.timeouts.stores.dynamodb.items import key_in
+from recoverable.timeouts.stores.dynamodb.reading import Reading
+from recoverable.timeouts.stores.dynamodb.shard_states import ShardStates
+from recoverable.timeouts.stores.rows import Kept
+from recoverable.timeouts.stores.shards import Shard, claimed
 
 minute, send, keep, send_or_store = Reading._minute, Run._send, Ending.keep, Timeouts._send_or_store
 
@@ -76,15 +76,15 @@ def unconfirmed(timeouts: Timeouts, timeout: Any, now: datetime, *, keyed: bool)
 
 HERE, MOVED, FILE = "timeouts", "timeouts, migrated", "timeouts in SQLite"
 MUTATIONS = (
-    Mutation("mark before send", "timeouts.run.Run._send", mark_first, HERE, "LOST"),
-    Mutation("the watermark passes what waits", "timeouts.dynamodb_reading.Reading._minute", left_behind, HERE, "PASSED"),
-    Mutation("no look after storing", "timeouts.dynamodb_shards.ShardStates.after_put", without_a_look, HERE, "PASSED"),
-    Mutation("set aside before it is pointed to", "timeouts.dynamodb_ending.Ending.keep", set_aside_first, HERE, "LOST"),
-    Mutation("unconditional claim", "timeouts.shards.claimed", taken_from_anyone, HERE, "TWICE"),
+    Mutation("mark before send", "timeouts.dispatching.run.Run._send", mark_first, HERE, "LOST"),
+    Mutation("the watermark passes what waits", "timeouts.stores.dynamodb.reading.Reading._minute", left_behind, HERE, "PASSED"),
+    Mutation("no look after storing", "timeouts.stores.dynamodb.shard_states.ShardStates.after_put", without_a_look, HERE, "PASSED"),
+    Mutation("set aside before it is pointed to", "timeouts.stores.dynamodb.ending.Ending.keep", set_aside_first, HERE, "LOST"),
+    Mutation("unconditional claim", "timeouts.stores.shards.claimed", taken_from_anyone, HERE, "TWICE"),
     Mutation("delay dropped", "timeouts.sending.addressed", without_delay, HERE, "EARLY"),
-    Mutation("what may be taken is cancelled", "timeouts.shards.is_untaken", always, FILE, "CANCELLED"),
-    Mutation("a second cancel is denied", "timeouts.dynamodb_ending.is_cancelled", never, HERE, "LOST"),
-    Mutation("a key is not looked for", "timeouts.dynamodb_store.DynamoDBStore.comes", never, HERE, "TWICE"),
+    Mutation("what may be taken is cancelled", "timeouts.stores.shards.is_untaken", always, FILE, "CANCELLED"),
+    Mutation("a second cancel is denied", "timeouts.stores.dynamodb.ending.is_cancelled", never, HERE, "LOST"),
+    Mutation("a key is not looked for", "timeouts.stores.dynamodb.store.DynamoDBStore.comes", never, HERE, "TWICE"),
     Mutation("a key that is found is not confirmed", "timeouts.scheduling.Timeouts._send_or_store", unconfirmed, HERE, "LOST"),
-    Mutation("moved without being hidden", "timeouts.dynamodb_ending.Ending.hide", always, MOVED, "TWICE"),
+    Mutation("moved without being hidden", "timeouts.stores.dynamodb.ending.Ending.hide", always, MOVED, "TWICE"),
 )  # fmt: skip

@@ -12,7 +12,7 @@ from proof.timeouts.kinds import Kind
 from proof.timeouts.setting import HOME, Planned
 from proof.timeouts.stage import Stage
 from proof.timeouts.table import Tables
-from recoverable.timeouts.dynamodb_items import due_key, kept_key
+from recoverable.timeouts.stores.dynamodb.items import due_key, kept_key
 
 A_MOMENT = seconds(0.001)
 """What rounding may take from a delay."""
@@ -29,9 +29,7 @@ class Judge:
         planned: the messages.
     """
 
-    def __init__(
-        self, kind: Kind, stage: Stage, history: History, cast: Cast, planned: list[Planned]
-    ) -> None:
+    def __init__(self, kind: Kind, stage: Stage, history: History, cast: Cast, planned: list[Planned]) -> None:
         self._kind, self._stage, self._history = kind, stage, history
         self._cast, self._planned = cast, planned
         self._passed: list[str] = []

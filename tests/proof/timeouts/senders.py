@@ -12,9 +12,9 @@ from proof.timeouts.kinds import WRONG
 from proof.timeouts.setting import AWAY, HOME, Setting
 from recoverable.timeouts import CriticalError, Dispatcher, StoreUnavailable
 from recoverable.timeouts.client import Sender
-from recoverable.timeouts.migration import abort, migrate
-from recoverable.timeouts.store import Selection
-from recoverable.timeouts.targets import SqsTarget, StoreTarget
+from recoverable.timeouts.migration.moving import abort, migrate
+from recoverable.timeouts.migration.targets import SqsTarget, StoreTarget
+from recoverable.timeouts.stores.rows import Selection
 
 ALL = Selection()
 RETRY_KEPT = seconds(300)

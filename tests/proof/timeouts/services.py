@@ -59,11 +59,7 @@ def refusals(name: str) -> tuple[Failure, ...]:
         "update_item": lambda: refusal("TransactionConflictException"),
         "transact_write_items": lambda: refusal("TransactionCanceledException", CancellationReasons=[met]),
     }
-    return (
-        NO_ANSWER,
-        lambda: refusal("ThrottlingException"),
-        *([conflict[name]] if name in conflict else []),
-    )
+    return (NO_ANSWER, lambda: refusal("ThrottlingException"), *([conflict[name]] if name in conflict else []))
 
 
 class Bucket:
@@ -108,9 +104,7 @@ class Sqs:
         who, now = self._stage.playing.name, self._stage.now
         for entry in entries:
             number = int(entry["MessageBody"].partition(" ")[0])
-            sending = Sending(
-                self._stage.tick(), now, entry.get("DelaySeconds", 0), who, self._skews.get(who, 0)
-            )
+            sending = Sending(self._stage.tick(), now, entry.get("DelaySeconds", 0), who, self._skews.get(who, 0))
             self._history.sent[number].append(sending)
             self._stage.note(f"sent message {number}")
         return {"Successful": [{"Id": entry["Id"]} for entry in entries]}

@@ -52,9 +52,7 @@ class Setting:
         planned: the messages.
     """
 
-    def __init__(
-        self, stage: Stage, kind: Kind, stores: Stores, history: History, planned: list[Planned]
-    ) -> None:
+    def __init__(self, stage: Stage, kind: Kind, stores: Stores, history: History, planned: list[Planned]) -> None:
         self.stage, self.kind, self.stores, self.history = stage, kind, stores, history
         self.planned = {message.id: message for message in planned}
         self.skews: dict[str, float] = {}

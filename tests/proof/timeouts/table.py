@@ -142,9 +142,7 @@ class Tables:
 def page(items: list[Any], request: Any, limit: int | None) -> Any:
     """The first of the items that are looked at, as far as they pass the filter, and where it goes on."""
     looked = items[:limit]
-    answer: Any = {
-        "Items": [item for item in looked if holds(request.get("FilterExpression"), item, request)]
-    }
+    answer: Any = {"Items": [item for item in looked if holds(request.get("FilterExpression"), item, request)]}
     if looked and limit == len(looked):
         answer["LastEvaluatedKey"] = {name: looked[-1][name] for name in ("pk", "sk")}
     return answer
@@ -162,9 +160,5 @@ def written(write: Any) -> Any:
 
 def refusal(code: str, operation: str = "call", **more: Any) -> ClientError:
     """An error that a service of AWS answers with."""
-    told: Any = {
-        "Error": {"Code": code, "Message": code},
-        "ResponseMetadata": {"HTTPStatusCode": 400},
-        **more,
-    }
+    told: Any = {"Error": {"Code": code, "Message": code}, "ResponseMetadata": {"HTTPStatusCode": 400}, **more}
     return ClientError(told, operation)

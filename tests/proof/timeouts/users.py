@@ -85,10 +85,6 @@ def timeout_of(message: Planned) -> Timeout:
 def schedule(timeouts: Timeouts, message: Planned) -> None:
     """Have it scheduled, as users do."""
     made = timeouts.schedule(
-        message.to,
-        message.body,
-        at=message.due,
-        key=message.key,
-        correlation=message.correlation or None,
+        message.to, message.body, at=message.due, key=message.key, correlation=message.correlation or None
     )
     assert made == message.id, made

@@ -14,7 +14,5 @@ logging.disable(logging.CRITICAL)
 
 app = func.FunctionApp()
 app.register_functions(
-    ServiceBusEndpoint(
-        handle, recoverability("soak-error"), queue="soak", connection="ServiceBus"
-    ).blueprint()
+    ServiceBusEndpoint(handle, recoverability("soak-error"), queue="soak", connection="ServiceBus").blueprint()
 )

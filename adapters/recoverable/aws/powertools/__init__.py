@@ -1,7 +1,7 @@
 """The ladder for functions that are written with Powertools for AWS Lambda."""
 
 try:
-    from .processor import RecoverableBatchProcessor
+    from recoverable.aws.powertools.processor import RecoverableBatchProcessor
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] != "aws_lambda_powertools":
         raise

@@ -6,13 +6,15 @@ import logging
 from typing import TYPE_CHECKING, Any, cast
 
 from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType
+from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
-from ...attempt import run
-from ...config import Recoverability
-from ...observe import written
-from ..ladder import LONGEST_DELAY, SETTLE_WITHIN, Ladder, response
-from ..records import records_of
-from .record_handler import Call, RecordHandler
+from recoverable.attempts.drive import drive
+from recoverable.attempts.flow import attempt_each
+from recoverable.aws.powertools.record_handler import RecordHandler
+from recoverable.aws.processor import LONGEST_DELAY, SETTLE_WITHIN, SqsProcessor, response
+from recoverable.aws.records import records_of
+from recoverable.config import Recoverability
+from recoverable.observe.log import log_safely
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,10 +25,10 @@ if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
     from mypy_boto3_sqs import SQSClient
 
-    from ...attempt import Invocation
-    from ...delivery import Counter, Delivery
-    from ...settlements import Settlement
-    from ...timeouts import Timeouts
+    from recoverable.attempts.flow import Invocation
+    from recoverable.message import Message
+    from recoverable.recovery.delivery import Counter, Delivery
+    from recoverable.timeouts import Timeouts
 
     Answers = list[tuple[Any, ...]]
 
@@ -81,7 +83,7 @@ class RecoverableBatchProcessor(BatchProcessor):
             )
         theirs = {} if logger is None else {"logger": logger}  # which Powertools before 3.30 does not know
         super().__init__(EventType.SQS, model, raise_on_entire_batch_failure=False, **theirs)
-        self._ladder = Ladder(
+        self._processor = SqsProcessor(
             "RecoverableBatchProcessor",
             recoverability,
             client=client,
@@ -94,10 +96,7 @@ class RecoverableBatchProcessor(BatchProcessor):
         )
 
     def __call__(
-        self,
-        records: list[dict[str, Any]],
-        handler: Callable[..., Any],
-        lambda_context: LambdaContext | None = None,
+        self, records: list[dict[str, Any]], handler: Callable[..., Any], lambda_context: LambdaContext | None = None
     ) -> Self:
         """Take the records, the handler and the context of one invocation, in place of the last one's.
 
@@ -120,14 +119,14 @@ class RecoverableBatchProcessor(BatchProcessor):
         """
         event = {"Records": self.records}
         refuse_fifo(event)
-        answers: Answers = []
+        calls = HookedCalls(self, self._record_handler)
 
-        def drive(row: list[Delivery], invocation: Invocation) -> list[Settlement]:
-            return [self._attempt(delivery, invocation, answers) for delivery in row]
+        def run_handlers(group: list[Delivery], invocation: Invocation) -> None:
+            drive(attempt_each(group, invocation), calls, invocation.deadline)
 
-        left = self._ladder.climb(event, self._context, drive)
-        self.batch_response = cast("Any", response(left))  # Powertools has a type of its own for it
-        return answers
+        unfinished = self._processor.process(event, self._context, run_handlers, on_failure=calls.report_failure)
+        self.batch_response = cast("Any", response(unfinished))  # Powertools has a type of its own for it
+        return calls.answers
 
     def async_process(self) -> Answers:
         """Refuse.
@@ -148,29 +147,36 @@ class RecoverableBatchProcessor(BatchProcessor):
     def _clean(self) -> None:
         """Leave the response to the ladder: a message whose attempt failed may be forwarded, and is not reported then."""
 
-    def _attempt(self, delivery: Delivery, invocation: Invocation, answers: Answers) -> Settlement:
-        """One message through receipt, handler, hooks and recovery; see `recoverable.attempt.attempt`."""
-        seconds = invocation.received(delivery)
-        if not isinstance(seconds, float):
-            return seconds
-        call = Call(
-            self._record_handler,
-            lambda record, result: answers.append(self.success_handler(record=record, result=result)),
-        )
-        after = invocation.finished
-        error = run(call, delivery.message, seconds, invocation.alarm)
-        if error is not None and (failure := invocation.failure(error, seconds, after=after)) is not None:
-            self._tell_failure(call.record_of(delivery.message), failure, answers)
-        return invocation.ended(delivery, error, seconds, after=after)
 
-    def _tell_failure(self, record: Any, failure: BaseException, answers: Answers) -> None:
-        """Call the hook; what it raises is logged, for the message is judged by its own failure."""
-        told = (type(failure), failure, failure.__traceback__)
+class HookedCalls:
+    """Calls the record handler for each message of one invocation, and the processor's hooks for each attempt.
+
+    Args:
+        processor: whose hooks are called.
+        handler: the record handler.
+    """
+
+    def __init__(self, processor: RecoverableBatchProcessor, handler: RecordHandler) -> None:
+        self._processor, self._handler = processor, handler
+        self._record: Any = None
+        self.answers: Answers = []
+
+    def __call__(self, message: Message) -> None:
+        """Read the record, handle it and call the success hook; what any of the three raises is the attempt's failure."""
+        self._record = None
+        self._record = self._handler.read(message)
+        result = self._handler.handle(self._record, message)
+        self.answers.append(self._processor.success_handler(record=message.native, result=result))
+
+    def report_failure(self, message: Message, failure: BaseException) -> None:
+        """Call the failure hook; what it raises is logged, and the message goes on as its own failure says."""
+        record = SQSRecord(message.native) if self._record is None else self._record
+        exception_info = (type(failure), failure, failure.__traceback__)
         try:
-            answers.append(self.failure_handler(record=record, exception=told))
-        except Exception:  # noqa: BLE001  # told below, with its traceback
+            self.answers.append(self._processor.failure_handler(record=record, exception=exception_info))
+        except Exception:  # noqa: BLE001  # logged, with its traceback
             text = "The failure_handler of %s raised. The message goes on as its own failure says."
-            written(log.exception, text, type(self).__name__)
+            log_safely(log.exception, text, type(self._processor).__name__)
 
 
 def refuse_fifo(event: dict[str, Any]) -> None:

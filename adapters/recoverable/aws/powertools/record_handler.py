@@ -1,4 +1,4 @@
-"""The user's record handler: which kinds are taken, what one is called with, and one call of it."""
+"""Call the user's record handler: which kinds are taken, and with what arguments."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
-from ...answers import refuse_generator
-from ...handlers import ASYNC_GENERATOR, COROUTINE, GENERATOR, code_flags, name_of
-from ...messages import unreadable
+from recoverable.attempts.results import refuse_generator
+from recoverable.checks import ASYNC_GENERATOR, COROUTINE, GENERATOR, code_flags, name_of
+from recoverable.message import unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ...messages import Message
+    from recoverable.message import Message
 
 NOT_RUN = COROUTINE | GENERATOR | ASYNC_GENERATOR
 """Kinds of functions that a plain call does not run."""
@@ -72,25 +72,3 @@ class RecordHandler:
             )
         refuse_generator(answer)
         return answer
-
-
-class Call:
-    """One call of the record handler; afterwards it tells which record that got.
-
-    Args:
-        handler: the record handler.
-        succeeded: called with the native record and the answer, as a part of the attempt.
-    """
-
-    def __init__(self, handler: RecordHandler, succeeded: Callable[[Any, Any], object]) -> None:
-        self._handler, self._succeeded = handler, succeeded
-        self._record: Any = None
-
-    def __call__(self, message: Message) -> None:
-        """Read, handle, tell the success; what any of the three raises is the attempt's failure."""
-        self._record = self._handler.read(message)
-        self._succeeded(message.native, self._handler.handle(self._record, message))
-
-    def record_of(self, message: Message) -> Any:
-        """The record that the handler got; the plain one, when the model could not read it."""
-        return SQSRecord(message.native) if self._record is None else self._record

@@ -23,6 +23,4 @@ def fail(message: Message) -> None:
 for immediate, delayed in json.loads(os.environ["TABLE"]):
     ladder = Recoverability(Immediate(immediate), Delayed(delayed, timedelta(seconds=0.2)))
     row = f"orders-{immediate}-{delayed}"
-    app.register_functions(
-        ServiceBusEndpoint(fail, ladder, queue=row, connection="ServiceBus", name=row).blueprint()
-    )
+    app.register_functions(ServiceBusEndpoint(fail, ladder, queue=row, connection="ServiceBus", name=row).blueprint())

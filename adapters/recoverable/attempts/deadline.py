@@ -1,0 +1,94 @@
+"""Stop a handler that would use up the time kept for settling."""
+
+from __future__ import annotations
+
+import _signal as signal  # type: ignore[import-not-found]  # the module `signal` is this one, and a search among enums at each call
+import threading
+from time import monotonic
+
+from recoverable.errors import TimeUp
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+    from typing import Any, Self, TypeVar
+
+    T = TypeVar("T")
+    R = TypeVar("R")
+
+
+NEVER = float("inf")
+
+TOLERANCE = 0.01
+"""Seconds that a handler may be stopped too late: those of one invocation end together, so that one timer serves them all."""
+
+AGAIN = 0.5
+"""Seconds after which a stopped handler that still has not ended is stopped again: what it waits for then would take the time for settling."""
+
+SHORTEST = 0.001
+"""Seconds that a timer is set to at least; 0 would disarm it."""
+
+
+class Deadline:
+    """SIGALRM for the handlers of one invocation; as a context manager it gives signal and timer back to whoever had them.
+
+    Only the main thread of a POSIX system can be stopped so, and only between two steps of Python code: elsewhere
+    handlers just run, and the host's own time-out ends them; as it does after a handler that used the signal itself.
+    """
+
+    __slots__ = ("_before", "_ends", "_inside", "_rings", "_works")
+
+    def __init__(self) -> None:
+        self._inside, self._ends, self._rings = False, 0.0, NEVER
+        self._works = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+        self._before: tuple[Any, float, float] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is not None:
+            handler, left, since = self._before
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, handler or signal.SIG_DFL)
+            if left:
+                signal.setitimer(signal.ITIMER_REAL, max(left - (monotonic() - since), SHORTEST))
+
+    def call(self, seconds: float, handler: Callable[[T], R], argument: T) -> R:
+        """Call the handler; raise `TimeUp` inside it when the time is up, and again as long as it does not end.
+
+        Args:
+            seconds: the time it has.
+            handler: what to call.
+            argument: what with.
+        """
+        if not self._works:
+            return handler(argument)
+        try:
+            self._ends = monotonic() + seconds
+            self._inside = True
+            if self._rings > self._ends + TOLERANCE:
+                self._set(seconds)
+            return handler(argument)
+        finally:
+            self._inside = False  # the timer runs on, for setting it costs; outside it rings unheard
+
+    def _ring(self, _signal: int, _frame: FrameType | None) -> None:
+        self._rings = NEVER
+        if not self._inside:
+            return
+        early = self._ends - monotonic()
+        if early > 0:  # the timer of the handler before, or somebody else's signal
+            self._set(early)
+            return
+        self._ends += AGAIN
+        self._set(AGAIN)
+        raise TimeUp
+
+    def _set(self, seconds: float) -> None:
+        if self._before is None:
+            self._before = (signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)[0], monotonic())
+            signal.signal(signal.SIGALRM, self._ring)
+        self._rings = monotonic() + seconds
+        signal.setitimer(signal.ITIMER_REAL, max(seconds, SHORTEST))

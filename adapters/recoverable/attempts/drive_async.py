@@ -1,0 +1,74 @@
+"""Run coroutine handlers: the driver of the flow, one run of a handler, and several messages at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from recoverable.attempts.event_loop import run_in_loop, within
+from recoverable.attempts.flow import Invocation, Run, attempt_each
+from recoverable.attempts.results import refuse_generator
+from recoverable.message import Message
+from recoverable.recovery.delivery import Delivery
+
+if TYPE_CHECKING:
+    from recoverable.attempts.flow import Steps
+
+Handler = Callable[[Message], Awaitable[Any]]
+Caller = Callable[[Callable[[], Any]], Awaitable[Any]]
+
+
+async def call_here(function: Callable[[], Any]) -> Any:
+    """Call the function on the event loop, which waits for it."""
+    return function()
+
+
+async def drive_async(steps: Steps, handler: Handler, call: Caller = asyncio.to_thread) -> None:
+    """Do all steps of a flow with a coroutine handler.
+
+    Args:
+        steps: the flow.
+        handler: the user's coroutine function.
+        call: calls what may block; by default in a thread, so that the event loop goes on with other messages.
+    """
+    answer: Any = None
+    try:
+        while True:
+            step = steps.send(answer)
+            if isinstance(step, Run):
+                answer = await run_handler(handler, step.message, step.seconds)
+            else:
+                answer = await call(step.function)
+    except StopIteration:
+        return
+
+
+async def run_handler(handler: Handler, message: Message, seconds: float) -> BaseException | None:
+    """Run the handler once; return None, or whatever it raised; see `drive.run_handler`."""
+    try:
+        refuse_generator(await within(seconds, handler(message)))
+    except BaseException as error:  # noqa: BLE001  # recovery decides about each of them
+        return error
+    return None
+
+
+def attempt_concurrently(
+    handler: Handler, deliveries: Sequence[Delivery], invocation: Invocation, concurrency: int
+) -> None:
+    """Take all deliveries through the flow, so many at a time."""
+    run_in_loop(_attempt_concurrently(handler, iter(deliveries), invocation, concurrency))
+
+
+async def _attempt_concurrently(
+    handler: Handler, deliveries: Iterator[Delivery], invocation: Invocation, concurrency: int
+) -> None:
+    """Start workers that take one delivery after the other from the same iterator."""
+    flows = [attempt_each(deliveries, invocation) for _ in range(concurrency)]
+    workers = [asyncio.create_task(drive_async(flow, handler, call_here)) for flow in flows]
+    try:
+        await asyncio.gather(*workers)
+    finally:  # when one cannot go on, none may in the next invocation, where nobody would settle for it
+        for worker in workers:
+            worker.cancel()
+        await asyncio.wait(workers)

@@ -1,0 +1,86 @@
+"""Run coroutines in the thread's event loop, and cancel them when their time is up."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Coroutine
+from contextvars import copy_context
+from functools import cache
+from threading import get_ident
+from typing import Any, TypeVar
+
+from recoverable.attempts.deadline import AGAIN
+from recoverable.attempts.flow import FOREVER
+from recoverable.environment import current_environment
+from recoverable.errors import TimeUp
+
+T = TypeVar("T")
+
+
+@cache
+def runner(_thread: int) -> asyncio.Runner:
+    """Return the thread's one event loop: clients that handlers keep between invocations are bound to it."""
+    return asyncio.Runner()
+
+
+def run_in_loop(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run the coroutine to its end in the thread's event loop, or in that of a test world."""
+    environment = current_environment.get()
+    in_a_world = environment is not None and environment.runner is not None
+    chosen = environment.runner() if in_a_world else runner(get_ident())  # type: ignore[union-attr,misc]  # as just checked
+    # a copy of today's context: without one, what was set since the runner's first run would not be seen
+    return chosen.run(coroutine, context=copy_context())
+
+
+async def within(seconds: float, awaitable: Awaitable[Any]) -> Any:
+    """Await to the end and return the result; cancel when the time is up.
+
+    Raises:
+        TimeUp: the time is up; its traceback shows where the handler stood.
+    """
+    if seconds == FOREVER:
+        return await to_its_end(awaitable)
+    limit = Limit(seconds)
+    try:
+        return await to_its_end(awaitable)
+    except asyncio.CancelledError as error:
+        if not limit.cancelled:
+            raise
+        raise TimeUp().with_traceback(error.__traceback__) from None
+    finally:
+        limit.end()
+
+
+class Limit:
+    """Cancels the task that it is made in when its time is up, and again as long as it does not end.
+
+    `asyncio.timeout` cancels once, and what a handler awaits then, such as the end of a connection, would take the time for settling.
+
+    Args:
+        seconds: the time it has.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._task: asyncio.Task[Any] = asyncio.current_task()  # type: ignore[assignment]  # who awaits is in one
+        self._timer = self._loop.call_later(seconds, self._cancel)
+        self.cancelled = 0
+
+    def _cancel(self) -> None:
+        self._task.cancel()
+        self.cancelled += 1
+        self._timer = self._loop.call_later(AGAIN, self._cancel)
+
+    def end(self) -> None:
+        """Cancel no more, and leave the task as it was found."""
+        self._timer.cancel()
+        for _ in range(self.cancelled):
+            self._task.uncancel()
+
+
+async def to_its_end(awaitable: Awaitable[Any]) -> Any:
+    """Await, and await what comes of it: a wrapper that is a coroutine itself may return the handler's unawaited."""
+    result = await awaitable
+    while isinstance(result, Coroutine | asyncio.Future):
+        result = await result
+    return result

@@ -1,0 +1,217 @@
+"""Take messages through receipt, handler and recovery: one generator for both clouds, which does no I/O itself.
+
+It yields `Run` to have the handler run and `Call` to have a function called that may block, and gets back what came of it. A driver
+does both: `drive` for plain handlers, `drive_async` for coroutines.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from functools import partial
+
+from recoverable.errors import TimeUp, UnreportedFailure
+from recoverable.limits import MAX_DELAY, NO_DELAY
+from recoverable.recovery.delivery import Deferral
+from recoverable.recovery.settlement import COMPLETE, Redeliver
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable
+    from typing import Any, TypeAlias
+
+    from recoverable.attempts.deadline import Deadline
+    from recoverable.config import Recoverability
+    from recoverable.message import Message
+    from recoverable.rate_limit.limiter import Limiter
+    from recoverable.recovery.delivery import Delivery, Platform
+    from recoverable.recovery.settlement import Settlement
+
+    Steps: TypeAlias = Generator["Run | Call", Any, None]
+
+AT_ONCE = Redeliver(NO_DELAY)
+
+INTERRUPTIONS = (KeyboardInterrupt, SystemExit)
+"""What a handler raises to end the process."""
+
+FOREVER = float("inf")
+"""Seconds where nothing sets a limit."""
+
+
+class Run:
+    """Run the handler on a message; the answer is None, or what the handler raised.
+
+    Args:
+        message: the message.
+        seconds: how long the handler may run.
+    """
+
+    __slots__ = ("message", "seconds")
+
+    def __init__(self, message: Message, seconds: float) -> None:
+        self.message, self.seconds = message, seconds
+
+
+class Call:
+    """Call a function that may block, such as one that asks a store; the answer is its result.
+
+    Args:
+        function: the function, without arguments.
+    """
+
+    __slots__ = ("function",)
+
+    def __init__(self, function: Callable[[], Any]) -> None:
+        self.function = function
+
+
+class Invocation:
+    """What one invocation gives to each of its attempts: the settings, the platform and the time.
+
+    Args:
+        recoverability: the settings, the error queue resolved.
+        platform: what it counts and can do.
+        clock: the time.
+        seconds_left: how long handlers may still run; None when the host sets no limit.
+        handler_timeout: how long one handler may run; None for as long as the invocation allows.
+        deadline: stops plain handlers; None where nothing can.
+        limiter: decides who may be attempted where the rate may be limited.
+        on_failure: called with the message and the exception of each failed attempt, before recovery decides.
+        holds_interruptions: True to settle first when a handler raises KeyboardInterrupt or SystemExit; False to raise it at once.
+    """
+
+    def __init__(
+        self,
+        recoverability: Recoverability,
+        platform: Platform,
+        clock: Callable[[], datetime],
+        *,
+        seconds_left: Callable[[], float] | None = None,
+        handler_timeout: timedelta | None = None,
+        deadline: Deadline | None = None,
+        limiter: Limiter | None = None,
+        on_failure: Callable[[Message, BaseException], None] | None = None,
+        holds_interruptions: bool = True,
+    ) -> None:
+        self._recoverability, self._platform, self._clock = recoverability, platform, clock
+        self._seconds_left = seconds_left or (lambda: FOREVER)
+        self._own_seconds = FOREVER if handler_timeout is None else handler_timeout.total_seconds()
+        self.deadline, self.limiter = deadline, limiter
+        self._on_failure, self._holds_interruptions = on_failure, holds_interruptions
+        self.finished = 0
+        self.interruption: KeyboardInterrupt | SystemExit | None = None  # to be raised again after settling
+
+    def settle_on_receipt(self, delivery: Delivery, *, may_defer: bool = True) -> Settlement | None:
+        """Return the settlement of a delivery whose handler must not run now; None when it may.
+
+        Args:
+            delivery: the message as it came.
+            may_defer: False when a deferral could not be sent, and the handler must run instead.
+        """
+        if delivery.due_at is not None and may_defer and (hop := self._hop(delivery, delivery.due_at)):
+            return hop
+        if delivery.unreported and (settlement := self._settle_unreported(delivery)) != AT_ONCE:
+            return settlement  # else its handler runs: what was just delivered need not be delivered again
+        if self.limiter is not None and may_defer:
+            delay = self.limiter.delay_before_attempt(delivery)
+            return None if delay is None else self._decide(delivery, Deferral(delay, "the rate is limited"))
+        return None
+
+    def seconds_for_handler(self) -> float:
+        """Return how long a handler that starts now may run; 0 or less when none may start."""
+        seconds = self._seconds_left()
+        if self.interruption is not None:
+            return 0
+        return seconds if seconds < self._own_seconds else self._own_seconds  # noqa: FURB136  # min() costs each record more than this
+
+    def hand_back(self, delivery: Delivery) -> Settlement:
+        """Return the settlement of a message for which there is no time now."""
+        if self.limiter is not None:
+            self.limiter.release_probe(delivery)
+        return self._decide(delivery, Deferral(NO_DELAY, "this invocation has no time left for it"))
+
+    def settle_on_end(self, delivery: Delivery, seconds: float, *, first: bool) -> Settlement:
+        """Return the settlement of a delivery whose handler has ended; `delivery.error` says how.
+
+        Args:
+            delivery: the message as it came.
+            seconds: how long the handler was allowed to run.
+            first: True if no other had ended in this invocation when it began.
+        """
+        self.finished += 1
+        if delivery.error is None:
+            if self.limiter is not None:
+                self.limiter.succeeded()
+            return COMPLETE
+        failure: BaseException | None = delivery.error
+        if isinstance(failure, TimeUp):
+            from recoverable.recovery.decision import classify_timeout  # noqa: PLC0415  # as in `_decide`
+
+            failure = classify_timeout(failure, seconds, counts_as_failure=first or seconds == self._own_seconds)
+        if failure is None:
+            return self.hand_back(delivery)
+        if self._on_failure is not None:
+            self._on_failure(delivery.message, failure)
+        if self.limiter is not None and (delay := self.limiter.failed(delivery, failure)) is not None:
+            return self._decide(delivery, Deferral(delay, "the rate is limited", failure=failure))
+        return self._decide(delivery, failure)
+
+    def interrupt(self, interruption: KeyboardInterrupt | SystemExit) -> None:
+        """Remember to end the process after settling, or end it now.
+
+        Raises:
+            KeyboardInterrupt, SystemExit: where nothing is settled before it ends: a copy would come beside the original, which comes back.
+        """
+        if not self._holds_interruptions:
+            raise interruption
+        self.interruption = interruption
+
+    def _hop(self, delivery: Delivery, due_at: datetime) -> Settlement | None:
+        """Return the next hop of a copy that must wait longer; None when it is due, or would not be for an absurdly long time."""
+        delay = due_at - self._clock()
+        if NO_DELAY < delay <= MAX_DELAY:
+            return self._decide(delivery, Deferral(delay, "it is not yet due", hop=True))
+        return None
+
+    def _settle_unreported(self, delivery: Delivery) -> Settlement:
+        why = "its deliveries ended without a recorded outcome: time-out, crash or lack of memory"
+        return self._decide(delivery, UnreportedFailure(why))
+
+    def _decide(self, delivery: Delivery, event: BaseException | Deferral) -> Settlement:
+        """Ask the failure side, which is imported when something first fails."""
+        from recoverable.attempts.decide import decide_and_report  # noqa: PLC0415
+
+        settings, now = self._recoverability, self._clock()
+        return decide_and_report(delivery, event, recoverability=settings, platform=self._platform, now=now)
+
+
+def attempt_each(deliveries: Iterable[Delivery], invocation: Invocation, *, may_defer: bool = True) -> Steps:
+    """Take each delivery through receipt, handler and recovery, and note its settlement on it.
+
+    Args:
+        deliveries: the messages as they came; several generators may share one iterator.
+        invocation: what they run in.
+        may_defer: False when deferrals could not be sent, and handlers must run instead.
+    """
+    limiter = invocation.limiter
+    for delivery in deliveries:
+        if limiter is None or limiter.is_untroubled(delivery):
+            settlement = invocation.settle_on_receipt(delivery, may_defer=may_defer)
+        else:
+            settlement = yield Call(partial(invocation.settle_on_receipt, delivery, may_defer=may_defer))
+        if settlement is None and (seconds := invocation.seconds_for_handler()) <= 0:
+            settlement = invocation.hand_back(delivery)
+        elif settlement is None:
+            first = invocation.finished == 0
+            delivery.error = yield Run(delivery.message, seconds)
+            if isinstance(delivery.error, INTERRUPTIONS):
+                invocation.interrupt(delivery.error)
+            if limiter is None or (delivery.error is None and not limiter.alert):
+                settlement = invocation.settle_on_end(delivery, seconds, first=first)
+            else:
+                settlement = yield Call(partial(invocation.settle_on_end, delivery, seconds, first=first))
+        delivery.settlement = settlement
+
+
+def now() -> datetime:
+    """Return the time in UTC: the clock of those who bring none."""
+    return datetime.now(UTC)

@@ -1,0 +1,29 @@
+"""What kind of function a handler is, found out without importing `inspect`."""
+
+from __future__ import annotations
+
+from recoverable.checks import ASYNC_GENERATOR, COROUTINE, GENERATOR, code_flags
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+
+def is_coroutine_handler(handler: Callable[..., Any]) -> bool:
+    """Whether calling the handler gives a coroutine; what is plainly a function of one argument is not looked at closer.
+
+    Raises:
+        TypeError: it cannot be called with one message, or calling it would run nothing because it is a generator.
+    """
+    one = getattr(getattr(handler, "__code__", None), "co_argcount", 0) == 1
+    if not one or hasattr(handler, "__self__") or code_flags(handler) & (GENERATOR | ASYNC_GENERATOR):
+        from recoverable.attempts.signatures import check  # noqa: PLC0415  # most handlers are what they should be
+
+        check(handler)
+    return is_coroutine_function(handler)
+
+
+def is_coroutine_function(function: Callable[..., Any]) -> bool:
+    """Whether calling it gives a coroutine."""
+    return bool(code_flags(function) & COROUTINE)

@@ -1,0 +1,36 @@
+"""Check what a handler returned: it means nothing, unless it is work that has yet to be done."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Generator
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def finish(result: Any, seconds: float) -> None:
+    """Run to its end what a plain handler returned unawaited, so that no message is completed unhandled.
+
+    Args:
+        result: what the handler returned.
+        seconds: how long it may run.
+
+    Raises:
+        TypeError: it is a generator; what the awaited work raises passes as it is.
+    """
+    if hasattr(result, "__await__"):
+        from recoverable.attempts.event_loop import run_in_loop, within  # noqa: PLC0415  # asyncio, when there is something to await
+
+        result = run_in_loop(within(seconds, result))
+    refuse_generator(result)
+
+
+def refuse_generator(result: object) -> None:
+    """Refuse a generator: the function that returned it has not begun.
+
+    Raises:
+        TypeError: it is a generator, plain or asynchronous.
+    """
+    if isinstance(result, Generator | AsyncGenerator):
+        raise TypeError("the handler answered a generator, and nothing of it has run; write return instead of yield")

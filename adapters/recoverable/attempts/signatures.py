@@ -1,0 +1,48 @@
+"""Why something is no handler: it cannot be called, cannot be called with one message, or runs nothing when it is."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from recoverable.checks import ASYNC_GENERATOR, GENERATOR, code_flags, name_of
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from typing import Any
+
+ANY_NUMBER = 0x04
+"""The flag of code that takes `*args` (CPython, "Code Objects Bit Flags" of `inspect`)."""
+
+
+def check(handler: Any) -> None:
+    """Let a function of one message pass.
+
+    Raises:
+        TypeError: it is none; the text says what to write instead.
+    """
+    if not callable(handler):
+        raise TypeError(f"the handler is {handler!r}; write a function that takes one Message")
+    if isinstance(handler, type):
+        raise TypeError(
+            f"the handler is the class {handler.__name__}; write a function that takes one Message, or {handler.__name__}()"
+        )
+    if code_flags(handler) & (GENERATOR | ASYNC_GENERATOR):
+        raise TypeError(
+            f"the handler {name_of(handler)} is a generator, and calling it runs nothing; write return instead of yield"
+        )
+    _check_arguments(handler)
+
+
+def _check_arguments(handler: Any) -> None:
+    """Refuse what takes no argument or wants more than one; what does not tell, such as a built-in, is believed."""
+    function = handler if hasattr(handler, "__code__") else handler.__call__
+    code = getattr(function, "__code__", None)
+    if isinstance(handler, partial) or code is None or code_flags(function) & ANY_NUMBER:
+        return
+    names = code.co_varnames[hasattr(function, "__self__") : code.co_argcount]
+    wanted = len(names) - len(function.__defaults__ or ())
+    if not names or wanted > 1:
+        raise TypeError(
+            f"the handler {name_of(handler)} takes ({', '.join(names)}); write a function that takes one Message:"
+            " the endpoint is what the platform calls, and gives each message to it"
+        )

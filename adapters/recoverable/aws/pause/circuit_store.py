@@ -1,0 +1,152 @@
+"""A circuit that instances share through one item of a DynamoDB table."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from functools import cache
+
+from recoverable.checks import checked_delay, checked_queue
+from recoverable.rate_limit.settings import StoreUnavailable
+from recoverable.rate_limit.state import Snapshot, from_item, to_item
+from recoverable.rate_limit.store import call_within
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import ThreadPoolExecutor
+    from typing import Any, TypeVar
+
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+    from recoverable.rate_limit.state import Circuit
+
+    T = TypeVar("T")
+
+KEY, VERSION = "circuit", "version"
+TIMEOUT = timedelta(milliseconds=200)
+"""How long a call may take: some twenty times what DynamoDB takes when all is well."""
+
+LONGEST_TIMEOUT = timedelta(seconds=5)
+SLACK = 0.8
+"""Seconds that a call gets beside its patience for what is not the network's: its name looked up, certificates read by a small function's share of a processor."""
+
+ABSENT = 0
+"""The version of a circuit that was never changed, and is no item yet."""
+
+
+class DynamoDbCircuit:
+    """A circuit in DynamoDB: `RateLimit(..., store=DynamoDbCircuit("circuits", "orders"))`.
+
+    The function needs `dynamodb:GetItem` and `dynamodb:PutItem` on the table, whose partition key is the text "circuit".
+
+    Args:
+        table: the table's name.
+        name: the circuit's; what shares a name is limited together.
+        client: a boto3 DynamoDB client, instead of the one made when something first fails.
+        patience: how long the network may take for a call, up to 5 s; then, or 0.8 s later where its name is not looked up, the instance goes on without.
+
+    Raises:
+        TypeError: a setting of another kind.
+        ValueError: a blank name, or no patience at all.
+    """
+
+    __slots__ = ("_client", "_timeout", "name", "table")
+
+    def __init__(
+        self, table: str, name: str, *, client: DynamoDBClient | None = None, patience: timedelta = TIMEOUT
+    ) -> None:
+        self.table = checked_queue("DynamoDbCircuit(table)", table)
+        self.name = checked_queue("DynamoDbCircuit(name)", name)
+        if not checked_delay("DynamoDbCircuit(patience)", patience, LONGEST_TIMEOUT):
+            raise ValueError("DynamoDbCircuit(patience) is 0; write how long a call may take")
+        self._client, self._timeout = client, patience.total_seconds()
+
+    def read(self) -> Snapshot:
+        """The circuit as it is.
+
+        Raises:
+            StoreUnavailable: it cannot be told now.
+        """
+        key: Any = {KEY: {"S": self.name}}
+        answer = self._asked(lambda client: client.get_item(TableName=self.table, Key=key, ConsistentRead=True))
+        item = answer.get("Item", {})
+        return from_item({name: value.get("S") for name, value in item.items()}, version_of(item))
+
+    def compare_and_set(self, snapshot: Snapshot, circuit: Circuit, switch: str = "") -> Snapshot | None:
+        """Change the circuit, if it still is as in the snapshot; None when another instance was faster.
+
+        Raises:
+            StoreUnavailable: it is not known whether it was changed.
+        """
+        if not isinstance(snapshot.version, int):
+            return None
+        version = snapshot.version + 1
+        texts = {KEY: self.name, **to_item(circuit, switch)}
+        item: Any = {name: {"S": text} for name, text in texts.items()} | {VERSION: {"N": str(version)}}
+        condition: Any = {"ConditionExpression": f"attribute_not_exists({KEY})"}
+        if snapshot.version != ABSENT:
+            values = {":snapshot": {"N": str(snapshot.version)}}
+            condition = {"ConditionExpression": f"{VERSION} = :snapshot", "ExpressionAttributeValues": values}
+        answer = self._asked(lambda client: client.put_item(TableName=self.table, Item=item, **condition))
+        return Snapshot(circuit, version, switch) if answer else None
+
+    def _asked(self, call: Callable[[DynamoDBClient], Any]) -> Any:
+        """The answer to one call; None when its condition did not hold."""
+        try:
+            from botocore.exceptions import BotoCoreError, ClientError
+        except ModuleNotFoundError as error:
+            raise StoreUnavailable(
+                f"{error}; Lambda's runtimes bring boto3, elsewhere: pip install 'recoverable[aws]'"
+            ) from error
+        try:
+            client = self._client or dynamodb_client(self._timeout)
+            return call_within(self._timeout + SLACK, caller(self.table), lambda: call(client))
+        except TimeoutError as error:
+            raise StoreUnavailable(f"DynamoDB gave no answer within {self._timeout + SLACK:g} s") from error
+        except ClientError as error:
+            if error.response["Error"]["Code"] == "ConditionalCheckFailedException":
+                return None
+            raise StoreUnavailable(f"DynamoDB answered {error}") from error
+        except BotoCoreError as error:
+            raise StoreUnavailable(f"DynamoDB gave no answer ({type(error).__name__})") from error
+
+
+def version_of(item: Any) -> int:
+    """The version of an item.
+
+    Raises:
+        StoreUnavailable: it has none, and was written by something else.
+    """
+    if not item:
+        return ABSENT
+    text = item.get(VERSION, {}).get("N", "")
+    if not (text.isascii() and text.isdigit()):
+        raise StoreUnavailable(
+            f"its item has no {VERSION}, and was not written by us; delete it, or name another circuit"
+        )
+    return int(text)
+
+
+@cache
+def caller(_table: str) -> ThreadPoolExecutor:
+    """The thread that asks."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    return ThreadPoolExecutor(1, "recoverable-circuit")
+
+
+@cache
+def dynamodb_client(patience: float) -> DynamoDBClient:
+    """The process's client, made when something first fails; it tries each call once.
+
+    Args:
+        patience: seconds for one call, connecting included.
+    """
+    import boto3
+    from botocore.config import Config
+
+    config = Config(
+        connect_timeout=patience / 2, read_timeout=patience / 2, retries={"total_max_attempts": 1, "mode": "standard"}
+    )
+    client: DynamoDBClient = boto3.client("dynamodb", config=config)
+    return client

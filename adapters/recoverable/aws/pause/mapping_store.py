@@ -1,0 +1,158 @@
+"""What a pause asks of AWS: the event source mapping, and the mark that it was us who disabled it."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from recoverable.aws.queues import queue_from_arn
+from recoverable.frozen import Frozen
+from recoverable.headers import write_date
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+    from typing import Any, TypeAlias, TypeVar
+
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_lambda import LambdaClient
+
+    from recoverable.aws.pause.circuit_store import DynamoDbCircuit
+
+    T = TypeVar("T")
+    Mark: TypeAlias = str
+
+PAUSED_AT = "paused_at"
+PATIENCE = 1.0
+"""Seconds for one call: a pause makes four, mostly within the 3 s that an invocation keeps for settling."""
+
+
+class Mapping(Frozen):
+    """An event source mapping.
+
+    Args:
+        uuid: what names it.
+        state: Enabled, Disabling, ... in Lambda's words (GetEventSourceMapping, `State`).
+    """
+
+    uuid: str
+    state: str
+
+
+class NotNow(Exception):
+    """Raised when AWS did not do what it was asked: busy with the mapping, throttled, unreachable, or not allowed."""
+
+
+class PauseStore:
+    """AWS, as far as pausing needs it.
+
+    Args:
+        circuit: whose table holds the mark.
+        queue_arn: the ARN of the queue.
+        function: the function's name.
+        dynamodb: a boto3 client, instead of one of our own.
+        lambda_: the same for Lambda.
+    """
+
+    def __init__(
+        self,
+        circuit: DynamoDbCircuit,
+        *,
+        queue_arn: str,
+        function: str,
+        dynamodb: DynamoDBClient | None = None,
+        lambda_: LambdaClient | None = None,
+    ) -> None:
+        self._table, self._key = circuit.table, {"circuit": {"S": f"{circuit.name} (paused)"}}
+        self.queue_arn, self._function = queue_arn, function
+        self._clients: dict[str, Any] = {"dynamodb": dynamodb, "lambda": lambda_}
+
+    def mark(self) -> Mark | None:
+        """The mark that we paused the trigger; None when there is none."""
+        dynamodb: DynamoDBClient = self._client("dynamodb")
+        key: Any = self._key
+        asked = done(lambda: dynamodb.get_item(TableName=self._table, Key=key, ConsistentRead=True))
+        item = asked.get("Item")
+        return None if item is None else str(item.get(PAUSED_AT, {}).get("S", ""))
+
+    def set_mark(self, now: datetime) -> None:
+        """Mark that we pause the trigger."""
+        dynamodb: DynamoDBClient = self._client("dynamodb")
+        item: Any = {**self._key, PAUSED_AT: {"S": write_date(now)}}
+        done(lambda: dynamodb.put_item(TableName=self._table, Item=item))
+
+    def remove_mark(self, mark: Mark) -> None:
+        """Remove the mark, if it still is the one that was seen: another pause may have begun."""
+        dynamodb: DynamoDBClient = self._client("dynamodb")
+        seen: Any = {":seen": {"S": mark}}
+        key: Any = self._key
+        done(
+            lambda: dynamodb.delete_item(
+                TableName=self._table,
+                Key=key,
+                ConditionExpression=f"{PAUSED_AT} = :seen",
+                ExpressionAttributeValues=seen,
+            ),
+            unless="ConditionalCheckFailedException",
+        )
+
+    def mapping(self) -> Mapping:
+        """The event source mapping that brings the queue to the function."""
+        aws: LambdaClient = self._client("lambda")
+        name, queue = self._function, self.queue_arn
+        asked = done(lambda: aws.list_event_source_mappings(FunctionName=name, EventSourceArn=queue))
+        for mapping in asked["EventSourceMappings"]:
+            return Mapping(mapping["UUID"], mapping["State"])
+        raise NotNow(f"no event source mapping brings {queue} to {name}")
+
+    def enable(self, mapping: Mapping) -> None:
+        """Let the mapping deliver."""
+        self._set_enabled(mapping, enabled=True)
+
+    def disable(self, mapping: Mapping) -> None:
+        """Let the mapping deliver nothing more; what it holds already still comes."""
+        self._set_enabled(mapping, enabled=False)
+
+    def _set_enabled(self, mapping: Mapping, *, enabled: bool) -> None:
+        aws: LambdaClient = self._client("lambda")
+        done(lambda: aws.update_event_source_mapping(UUID=mapping.uuid, Enabled=enabled))
+
+    def _client(self, service: str) -> Any:
+        return self._clients[service] or done(lambda: client_of(service, queue_from_arn(self.queue_arn).region))
+
+
+def done(call: Callable[[], T], *, unless: str | None = None) -> T:
+    """The answer to one call.
+
+    Args:
+        call: makes it.
+        unless: the error by which AWS says that there is nothing to do.
+
+    Raises:
+        NotNow: AWS gave another error, or no answer.
+    """
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        return call()
+    except ClientError as error:
+        if error.response["Error"]["Code"] == unless:
+            nothing: Any = error.response
+            kept: T = nothing
+            return kept
+        raise NotNow(str(error)) from error
+    except BotoCoreError as error:
+        raise NotNow(type(error).__name__) from error
+
+
+@cache
+def client_of(service: str, region: str) -> Any:
+    """The process's client of a service, made when first needed; it tries each call once."""
+    import boto3
+    from botocore.config import Config
+
+    config = Config(
+        connect_timeout=PATIENCE / 2, read_timeout=PATIENCE / 2, retries={"total_max_attempts": 1, "mode": "standard"}
+    )
+    session: Any = boto3.session.Session(region_name=region)
+    return session.client(service, config=config)

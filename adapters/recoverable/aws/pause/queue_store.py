@@ -1,0 +1,51 @@
+"""What the probe asks of SQS: one message of the queue, and to delete it when it is done with."""
+
+from __future__ import annotations
+
+from recoverable.aws.client import sqs_client
+from recoverable.aws.queues import queue_from_arn
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from typing import Any
+
+    from mypy_boto3_sqs import SQSClient
+
+PATIENCE = 6.0
+"""Seconds for one call; a receive waits for one of them."""
+
+
+class SqsProbeQueue:
+    """The queue of a paused trigger.
+
+    Args:
+        queue_arn: the queue's ARN.
+        client: a boto3 SQS client, instead of one of our own.
+
+    Raises:
+        ValueError: it is no ARN of an SQS queue.
+    """
+
+    def __init__(self, queue_arn: str, *, client: SQSClient | None = None) -> None:
+        self._queue, self._client = queue_from_arn(queue_arn), client
+
+    def receive(self) -> Any | None:
+        """One message; None when there is none to be had now. Without waiting SQS would ask only some of its servers."""
+        sqs, url = self._reached()
+        answer = sqs.receive_message(
+            QueueUrl=url,
+            MaxNumberOfMessages=1,
+            WaitTimeSeconds=1,
+            AttributeNames=["All"],
+            MessageAttributeNames=["All"],
+        )
+        return next(iter(answer.get("Messages", ())), None)
+
+    def delete(self, message: Any) -> None:
+        """Delete a message that is done with."""
+        sqs, url = self._reached()
+        sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+
+    def _reached(self) -> tuple[SQSClient, str]:
+        sqs = self._client or sqs_client(self._queue.region, PATIENCE)
+        return sqs, self._queue.url_at(sqs.meta.endpoint_url)

@@ -1,0 +1,139 @@
+"""`PauseTrigger`: while the rate is limited nothing is delivered, and so nothing paid for; the probe looks whether it is over."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+
+from recoverable.attempts.flow import now
+from recoverable.aws.pause.mapping_store import NotNow, PauseStore
+from recoverable.aws.queues import queue_from_arn
+from recoverable.checks import checked_delay, checked_queue
+from recoverable.observe.log import log_safely
+from recoverable.rate_limit.state import CLOSED, Open
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+    from typing import Literal, TypeAlias
+
+    from recoverable.aws.pause.circuit_store import DynamoDbCircuit
+    from recoverable.aws.pause.mapping_store import Mark
+    from recoverable.rate_limit.state import Circuit
+
+    Step: TypeAlias = Literal["pause", "resume", "forget", "none"]
+    Trigger: TypeAlias = Literal["running", "resumed", "paused", "changing", "left alone"]
+
+log = logging.getLogger("recoverable.rate_limit")
+
+LONGEST = timedelta(hours=24)
+"""The longest pause: after it messages are deferred instead, so that what fails goes on with its ladder and is seen."""
+
+
+class PauseTrigger:
+    """Pauses the function's trigger while the rate is limited: `RateLimit(..., on_started=pause.start, on_ended=pause.stop)`.
+
+    It disables the event source mapping, and marks that it was us: what an operator disabled stays as it is.
+
+    Args:
+        circuit: the circuit, which the function and the probe share; its table holds the mark too.
+        queue_arn: the ARN of the queue that triggers the function.
+        function: the function's name, with its alias when the mapping is the alias's.
+        longest: how long a pause may last, up to 365 days; after that the messages of the queue are deferred instead.
+        store: what is asked of AWS; made when it is first needed.
+        clock: gives the time.
+
+    Raises:
+        TypeError: a setting of another kind.
+        ValueError: a blank name, or no ARN of a queue.
+    """
+
+    def __init__(
+        self,
+        circuit: DynamoDbCircuit,
+        *,
+        queue_arn: str,
+        function: str,
+        longest: timedelta = LONGEST,
+        store: PauseStore | None = None,
+        clock: Callable[[], datetime] = now,
+    ) -> None:
+        queue_from_arn(checked_queue("PauseTrigger(queue_arn)", queue_arn))
+        checked_queue("PauseTrigger(function)", function)
+        self.circuit, self.clock = circuit, clock
+        self.store = store or PauseStore(circuit, queue_arn=queue_arn, function=function)
+        self._longest = checked_delay("PauseTrigger(longest)", longest)
+
+    def start(self) -> None:
+        """Pause the trigger; what cannot be done now is left to the probe."""
+        now = self.clock()
+        self._try(Open(now, now))
+
+    def stop(self) -> None:
+        """Let the trigger run again; what cannot be done now is left to the probe."""
+        self._try(CLOSED)
+
+    def repair(self) -> Trigger:
+        """Make of the trigger what the circuit wants, whatever was left half done; how it stands now.
+
+        Raises:
+            StoreUnavailable: the circuit cannot be told now.
+            NotNow: AWS did not answer, or not as it should: nothing is known to have changed.
+        """
+        return self._bring(self.circuit.read().circuit)
+
+    def _try(self, circuit: Circuit) -> None:
+        try:
+            self._bring(circuit)
+        except NotNow as error:
+            text = "The trigger cannot be changed now: %s. As a result, the probe changes it within a minute or two."
+            log_safely(log.warning, text, error)
+
+    def _bring(self, circuit: Circuit) -> Trigger:
+        mark, mapping = self.store.mark(), self.store.mapping()
+        match step_for(circuit, mark, mapping.state, self.clock(), self._longest):
+            case "pause":
+                self.store.set_mark(self.clock())  # first, for without it a disabled mapping is its operator's
+                self.store.disable(mapping)
+                log_safely(log.warning, "The trigger is paused: its event source mapping is disabled.")
+                return "paused"
+            case "resume":
+                self.store.enable(mapping)  # the mark stays until it is seen to run: a death here must leave a trace
+                log_safely(log.info, "The trigger runs again: its event source mapping is enabled.")
+                return "resumed"
+            case "forget":
+                self.store.remove_mark(mark or "")
+                return "running"
+            case "none":
+                return standing(mark, mapping.state)
+
+
+def step_for(circuit: Circuit, mark: Mark | None, state: str, now: datetime, longest: timedelta) -> Step:
+    """What is to be done with the trigger.
+
+    Args:
+        circuit: the circuit.
+        mark: the mark that we paused it, if it is there.
+        state: the mapping's, in Lambda's words.
+        now: the time.
+        longest: how long a pause may last.
+    """
+    # what began in a far future, no clock of ours wrote
+    wants_pause = isinstance(circuit, Open) and abs(now - circuit.since) < longest
+    if wants_pause:
+        return "pause" if state == "Enabled" else "none"
+    if mark is None:
+        return "none"
+    if state == "Disabled":
+        return "resume"
+    return "forget" if state == "Enabled" else "none"
+
+
+def standing(mark: Mark | None, state: str) -> Trigger:
+    """How a trigger stands with which nothing is to be done: one that is disabled without our mark is its operator's."""
+    if state == "Enabled":
+        return "running"
+    if state not in {"Disabled", "Disabling"}:
+        return "changing"
+    return "left alone" if mark is None else "paused"

@@ -1,0 +1,202 @@
+"""Check an SQS endpoint's settings and process batches with them: what the endpoint and the Powertools processor share."""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+
+from recoverable.attempts.deadline import Deadline
+from recoverable.attempts.flow import Invocation, now
+from recoverable.aws.batch import process_batch
+from recoverable.aws.queues import queue_from_arn
+from recoverable.aws.records import delivery_of, records_of
+from recoverable.aws.time_budget import LONGEST_INVOCATION, TimeBudget
+from recoverable.checks import checked_delay
+from recoverable.config import Failed, Recoverability
+from recoverable.environment import Environment, current_environment
+from recoverable.recovery.delivery import Platform
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+    from typing import Any, TypedDict
+
+    from mypy_boto3_sqs import SQSClient
+
+    from recoverable.aws.batch import RunHandlers
+    from recoverable.message import Message
+    from recoverable.rate_limit.limiter import Limiter
+    from recoverable.rate_limit.store import Breaker
+    from recoverable.recovery.delivery import Counter, Delivery
+    from recoverable.timeouts import Timeouts
+
+    class Failure(TypedDict):
+        """One message that is to be delivered again."""
+
+        itemIdentifier: str
+
+    class Response(TypedDict):
+        """What an event source mapping with ReportBatchItemFailures wants."""
+
+        batchItemFailures: list[Failure]
+
+
+LONGEST_DELAY = timedelta(seconds=900)
+"""SQS delays a message by 15 minutes at most (Amazon SQS delay queues)."""
+
+SETTLE_WITHIN = timedelta(seconds=3)
+"""What is kept of an invocation's time for settling, unless said otherwise."""
+
+
+class SqsProcessor:
+    """Settings, checked, and what processes batches with them; it changes with no invocation. `recoverability` has its error queue resolved.
+
+    Args:
+        owner: the name of the class that was given the settings, for errors.
+        recoverability: the ladder.
+        client: see `SqsEndpoint`, as for the rest.
+        clock: gives the time.
+        counter: "native" or "header".
+        handler_timeout: how long a handler may work on one message.
+        settle_within: the time kept for settling.
+        longest_delay: how long one copy waits.
+        timeouts: where copies are stored that must wait longer; None for hops.
+
+    Raises:
+        TypeError: a setting of another kind.
+        ValueError: a setting out of range.
+    """
+
+    def __init__(
+        self,
+        owner: str,
+        recoverability: Recoverability,
+        *,
+        client: SQSClient | None,
+        clock: Callable[[], datetime] | None,
+        counter: Counter,
+        handler_timeout: timedelta | None,
+        settle_within: timedelta,
+        longest_delay: timedelta,
+        timeouts: Timeouts | None = None,
+    ) -> None:
+        if counter not in ("native", "header"):
+            raise ValueError(f'{owner}(counter) is {counter!r}; write "native" or "header"')
+        if handler_timeout is not None and not checked_delay(
+            f"{owner}(handler_timeout)", handler_timeout, LONGEST_INVOCATION
+        ):
+            raise ValueError(f"{owner}(handler_timeout) is 0; write how long a handler may run, or None")
+        if not checked_delay(f"{owner}(longest_delay)", longest_delay, LONGEST_DELAY):
+            raise ValueError(f"{owner}(longest_delay) is 0; write how long one copy may wait, up to 15 minutes")
+        self._settle_within = checked_delay(f"{owner}(settle_within)", settle_within, LONGEST_INVOCATION)
+        self._handler_timeout = handler_timeout
+        self.recoverability = with_error_queue(owner, recoverability)
+        self._environment = Environment(client, clock or now, Deadline)
+        if timeouts is not None and not hasattr(timeouts, "hold"):
+            raise TypeError(f"{owner}(timeouts) is {timeouts!r}; write Timeouts(store), or None")
+        if timeouts is not None and settle_within < timeouts.longest_hold:
+            raise ValueError(
+                f"{owner}(settle_within) is {settle_within}; with timeouts write at least {timeouts.longest_hold}, for a store that does not answer takes as long"
+            )
+        self._timeouts = timeouts
+        self._standard = Platform(counter, longest_delay=longest_delay, host=host(), machine=machine())
+        self._fifo = Platform(redelivers_only=True, host=host(), machine=machine())
+
+    def process(
+        self,
+        event: dict[str, Any],
+        context: Any,
+        run_handlers: RunHandlers,
+        *,
+        partial: bool = True,
+        on_failure: Callable[[Message, BaseException], None] | None = None,
+    ) -> list[Delivery]:
+        """Process one batch: attempts, then settling.
+
+        Args:
+            event: what the event source mapping sends.
+            context: Lambda's; without one there is no time limit.
+            run_handlers: takes a group of deliveries through the flow.
+            partial: True if the event source mapping deletes what is not reported.
+            on_failure: called with the message and the exception of each failed attempt.
+
+        Returns:
+            The messages that SQS must deliver again.
+
+        Raises:
+            ValueError: the event is no SQS event; nothing is settled, all of it comes back.
+        """
+        queue, records = records_of(event)
+        fifo = queue.fifo
+        platform = self._fifo if fifo else self._standard
+        deliveries = [delivery_of(record, queue, self.recoverability, platform) for record in records]
+        time = TimeBudget(context, self._settle_within)
+        environment = current_environment.get() or self._environment
+        with environment.deadline() as deadline:
+            invocation = Invocation(
+                self.recoverability,
+                platform,
+                environment.clock,
+                seconds_left=time.for_handlers,
+                handler_timeout=self._handler_timeout,
+                deadline=deadline,
+                limiter=self._limiter(environment, may_defer=not fifo),
+                on_failure=on_failure,
+            )
+            unfinished = process_batch(
+                deliveries,
+                queue,
+                run_handlers,
+                invocation,
+                time,
+                client=environment.client,
+                timeouts=self._timeouts,
+                partial=partial,
+            )
+        if invocation.interruption is not None:
+            raise invocation.interruption
+        return unfinished
+
+    @property
+    def breaker(self) -> Breaker | None:
+        """Return what this instance knows of the circuit that limits the rate; None without a `RateLimit`."""
+        limiter = self._limiter(current_environment.get() or self._environment, may_defer=True)
+        return limiter.breaker if limiter else None
+
+    def _limiter(self, environment: Environment, *, may_defer: bool) -> Limiter | None:
+        if self.recoverability.rate_limit is None:
+            return None
+        from recoverable.rate_limit.limiter import limiter_for  # noqa: PLC0415  # imported for those who limit the rate
+
+        return limiter_for(self, self.recoverability.rate_limit, self.recoverability, environment, may_defer=may_defer)
+
+
+def response(unfinished: list[Delivery]) -> Response:
+    """Return the answer for the event source mapping: the messages that are to be delivered again."""
+    return {"batchItemFailures": [{"itemIdentifier": delivery.message.native["messageId"]} for delivery in unfinished]}
+
+
+def with_error_queue(owner: str, recoverability: Recoverability) -> Recoverability:
+    """Return the settings with the error queue named: as given, else by the environment, else "error".
+
+    Raises:
+        TypeError: no settings.
+        ValueError: the error queue is an ARN, but not of an SQS queue: refused now, not when the first message fails.
+    """
+    if not isinstance(recoverability, Recoverability):
+        raise TypeError(f"{owner}(recoverability) is {recoverability!r}; write Recoverability(...)")
+    name = recoverability.failed.error_queue or os.environ.get("RECOVERABLE_ERROR_QUEUE") or "error"
+    if name.startswith("arn:"):
+        queue_from_arn(name)
+    return recoverability.__replace__(failed=Failed(name, recoverability.failed.unrecoverable))
+
+
+def host() -> str:
+    """Return the name by which operators know the function."""
+    return os.environ.get("AWS_LAMBDA_FUNCTION_NAME", "local")
+
+
+def machine() -> str:
+    """Return the name of the log stream of this instance."""
+    return os.environ.get("AWS_LAMBDA_LOG_STREAM_NAME", "local")

@@ -1,0 +1,137 @@
+"""Settle with the broker what recovery decided: send the copies first, then complete; nothing is done twice, nothing is lost."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+from math import ceil
+from typing import TYPE_CHECKING, NamedTuple, assert_never
+
+from recoverable.aws.client import Broker
+from recoverable.aws.copies import Copy, batches, copy_of, destination
+from recoverable.aws.queues import Queue
+from recoverable.observe.log import log_safely
+from recoverable.recovery.delivery import Delivery
+from recoverable.recovery.faults import FAILED_QUEUE
+from recoverable.recovery.settlement import Complete, Forward, Redeliver
+
+if TYPE_CHECKING:
+    from recoverable.timeouts import Timeouts
+
+log = logging.getLogger("recoverable.settlement")
+
+UNTIL_TAKEN = "it is redelivered until the redrive policy takes it"
+OWN_ERROR_QUEUE = f"its error queue '{{}}' is the queue it came from; {UNTIL_TAKEN}"
+TOO_LARGE = f"a copy would be larger than SQS takes; {UNTIL_TAKEN}"
+
+
+class Work(NamedTuple):
+    """The settlements of a group, sorted by what the broker must do."""
+
+    copies: list[Copy]
+    completed: list[Delivery]
+    redelivered: list[tuple[Delivery, timedelta | None]]
+
+
+def settle(
+    deliveries: list[Delivery],
+    broker: Broker,
+    timeouts: Timeouts | None,
+    *,
+    longest_visibility: float,
+    complete_now: bool,
+) -> list[Delivery]:
+    """Do with the broker what was decided about a group: send copies, then delete, then change visibility.
+
+    Args:
+        deliveries: the group, each with its settlement.
+        broker: the queue's broker.
+        timeouts: where copies are stored that must wait longer than SQS delays them; None where they hop.
+        longest_visibility: seconds for which a message can still be kept hidden.
+        complete_now: True to delete completed messages here; False to leave that to the event source mapping.
+
+    Returns:
+        The deliveries that are not completed: they belong into `batchItemFailures`.
+    """
+    work = sort_by_settlement(deliveries, broker)
+    soon, unsent = work.copies, list[Delivery]()
+    if timeouts is not None:
+        from recoverable.aws.long_delays import store_long_delays  # noqa: PLC0415  # imported for those who store
+
+        soon, unsent = store_long_delays(work.copies, timeouts, broker)
+    unsent += [delivery for batch in batches(soon) for delivery in send_and_delete(batch, broker)]
+    if complete_now:
+        broker.delete(work.completed)
+    broker.change_visibility(in_whole_seconds(work.redelivered, longest_visibility))
+    return [*unsent, *(delivery for delivery, _ in work.redelivered)]
+
+
+def send_and_delete(batch: list[Copy], broker: Broker) -> list[Delivery]:
+    """Send copies, delete at once what they were made of, and return the deliveries whose copy was not confirmed."""
+    sent = broker.send(batch)
+    broker.delete(sent)
+    return [copy.delivery for copy in batch if copy.delivery not in sent]
+
+
+def sort_by_settlement(deliveries: list[Delivery], broker: Broker) -> Work:
+    """Sort the deliveries by what the broker must do with them."""
+    work = Work([], [], [])
+    for delivery in deliveries:
+        match delivery.settlement:
+            case Complete():
+                work.completed.append(delivery)
+            case Redeliver(after=after):
+                work.redelivered.append((delivery, after))
+            case Forward() as forward:
+                try_to_forward(delivery, forward, broker, work)
+            case None:
+                work.redelivered.append((delivery, None))  # never decided: it comes back
+            case _:
+                assert_never(delivery.settlement)
+    return work
+
+
+def try_to_forward(delivery: Delivery, settlement: Forward, broker: Broker, work: Work) -> None:
+    """Add a copy to the work, as `forward` does; a message of which none can be made stays, and its neighbours do not suffer."""
+    try:
+        forward(delivery, settlement, broker, work)
+    except Exception as error:  # noqa: BLE001  # such as attributes that no client of SQS wrote; it is told, and the message comes back
+        text = "no copy for '{}' can be made ({}); it stays, and comes back after its visibility timeout"
+        log_not_settled(delivery, text.format(settlement.to, type(error).__name__))
+        work.redelivered.append((delivery, None))
+
+
+def forward(delivery: Delivery, settlement: Forward, broker: Broker, work: Work) -> None:
+    """Add a copy to the work; where none fits, add a redelivery, so that the broker's redrive policy takes the message in the end.
+
+    Such a redelivery is never at once: without a redrive policy it would go on without a pause.
+    """
+    to = destination(settlement.to, broker.queue)
+    if FAILED_QUEUE in settlement.changes and is_same(to, broker.queue):
+        log_not_settled(delivery, OWN_ERROR_QUEUE.format(to.name))
+        work.redelivered.append((delivery, None))
+    elif (copy := copy_of(delivery, settlement, source=broker.queue, to=to)) is None:
+        log_not_settled(delivery, TOO_LARGE)
+        work.redelivered.append((delivery, settlement.delay or None))
+    else:
+        work.copies.append(copy)
+
+
+def is_same(one: Queue, other: Queue) -> bool:
+    """True if both are the same queue, however they were named."""
+    return (one.region, one.account, one.name) == (other.region, other.account, other.name)
+
+
+def in_whole_seconds(
+    redelivered: list[tuple[Delivery, timedelta | None]], longest_visibility: float
+) -> list[tuple[Delivery, int]]:
+    """Return the deliveries whose visibility is changed, and for how many seconds: never early, and no more than SQS takes."""
+    most = int(longest_visibility)
+    return [(delivery, min(ceil(after.total_seconds()), most)) for delivery, after in redelivered if after is not None]
+
+
+def log_not_settled(delivery: Delivery, what: str) -> None:
+    """Log what becomes of a message that could not be settled as decided."""
+    message = delivery.message
+    extra = {"message_id": message.id, "queue": message.queue}
+    log_safely(log.warning, "Message '%s' of '%s': %s.", message.id, message.queue, what, extra=extra)

@@ -1,0 +1,104 @@
+"""Take the messages of one invocation through the flow, and have their copies sent: a return completes them, an exception abandons them."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias, assert_never
+
+from recoverable.attempts.flow import Call, attempt_each
+from recoverable.recovery.delivery import Delivery
+from recoverable.recovery.settlement import Complete, Forward, Redeliver
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+    from typing import Any
+
+    from recoverable.attempts.flow import Invocation, Run, Steps
+
+    Send: TypeAlias = Callable[[list[tuple[Delivery, Forward]]], None]
+
+Forwards: TypeAlias = list[tuple[Delivery, Forward]]
+
+
+class Abandoned(Exception):
+    """Raised so that the host abandons a message whose handler raised what no host expects, such as a cancellation."""
+
+
+Abandoned.__module__ = "recoverable.azure.ladder"  # the name under which it has always been logged
+
+
+def process_messages(deliveries: list[Delivery], invocation: Invocation, send: Send) -> Steps:
+    """Do all that an invocation does.
+
+    Copies are sent when all handlers have run, for until the end nothing is completed: what was sent before a death is sent twice. And
+    deferrals after what must be sent, for what is refused has the whole batch come again, with each deferral that was sent.
+
+    Args:
+        deliveries: the messages.
+        invocation: what they run in.
+        send: sends copies.
+
+    Raises:
+        Exception: the handler's, or why a copy could not be sent: the host abandons the messages.
+    """
+    forwards: Forwards = []
+    deferrals: Forwards = []
+    for delivery in deliveries:
+        yield from attempt_each([delivery], invocation)
+        is_deferral = delivery.error is None and not delivery.unreported
+        (deferrals if is_deferral else forwards).extend(forwarded(delivery))
+    yield from send_all(forwards, send)
+    yield from send_deferrals(deferrals, invocation, send)
+
+
+def send_deferrals(deferrals: Forwards, invocation: Invocation, send: Send) -> Steps:
+    """Send the copies of messages that are to wait; one that cannot be sent has its handler run instead."""
+    forwards: Forwards = []
+    for delivery, forward in deferrals:
+        if (yield from result_of_sending([(delivery, forward)], send)) is not None:
+            yield from attempt_each([delivery], invocation, may_defer=False)
+            forwards += forwarded(delivery)
+    yield from send_all(forwards, send)
+
+
+def forwarded(delivery: Delivery) -> Forwards:
+    """Return the delivery with the copy to send for it, if there is one.
+
+    Raises:
+        Exception: the same message is to be redelivered: the handler's exception, by which the host abandons it.
+    """
+    match delivery.settlement:
+        case Redeliver():
+            error = delivery.error
+            raise error if isinstance(error, Exception) else Abandoned(repr(error)) from error
+        case Forward() as forward:
+            return [(delivery, forward)]
+        case Complete() | None:
+            return []
+        case _:
+            assert_never(delivery.settlement)
+
+
+def send_all(forwards: Forwards, send: Send) -> Steps:
+    """Send what must be sent.
+
+    Raises:
+        Exception: why it could not be.
+    """
+    if forwards and (error := (yield from result_of_sending(forwards, send))) is not None:
+        raise error
+
+
+def result_of_sending(forwards: Forwards, send: Send) -> Generator[Run | Call, Any, Exception | None]:
+    """Send copies, and return None, or why one could not be sent."""
+    error: Exception | None = yield Call(partial(try_to_send, forwards, send))
+    return error
+
+
+def try_to_send(forwards: Forwards, send: Send) -> Exception | None:
+    """Send copies, and return None, or why one could not be sent."""
+    try:
+        send(forwards)
+    except Exception as error:  # noqa: BLE001  # the flow raises it, or goes another way
+        return error
+    return None

@@ -1,0 +1,1 @@
+"""Report what was decided about each message."""

@@ -1,0 +1,127 @@
+"""Says what was decided: the retry log, in NServiceBus's words."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable
+from datetime import timedelta
+from types import TracebackType
+from typing import Any, Literal, assert_never
+
+from recoverable.errors import MessageDeserializationError
+from recoverable.recovery.actions import DelayedRetry, Discard, ImmediateRetry, MoveToError
+from recoverable.recovery.decision import Decision
+from recoverable.recovery.delivery import Deferral, Delivery
+from recoverable.recovery.faults import is_ours
+
+immediate_retry = logging.getLogger("recoverable.immediate_retry")
+delayed_retry = logging.getLogger("recoverable.delayed_retry")
+move_to_error = logging.getLogger("recoverable.move_to_error")
+discard = logging.getLogger("recoverable.discard")
+deferral = logging.getLogger("recoverable.deferral")
+policy = logging.getLogger("recoverable.policy")
+rate_limit = logging.getLogger("recoverable.rate_limit")
+
+
+def report(decision: Decision) -> None:
+    """Log a decision: warnings first, then what becomes of the message."""
+    for warning in decision.warnings:
+        log_safely(policy.warning, "%s", warning, extra=facts(decision))
+    if isinstance(decision.event, Deferral):
+        report_deferral(decision, decision.event)
+    else:
+        report_action(decision, decision.event)
+
+
+def report_undecided(delivery: Delivery, error: Exception) -> None:
+    """Log that a failure could not be decided about, which is as wrong here as in the exception that was raised."""
+    text = "Message '%s' of '%s' failed, and what becomes of it cannot be decided (%s). As a result, it stays where it is, and is delivered again."
+    message, kind = delivery.message, type(error).__name__
+    extra = {"message_id": message.id, "queue": message.queue}
+    log_safely(policy.warning, text, message.id, message.queue, kind, exc_info=error, extra=extra)
+
+
+def report_action(decision: Decision, exception: BaseException) -> None:
+    """Log what becomes of a failed attempt."""
+    message_id, extra = decision.delivery.message.id, facts(decision)
+    match decision.action:
+        case ImmediateRetry():
+            text = "Immediate Retry is going to retry message '%s' because of an exception:"
+            log_safely(immediate_retry.info, text, message_id, exc_info=exception_info(exception), extra=extra)
+        case DelayedRetry(delay):
+            text = "Delayed Retry will reschedule message '%s' after a delay of %s because of an exception:"
+            extra["delay_seconds"] = delay.total_seconds()
+            span = time_span(delay)
+            log_safely(delayed_retry.warning, text, message_id, span, exc_info=exception_info(exception), extra=extra)
+        case MoveToError():
+            text = "Moving message '%s' to the error queue '%s' because processing failed due to an exception:"
+            queue = extra["error_queue"] = decision.error_queue
+            log_safely(move_to_error.error, text, message_id, queue, exc_info=exception_info(exception), extra=extra)
+        case Discard(reason):
+            text = "Discarding message with id '%s'. Reason: %s"
+            log_safely(discard.info, text, message_id, reason, extra=extra)
+        case None:
+            pass  # a deferral decides no action
+        case _:
+            assert_never(decision.action)
+
+
+def report_deferral(decision: Decision, event: Deferral) -> None:
+    """Log that a message waits, and that this is no attempt."""
+    text = "Deferring message '%s' for %s: %s. This counts as no attempt."
+    extra = facts(decision) | {"delay_seconds": event.delay.total_seconds()}
+    message_id, span = decision.delivery.message.id, time_span(event.delay)
+    why = exception_info(event.failure) if event.failure else None
+    log_safely(deferral.info, text, message_id, span, event.reason, exc_info=why, extra=extra)
+
+
+def log_circuit(level: Literal["info", "warning"], text: str) -> None:
+    """Log what happens to the circuit that limits the rate."""
+    log_safely(rate_limit.info if level == "info" else rate_limit.warning, "%s", text)
+
+
+def log_safely(say: Callable[..., None], text: str, *facts: object, **details: Any) -> None:
+    """Log a line; one that the log's own handler cannot write goes to stderr, for it must cost no message its settlement.
+
+    Lambda's handlers let their errors escape: a message that quotes half a surrogate pair, which any JSON can spell, is one.
+
+    Args:
+        say: the logger's method.
+        text: the line, with `%s` for each fact.
+        facts: what it tells.
+        details: `exc_info` and `extra`, as the logger has them.
+    """
+    try:
+        say(text, *facts, **details, stacklevel=2)
+    except Exception as error:  # noqa: BLE001  # whatever a log handler raises; in ASCII, each stderr takes the line
+        line = f"{text % facts} (The log did not take this line: {type(error).__name__}.)"
+        sys.stderr.write(f"{line.encode('ascii', 'backslashreplace').decode()}\n")
+
+
+def exception_info(exception: BaseException) -> tuple[type[BaseException], BaseException, TracebackType | None]:
+    """The exception for a log, its traceback beginning in the handler: our own frames are the same for each failure.
+
+    What made a message unreadable is left to the error queue: a model's complaint quotes the body, which may be secret.
+    """
+    trace = exception.__traceback__
+    while trace is not None and is_ours(trace.tb_frame):
+        trace = trace.tb_next
+    if isinstance(exception, MessageDeserializationError):
+        exception = MessageDeserializationError(*exception.args)
+    return type(exception), exception, trace
+
+
+def facts(decision: Decision) -> dict[str, object]:
+    """What a structured log can be searched by; the exception travels as `exc_info`, and bodies never."""
+    message = decision.delivery.message
+    return {"message_id": message.id, "attempt": message.attempt, "round": message.round, "queue": message.queue}
+
+
+def time_span(delay: timedelta) -> str:
+    """The duration as .NET writes it, `[d.]hh:mm:ss[.fffffff]`."""
+    minutes, seconds = divmod(delay.seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    days = f"{delay.days}." if delay.days else ""
+    fraction = f".{delay.microseconds:06}0" if delay.microseconds else ""
+    return f"{days}{hours:02}:{minutes:02}:{seconds:02}{fraction}"

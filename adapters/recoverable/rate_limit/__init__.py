@@ -1,0 +1,1 @@
+"""Attempt one message at a time while all attempts fail, as a circuit breaker does."""

@@ -1,0 +1,169 @@
+"""Decide who may be attempted while something fails, who waits, and how a failure then counts: one limiter an invocation."""
+
+from __future__ import annotations
+
+from recoverable.errors import RetryAfter
+from recoverable.rate_limit.state import (
+    Closed,
+    Snapshot,
+    claim_probe,
+    delay_of_probe,
+    delay_while_open,
+    may_defer,
+    transition,
+)
+from recoverable.rate_limit.store import Breaker
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime, timedelta
+    from typing import Literal
+
+    from recoverable.config import Recoverability
+    from recoverable.environment import Environment
+    from recoverable.rate_limit.settings import RateLimit
+    from recoverable.rate_limit.state import Open, Outcome
+    from recoverable.recovery.delivery import Delivery
+
+UNCLAIMED = Snapshot()
+"""What an invocation holds that has claimed no probe; one for all, for each invocation needs it."""
+
+
+class Limiter:
+    """What the messages of one invocation pass: it asks the store at most once, and only while something fails.
+
+    Args:
+        breaker: the instance's.
+        clock: gives the time.
+        may_defer: False where messages keep an order, which a deferral would break: failures are counted, and nobody waits.
+        unrecoverable: tells failures that no waiting mends: such a message goes to the error queue at once, limited or not.
+    """
+
+    __slots__ = ("_claim", "_clock", "_limit", "_may_defer", "_probe", "_refreshed", "_unrecoverable", "breaker")
+
+    def __init__(
+        self,
+        breaker: Breaker,
+        clock: Callable[[], datetime],
+        *,
+        may_defer: bool = True,
+        unrecoverable: Callable[[BaseException], bool] = lambda _error: False,
+    ) -> None:
+        self.breaker, self._limit, self._clock, self._may_defer = breaker, breaker.limit, clock, may_defer
+        self._unrecoverable = unrecoverable
+        self._refreshed = False  # whether the store was asked
+        self._probe: Delivery | None = None
+        self._claim = UNCLAIMED
+
+    @property
+    def alert(self) -> bool:
+        """True if a success must be reported."""
+        return self.breaker.alert
+
+    def is_untroubled(self, delivery: Delivery) -> bool:
+        """True if a message may be attempted without asking: one that has waited or come before knows what a new instance does not."""
+        return not self.breaker.alert and delivery.held_since is None and delivery.deliveries == 1
+
+    def delay_before_attempt(self, delivery: Delivery) -> timedelta | None:
+        """Return how long a message must wait before it may be attempted; None when it may be now."""
+        if self.is_untroubled(delivery):
+            return None
+        now = self._clock()
+        self._refresh()
+        snapshot = self.breaker.snapshot
+        if isinstance(snapshot.circuit, Closed) or not self._may_wait(delivery, now):
+            return None
+        probe = claim_probe(snapshot.circuit, self._limit, now)
+        if probe is not None and self._claims(probe, snapshot, now):
+            self._probe = delivery
+            return None
+        return delay_while_open(snapshot.circuit, self._limit, delivery.message.id, now)
+
+    def succeeded(self) -> None:
+        """Close the circuit after a success."""
+        if self.breaker.alert:
+            self.breaker.succeeded(self._clock())
+
+    def failed(self, delivery: Delivery, error: BaseException) -> timedelta | None:
+        """Return how long a message waits whose attempt failed, which then counts as none; None when it goes on with its ladder."""
+        now, is_probe, counts = self._clock(), self._probe is delivery, self._counts(error)
+        if is_probe:
+            self._release("probe failed", now)
+        elif counts:
+            self._refresh()
+            self.breaker.failed(now)
+        circuit = self.breaker.snapshot.circuit
+        if not counts or isinstance(circuit, Closed) or not self._may_wait(delivery, now):
+            return None
+        if self._unrecoverable(error):
+            return None
+        delay_for = delay_of_probe if is_probe else delay_while_open
+        delay = delay_for(circuit, self._limit, delivery.message.id, now)
+        return max(delay, error.delay) if isinstance(error, RetryAfter) else delay
+
+    def release_probe(self, delivery: Delivery) -> None:
+        """Let another message be the probe, and now, if this one was: it is handed back."""
+        if self._probe is delivery:
+            self._release("probe gave up", self._clock())
+
+    def _refresh(self) -> None:
+        """Ask the store, unless this invocation has."""
+        if not self._refreshed:
+            self._refreshed = True
+            self.breaker.refresh(self._clock())
+
+    def _may_wait(self, delivery: Delivery, now: datetime) -> bool:
+        return self._may_defer and may_defer(delivery.held_since, self._limit, now)
+
+    def _claims(self, probe: Open, snapshot: Snapshot, now: datetime) -> bool:
+        """True if this invocation claims the probe before all others; else it is another's, and known to be."""
+        claim = self.breaker.compare_and_set(snapshot, probe, now)
+        self.breaker.update(claim or Snapshot(probe))
+        self._claim = claim or self._claim
+        return claim is not None
+
+    def _release(self, outcome: Outcome, now: datetime) -> None:
+        """End the probe. Where the claim is no longer ours, its lease is over and nothing is due."""
+        self._probe = None
+        circuit = transition(self._claim.circuit, outcome, self._limit, now)
+        if (released := self.breaker.compare_and_set(self._claim, circuit, now)) is not None:
+            self.breaker.update(released)
+
+    def _counts(self, error: BaseException) -> bool:
+        if self._limit.counts is None:
+            return True
+        try:
+            return bool(self._limit.counts(error))
+        except Exception as raised:  # noqa: BLE001  # logged; a failure that cannot be judged is one
+            text = f"RateLimit(counts) raised {type(raised).__name__}. As a result, the failure counts."
+            self.breaker.log("warning", text)
+            return True
+
+
+def limiter_for(
+    endpoint: object, limit: RateLimit, recoverability: Recoverability, environment: Environment, *, may_defer: bool
+) -> Limiter:
+    """Return the limiter of a new invocation; the endpoint's breaker lives as long as the process that it runs in."""
+    kept = environment.kept
+    breaker = kept.get(endpoint) or kept.setdefault(endpoint, Breaker(limit, log_circuit))
+    return Limiter(
+        breaker, environment.clock, may_defer=may_defer, unrecoverable=lambda error: is_hopeless(recoverability, error)
+    )
+
+
+def is_hopeless(recoverability: Recoverability, error: BaseException) -> bool:
+    """True if the settings call the failure unrecoverable; rules that raise are the policy's to judge and to log."""
+    from recoverable.recovery.policy import is_unrecoverable  # noqa: PLC0415  # the failure side
+
+    try:
+        return is_unrecoverable(recoverability, error)
+    except Exception:  # noqa: BLE001  # as said: the message waits, and its rules are asked again when it goes on
+        return False
+
+
+def log_circuit(level: Literal["info", "warning"], text: str) -> None:
+    """Log what happens to the circuit."""
+    from recoverable.observe.log import log_circuit as log  # noqa: PLC0415  # the log is imported when something first fails
+
+    log(level, text)

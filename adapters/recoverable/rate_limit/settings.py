@@ -1,0 +1,87 @@
+"""Set when messages are attempted one at a time because all of them fail, and where instances share the circuit."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from recoverable.checks import checked_count, checked_delay, checked_function
+from recoverable.frozen import Frozen, field
+from recoverable.limits import MAX_COUNT
+from recoverable.rate_limit.state import DEFAULT_WAIT, LONGEST_WAIT
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Protocol
+
+    from recoverable.rate_limit.state import Circuit, Snapshot
+
+    class CircuitStore(Protocol):
+        """Where instances that share a circuit keep it. Both verbs raise `StoreUnavailable`, and neither takes long."""
+
+        def read(self) -> Snapshot:
+            """Return the circuit as it is."""
+
+        def compare_and_set(self, snapshot: Snapshot, circuit: Circuit, switch: str = "") -> Snapshot | None:
+            """Change the circuit, and keep the switch beside it, if it still is as in the snapshot; None when another instance was faster."""
+
+
+DEFAULT_MAX_HOLD = timedelta(hours=24)
+
+
+class StoreUnavailable(Exception):
+    """Raised by a store that cannot be asked now: the instance goes on with what it knows itself."""
+
+
+StoreUnavailable.__module__ = "recoverable.rate_limit"  # the name that operators have always read
+
+
+class RateLimit(Frozen):
+    """What makes the endpoint attempt one message at a time, until one succeeds.
+
+    Args:
+        consecutive_failures: how many attempts in a row must fail, 1 to 10,000.
+        wait: the time between two attempts while limited, 0 to 15 minutes (default: NServiceBus, "Automatic rate limiting").
+        max_hold: a message that is held for longer goes on with its ladder, so that no failure hides for ever.
+        on_started: called without arguments when limiting starts; what it raises is logged and changes nothing.
+        on_ended: the same for when limiting ends.
+        counts: whether a failure says something about the whole endpoint: a bug in one kind of message does not. By default each does.
+        store: where instances share the circuit; None for one circuit per instance.
+
+    Raises:
+        TypeError: a setting of another kind.
+        ValueError: a setting out of range.
+    """
+
+    consecutive_failures: int
+    wait: timedelta = DEFAULT_WAIT
+    max_hold: timedelta = DEFAULT_MAX_HOLD
+    on_started: Callable[[], object] | None = field(default=None, kw_only=True)
+    on_ended: Callable[[], object] | None = field(default=None, kw_only=True)
+    counts: Callable[[BaseException], bool] | None = field(default=None, kw_only=True)
+    store: CircuitStore | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if checked_count("RateLimit(consecutive_failures)", self.consecutive_failures, MAX_COUNT) < 1:
+            raise ValueError(f"RateLimit(consecutive_failures) is 0; write a whole number from 1 to {MAX_COUNT:,}")
+        checked_delay("RateLimit(wait)", self.wait, LONGEST_WAIT)
+        checked_delay("RateLimit(max_hold)", self.max_hold)
+        for name, callback in (("on_started", self.on_started), ("on_ended", self.on_ended)):
+            if callback is not None:
+                checked_function(f"RateLimit({name})", callback, "a function without arguments")
+        if self.counts is not None:
+            checked_function("RateLimit(counts)", self.counts, "a function from exception to bool")
+        checked_store(self.store)
+
+
+def checked_store(store: Any) -> None:
+    """Check that the store is one.
+
+    Raises:
+        TypeError: it is no store.
+    """
+    if store is None or (hasattr(store, "read") and hasattr(store, "compare_and_set")):
+        return
+    raise TypeError(
+        f"RateLimit(store) is {store!r}; write DynamoDbCircuit(...), TableCircuit(...), or None for a circuit per instance"
+    )

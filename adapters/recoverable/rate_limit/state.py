@@ -1,0 +1,159 @@
+"""Decide about the circuit that limits the rate: pure functions over two states, `Closed` and `Open`."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from recoverable.frozen import Frozen
+from recoverable.headers import read_date, write_date
+from recoverable.limits import NO_DELAY
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from typing import Any, Literal, Protocol, TypeAlias
+
+    class RateLimit(Protocol):
+        """The settings that the decisions need; see `settings.RateLimit`."""
+
+        @property
+        def consecutive_failures(self) -> int:
+            """Return how many attempts in a row must fail."""
+
+        @property
+        def wait(self) -> timedelta:
+            """Return the time between two attempts while limited."""
+
+        @property
+        def max_hold(self) -> timedelta:
+            """Return how long a message may wait."""
+
+    Outcome: TypeAlias = Literal["succeeded", "failed", "probe failed", "probe gave up"]
+
+LONGEST_WAIT = timedelta(minutes=15)
+"""What SQS can delay one message by (Amazon SQS delay queues), and so the longest deferral on each platform."""
+
+DEFAULT_WAIT = timedelta(seconds=1)
+
+SHORTEST_WAIT = timedelta(seconds=5)
+"""The first deferrals: long enough not to pay for many of each message, short enough to be forgotten after a blink."""
+
+LONGEST_PROBE_WAIT = timedelta(minutes=1)
+"""How long at most after a recovery the next probe comes, though no other message does."""
+
+PROBE_SHARE = 10
+"""A probe waits for this part of the outage, so that finding the end takes a tenth of it and not a probe in each `wait` for hours."""
+
+LEASE = timedelta(seconds=30)
+"""How long a probe keeps the others waiting unless it ends sooner: one that died is not waited for any longer."""
+
+
+class Closed(Frozen):
+    """All messages are attempted.
+
+    Args:
+        failures: how many attempts in a row have failed.
+    """
+
+    failures: int = 0
+
+
+class Open(Frozen):
+    """One message is attempted at a time.
+
+    Args:
+        since: when limiting started.
+        next_at: no attempt starts before.
+    """
+
+    since: datetime
+    next_at: datetime
+
+
+Circuit: TypeAlias = Closed | Open
+CLOSED = Closed()
+
+
+class Snapshot(Frozen):
+    """The circuit as a store had it when it was read.
+
+    Args:
+        circuit: the circuit.
+        version: what tells this state of the store from all others; None when it is not known.
+        switch: what tells the change that last started or ended limiting from all others.
+    """
+
+    circuit: Circuit = CLOSED
+    version: int | str | None = None
+    switch: str = ""
+
+
+LIMITED_SINCE = "limited_since"
+NEXT_ATTEMPT_AT = "next_attempt_at"
+SWITCH = "switch"
+
+
+def to_item(circuit: Circuit, switch: str) -> dict[str, str]:
+    """Return the circuit as stores keep it: dates while it is open, none while it is closed. Failures in a row are not shared."""
+    if isinstance(circuit, Closed):
+        return {SWITCH: switch}
+    since, next_at = write_date(circuit.since), write_date(circuit.next_at)
+    return {LIMITED_SINCE: since, NEXT_ATTEMPT_AT: next_at, SWITCH: switch}
+
+
+def from_item(kept: Mapping[str, Any], version: int | str | None) -> Snapshot:
+    """Return what a store keeps. Unreadable state counts as closed."""
+    texts = {name: value for name, value in kept.items() if isinstance(value, str)}
+    since, next_at = read_date(texts, LIMITED_SINCE), read_date(texts, NEXT_ATTEMPT_AT)
+    return Snapshot(Open(since, next_at) if since and next_at else CLOSED, version, texts.get(SWITCH, ""))
+
+
+def claim_probe(circuit: Open, limit: RateLimit, now: datetime) -> Open | None:
+    """Return the circuit while a probe runs that starts now; None when none may start, for another's is not over.
+
+    A time further off than any claim reaches is a broken one, and free.
+    """
+    longest = max(limit.wait, LEASE)
+    if NO_DELAY < circuit.next_at - now <= longest:
+        return None
+    return Open(circuit.since, now + longest)
+
+
+def transition(circuit: Circuit, outcome: Outcome, limit: RateLimit, now: datetime) -> Circuit:
+    """Return the circuit after an attempt: any success closes it, and the given number of failures in a row opens it."""
+    if outcome == "succeeded":
+        return CLOSED
+    if isinstance(circuit, Open):
+        if outcome == "failed":
+            return circuit
+        return Open(circuit.since, now + (limit.wait if outcome == "probe failed" else NO_DELAY))
+    failures = circuit.failures + 1
+    return Open(now, now + limit.wait) if failures >= limit.consecutive_failures else Closed(failures)
+
+
+def may_defer(held_since: datetime | None, limit: RateLimit, now: datetime) -> bool:
+    """True if a message may wait longer; since a date that no clock of ours wrote, it may not."""
+    return (abs(now - held_since) if held_since else NO_DELAY) < limit.max_hold
+
+
+def delay_while_open(circuit: Open, limit: RateLimit, message_id: str, now: datetime) -> timedelta:
+    """Return how long a message waits: half to all of the outage so far, so that waves thin out and come back spread."""
+    age = now - circuit.since
+    longest = min(max(age, limit.wait, SHORTEST_WAIT), LONGEST_WAIT)
+    return longest * (1 - chance_of(message_id, age) / 2)
+
+
+def delay_of_probe(circuit: Open, limit: RateLimit, message_id: str, now: datetime) -> timedelta:
+    """Return how long the probe itself waits after it failed: it is the message that finds the end when no other comes."""
+    age = now - circuit.since
+    shortest = max(limit.wait, DEFAULT_WAIT)
+    base = max(shortest, min(age / PROBE_SHARE, LONGEST_PROBE_WAIT))
+    return min(base * (1 + chance_of(message_id, age) / 2), LONGEST_WAIT)
+
+
+def chance_of(message_id: str, age: timedelta) -> float:
+    """Return a deterministic fraction in [0, 1) from message id and outage age."""
+    from recoverable.recovery.backoff import chance  # noqa: PLC0415  # hashlib, which only who waits should pay for
+
+    return chance(message_id, int(age.total_seconds()))

@@ -1,0 +1,1 @@
+"""Decide about a failed attempt: pure functions and frozen data; standard library only, no I/O, no clock, no logging."""

@@ -1,0 +1,72 @@
+"""What a policy decides: a closed union of four, for `match` and `assert_never`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from recoverable.checks import checked_delay, checked_queue
+
+
+@dataclass(frozen=True, slots=True)
+class ImmediateRetry:
+    """The next attempt comes without delay."""
+
+
+@dataclass(frozen=True, slots=True)
+class DelayedRetry:
+    """The next round starts after a delay.
+
+    Args:
+        delay: how long to wait, 0 to 365 days.
+
+    Raises:
+        TypeError: the delay is no timedelta.
+        ValueError: the delay is negative or longer than 365 days.
+    """
+
+    delay: timedelta
+
+    def __post_init__(self) -> None:
+        checked_delay("DelayedRetry(delay)", self.delay)
+
+
+@dataclass(frozen=True, slots=True)
+class MoveToError:
+    """The message is given up and set aside for an operator.
+
+    Args:
+        error_queue: the queue's name; None is the configured error queue.
+
+    Raises:
+        TypeError: not a text.
+        ValueError: a blank name.
+    """
+
+    error_queue: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.error_queue is not None:
+            checked_queue("MoveToError(error_queue)", self.error_queue)
+
+
+@dataclass(frozen=True, slots=True)
+class Discard:
+    """The message is done with as if it had succeeded; only the log keeps the reason.
+
+    Args:
+        reason: why, for the log.
+
+    Raises:
+        ValueError: a blank reason.
+    """
+
+    reason: str
+
+    def __post_init__(self) -> None:
+        if not str(self.reason or "").strip():
+            raise ValueError(f"Discard(reason) is {self.reason!r}; write why the message may go")
+
+
+Action = ImmediateRetry | DelayedRetry | MoveToError | Discard
+"""What a policy may answer."""

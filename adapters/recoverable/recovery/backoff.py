@@ -1,0 +1,49 @@
+"""How long a delayed retry waits."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from hashlib import blake2b
+
+from recoverable.checks import checked_delay, checked_number
+from recoverable.frozen import Frozen
+from recoverable.limits import MAX_DELAY
+
+MAX_FACTOR = 1_000.0
+"""From 1 s to the longest delay in three steps: a larger factor is a mistake."""
+
+
+class Exponential(Frozen):
+    """A backoff that multiplies: `initial`, `initial * factor`, `initial * factor**2` and so on.
+
+    Args:
+        initial: the first delay.
+        factor: by how much each delay is longer than the one before, 1 to 1,000.
+        maximum: no delay is longer than this.
+
+    Raises:
+        TypeError: a duration that is no timedelta, a factor that is no number.
+        ValueError: out of range.
+    """
+
+    initial: timedelta
+    factor: float = 2.0
+    maximum: timedelta = MAX_DELAY
+
+    def __post_init__(self) -> None:
+        checked_number("Exponential(factor)", self.factor, 1, MAX_FACTOR)
+        checked_delay("Exponential(initial)", self.initial)
+        checked_delay("Exponential(maximum)", self.maximum)
+
+    def __call__(self, retries_made: int) -> timedelta:
+        """The delay after so many delayed retries."""
+        try:
+            return min(self.initial * self.factor**retries_made, self.maximum)
+        except OverflowError:
+            return self.maximum
+
+
+def chance(message_id: str, retries_made: int) -> float:
+    """A number from 0 up to 1 that looks random, yet is the same for the same message and round, so that a policy stays pure."""
+    digest = blake2b(f"{message_id}/{retries_made}".encode(errors="replace"), digest_size=8).digest()
+    return int.from_bytes(digest) / 2**64

@@ -1,0 +1,178 @@
+"""What an exception says of itself, as the fault headers by which ServiceControl and operators understand it."""
+
+from __future__ import annotations
+
+import hashlib
+import traceback
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from types import FrameType
+
+from recoverable.headers import write_date
+from recoverable.recovery.delivery import Platform
+
+FAILED_QUEUE = "NServiceBus.FailedQ"
+EXCEPTION_TYPE = "NServiceBus.ExceptionInfo.ExceptionType"
+INNER_EXCEPTION_TYPE = "NServiceBus.ExceptionInfo.InnerExceptionType"
+EXCEPTION_MESSAGE = "NServiceBus.ExceptionInfo.Message"
+STACK_TRACE = "NServiceBus.ExceptionInfo.StackTrace"
+SOURCE = "NServiceBus.ExceptionInfo.Source"
+HELP_LINK = "NServiceBus.ExceptionInfo.HelpLink"
+DATA = "NServiceBus.ExceptionInfo.Data."
+TIME_OF_FAILURE = "NServiceBus.TimeOfFailure"
+PROCESSING_ENDPOINT = "NServiceBus.ProcessingEndpoint"
+PROCESSING_MACHINE = "NServiceBus.ProcessingMachine"
+HOST_ID = "$.diagnostics.hostid"
+HOST_NAME = "$.diagnostics.hostdisplayname"
+
+MAX_MESSAGE = 16_384
+"""Characters of an exception's message that are kept (NServiceBus, ExceptionHeaderHelper)."""
+
+MAX_STACK_TRACE = 200_000
+"""Characters of a stack trace that are kept at most; an adapter trims further to what its broker takes."""
+
+MAX_CAUSES = 20
+"""Exceptions of a chain of causes that are told."""
+
+FIRST_TO_TRIM = (STACK_TRACE, DATA, EXCEPTION_MESSAGE, SOURCE, HELP_LINK, INNER_EXCEPTION_TYPE, EXCEPTION_TYPE)
+"""The fault headers in the order in which they give way, by the beginnings of their names."""
+
+OUR_PACKAGES = ("recoverable", "recoverable_local")
+
+
+def fault_headers(exception: BaseException, *, queue: str, platform: Platform, now: datetime) -> dict[str, str]:
+    """All that goes on a message that moves to the error queue.
+
+    Args:
+        exception: the failure.
+        queue: the name of the queue where it failed, to which a redrive sends the message back.
+        platform: its host and machine are named.
+        now: the time of the failure.
+    """
+    causes = chain(exception)
+    optional = {
+        INNER_EXCEPTION_TYPE: type_name(causes[1]) if len(causes) > 1 else None,
+        HELP_LINK: text_of(attribute(exception, "help_link")),
+        SOURCE: source_of(exception),
+    }
+    return {
+        PROCESSING_MACHINE: platform.machine,
+        PROCESSING_ENDPOINT: queue,
+        HOST_ID: host_id(platform.host),
+        HOST_NAME: platform.host,
+        FAILED_QUEUE: queue,
+        EXCEPTION_TYPE: type_name(exception),
+        EXCEPTION_MESSAGE: message_of(exception)[:MAX_MESSAGE],
+        STACK_TRACE: stack_trace(causes)[:MAX_STACK_TRACE],
+        TIME_OF_FAILURE: write_date(now),
+        **{name: text for name, text in optional.items() if text is not None},
+        **dict(data_of(exception)),
+    }
+
+
+def host_id(host: str) -> str:
+    """The host's name as a GUID, for ServiceControl refuses anything else."""
+    return hashlib.md5(host.encode(), usedforsecurity=False).hexdigest()
+
+
+def chain(exception: BaseException) -> list[BaseException]:
+    """The exception, what caused it, what caused that: as a traceback shows them, and never round in a circle."""
+    told: list[BaseException] = []
+    waiting = [exception]
+    while waiting and len(told) < MAX_CAUSES:
+        following = waiting.pop()
+        if all(following is not known for known in told):
+            told.append(following)
+            waiting += reversed(causes_of(following))
+    return told
+
+
+def causes_of(exception: BaseException) -> list[BaseException]:
+    """What led to the exception itself: a group's members, of which .NET too calls the first the inner one, and the cause."""
+    members = exception.exceptions if isinstance(exception, BaseExceptionGroup) else ()
+    cause = exception.__cause__ if exception.__suppress_context__ else exception.__context__
+    return [*members, *([] if cause is None else [cause])]
+
+
+def type_name(exception: BaseException) -> str:
+    """The type's full name; that of a built-in one is short, as Python writes it."""
+    kind = type(exception)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def message_of(exception: BaseException) -> str:
+    """What the exception says, or that it cannot say it."""
+    text = text_of(exception)
+    return f"Could not read Message from exception type '{type_name(exception)}'." if text is None else text
+
+
+def text_of(value: object) -> str | None:
+    """The value as text; None when there is none, or when making it raises."""
+    try:
+        return None if value is None else str(value)
+    except Exception:  # noqa: BLE001  # a fault header never stands in a message's way: this one is left out
+        return None
+
+
+def stack_trace(causes: list[BaseException]) -> str:
+    """The exceptions and their frames as .NET writes them, the innermost first, for ServiceControl groups by the first frame."""
+    heads = [f"{type_name(cause)}: {message_of(cause)[:MAX_MESSAGE]}" for cause in causes]
+    parts = [" ---> ".join(heads)]
+    for cause in reversed(causes):
+        parts += frames(cause)
+        if cause is not causes[0]:
+            parts.append("   --- End of inner exception stack trace ---")
+    return "\n".join(parts)
+
+
+def frames(exception: BaseException) -> list[str]:
+    """One line a frame, the last call first; our own frames, which every failure shares, are left out."""
+    walked = list(traceback.walk_tb(exception.__traceback__))
+    lines = []
+    for frame, line in reversed(walked):
+        if not is_ours(frame):
+            module = frame.f_globals.get("__name__", "?")
+            lines.append(f"   at {module}.{frame.f_code.co_name}() in {absolute(frame.f_code.co_filename)}:line {line}")
+    return lines
+
+
+def is_ours(frame: FrameType) -> bool:
+    """True if the frame is of this package or of its local cloud: what runs handlers, not what fails in them."""
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0] in OUR_PACKAGES
+
+
+def absolute(path: str) -> str:
+    """The path as ServiceControl's pattern for frames wants it: from the root, or from a drive."""
+    return path if path.startswith("/") or path[1:2] == ":" else f"/{path}"
+
+
+def source_of(exception: BaseException) -> str | None:
+    """The package whose code raised, .NET's assembly."""
+    raised_in = [frame for frame, _ in traceback.walk_tb(exception.__traceback__)]
+    return str(raised_in[-1].f_globals.get("__name__", "?")).partition(".")[0] if raised_in else None
+
+
+def data_of(exception: BaseException) -> Iterator[tuple[str, str]]:
+    """The exception's own `data`, if it is a mapping, and its notes (PEP 678), .NET's Exception.Data."""
+    notes = attribute(exception, "__notes__")
+    told = "\n".join(filter(None, map(text_of, notes))) if isinstance(notes, list) else None
+    for key, value in [*items_of(attribute(exception, "data")), ("Notes", told)]:
+        name, text = text_of(key), text_of(value)
+        if name is not None and text is not None:
+            yield f"{DATA}{name}", text
+
+
+def attribute(exception: BaseException, name: str) -> object:
+    """The exception's attribute; None when there is none, or when asking for it raises."""
+    try:
+        return getattr(exception, name, None)
+    except Exception:  # noqa: BLE001  # as in `text_of`
+        return None
+
+
+def items_of(data: object) -> list[tuple[object, object]]:
+    """The mapping's keys and values; none when it is no mapping, or when reading it raises."""
+    try:
+        return [(key, value) for key, value in data.items()] if isinstance(data, Mapping) else []
+    except Exception:  # noqa: BLE001  # as in `text_of`
+        return []

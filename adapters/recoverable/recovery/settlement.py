@@ -1,0 +1,43 @@
+"""What an adapter must do with its broker: a closed union of three, for `match` and `assert_never`."""
+
+from __future__ import annotations
+
+from recoverable.frozen import Frozen
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import timedelta
+    from typing import TypeAlias
+
+
+class Complete(Frozen):
+    """The message is done with."""
+
+
+class Redeliver(Frozen):
+    """The broker delivers the same message again.
+
+    Args:
+        after: how long it stays out of sight; None leaves that as the broker has it.
+    """
+
+    after: timedelta | None
+
+
+class Forward(Frozen):
+    """A copy is sent, and when it is safely there the message is done with.
+
+    Args:
+        to: the queue.
+        delay: how long the copy waits; never more than the platform can.
+        changes: headers to set on the copy; None takes one away.
+    """
+
+    to: str
+    delay: timedelta
+    changes: Mapping[str, str | None]
+
+
+Settlement: TypeAlias = Complete | Redeliver | Forward
+COMPLETE = Complete()

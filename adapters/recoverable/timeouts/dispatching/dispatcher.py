@@ -1,0 +1,129 @@
+"""`Dispatcher`: takes what is due before its next run, and hands it to SQS with the delay that is left: send, then mark."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from recoverable.attempts.flow import now as utc_now
+from recoverable.checks import checked_delay
+from recoverable.timeouts.client import Sender
+from recoverable.timeouts.dispatching.outage import TWO_MINUTES, Circuit, OnCritical
+from recoverable.timeouts.dispatching.report import Report, told
+from recoverable.timeouts.dispatching.run import Pace, Run
+from recoverable.timeouts.stores.port import Store
+from recoverable.timeouts.stores.rows import StoreUnavailable
+from recoverable.timeouts.stores.settings import checked_lease
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+log = logging.getLogger("recoverable.timeouts")
+
+AHEAD = timedelta(minutes=2)
+"""What is due within this is dispatched: a run each minute, and one that fails."""
+
+LEASE = timedelta(seconds=60)
+"""How long a shard is a dispatcher's own; it asks for as much again before each page, and when half of it is over, and so learns when it has lost it."""
+
+RETRY_KEPT = timedelta(hours=1)
+"""When what could not be dispatched is tried again."""
+
+MOST_AHEAD = timedelta(minutes=15)
+"""SQS delays a message no longer (Amazon SQS delay queues)."""
+
+PAUSE = 1.0
+"""Seconds between two looks at a store that does not answer (NServiceBus, RepeatedFailuresOverTimeCircuitBreaker)."""
+
+
+class Dispatcher:
+    """Dispatches the timeouts of a store; a Lambda handler, to be called each minute. Several may run at once.
+
+    Args:
+        store: where they wait.
+        client: a boto3 SQS client, instead of one for each region, made when it is needed.
+        clock: gives the time, aware of its zone.
+        sleep: lets seconds pass.
+        ahead: what is due within this is handed to SQS, up to 15 minutes; more than the time between two runs.
+        lease: how long a shard is reserved at a time, a second or more.
+        retry_kept: when what could not be dispatched is tried again.
+        critical_after: how long the store may be unavailable.
+        on_critical: called with the `CriticalError` before it is raised.
+        settle_within: the part of an invocation's time in which nothing is begun.
+
+    Raises:
+        TypeError: a duration that is none.
+        ValueError: a duration out of range.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        client: SQSClient | None = None,
+        clock: Callable[[], datetime] = utc_now,
+        sleep: Callable[[float], object] = time.sleep,
+        ahead: timedelta = AHEAD,
+        lease: timedelta = LEASE,
+        retry_kept: timedelta = RETRY_KEPT,
+        critical_after: timedelta = TWO_MINUTES,
+        on_critical: OnCritical | None = None,
+        settle_within: timedelta = timedelta(seconds=10),
+    ) -> None:
+        self._pace = Pace(
+            ahead=checked_delay("Dispatcher(ahead)", ahead, MOST_AHEAD),
+            lease=checked_lease("Dispatcher(lease)", lease),
+            retry_kept=checked_delay("Dispatcher(retry_kept)", retry_kept),
+        )
+        self._reserve = checked_delay("Dispatcher(settle_within)", settle_within).total_seconds()
+        self._store, self._clock, self._sleep = store, clock, sleep
+        self._sender, self._unmarked = Sender(client), set[str]()
+        self._circuit = Circuit(critical_after, on_critical)
+
+    def __call__(self, _event: object = None, context: Any = None) -> dict[str, Any]:
+        """Lambda's door: one run within the invocation's time.
+
+        Args:
+            _event: what the schedule sends; it says nothing.
+            context: Lambda's; without one there is no time limit.
+
+        Raises:
+            CriticalError: the store has been unavailable for too long.
+        """
+        left = getattr(context, "get_remaining_time_in_millis", None)
+        return asdict(self.run(None if left is None else lambda: left() / 1000))
+
+    def run(self, seconds_left: Callable[[], float] | None = None) -> Report:
+        """Dispatch what is due; a store that does not answer is asked again each second while there is time.
+
+        Args:
+            seconds_left: how long the invocation still lasts; None for no limit.
+
+        Raises:
+            CriticalError: the store has been unavailable for too long.
+        """
+        run = Run(
+            self._store,
+            self._sender,
+            self._clock,
+            self._pace,
+            has_time=self._has_time(seconds_left),
+            unmarked=self._unmarked,
+        )
+        while run.has_time():
+            try:
+                finished = run.all_shards()
+            except StoreUnavailable as error:
+                self._circuit.failed(error, self._clock())
+                self._sleep(PAUSE)
+            else:
+                self._circuit.succeeded()
+                return told(replace(run.report, finished=finished))
+        return told(run.report)
+
+    def _has_time(self, seconds_left: Callable[[], float] | None) -> Callable[[], bool]:
+        return lambda: seconds_left is None or seconds_left() > self._reserve

@@ -1,0 +1,74 @@
+"""The circuit for an unavailable store: arms at the first failure, and raises a critical error when it lasts; in NServiceBus's words."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from recoverable.checks import checked_delay
+from recoverable.observe.log import log_safely
+
+log = logging.getLogger("recoverable.timeouts")
+
+NAME = "TimeoutStorageConnectivity"
+CRITICAL = "Repeated failures when fetching timeouts from storage, endpoint will be terminated."
+
+TWO_MINUTES = timedelta(minutes=2)
+"""How long a store may be unavailable (NServiceBus, TimeToWaitBeforeTriggeringCriticalErrorOnTimeoutOutages)."""
+
+
+class CriticalError(Exception):
+    """The store has been unavailable for too long: the function fails, so that its alarm fires."""
+
+
+OnCritical = Callable[[CriticalError], object]
+
+
+class Circuit:
+    """Counts no failures, but the time since the first; what an instance of the function keeps between runs.
+
+    Args:
+        critical_after: how long the store may be unavailable.
+        on_critical: called with the error before it is raised.
+    """
+
+    def __init__(self, critical_after: timedelta = TWO_MINUTES, on_critical: OnCritical | None = None) -> None:
+        if not checked_delay("critical_after", critical_after):
+            raise ValueError("critical_after is 0; write how long the store may be unavailable, such as 2 minutes")
+        self._critical_after, self._on_critical = critical_after, on_critical
+        self.armed_since: datetime | None = None
+
+    def succeeded(self) -> None:
+        """The store answers."""
+        if self.armed_since is not None:
+            self.armed_since = None
+            log_safely(log.info, "The circuit breaker for %s is now disarmed", NAME)
+
+    def failed(self, error: Exception, now: datetime) -> None:
+        """The store does not answer.
+
+        Raises:
+            CriticalError: for too long now.
+        """
+        log_safely(log.warning, "Failed to fetch timeouts from the timeout storage: %s", error)
+        if self.armed_since is None:
+            self.armed_since = now
+            log_safely(log.warning, "The circuit breaker for %s is now in the armed state", NAME)
+        if now - self.armed_since >= self._critical_after:
+            self._trigger(error)
+
+    def _trigger(self, error: Exception) -> None:
+        log_safely(log.warning, "The circuit breaker for %s will now be triggered", NAME)
+        critical = CriticalError(CRITICAL)
+        log_safely(log.critical, "%s", CRITICAL)
+        if self._on_critical:
+            try:
+                self._on_critical(critical)
+            except Exception as failure:  # noqa: BLE001  # the critical error must be raised whatever its hook does
+                log_safely(
+                    log.error,
+                    "The hook for critical errors failed (%s); the error is raised all the same",
+                    type(failure).__name__,
+                )
+        raise critical from error

@@ -1,0 +1,183 @@
+"""One run of a dispatcher: shard by shard and page by page, it sends and then marks, and sets aside what cannot be sent."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from secrets import token_hex
+
+from recoverable.observe.log import log_safely
+from recoverable.timeouts.client import Sender
+from recoverable.timeouts.dispatching.report import Report, overdue, tell_kept
+from recoverable.timeouts.ids import moment
+from recoverable.timeouts.sending import Outgoing, batches, outgoing
+from recoverable.timeouts.stores.port import Store
+from recoverable.timeouts.stores.rows import Kept, Row
+from recoverable.timeouts.stores.shards import Claim
+
+log = logging.getLogger("recoverable.timeouts")
+
+CHUNK = 25
+"""Timeouts sent before they are marked: what a death in between sends twice at most. DynamoDB marks 25 at once (BatchWriteItem)."""
+
+PATIENCE = timedelta(hours=1)
+"""What has been due for longer than this, and whose queue does not answer, is kept, so that its minute need not be read again and again."""
+
+AT_ONCE = timedelta(0)
+"""When that is tried again: at the next look at what is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """A dispatcher's times.
+
+    Args:
+        ahead: what is due within this is dispatched.
+        lease: for how long a shard is taken.
+        retry_kept: when what was refused is tried again.
+    """
+
+    ahead: timedelta
+    lease: timedelta
+    retry_kept: timedelta
+
+
+class Run:
+    """One run of a dispatcher.
+
+    Args:
+        store: where the timeouts wait.
+        sender: sends them.
+        clock: gives the time.
+        pace: its times.
+        has_time: whether another chunk can still be begun.
+        unmarked: the ids of those that were sent and could not be marked; they are marked, and not sent again.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        sender: Sender,
+        clock: Callable[[], datetime],
+        pace: Pace,
+        *,
+        has_time: Callable[[], bool],
+        unmarked: set[str],
+    ) -> None:
+        self._store, self._sender, self._clock, self._pace = store, sender, clock, pace
+        self.has_time, self._unmarked = has_time, unmarked
+        self._owner = token_hex(8)
+        self._sure_until = clock()
+        self._failing: dict[str, str] = {}
+        self.report = Report()
+
+    def all_shards(self) -> bool:
+        """Dispatch what is due in each shard that nobody else works on; whether all was seen."""
+        first, shards = int(self._owner, 16), self._store.shards
+        finished = True
+        for n in range(shards):
+            finished &= self.has_time() and self._shard((first + n) % shards)
+        return finished
+
+    def _shard(self, shard: int) -> bool:
+        now = self._clock()
+        until, horizon = now + self._pace.lease, now + self._pace.ahead
+        claim = self._store.claim(shard, self._owner, now=now, until=until, horizon=horizon)
+        if claim is None:
+            return True
+        self._sure_until = now + self._pace.lease / 2
+        finished = True
+        for number, page in enumerate(self._store.due(claim)):
+            finished = (number == 0 or self._renew(claim)) and self._page(claim, page)
+            if not finished:
+                break
+        self._store.release(claim)
+        return finished
+
+    def _renew(self, claim: Claim) -> bool:
+        """Ask for the shard for longer; whether it is still ours."""
+        now = self._clock()
+        self._sure_until = now + self._pace.lease / 2
+        return self._store.renew(claim, until=now + self._pace.lease)
+
+    def _page(self, claim: Claim, page: Sequence[Row]) -> bool:
+        """Dispatch a page, as far as there is time and the shard is ours; whether it was. An empty one is a store's pause to ask that."""
+        if not page:
+            return self.has_time()
+        for start in range(0, len(page), CHUNK):
+            if not (self.has_time() and (self._clock() < self._sure_until or self._renew(claim))):
+                return False
+            self._dispatch(claim, page[start : start + CHUNK])
+        return True
+
+    def _dispatch(self, claim: Claim, rows: Sequence[Row]) -> None:
+        """Send a chunk, then mark it: a death in between sends it twice, and loses nothing."""
+        now = self._clock()
+        fresh = [row for row in rows if row.id not in self._unmarked]
+        made = [outgoing(row, row.timeout, now) for row in fresh if row.timeout]
+        ready = [each for each in made if each is not None]
+        sent, refused = self._send(ready)
+        claim.doubtful = claim.doubtful or len(sent) + len(refused) < len(ready)
+        sent += [row for row in rows if row.id in self._unmarked]
+        refused += [Kept(row, row.problem) for row in fresh if row.timeout is None]
+        given_up = self._given_up(ready, {row.id for row in sent} | {each.row.id for each in refused}, now)
+        self._mark(sent, now)
+        self._keep(claim, refused, now, self._pace.retry_kept)
+        self._keep(claim, given_up, now, AT_ONCE)
+        self._count(rows, sent, [*refused, *given_up], now)
+
+    def _send(self, ready: Sequence[Outgoing]) -> tuple[list[Row], list[Kept]]:
+        """Send what has a queue that answers: what is sent, and what never will be taken."""
+        sent: list[Row] = []
+        refused: list[Kept] = []
+        for batch in batches(each for each in ready if each.to not in self._failing):
+            outcome = self._sender.send(batch[0].to, [each.entry for each in batch])
+            sent += [batch[n].row for n in outcome.sent]
+            refused += [Kept(batch[n].row, reason) for n, reason in outcome.refused.items()]
+            if outcome.failed:
+                self._note_failure(batch[0].to, outcome.failed)
+        return sent, refused
+
+    def _note_failure(self, to: str, why: str) -> None:
+        """A queue that does not answer must not use up the time of others in this run."""
+        self._failing[to] = why
+        text = "SQS could not be told about timeouts for '%s': %s. As a result, they stay, and the next run sends them."
+        log_safely(log.warning, text, to, why)
+
+    def _given_up(self, ready: Sequence[Outgoing], done: set[str], now: datetime) -> list[Kept]:
+        """What SQS could not be told for so long that it must not hold back how far the store is done with."""
+        return [
+            Kept(each.row, self._failing[each.to])
+            for each in ready
+            if each.to in self._failing
+            and each.row.id not in done
+            and not each.row.kept
+            and overdue(each.row, now) > PATIENCE
+        ]
+
+    def _mark(self, sent: Sequence[Row], now: datetime) -> None:
+        """Mark what was sent; what cannot be marked is known to be sent, as long as this process lives."""
+        if sent:
+            ids = {row.id for row in sent}
+            self._unmarked |= ids
+            self._store.mark(sent, now=now)
+            self._unmarked -= ids
+
+    def _keep(self, claim: Claim, kept: Sequence[Kept], now: datetime, retry_in: timedelta) -> None:
+        """Set aside what cannot be sent now: it is tried again when a run that far ahead looks for it."""
+        if kept:
+            self._store.keep(claim, kept, retry_at=moment(claim.horizon) + retry_in)
+            tell_kept(kept, now + retry_in)
+
+    def _count(self, rows: Sequence[Row], sent: Sequence[Row], kept: Sequence[Kept], now: datetime) -> None:
+        late = [overdue(row, now).total_seconds() for row in sent if row.timeout]
+        report = self.report
+        self.report = replace(
+            report,
+            dispatched=report.dispatched + len(sent),
+            kept=report.kept + len(kept),
+            postponed=report.postponed + len(rows) - len(sent) - len(kept),
+            behind=max([report.behind, *late]),
+        )

@@ -1,0 +1,1 @@
+"""Move stored timeouts to native delivery or to another store."""

@@ -1,0 +1,126 @@
+"""Calls to DynamoDB for one table: made again as DynamoDB asks for it, in pages and batches, its errors as the port's."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from recoverable.timeouts.stores.dynamodb.errors import ConditionFailed, code_of, unavailable
+from recoverable.timeouts.stores.rows import StoreUnavailable
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+    from recoverable.timeouts.stores.dynamodb.items import Item
+
+TRIES = 6
+"""How often what DynamoDB has left of a batch is asked for again, after 0.05 s, 0.1 s and so on: 1.6 s in all."""
+
+CONFLICT = "TransactionConflictException"
+"""The code of a write that met a transaction; one that met another is cancelled."""
+
+CONFLICTS = 10
+"""How often such a write, or transaction, is tried: 2 s or so in all."""
+
+PAUSE = 0.02
+"""Seconds of the longest first pause before that: a transaction takes about as long."""
+
+
+class Calls:
+    """Calls about one table.
+
+    Args:
+        client: gives a boto3 DynamoDB client.
+        name: the table's name or ARN.
+        sleep: lets seconds pass.
+    """
+
+    __slots__ = ("_sleep", "client", "name")
+
+    def __init__(
+        self, client: Callable[[], DynamoDBClient], name: str, *, sleep: Callable[[float], object] = time.sleep
+    ) -> None:
+        self.client, self._sleep, self.name = client, sleep, name
+
+    def call(self, operation: str, **request: Any) -> Any:
+        """Make a call about the table.
+
+        Raises:
+            ConditionFailed: the condition of a write does not hold.
+            StoreUnavailable: it is not known to be done.
+        """
+        return self._made(operation, TableName=self.name, **request)
+
+    def patiently(self, operation: str, **request: Any) -> Any:
+        """The same, again and again while it meets somebody's transaction."""
+        for tried in range(CONFLICTS):
+            try:
+                return self.call(operation, **request)
+            except StoreUnavailable as error:
+                if code_of(error.__cause__) != CONFLICT:
+                    raise
+            self._pause(tried)
+        raise StoreUnavailable("DynamoDB: a write met transactions again and again")
+
+    def transact(self, actions: list[Any]) -> bool:
+        """Do all or nothing; whether all conditions held."""
+        for tried in range(CONFLICTS):
+            reasons = self._transacted(actions)
+            if reasons <= {"ConditionalCheckFailed"}:
+                return not reasons
+            self._pause(tried)
+        raise StoreUnavailable(f"DynamoDB: a transaction was cancelled again and again: {', '.join(sorted(reasons))}")
+
+    def pages(self, operation: str, **request: Any) -> Iterator[list[Item]]:
+        """What is found, page by page, each asked for when it is wanted."""
+        while True:
+            answer = self.call(operation, **request)
+            if answer.get("Items"):
+                yield answer["Items"]
+            if not answer.get("LastEvaluatedKey"):
+                return
+            request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
+    def batch(self, operation: str, wanted: Any, left: str) -> Iterator[Any]:
+        """The answers about a batch: asked for again as long as some of it is left.
+
+        Args:
+            operation: the client's method.
+            wanted: what is asked for of the table.
+            left: where an answer says what was not done.
+        """
+        for tried in range(TRIES):
+            answer = self._made(operation, RequestItems={self.name: wanted})
+            yield answer
+            if not answer.get(left):
+                return
+            [wanted] = answer[left].values()
+            self._sleep(0.05 * 2**tried)
+        raise StoreUnavailable("DynamoDB: not all of a batch was done, for there is too much to do")
+
+    def _made(self, operation: str, **request: Any) -> Any:
+        try:
+            return getattr(self.client(), operation)(**request)
+        except Exception as error:
+            if code_of(error) == "ConditionalCheckFailedException":
+                raise ConditionFailed from None
+            raise unavailable(error) from error
+
+    def _transacted(self, actions: list[Any]) -> set[str]:
+        """The reasons why nothing was done; none when all is done."""
+        try:
+            self.client().transact_write_items(TransactItems=actions)
+        except Exception as error:
+            told = getattr(error, "response", {}).get("CancellationReasons") or ()
+            if reasons := {reason.get("Code") or "None" for reason in told} - {"None"}:
+                return reasons
+            raise unavailable(error) from error
+        return set()
+
+    def _pause(self, tried: int) -> None:
+        """Let others go first, at random: at first up to 0.02 s, then up to twice as long each time, and 0.64 s at most."""
+        self._sleep(PAUSE * 2 ** min(tried, 5) * os.urandom(1)[0] / 255)

@@ -1,0 +1,199 @@
+"""Timeouts and shards as items of a DynamoDB table, and back: pure.
+
+| pk                    | sk      | what                                                                                                               |
+|-----------------------|---------|--------------------------------------------------------------------------------------------------------------------|
+| `due#{bucket}#{shard}` | the id  | a timeout; with `expires` it is done with, with `held` a migration has it, with `retry_at` it could not be dispatched |
+| `kept#{shard}`        | the id  | points to a timeout that is to be looked at apart from its minute, at `retry_at`                                     |
+| `for#{correlation}`   | the id  | points to a timeout                                                                                                |
+| `shard#{shard}`       | `state` | a shard's state                                                                                                    |
+
+A timeout stays where it is, whatever becomes of it: each change is one conditional write of one item.
+"""
+
+from __future__ import annotations
+
+from recoverable.timeouts.ids import DIGITS, place_of
+from recoverable.timeouts.stores.buckets import bucket_of
+from recoverable.timeouts.stores.rows import CANCELLED, Row, TooLarge
+from recoverable.timeouts.timeout import VERSION, Timeout, Unreadable, packed, unpacked
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, TypeAlias
+
+    Item: TypeAlias = dict[str, Any]
+    Key: TypeAlias = dict[str, Any]
+
+MAX_ROW = 400_000
+"""Bytes of a row's texts; DynamoDB takes 409,600 an item with the names of its attributes (DynamoDB quotas)."""
+
+NEW = "attribute_not_exists(pk)"
+NOT_DONE = "attribute_not_exists(expires)"
+WAITS = f"attribute_exists(pk) AND {NOT_DONE}"
+IN_ITS_MINUTE = f"{NOT_DONE} AND attribute_not_exists(retry_at)"
+"""Conditions: nothing is there; it is not done with; it is there and not done with; it is looked for in its minute."""
+
+
+def text(value: str) -> dict[str, str]:
+    """A text as DynamoDB has it."""
+    return {"S": value}
+
+
+def number(value: int) -> dict[str, str]:
+    """A whole number as DynamoDB has it."""
+    return {"N": str(value)}
+
+
+def key(pk: str, sk: str) -> Key:
+    """A key of the table."""
+    return {"pk": text(pk), "sk": text(sk)}
+
+
+def key_in(item: Item) -> Key:
+    """An item's key."""
+    return {"pk": item["pk"], "sk": item["sk"]}
+
+
+def due_partition(bucket: int, shard: int) -> str:
+    """Where the timeouts of a bucket are."""
+    return f"due#{bucket}#{shard}"
+
+
+def kept_partition(shard: int) -> str:
+    """Where a shard's timeouts are that could not be dispatched."""
+    return f"kept#{shard}"
+
+
+def pointer_partition(correlation: str) -> str:
+    """Where the pointers of a correlation are."""
+    return f"for#{correlation}"
+
+
+def shard_key(shard: int) -> Key:
+    """Where a shard's state is."""
+    return key(f"shard#{shard}", "state")
+
+
+def due_key(timeout_id: str) -> Key | None:
+    """Where a timeout waits; None when it is no timeout's id."""
+    place = place_of(timeout_id)
+    return None if place is None else key(due_partition(bucket_of(place.due), place.shard), timeout_id)
+
+
+def kept_key(timeout_id: str) -> Key | None:
+    """Where it is what points to a timeout that could not be dispatched; None when it is no timeout's id."""
+    place = place_of(timeout_id)
+    return None if place is None else key(kept_partition(place.shard), timeout_id)
+
+
+def item_of(timeout: Timeout) -> Item:
+    """The item of a timeout that waits; its message is in one text."""
+    where = due_key(timeout.id)
+    assert where is not None, timeout.id
+    fields = {"to": timeout.to, "endpoint": timeout.endpoint, "correlation": timeout.correlation}
+    return {
+        **where,
+        "version": number(VERSION),
+        "message": text(packed(timeout)),
+        **{name: text(value) for name, value in fields.items() if value},
+    }
+
+
+def in_bucket(item: Item, s3_key: str) -> Item:
+    """The item whose message is in S3."""
+    return {**{name: value for name, value in item.items() if name != "message"}, "s3": text(s3_key)}
+
+
+def size_of(item: Item) -> int:
+    """Bytes of its texts."""
+    return sum(len(value["S"].encode()) for value in item.values() if "S" in value)
+
+
+def too_large(size: int) -> TooLarge:
+    """The error for a row that has no room, and no S3 bucket."""
+    return TooLarge(
+        f"a timeout of {size:,} bytes; a row takes {MAX_ROW:,}. Give the store a bucket, DynamoDBStore(..., bucket='...'), or send less"
+    )
+
+
+def row_of(item: Item, message: str | Unreadable) -> Row:
+    """An item as a row.
+
+    Args:
+        item: the item.
+        message: its message, or why there is none.
+    """
+    timeout_id, timeout, problem = item["sk"]["S"], None, ""
+    try:
+        if isinstance(message, Unreadable):
+            raise message
+        timeout = unpacked(timeout_id, fields_of(item), message)
+    except Unreadable as error:
+        problem = str(error)
+    more = {"kept": "retry_at" in item, "hidden": "held" in item}
+    return Row(timeout_id, timeout, problem=problem, native=item, **more)
+
+
+def fields_of(item: Item) -> Mapping[str, Any]:
+    """The texts and the version of an item, as far as they are what they should be."""
+    found: dict[str, Any] = {name: value["S"] for name, value in item.items() if "S" in value}
+    digits = item.get("version", {}).get("N", "")
+    return found | {"version": int(digits) if digits.isdigit() else digits}
+
+
+def retry_at(item: Item) -> int:
+    """When what is kept, or points to it, is to be tried again; at once if it says no moment."""
+    digits = item.get("retry_at", {}).get("N", "")
+    return int(digits) if digits.isdigit() and len(digits) <= DIGITS else 0
+
+
+def due_of(item: Item) -> int:
+    """When the timeout of an item is due; at once if its id says no moment."""
+    place = place_of(item["sk"]["S"])
+    return place.due if place else 0
+
+
+def looked_for_at(item: Item) -> int:
+    """When a timeout that waits is to be dispatched."""
+    return retry_at(item) if "retry_at" in item else due_of(item)
+
+
+def kept_pointer(item: Item, shard: int, at: int, mark: str) -> Item:
+    """The item that leads to a timeout which is to be looked at apart from its minute.
+
+    Args:
+        item: the timeout.
+        shard: its shard.
+        at: when it is to be looked at.
+        mark: what tells this pointer from others to the same timeout.
+    """
+    where = key(kept_partition(shard), item["sk"]["S"])
+    return {**where, "of": item["pk"], "retry_at": number(at), "mark": text(mark)}
+
+
+def pointed_to(kept: Item) -> Key | None:
+    """Where the timeout is to which it points; None when it says nothing that can be."""
+    partition, timeout_id = kept.get("of", {}).get("S"), kept["sk"]["S"]
+    return key(partition, timeout_id) if partition else due_key(timeout_id)
+
+
+def done_item(where: Key, outcome: str, expires: int) -> Item:
+    """What stays of a timeout that is done with, until DynamoDB's time to live takes it; none that waits has `expires`.
+
+    Args:
+        where: its key.
+        outcome: what became of it.
+        expires: when it may go, in seconds since 1970.
+    """
+    return {**key_in(where), "outcome": text(outcome), "expires": number(expires)}
+
+
+def is_cancelled(item: Item) -> bool:
+    """Whether a timeout was cancelled."""
+    return "outcome" in item and item["outcome"]["S"] == CANCELLED
+
+
+def pointer(timeout_id: str, correlation: str) -> Item:
+    """The item that leads from a correlation to a timeout."""
+    return key(pointer_partition(correlation), timeout_id)

@@ -1,0 +1,148 @@
+"""Reads from a DynamoDB table what is due, what was kept, and all that waits: page by page, so that memory stays bounded."""
+
+from __future__ import annotations
+
+from recoverable.timeouts.ids import DIGITS, micros
+from recoverable.timeouts.stores.buckets import after, buckets_until, is_over, key_after
+from recoverable.timeouts.stores.dynamodb.items import (
+    IN_ITS_MINUTE,
+    NOT_DONE,
+    due_partition,
+    kept_partition,
+    key_in,
+    looked_for_at,
+    number,
+    pointed_to,
+    retry_at,
+    row_of,
+    text,
+)
+from recoverable.timeouts.stores.dynamodb.table import BATCH
+from recoverable.timeouts.timeout import Unreadable
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Sequence
+
+    from recoverable.timeouts.stores.dynamodb.items import Item
+    from recoverable.timeouts.stores.dynamodb.shard_states import ShardStates
+    from recoverable.timeouts.stores.dynamodb.table import Table
+    from recoverable.timeouts.stores.rows import Row, Selection
+    from recoverable.timeouts.stores.s3.store import Bodies
+    from recoverable.timeouts.stores.shards import Claim
+
+LOOK_AGAIN = 300_000_000
+"""Microseconds after which a look is taken at what is kept, if what was tried again could neither be sent nor kept: five minutes."""
+
+MINUTES = 100
+"""Minutes that are read before the caller is asked whether there is time for more: half a second or so where all are empty."""
+
+SECOND = 1_000_000
+"""Microseconds of a second, in which DynamoDB counts."""
+
+FEW = 10
+"""Rows of a page with messages from S3, each up to 1 MB."""
+
+
+class Reading:
+    """Reads a table.
+
+    Args:
+        table: the table.
+        shard_states: the states of its shards.
+        bodies: the messages in S3.
+        page: how many items are looked at for a page.
+    """
+
+    __slots__ = ("_bodies", "_page", "_shards", "_table")
+
+    def __init__(self, table: Table, shard_states: ShardStates, bodies: Bodies, page: int) -> None:
+        self._table, self._shards, self._bodies, self._page = table, shard_states, bodies, page
+
+    def due(self, claim: Claim) -> Iterator[Sequence[Row]]:
+        """What is due, the oldest first, then what was kept and is to be tried again; in pages, each read when asked for.
+
+        An empty page now and then lets the caller renew its lease, or stop: what was read and found empty until then is passed.
+        """
+        empty = True  # so far
+        for read, bucket in enumerate(buckets_until(claim.state.watermark, claim.horizon), 1):
+            waits = yield from self._minute(claim, bucket)
+            empty = empty and not waits
+            if empty:
+                claim.passed = after(bucket)
+            if read % MINUTES == 0:
+                yield []
+        if claim.state.kept_at <= claim.horizon:
+            yield from self._kept(claim)
+
+    def _minute(self, claim: Claim, bucket: int) -> Generator[Sequence[Row], None, bool]:
+        """What is due in a minute; whether something is left in it, or may still come."""
+        before = None if is_over(bucket, claim.horizon) else key_after(claim.horizon)
+        partition = due_partition(bucket, claim.shard)
+        found = False
+        for items in self._table.query(partition, IN_ITS_MINUTE, before=before, page=self._page):
+            found = True
+            yield from self._rows([item for item in items if "held" not in item])
+        may_come = not is_over(bucket, claim.state.taken_at)
+        return may_come or (found and self._table.has(partition, IN_ITS_MINUTE))
+
+    def scan(self, selection: Selection) -> Iterator[Sequence[Row]]:
+        """All that wait and fit the selection, also those that a migration holds or that are kept; in pages, in no order."""
+        condition = f"begins_with(pk, :due) AND {NOT_DONE} AND sk >= :cutoff"
+        cutoff = micros(selection.cutoff) if selection.cutoff else 0
+        values = {":due": text("due#"), ":cutoff": text(f"{cutoff:0{DIGITS}}")}
+        names: dict[str, str] = {}
+        if selection.endpoint is not None:
+            condition += " AND #endpoint = :endpoint"
+            values, names = values | {":endpoint": text(selection.endpoint)}, {"#endpoint": "endpoint"}
+        for items in self._table.scan(condition, values, names):
+            yield from self._rows(items)
+
+    def _kept(self, claim: Claim) -> Iterator[Sequence[Row]]:
+        """What is pointed to, and to be tried again; a batch at a time, for each can be as large as a row."""
+        for page in self._table.query(kept_partition(claim.shard), NOT_DONE, page=self._page):
+            claim.next_kept = min(claim.next_kept, *(next_look(item, claim.horizon) for item in page))
+            for start in range(0, len(page), BATCH):
+                yield from self._rows(self._followed(page[start : start + BATCH], claim.horizon))
+        self._shards.kept_tried(claim)
+
+    def _followed(self, kept: list[Item], horizon: int) -> list[Item]:
+        """Those pointed to that are to be tried until the horizon; what points to one that is done with, or gone, is taken away."""
+        now = {item["sk"]["S"]: pointed_to(item) for item in kept if retry_at(item) < horizon}
+        items = self._table.get_all([where for where in now.values() if where])
+        waiting = {item["sk"]["S"]: item for item in items if "expires" not in item}
+        for item in kept:
+            if item["sk"]["S"] in now.keys() - waiting.keys():
+                self._drop(item, horizon)
+        return [item for _, item in sorted(waiting.items()) if looked_for_at(item) <= horizon and "held" not in item]
+
+    def _drop(self, kept: Item, horizon: int) -> None:
+        """Leave what points nowhere to the time to live, unless somebody has it point anew."""
+        seen = {":seen": kept["mark"]} if "mark" in kept else {}
+        self._table.update(
+            key_in(kept),
+            UpdateExpression="SET expires = :now",
+            ConditionExpression="mark = :seen" if seen else "attribute_not_exists(mark)",
+            ExpressionAttributeValues={":now": number(horizon // SECOND), **seen},
+        )
+
+    def _rows(self, items: list[Item]) -> Iterator[Sequence[Row]]:
+        at_once = FEW if any("s3" in item for item in items) else len(items)
+        for start in range(0, len(items), at_once or 1):
+            found = [self._row(item) for item in items[start : start + at_once]]
+            yield [row for row in found if row is not None]
+
+    def _row(self, item: Item) -> Row | None:
+        """The item as a row; None when its message has left S3 because another has dispatched it since it was read here."""
+        message = self._bodies.message(item)
+        if "s3" in item and isinstance(message, Unreadable):
+            current = self._table.get(key_in(item))
+            if current is None or "expires" in current:
+                return None
+        return row_of(item, message)
+
+
+def next_look(item: Item, horizon: int) -> int:
+    """When a look is to be taken at what was kept; a while after the horizon for what is tried now, whatever becomes of it."""
+    at = retry_at(item)
+    return at if at >= horizon else horizon + LOOK_AGAIN

@@ -1,0 +1,87 @@
+"""Stores timeouts in a DynamoDB table: what points to one before it, and its shard looked at after it."""
+
+from __future__ import annotations
+
+import os
+
+from recoverable.timeouts.ids import micros, place_of
+from recoverable.timeouts.stores.dynamodb.items import (
+    MAX_ROW,
+    NEW,
+    in_bucket,
+    item_of,
+    kept_pointer,
+    key_in,
+    pointer,
+    size_of,
+    text,
+    too_large,
+)
+from recoverable.timeouts.stores.rows import CANCELLED, HELD, MIGRATED, WAITING, StoreUnavailable
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from recoverable.timeouts.ids import Place
+    from recoverable.timeouts.stores.dynamodb.items import Item
+    from recoverable.timeouts.stores.dynamodb.shard_states import ShardStates
+    from recoverable.timeouts.stores.dynamodb.table import Table
+    from recoverable.timeouts.stores.s3.store import Bodies
+    from recoverable.timeouts.timeout import Timeout
+
+
+class Storing:
+    """Stores in a table.
+
+    Args:
+        table: the table.
+        shard_states: the states of its shards.
+        bodies: the messages in S3.
+    """
+
+    __slots__ = ("_bodies", "_shards", "_table")
+
+    def __init__(self, table: Table, shard_states: ShardStates, bodies: Bodies) -> None:
+        self._table, self._shards, self._bodies = table, shard_states, bodies
+
+    def put(self, timeout: Timeout, *, now: datetime, again: bool) -> str:
+        """Store a timeout, also over one that was migrated, or, if `again`, cancelled; gives what it is then."""
+        place = place_of(timeout.id)
+        assert place is not None, timeout.id
+        item = self._fitting(timeout)
+        if timeout.correlation:
+            self._table.put(pointer(timeout.id, timeout.correlation))
+        state = WAITING if self._written(item, again=again) else self._there(item)
+        if state in (WAITING, HELD) and place.due < self._shards.after_put(place, micros(now)).watermark:
+            self._point_to(item, place)
+        return state
+
+    def _fitting(self, timeout: Timeout) -> Item:
+        """The timeout's item, its message in S3 if it does not fit; what is refused has changed nothing."""
+        item = item_of(timeout)
+        if (size := size_of(item)) <= MAX_ROW:
+            return item
+        if not self._bodies.there:
+            raise too_large(size)
+        return in_bucket(item, self._bodies.put(timeout.id, item["message"]["S"]))
+
+    def _written(self, item: Item, *, again: bool) -> bool:
+        over = {":over": text(CANCELLED if again else MIGRATED)}
+        return self._table.put(item, f"{NEW} OR outcome = :over", over)
+
+    def _there(self, item: Item) -> str:
+        """What a timeout is that was there: it may be our own, of which only the answer was lost. What was written to S3 in vain is deleted."""
+        found = self._table.get(key_in(item))
+        if "s3" in item and (found is None or found.get("s3") != item["s3"]):
+            self._bodies.delete([item["s3"]["S"]])
+        if found is None:
+            raise StoreUnavailable("DynamoDB: it was done with, and forgotten just now; ask again")
+        if "expires" in found:
+            return str(found["outcome"]["S"])
+        return HELD if "held" in found else WAITING
+
+    def _point_to(self, item: Item, place: Place) -> None:
+        """Have a timeout looked at when it is due, whose minute nobody looks at any more."""
+        self._table.put(kept_pointer(item, place.shard, place.due, os.urandom(8).hex()))
+        self._shards.look_at_late(place.shard, place.due)

@@ -1,0 +1,68 @@
+"""What a store of timeouts hands over and is handed, and its errors."""
+
+from __future__ import annotations
+
+from recoverable.frozen import Frozen, field
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from datetime import datetime
+    from typing import Any
+
+    from recoverable.timeouts.timeout import Timeout
+
+
+WAITING, HELD, DISPATCHED, CANCELLED, MIGRATED = "waiting", "held", "dispatched", "cancelled", "migrated"
+"""What a timeout is in a store: it waits, a migration has it, or it is done with."""
+
+
+class StoreUnavailable(Exception):
+    """The store did not do what it was asked; what was to be stored is not, what was to be dispatched waits."""
+
+
+class TooLarge(ValueError):
+    """The store cannot take a timeout of this size."""
+
+
+class Row(Frozen):
+    """A row of a store.
+
+    Args:
+        id: the timeout's id, as far as it is one.
+        timeout: the timeout; None when it cannot be read.
+        problem: why it cannot be read.
+        kept: whether it was set aside before.
+        hidden: whether a migration holds it.
+        native: the store's own record of it.
+    """
+
+    id: str
+    timeout: Timeout | None
+    problem: str = field(default="", kw_only=True)
+    kept: bool = field(default=False, kw_only=True)
+    hidden: bool = field(default=False, kw_only=True)
+    native: Any = field(default=None, kw_only=True)
+
+
+class Kept(Frozen):
+    """A row that cannot be dispatched.
+
+    Args:
+        row: the row.
+        reason: why.
+    """
+
+    row: Row
+    reason: str
+
+
+class Selection(Frozen):
+    """Which timeouts a migration is about.
+
+    Args:
+        cutoff: only those due at that time or later; None for all.
+        endpoint: only those that this endpoint had stored; None for all.
+    """
+
+    cutoff: datetime | None = None
+    endpoint: str | None = None

@@ -1,0 +1,1 @@
+"""Store messages in S3 that are too large for the table."""

@@ -1,0 +1,108 @@
+"""The S3 bucket for messages that are too large for a row; and how patient the clients of both are."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+
+from recoverable.timeouts.stores.dynamodb.errors import code_of, unavailable
+from recoverable.timeouts.timeout import Unreadable
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from botocore.config import Config
+    from mypy_boto3_s3 import S3Client
+
+    from recoverable.timeouts.stores.dynamodb.items import Item
+
+PREFIX = "timeouts/"
+TOKEN_BYTES = 8
+
+ABOUT_THE_OBJECT = {
+    "AccessDenied": "S3 denies access to its message, or it is gone and the right s3:ListBucket is missing",
+    "InvalidObjectState": "its message is in an archive of S3",
+    "NoSuchKey": "its message is gone from S3",
+}
+"""Answers that concern one message, and so must not hold back those behind it (Amazon S3 API reference, GetObject)."""
+
+
+class Bodies:
+    """The messages in a bucket.
+
+    Args:
+        bucket: its name; None when there is none.
+        client: gives a boto3 S3 client.
+    """
+
+    __slots__ = ("_bucket", "_client")
+
+    def __init__(self, bucket: str | None, client: Callable[[], S3Client]) -> None:
+        self._bucket, self._client = bucket, client
+
+    @property
+    def there(self) -> bool:
+        """Whether there is a bucket."""
+        return self._bucket is not None
+
+    def put(self, timeout_id: str, message: str) -> str:
+        """Write a message; gives its key, which no other write has: a timeout may be in two tables, and be stored again while it is forgotten."""
+        key = f"{PREFIX}{timeout_id}-{os.urandom(TOKEN_BYTES).hex()}"
+        try:
+            self._client().put_object(Bucket=self._bucket or "", Key=key, Body=message.encode())
+        except Exception as error:
+            raise unavailable(error, "S3") from error
+        return key
+
+    def message(self, item: Item) -> str | Unreadable:
+        """The message of an item, wherever it is; or why there is none."""
+        if "s3" not in item:
+            found: str | None = item.get("message", {}).get("S")
+            return Unreadable("it has no message") if found is None else found
+        if self._bucket is None:
+            return Unreadable("its message is in S3, and this store was given no bucket")
+        if not (key := item["s3"].get("S")):
+            return Unreadable("it does not say where in S3 its message is")
+        try:
+            return self._client().get_object(Bucket=self._bucket, Key=key)["Body"].read().decode()
+        except UnicodeDecodeError:
+            return Unreadable(f"its message in S3, '{key}', is no text")
+        except Exception as error:
+            if (why := ABOUT_THE_OBJECT.get(code_of(error))) is not None:
+                return Unreadable(f"{why}, where it was '{key}'")
+            raise unavailable(error, "S3") from error
+
+    def delete(self, keys: Sequence[str]) -> None:
+        """Delete messages."""
+        for key in keys:
+            try:
+                self._client().delete_object(Bucket=self._bucket or "", Key=key)
+            except Exception as error:
+                raise unavailable(error, "S3") from error
+
+
+@cache
+def s3_client(patience: float) -> S3Client:
+    """The process's client, made when it is first needed.
+
+    Args:
+        patience: seconds for one call.
+    """
+    import boto3
+
+    client: S3Client = boto3.client("s3", config=impatient(patience))
+    return client
+
+
+def impatient(patience: float) -> Config:
+    """Clients that end a call soon, and make it twice at most; each call that is made twice does the same twice.
+
+    Args:
+        patience: seconds for one call.
+    """
+    from botocore.config import Config
+
+    return Config(
+        connect_timeout=patience / 2, read_timeout=patience / 2, retries={"total_max_attempts": 2, "mode": "standard"}
+    )

@@ -1,0 +1,1 @@
+"""Move timeouts to scheduled messages of Service Bus."""

@@ -1,0 +1,161 @@
+"""Service Bus as what keeps timeouts: scheduled messages, for a migration to native delivery."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from recoverable.aws.wire import wire_of
+from recoverable.azure.copies import in_milliseconds
+from recoverable.errors import MessageDeserializationError
+from recoverable.timeouts.migration.targets import Sent
+from recoverable.timeouts.timeout import Timeout
+
+if TYPE_CHECKING:
+    from azure.servicebus import ServiceBusClient, ServiceBusMessage, ServiceBusSender
+
+PATIENCE = 30
+"""Seconds for one call, long enough to connect anew."""
+
+RESENDS = 1
+"""How often the SDK sends again what was not answered: a link that Service Bus closed for idleness fails once; more could only make more copies."""
+
+
+class ServiceBusTarget:
+    """The queues of a namespace, by the last part of the SQS queues' names.
+
+    Args:
+        connection: a connection string, or a namespace such as "shop.servicebus.windows.net" for an identity.
+    """
+
+    name = "Service Bus"
+
+    def __init__(self, connection: str) -> None:
+        self._client = client_for(connection)
+        self._senders: dict[str, ServiceBusSender] = {}
+        self._refusals: dict[str, str] = {}
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._client.close()
+
+    def objection(self, timeout: Timeout, now: datetime) -> str | None:  # noqa: ARG002  # the port's
+        """It takes all whose body is with it."""
+        if isinstance(wire(timeout).body, MessageDeserializationError):
+            return "its body was left in S3 by NServiceBus, from where it is not read"
+        return None
+
+    def send(self, timeouts: Sequence[Timeout], now: datetime) -> Sent:  # noqa: ARG002  # the port's
+        """Schedule them, queue by queue; a queue or a message that is refused does not hold back others."""
+        sent = Sent()
+        for queue, those in by_queue(timeouts).items():
+            if not sent.failed and queue not in self._senders and queue not in self._refusals:
+                self._open(queue, sent)
+            if queue in self._refusals:
+                sent.refused |= {timeout.id: self._refusals[queue] for timeout in those}
+            elif not sent.failed:
+                self._send(queue, those, sent)
+        return sent
+
+    def _open(self, queue: str, sent: Sent) -> None:
+        """Get ready to send to a queue; one that refuses is not asked again, for each answer takes a second."""
+        try:
+            self._senders[queue] = self._client.get_queue_sender(queue).__enter__()
+        except Exception as error:  # noqa: BLE001  # whatever it is, it is told, and nothing was sent
+            if is_refusal(error):
+                self._refusals[queue] = told(queue, error)
+            else:
+                sent.failed = told(queue, error)
+
+    def _send(self, queue: str, timeouts: Sequence[Timeout], sent: Sent) -> None:
+        """Schedule those of one queue together; what is refused together is sent one by one, for one bad message must not hold back the others."""
+        ids = [timeout.id for timeout in timeouts]
+        try:
+            messages = [scheduled(timeout) for timeout in timeouts]
+            self._senders[queue].send_messages(messages, timeout=PATIENCE)
+        except Exception as error:  # noqa: BLE001  # whatever it is, it is told, and what is not refused stays hidden
+            if not is_refusal(error):
+                sent.doubtful |= dict.fromkeys(ids, told(queue, error))
+                sent.failed = told(queue, error)
+            elif len(timeouts) == 1:
+                sent.refused[ids[0]] = told(queue, error)
+            else:
+                self._send_singly(queue, timeouts, sent)
+        else:
+            sent.ids.update(ids)
+
+    def _send_singly(self, queue: str, timeouts: Sequence[Timeout], sent: Sent) -> None:
+        for timeout in timeouts:
+            if not sent.failed:
+                self._send(queue, [timeout], sent)
+
+
+def is_refusal(error: Exception) -> bool:
+    """Whether Service Bus said that it will not take this, or the SDK that it cannot be sent; else nobody knows, and the next will fare the same."""
+    from azure.servicebus import exceptions
+
+    unknown = (
+        exceptions.OperationTimeoutError,
+        exceptions.ServiceBusAuthenticationError,
+        exceptions.ServiceBusCommunicationError,
+        exceptions.ServiceBusConnectionError,
+        exceptions.ServiceBusServerBusyError,
+    )
+    return isinstance(error, exceptions.ServiceBusError | TypeError | ValueError) and not isinstance(error, unknown)
+
+
+def told(queue: str, error: Exception) -> str:
+    """What is said of an error; not its own words, which may quote what was sent."""
+    return f"{queue}: {type(error).__name__}"
+
+
+def by_queue(timeouts: Sequence[Timeout]) -> Mapping[str, Sequence[Timeout]]:
+    """The timeouts by the names that their queues have without region and account."""
+    found: dict[str, list[Timeout]] = defaultdict(list)
+    for timeout in timeouts:
+        name = timeout.to.rstrip("/").rpartition("/")[2].rpartition(":")[2]
+        found[name.removesuffix(".fifo")].append(timeout)
+    return found
+
+
+def scheduled(timeout: Timeout) -> ServiceBusMessage:
+    """The timeout as a scheduled message: headers as properties, its id as the message's, so that duplicates can be detected."""
+    from azure.servicebus import ServiceBusMessage
+
+    taken = wire(timeout)
+    assert not isinstance(taken.body, MessageDeserializationError)
+    return ServiceBusMessage(
+        taken.body,
+        application_properties=dict(taken.promoted()),
+        message_id=timeout.id,
+        scheduled_enqueue_time_utc=in_milliseconds(timeout.due_at),
+        session_id=timeout.group_id,
+    )
+
+
+def wire(timeout: Timeout) -> Any:
+    """The message taken apart, whichever shape of NServiceBus.AmazonSQS it has."""
+    attributes = {name: as_received(value) for name, value in timeout.attributes.items()}
+    return wire_of({"body": timeout.body, "messageAttributes": attributes})
+
+
+def as_received(value: Mapping[str, Any]) -> dict[str, Any]:
+    """An attribute as an event has it."""
+    received = {"dataType": value.get("DataType"), "stringValue": value.get("StringValue")}
+    if "BinaryValue" in value:
+        received["binaryValue"] = b64encode(value["BinaryValue"]).decode()
+    return {name: part for name, part in received.items() if part is not None}
+
+
+def client_for(connection: str) -> ServiceBusClient:
+    """A client by connection string, or by identity."""
+    from azure.servicebus import ServiceBusClient
+
+    if "=" in connection:
+        return ServiceBusClient.from_connection_string(connection, retry_total=RESENDS)
+    from azure.identity import DefaultAzureCredential
+
+    return ServiceBusClient(connection, DefaultAzureCredential(), retry_total=RESENDS)

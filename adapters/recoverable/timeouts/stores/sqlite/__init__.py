@@ -1,0 +1,1 @@
+"""Store timeouts in one SQLite file."""

@@ -1,0 +1,62 @@
+"""The tables of SQLite's store and the statements about them, a record as a row, and SQLite's errors as the port's."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+
+from recoverable.timeouts.stores.rows import HELD, WAITING, Row, StoreUnavailable
+from recoverable.timeouts.timeout import Unreadable, unpacked
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS timeouts (
+    id TEXT PRIMARY KEY, due INTEGER NOT NULL, state TEXT NOT NULL, version INTEGER NOT NULL, destination TEXT NOT NULL,
+    endpoint TEXT NOT NULL, correlation TEXT NOT NULL, message TEXT NOT NULL, reason TEXT NOT NULL DEFAULT '', at INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX IF NOT EXISTS by_state ON timeouts (state, id);
+CREATE INDEX IF NOT EXISTS by_correlation ON timeouts (correlation) WHERE correlation <> '';
+CREATE TABLE IF NOT EXISTS shards (number INTEGER PRIMARY KEY, state TEXT NOT NULL);
+"""
+
+DROP_REPLACEABLE = "DELETE FROM timeouts WHERE id = ? AND state = ?"
+DROP_OLD = "DELETE FROM timeouts WHERE state IN ('dispatched', 'cancelled', 'migrated') AND at < ?"
+INSERT = """
+INSERT OR IGNORE INTO timeouts (id, due, state, version, destination, endpoint, correlation, message) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+"""
+CANCEL = "UPDATE timeouts SET state = 'cancelled', message = '', at = ? WHERE id = ? AND state IN ('waiting', 'kept')"
+KEEP = "UPDATE timeouts SET state = 'kept', reason = ?, at = ? WHERE id = ? AND state IN ('waiting', 'kept')"
+HIDE = "UPDATE timeouts SET state = 'hidden' WHERE id = ? AND (state = 'hidden' OR state = 'waiting' AND ?)"
+SHOW = "UPDATE timeouts SET state = 'waiting' WHERE id = ? AND state = 'hidden'"
+DONE = "UPDATE timeouts SET state = ?, message = '', at = ? WHERE id = ?"
+CORRELATED = "SELECT id FROM timeouts WHERE correlation = ? AND correlation <> '' AND state IN ('waiting', 'kept')"
+
+DUE = "state = 'waiting' AND due <= ?"
+TRIED_AGAIN = "state = 'kept' AND (at < ? OR typeof(at) <> 'integer')"
+SELECTED = "state IN ('waiting', 'hidden', 'kept') AND due >= ? AND (endpoint = ? OR NOT ?)"
+
+COLUMNS = "id, state, version, destination, endpoint, correlation, message"
+HIDDEN, KEPT = "hidden", "kept"
+STATES = {HIDDEN: HELD, KEPT: WAITING}
+"""What the port calls those that it calls otherwise."""
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """SQLite's errors as the port's."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise StoreUnavailable(f"SQLite: {error}") from error
+
+
+def row_of(record: tuple[str, str, int, str, str, str, str]) -> Row:
+    """A record of the table as a row."""
+    timeout_id, state, version, to, endpoint, correlation, message = record
+    made = partial(Row, timeout_id, kept=state == KEPT, hidden=state == HIDDEN)
+    fields = {"version": version, "to": to, "endpoint": endpoint, "correlation": correlation}
+    try:
+        return made(unpacked(timeout_id, fields, message))
+    except Unreadable as error:
+        return made(None, problem=str(error))

@@ -1,0 +1,45 @@
+"""How much a failed message writes into the log, which CloudWatch charges for by the byte."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from simulation.cell import Cell, simulate
+
+MESSAGES = 20
+
+SUBJECTS = ("recoverable", "recoverable, 5 attempts", "redrive policy", "Powertools")
+"""Those whose log is their own; what stands for NServiceBus here logs nothing."""
+
+
+class Bytes(logging.Handler):
+    """Counts the bytes of what is logged."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.setFormatter(logging.Formatter("[%(levelname)s]\t%(asctime)s\t%(name)s\t%(message)s"))
+        self.bytes = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Count the record."""
+        self.bytes += len(self.format(record).encode()) + 1
+
+
+def logged(subject: str) -> float:
+    """Bytes for each of a few messages that all fail; a traceback that Lambda's runtime writes of a failed invocation is among them."""
+    with counting() as handler:
+        simulate(Cell(subject, MESSAGES, 1, 1))
+    return handler.bytes / MESSAGES
+
+
+@contextmanager
+def counting() -> Iterator[Bytes]:
+    """A handler at the root of the loggers."""
+    handler = Bytes()
+    logging.getLogger().addHandler(handler)
+    try:
+        yield handler
+    finally:
+        logging.getLogger().removeHandler(handler)

@@ -1,0 +1,100 @@
+"""The two that are compared: a handler that reads id and JSON body, under our endpoint and under Powertools' batch processor."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from recoverable import Recoverability
+
+Handler = Callable[[dict[str, Any], Any], Any]
+
+
+class Context:
+    """Lambda's context, as far as a batch needs it."""
+
+    def get_remaining_time_in_millis(self) -> int:
+        """Half a minute."""
+        return 30_000
+
+
+def event(size: int) -> dict[str, Any]:
+    """A batch of good records, as Lambda sends them."""
+    return {"Records": [record(number) for number in range(size)]}
+
+
+def record(number: int) -> dict[str, Any]:
+    """One good record."""
+    return {
+        "messageId": f"059f36b4-87a3-44ab-83d2-{number:012}",
+        "receiptHandle": "AQEBwJnKyrHigUMZj6rYigCgxlaS3SLy0a" * 4,
+        "body": json.dumps({"id": number, "card": "visa", "lines": [{"sku": "A-1", "count": 2}]}),
+        "attributes": {
+            "ApproximateReceiveCount": "1",
+            "SentTimestamp": "1763733600000",
+            "SenderId": "AIDAIENQZJOLO23YVJ4VO",
+            "ApproximateFirstReceiveTimestamp": "1763733600001",
+        },
+        "messageAttributes": {},
+        "md5OfBody": "e4e68fb7bd0e697a0ae8f1bb342846b3",
+        "eventSource": "aws:sqs",
+        "eventSourceARN": "arn:aws:sqs:eu-central-1:123456789012:orders",
+        "awsRegion": "eu-central-1",
+    }
+
+
+def bare() -> Handler:
+    """The loop that both have to do."""
+
+    def handler(batch: dict[str, Any], _context: Any) -> None:
+        for item in batch["Records"]:
+            item["messageId"]
+            json.loads(item["body"])
+
+    return handler
+
+
+def ours() -> Handler:
+    """Our endpoint."""
+    from recoverable import Recoverability
+
+    return endpoint(Recoverability())
+
+
+def limited() -> Handler:
+    """Our endpoint with a rate limit, whose circuit is closed: nothing fails."""
+    from recoverable import RateLimit, Recoverability
+    from recoverable.aws.pause.circuit_store import DynamoDbCircuit
+
+    return endpoint(Recoverability(rate_limit=RateLimit(20, store=DynamoDbCircuit("circuits", "orders"))))
+
+
+def endpoint(recoverability: Recoverability) -> Handler:
+    """Our endpoint with these settings."""
+    from recoverable import Message
+    from recoverable.aws import SqsEndpoint
+
+    def place(message: Message) -> None:
+        message.id  # noqa: B018  # reading it is what is measured
+        message.json()
+
+    return SqsEndpoint(place, recoverability)
+
+
+def theirs() -> Handler:
+    """Powertools' batch processor."""
+    from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
+    from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+
+    processor = BatchProcessor(event_type=EventType.SQS)
+
+    def place(record: SQSRecord) -> None:
+        record.message_id  # noqa: B018  # reading it is what is measured
+        record.json_body  # noqa: B018
+
+    return lambda batch, context: process_partial_response(batch, place, processor, context)
+
+
+SUBJECTS: dict[str, Callable[[], Handler]] = {"bare": bare, "ours": ours, "limited": limited, "theirs": theirs}

@@ -1,0 +1,1 @@
+"""Read a Function App's folder: its settings, host.json and triggers."""

@@ -1,0 +1,91 @@
+"""Run a Function App on Service Bus queues, without Azure, Core Tools or Docker.
+
+The app is a folder with function_app.py, host.json and, if there is one, local.settings.json. Its functions run in Microsoft's own Python
+worker, in a process that is killed at functionTimeout as in Azure. Connections that the app settings have are used; for those that they
+lack, a Service Bus namespace starts with the command, with the queues and topics that the triggers read and those of --queue.
+With Core Tools and the official emulator at hand, `func start` runs the same folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from azure.servicebus.exceptions import ServiceBusError
+
+from recoverable_local.console import fail, name_and_value, port, say, serve
+from recoverable_local.functions_host.app.advice import advice
+from recoverable_local.functions_host.app.folder import AppError
+from recoverable_local.functions_host.host import LocalFunctions
+from recoverable_local.functions_host.narrator import narrate
+from recoverable_local.functions_host.settings import Settings
+from recoverable_local.service_bus.command import add_queue_settings
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    add = parser.add_argument
+    add("folder", nargs="?", default=".", help="the app's folder (default: this one)")
+    add(
+        "--connection-string",
+        metavar="TEXT",
+        help="a namespace for all of the app's Service Bus connections (default: as the app settings say, else start one)",
+    )
+    add(
+        "--setting",
+        type=name_and_value,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an app setting, over that of local.settings.json; can be repeated",
+    )
+    _add_namespace(parser)
+
+
+def _add_namespace(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--queue",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a further queue of the started namespace; can be repeated",
+    )
+    parser.add_argument(
+        "--error-queue",
+        metavar="NAME",
+        help="gets all its dead letters (default: the error queues of the app's endpoints, else the app setting RECOVERABLE_ERROR_QUEUE, else error)",
+    )
+    add_queue_settings(parser)
+    parser.add_argument("--port", type=port, default=0, help="where it listens (default: any free port)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve until Ctrl-C or a request to terminate; 2 when the app, an argument or the namespace is at fault."""
+    try:
+        host = LocalFunctions(arguments.folder, _settings(arguments), observe=lambda entry: say(narrate(entry)))
+        serve(host, _welcome)
+    except (AppError, ValueError, OSError, ServiceBusError) as error:
+        return fail("local azure", error)
+    return 0
+
+
+def _settings(arguments: argparse.Namespace) -> Settings:
+    return Settings(
+        app_settings=dict(arguments.setting),
+        connection_string=arguments.connection_string,
+        queues=arguments.queue,
+        error_queue=arguments.error_queue,
+        max_delivery_count=arguments.max_delivery_count,
+        lock_duration=arguments.lock_duration,
+        port=arguments.port,
+    )
+
+
+def _welcome(host: LocalFunctions) -> str:
+    """What runs, what does not, and how to send a first message."""
+    lines = [f"function {each.function:<32} reads {each.path}" for each in host.served.triggers]
+    lines += [f"note     {each.function} is not run: {each.reason}" for each in host.served.not_served]
+    lines += [f"note     {note}" for note in advice(host.app.options, host.served.triggers)]
+    if host.namespace is not None:
+        lines += [f"queue    {name}" for name in host.queues]
+        lines.append(f"Connect with: {host.namespace.connection_string}")
+    return "\n".join([*lines, "Ctrl-C stops."])

@@ -1,0 +1,1 @@
+"""Deliver messages as the Service Bus extension of the Functions host does."""

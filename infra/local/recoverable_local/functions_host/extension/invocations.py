@@ -1,0 +1,102 @@
+"""Messages in, settlement out: one invocation of a function, as the Service Bus extension does it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, assert_never
+from uuid import uuid4
+
+from azure.servicebus import ServiceBusReceivedMessage
+from azure.servicebus.aio import ServiceBusReceiver
+
+from recoverable_local.functions_host.app.triggers import Trigger
+from recoverable_local.functions_host.extension.link import Link
+from recoverable_local.functions_host.extension.metadata import body_of, data_of, told_of, told_of_many
+from recoverable_local.functions_host.journal import Delivered, Ended, Invoked, Journal, Settled, Trouble
+from recoverable_local.functions_host.worker.outcomes import Outcome, Raised, Returned
+from recoverable_local.functions_host.worker.rpc import to_metadata, to_rpc
+from recoverable_local.functions_host.worker.workers import Workers
+from recoverable_local.outcomes import Died, TimedOut
+
+Messages = Sequence[ServiceBusReceivedMessage]
+Settle = Callable[[ServiceBusReceiver, ServiceBusReceivedMessage], Awaitable[None]]
+
+_SETTLING: Mapping[Settled, tuple[str, Settle]] = {
+    "completed": ("complete", ServiceBusReceiver.complete_message),
+    "abandoned": ("abandon", ServiceBusReceiver.abandon_message),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Invocations:
+    """The invocations of one function.
+
+    Args:
+        trigger: What starts it.
+        workers: Where it runs.
+        journal: Told of each.
+        auto_complete: Whether what it returned from is completed.
+    """
+
+    trigger: Trigger
+    workers: Workers
+    journal: Journal
+    auto_complete: bool
+
+    async def run(self, link: Link, messages: Messages) -> None:
+        """Give the function messages, and settle them: complete on return, abandon on anything else, whatever `autoComplete` says."""
+        id_, begun = str(uuid4()), time.monotonic()
+        name = self.trigger.function
+        self.journal(Invoked(name, id_, tuple(map(_delivered, messages))))
+        outcome = await self._outcome(messages, id_)
+        duration = timedelta(seconds=time.monotonic() - begun)
+        settled = await self._settle(link, messages, outcome)
+        self.journal(Ended(name, id_, duration, outcome, settled))
+
+    async def _outcome(self, messages: Messages, id_: str) -> Outcome:
+        try:
+            data, told = self._given(messages)
+            as_sent = to_rpc(data), to_metadata(told)
+        except Exception as error:  # noqa: BLE001  # wire data is hostile, and one message must not stop the rest
+            return Raised(f"the function cannot be given the message: {error}")
+        return await self.workers.invoke(self.trigger.function, *as_sent, id=id_)
+
+    def _given(self, messages: Messages) -> tuple[object, dict[str, Any]]:
+        if self.trigger.many:
+            bodies = [body_of(message) for message in messages]
+            given: object = bodies if self.trigger.binary else [body.decode() for body in bodies]
+            return given, told_of_many(messages)
+        text = not self.trigger.binary
+        return data_of(messages[0], text=text), told_of(messages[0], text=text)
+
+    async def _settle(self, link: Link, messages: Messages, outcome: Outcome) -> Settled:
+        match outcome:
+            case Returned() if not self.auto_complete:
+                return "left"
+            case Returned():
+                return await self._each(link, messages, "completed")
+            case Raised() | TimedOut() | Died():
+                return await self._each(link, messages, "abandoned")
+            case _:
+                assert_never(outcome)
+
+    async def _each(self, link: Link, messages: Messages, settled: Settled) -> Settled:
+        done = [await self._one(link, message, *_SETTLING[settled]) for message in messages]
+        return settled if all(done) else "left"
+
+    async def _one(self, link: Link, message: ServiceBusReceivedMessage, verb: str, settle: Settle) -> bool:
+        try:
+            await link.run(lambda receiver: settle(receiver, message))
+        except Exception as error:  # noqa: BLE001  # whatever the SDK raises, the host goes on
+            then = "the message comes back when its lock ends"
+            self.journal(Trouble(f"to {verb} a message", f"{type(error).__name__}: {error}", then))
+            return False
+        return True
+
+
+def _delivered(message: ServiceBusReceivedMessage) -> Delivered:
+    count = (message.delivery_count or 0) + 1
+    return Delivered(message.message_id or "", message.sequence_number or 0, count)

@@ -1,0 +1,155 @@
+"""The local Functions host: an app on a namespace, started and stopped as one, with the queues at hand."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Self
+
+from recoverable.azure.settings import PREFIXES, connection, read
+from recoverable_local.functions_host.app.entities import queues_of, topics_of
+from recoverable_local.functions_host.app.folder import App, read_app
+from recoverable_local.functions_host.app.triggers import Trigger
+from recoverable_local.functions_host.journal import FunctionLog, Journal, Observer
+from recoverable_local.functions_host.running import Running
+from recoverable_local.functions_host.sending import Outbox
+from recoverable_local.functions_host.serving import Place, Served, served
+from recoverable_local.functions_host.settings import Settings
+from recoverable_local.functions_host.worker.worker import Function, Worker
+from recoverable_local.service_bus import QueueView, ServiceBusNamespace
+
+
+class LocalFunctions:
+    """Runs a Function App on Service Bus queues, from entering it as a context to leaving it.
+
+    A namespace that is served here goes with it; what is in flight on another one comes back when its locks end.
+
+    Args:
+        folder: The app's folder, with `function_app.py` and `host.json`.
+        settings: How it is run.
+        observe: Called with each journal entry, in order, from one thread at a time. What it raises is logged.
+
+    Raises:
+        AppError: The app's files are not what the host takes; some of it is only looked at on entering.
+    """
+
+    app: App
+    """What is run, with the app settings that it sees; known once entered."""
+
+    served: Served
+    """Which of its functions are run; known once entered."""
+
+    namespace: ServiceBusNamespace | None
+    """The namespace that is served here, if there is one; known once entered."""
+
+    queues: tuple[str, ...] = ()
+    """The names of its queues."""
+
+    def __init__(
+        self, folder: str | Path, settings: Settings | None = None, *, observe: Observer | None = None
+    ) -> None:
+        self.settings = settings or Settings()
+        self.app = read_app(folder, given=self.settings.app_settings, environment=os.environ)
+        self.namespace = None
+        self._journal = Journal(FunctionLog, observe)
+        self._cleanup = ExitStack()
+
+    @classmethod
+    def from_folder(cls, folder: str | Path, *, observe: Observer | None = None, **settings: Any) -> Self:
+        """The same, with the settings as keywords."""
+        return cls(folder, Settings(**settings), observe=observe)
+
+    def __enter__(self) -> Self:
+        """Load the app and start to read its queues.
+
+        Raises:
+            AppError: The app cannot be loaded, or a connection is neither a connection string nor an identity's.
+        """
+        with ExitStack() as cleanup:
+            self._start(cleanup)
+            self._cleanup = cleanup.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Kill the worker, end every thread and close every link."""
+        self._cleanup.close()
+
+    def _start(self, cleanup: ExitStack) -> None:
+        triggers = served(_functions(self.app, self.settings), self.app).triggers
+        connections = self._connections(triggers, cleanup)
+        self.app = replace(self.app, settings={**self.app.settings, **connections})
+        first = triggers[0].connection if triggers else ""
+        self._outbox = cleanup.enter_context(Outbox(lambda: connection(first, self.app.settings)))
+        running = Running(Place(self.app, self._journal, self.settings))
+        cleanup.callback(running.stop)
+        self.served = running.start()
+
+    def _connections(self, triggers: tuple[Trigger, ...], cleanup: ExitStack) -> dict[str, str]:
+        """The connections that the app's own settings do not have, or all where one is given: under the name, too, that is looked up first."""
+        names = {each.connection for each in triggers}
+        if (given := self.settings.connection_string) is not None:
+            return dict.fromkeys((*names, *map(PREFIXES[0].format, names)), given)
+        missing = {name for name in names if not _is_known(name, self.app.settings)}
+        if not missing:
+            return {}
+        self.namespace = cleanup.enter_context(self._served_here(triggers))
+        return dict.fromkeys(missing, self.namespace.connection_string)
+
+    def _served_here(self, triggers: tuple[Trigger, ...]) -> ServiceBusNamespace:
+        """A namespace with all that the triggers read."""
+        own = next((each.error_queue for each in triggers if each.error_queue), None)
+        said = self.settings.error_queue or own or read("RECOVERABLE_ERROR_QUEUE", self.app.settings)
+        named = said or "error"
+        queues = queues_of(triggers, self.settings, error_queue=named)
+        self.queues = tuple(queue.name for queue in queues)
+        topics = topics_of(triggers, self.settings, error_queue=named)
+        return ServiceBusNamespace(queues, topics, port=self.settings.port)
+
+    @property
+    def function_log(self) -> tuple[FunctionLog, ...]:
+        """The latest 10,000 lines that the app's processes wrote."""
+        return self._journal.lines
+
+    def queue(self, name: str) -> QueueView:
+        """Look into a queue of the namespace that is served here.
+
+        Raises:
+            KeyError: There is no such queue.
+        """
+        if self.namespace is None:
+            raise KeyError(f"The queue {name!r} is on a namespace that is not served here; look there.")
+        return self.namespace.queue(name)
+
+    def send(self, queue: str, *bodies: object, **fields: Any) -> None:
+        """Send messages to the namespace of the app's first trigger; what the arguments mean stands at `Outbox.send`."""
+        self._outbox.send(queue, *bodies, **fields)
+
+    def run_until(self, condition: Callable[[], bool], *, deadline: timedelta) -> None:
+        """Wait while the functions run, until a condition holds.
+
+        Args:
+            condition: Looked at after each journal entry and at least every 50 ms.
+            deadline: The longest wait.
+
+        Raises:
+            TimeoutError: The condition does not hold at the deadline; the message has the latest log lines.
+        """
+        self._journal.wait_until(condition, deadline=deadline)
+
+
+def _functions(app: App, settings: Settings) -> tuple[Function, ...]:
+    """What the app has, which is known by its own word alone; what it writes meanwhile it will write again."""
+    with Worker(app.folder, settings=app.settings, python_path=settings.python_path, on_line=lambda *_: None) as worker:
+        return worker.functions
+
+
+def _is_known(name: str, settings: Mapping[str, str]) -> bool:
+    try:
+        connection(name, settings)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,130 @@
+"""Run the Lambda functions of a SAM template on a local SQS, without Docker.
+
+The queues, tables, functions, event source mappings and schedules are those of the template. Each instance of a function is a process
+with AWS's own runtime client, killed at the function's Timeout as in Lambda. An endpoint for SQS and DynamoDB starts with the command;
+with --endpoint-url another one is used, for instance
+  ministack    BIND_HOST=127.0.0.1 GATEWAY_PORT=4566 ministack    --endpoint-url http://127.0.0.1:4566
+  LocalStack   localstack start                                   --endpoint-url http://127.0.0.1:4566
+All AWS calls of the functions go to that endpoint, and none to an account, unless --env AWS_ENDPOINT_URL_<SERVICE>=… says otherwise.
+Lambda's own API is not served: what would pause a trigger cannot do so here, and logs that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import platform
+from collections.abc import Iterator
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from recoverable_local.console import fail, name_and_value, port, say, serve, whole_seconds
+from recoverable_local.lambda_host.host import LocalAws
+from recoverable_local.lambda_host.narrator import narrate
+from recoverable_local.lambda_host.sam.advice import advice
+from recoverable_local.lambda_host.sam.document import TemplateError
+from recoverable_local.lambda_host.sam.stack import Stack
+from recoverable_local.lambda_host.settings import Settings
+
+_PAIRS: dict[str, Any] = {"type": name_and_value, "action": "append", "default": [], "metavar": "NAME=VALUE"}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    _add_what_runs(parser)
+    _add_how_it_runs(parser)
+
+
+def _add_what_runs(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--template", default="template.yaml", metavar="FILE", help="the SAM template (default: %(default)s)")
+    add(
+        "--endpoint-url",
+        metavar="URL",
+        help="an SQS endpoint that runs already, and one of DynamoDB if the template has tables (default: start one)",
+    )
+    add("--port", type=port, default=0, help="where the started endpoint listens (default: any free port)")
+    add("--parameter", help="a value for one of the template's Parameters; can be repeated", **_PAIRS)
+    add("--env", help="an environment variable for the functions, over the template's; can be repeated", **_PAIRS)
+    add("--region", default="us-east-1", help="AWS::Region (default: %(default)s)")
+    add("--stack-name", default="local", help="AWS::StackName (default: %(default)s)")
+
+
+def _add_how_it_runs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--in-process",
+        action="store_true",
+        help="run the functions in this process, one invocation at a time, so that breakpoint() and debuggers work; "
+        "time-outs are off and a crash ends the command",
+    )
+    parser.add_argument(
+        "--concurrency",
+        type=int,
+        default=5,
+        metavar="N",
+        help="the most invocations at a time of each mapping, or the template's MaximumConcurrency if that is lower "
+        "(default: %(default)s, with which Lambda starts)",
+    )
+    parser.add_argument(
+        "--visibility-timeout",
+        type=whole_seconds,
+        metavar="SECONDS",
+        help="instead of the queues' own, so that what timed out or crashed comes back sooner than in AWS",
+    )
+    parser.add_argument(
+        "--schedule-interval",
+        type=whole_seconds,
+        metavar="SECONDS",
+        help="instead of the schedules' own, so that what happens by the minute or the day in AWS happens sooner",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve until Ctrl-C or a request to terminate; 2 when the template, an argument or the broker is at fault."""
+    if arguments.in_process:
+        logging.basicConfig(level=logging.INFO)
+    try:
+        host = LocalAws(arguments.template, _settings(arguments), observe=lambda entry: say(narrate(entry)))
+        serve(host, _welcome)
+    except (TemplateError, ValueError, OSError, BotoCoreError, ClientError) as error:
+        return fail("local aws", error)
+    return 0
+
+
+def _settings(arguments: argparse.Namespace) -> Settings:
+    return Settings(
+        parameters=dict(arguments.parameter),
+        environment=dict(arguments.env),
+        endpoint_url=arguments.endpoint_url,
+        port=arguments.port,
+        region=arguments.region,
+        stack_name=arguments.stack_name,
+        in_process=arguments.in_process,
+        concurrency=arguments.concurrency,
+        visibility_timeout=arguments.visibility_timeout,
+        schedule_interval=arguments.schedule_interval,
+    )
+
+
+def _welcome(host: LocalAws) -> str:
+    """What runs, what does not, and how to send a first message."""
+    stack, interval = host.stack, host.settings.schedule_interval
+    lines = [f"SQS at {host.endpoint_url}"]
+    lines += [f"queue    {queue.name:<32} {queue.url}" for queue in host.queues]
+    lines += [f"table    {table.name}" for table in stack.tables]
+    lines += [f"function {mapping.function:<32} reads {mapping.queue}" for mapping in stack.mappings]
+    lines += [f"function {each.function:<32} runs every {interval or each.every}" for each in stack.schedules]
+    lines += [f"note     {note}" for note in (*_other_pythons(stack), *stack.not_served, *advice(stack))]
+    if stack.mappings:
+        sending = f"aws sqs send-message --endpoint-url {host.endpoint_url}"
+        queue = host.queue(stack.mappings[0].queue)
+        lines.append(f"Send with: {sending} --queue-url {queue.url} --message-body …")
+    return "\n".join([*lines, "Ctrl-C stops."])
+
+
+def _other_pythons(stack: Stack) -> Iterator[str]:
+    here = f"python{'.'.join(platform.python_version_tuple()[:2])}"
+    for function in stack.functions:
+        if function.runtime != here:
+            yield f"{function.logical_id} runs on {here} here and on {function.runtime} in the template"

@@ -1,0 +1,1 @@
+"""Run a function: its instances, each a process with AWS's runtime client."""

@@ -1,0 +1,76 @@
+"""The environment variables of an instance: Lambda's own, the template's, and those that keep it on the local broker. Pure."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+
+from recoverable_local.lambda_host.sam.stack import Function
+
+_INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
+_CREDENTIALS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
+_DUMMY_CREDENTIALS = {"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local"}
+
+
+def lambda_variables(
+    function: Function, *, region: str, endpoint_url: str, log_stream: str, host: Mapping[str, str]
+) -> dict[str, str]:
+    """What a function finds in its environment, but for what belongs to its process.
+
+    All its AWS calls go to the local broker unless the template or `--env` names another endpoint for a service, so that a function
+    tried out here never touches an account. Of the host's environment only credentials are taken: what the template forgets would be
+    missing in Lambda as well.
+
+    Args:
+        function: The function.
+        region: The AWS region it believes to be in.
+        endpoint_url: The local broker.
+        log_stream: The name of the instance's log stream.
+        host: The host's own environment.
+    """
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    return {
+        **credentials(host),
+        "AWS_REGION": region,
+        "AWS_DEFAULT_REGION": region,
+        "AWS_ENDPOINT_URL": endpoint_url,
+        "AWS_ENDPOINT_URL_SQS": endpoint_url,
+        "AWS_EXECUTION_ENV": f"AWS_Lambda_python{version}",
+        "AWS_LAMBDA_FUNCTION_NAME": function.name,
+        "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",
+        "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(function.memory),
+        "AWS_LAMBDA_LOG_GROUP_NAME": f"/aws/lambda/{function.name}",
+        "AWS_LAMBDA_LOG_STREAM_NAME": log_stream,
+        "AWS_LAMBDA_LOG_FORMAT": function.log_format,
+        **({"AWS_LAMBDA_LOG_LEVEL": function.log_level} if function.log_level else {}),
+        "AWS_LAMBDA_INITIALIZATION_TYPE": "on-demand",
+        "LAMBDA_TASK_ROOT": str(function.code),
+        "_HANDLER": function.handler,
+        **function.environment,
+    }
+
+
+def process_variables(function: Function, *, api_address: str, host: Mapping[str, str]) -> dict[str, str]:
+    """What the process of an instance needs beside those: the way to Python, to the modules and to the Runtime API."""
+    inherited = {name: host[name] for name in _INHERITED if name in host}
+    python = {name: value for name, value in host.items() if name.startswith("PYTHON")}
+    folders = [*import_folders(function), *filter(None, [host.get("PYTHONPATH")])]
+    return {
+        **inherited,
+        **python,
+        "TZ": ":UTC",
+        "AWS_LAMBDA_RUNTIME_API": api_address,
+        "PYTHONPATH": os.pathsep.join(folders),
+    }
+
+
+def import_folders(function: Function) -> list[str]:
+    """Where a function's modules are looked for, the first hit first: its own folder, then its layers."""
+    return [str(folder) for folder in (function.code, *function.layers)]
+
+
+def credentials(host: Mapping[str, str]) -> dict[str, str]:
+    """The host's credentials, or dummies, which local brokers do not look at, when it has none."""
+    given = {name: host[name] for name in _CREDENTIALS if host.get(name)}
+    return given if _CREDENTIALS[0] in given and _CREDENTIALS[1] in given else dict(_DUMMY_CREDENTIALS)

@@ -1,0 +1,106 @@
+"""The instances of one function: warm ones are used again, new ones are started up to its reserved concurrency."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Protocol
+
+from recoverable_local.lambda_host.runtime.outcomes import InitFailed, Outcome
+from recoverable_local.lambda_host.runtime.runtime_api import Invocation
+from recoverable_local.outcomes import Died, TimedOut
+
+
+class Instance(Protocol):
+    """Something that runs a function, one invocation at a time."""
+
+    @property
+    def pid(self) -> int:
+        """The process that it runs in."""
+        ...
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can take another invocation."""
+        ...
+
+    def initialize(self) -> InitFailed | Died | TimedOut | None:
+        """Load the module; None when that went well."""
+        ...
+
+    def invoke(self, invocation: Invocation) -> Outcome:
+        """Run the handler on one event."""
+        ...
+
+    def stop(self) -> None:
+        """End it; once it is gone this does nothing."""
+        ...
+
+
+class PoolClosed(Exception):
+    """The host is shutting down: there are no instances any more."""
+
+
+class Pool:
+    """Hands out instances.
+
+    Args:
+        start: Makes a new instance, which is not yet initialized.
+        limit: The most instances at a time; None is no limit.
+    """
+
+    def __init__(self, start: Callable[[], Instance], *, limit: int | None) -> None:
+        self._start = start
+        self._limit = limit
+        self._idle: list[Instance] = []
+        self._busy: set[Instance] = set()
+        self._closed = False
+        self._changed = threading.Condition()
+
+    def take(self, *, patience: timedelta) -> tuple[Instance, bool] | None:
+        """An instance, and whether it is a new one that must be initialized; None when none came free in time.
+
+        Raises:
+            PoolClosed: The host is shutting down.
+        """
+        end = time.monotonic() + patience.total_seconds()
+        with self._changed:
+            while self._full() and (left := end - time.monotonic()) > 0:
+                self._changed.wait(left)
+            if self._closed:
+                raise PoolClosed
+            return None if self._full() else self._pick()
+
+    def give_back(self, instance: Instance) -> None:
+        """Return an instance; one that is dead is forgotten."""
+        with self._changed:
+            self._busy.discard(instance)
+            if instance.alive and not self._closed:
+                self._idle.append(instance)
+            self._changed.notify()
+
+    def close(self) -> None:
+        """Stop every instance, the busy ones too."""
+        with self._changed:
+            self._closed = True
+            instances = [*self._idle, *self._busy]
+            self._idle.clear()
+            self._changed.notify_all()
+        for instance in instances:
+            instance.stop()
+
+    def _pick(self) -> tuple[Instance, bool]:
+        for instance in [one for one in self._idle if not one.alive]:
+            self._idle.remove(instance)
+            instance.stop()
+        fresh = not self._idle
+        instance = self._start() if fresh else self._idle.pop()
+        self._busy.add(instance)
+        return instance, fresh
+
+    def _full(self) -> bool:
+        if self._closed or self._idle or self._limit is None:
+            return False
+        return len(self._busy) >= self._limit

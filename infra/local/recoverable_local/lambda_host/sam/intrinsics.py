@@ -1,0 +1,191 @@
+"""CloudFormation's intrinsic functions, worked out to plain values; knows nothing of queues or functions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from recoverable_local.lambda_host.sam.document import TemplateError, as_text
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What names mean in a template.
+
+    Args:
+        parameters: The values of `Parameters` and of the pseudo parameters such as `AWS::Region`.
+        mappings: The section `Mappings`.
+        conditions: The section `Conditions`, not worked out.
+        resources: The section `Resources`, to explain what a name that cannot be resolved is.
+        attributes: What `Ref` and `Fn::GetAtt` give for the resources that the host creates, by logical id.
+    """
+
+    parameters: Mapping[str, Any]
+    mappings: Mapping[str, Any]
+    conditions: Mapping[str, Any]
+    resources: Mapping[str, Any]
+    attributes: Mapping[str, Mapping[str, str]]
+
+
+NO_VALUE = object()
+"""What `AWS::NoValue` stands for: the property or list item that holds it is left out."""
+
+
+def resolve(value: Any, scope: Scope) -> Any:
+    """Work out every intrinsic function in a value.
+
+    Raises:
+        TemplateError: A function is unknown, a name does not exist, or its value is only known in AWS.
+    """
+    match value:
+        case dict() if is_call(value):
+            ((name, argument),) = value.items()
+            return _call(name, argument, scope)
+        case dict():
+            resolved = {key: resolve(inner, scope) for key, inner in value.items()}
+            return {key: inner for key, inner in resolved.items() if inner is not NO_VALUE}
+        case list():
+            return [inner for item in value if (inner := resolve(item, scope)) is not NO_VALUE]
+        case _:
+            return value
+
+
+def is_call(value: Any) -> bool:
+    """Whether a value is an intrinsic function and its argument."""
+    name = next(iter(value), None) if isinstance(value, dict) and len(value) == 1 else None
+    return isinstance(name, str) and (name in _FUNCTIONS or name.startswith("Fn::"))
+
+
+def holds(condition: str, scope: Scope) -> bool:
+    """Whether a named condition is true.
+
+    Raises:
+        TemplateError: The template has no such condition, or it is no condition.
+    """
+    if condition not in scope.conditions:
+        raise TemplateError(f"There is no condition {condition!r}; the template has: {_listed(scope.conditions)}.")
+    return _true(resolve(scope.conditions[condition], scope))
+
+
+def _call(name: str, argument: Any, scope: Scope) -> Any:
+    function = _FUNCTIONS.get(name)
+    if function is None:
+        raise TemplateError(
+            f"{name} is not understood by the local host; it knows {_listed(_FUNCTIONS)}."
+            " Write the value as a parameter and give it with --parameter NAME=VALUE."
+        )
+    try:
+        return function(argument, scope)
+    except TemplateError:
+        raise
+    except (TypeError, ValueError, LookupError, AttributeError) as error:
+        raise TemplateError(f"{name} cannot be used with {argument!r} ({error}).") from error
+
+
+def _ref(name: str, scope: Scope) -> Any:
+    if name == "AWS::NoValue":
+        return NO_VALUE
+    if name in scope.parameters:
+        return scope.parameters[name]
+    return _attribute(name, "Ref", scope)
+
+
+def _get_att(argument: Any, scope: Scope) -> Any:
+    resource, attribute = argument.split(".", 1) if isinstance(argument, str) else argument
+    return _attribute(resource, attribute, scope)
+
+
+def _attribute(resource: str, attribute: str, scope: Scope) -> str:
+    shown = f"Ref {resource}" if attribute == "Ref" else f"GetAtt {resource}.{attribute}"
+    if resource not in scope.resources:
+        raise TemplateError(
+            f"{shown}: there is no such resource or parameter; the template has:"
+            f" {_listed([*scope.resources, *scope.parameters])}."
+        )
+    known = scope.attributes.get(resource, {})
+    if attribute not in known:
+        kind = scope.resources[resource].get("Type", "a resource without a Type")
+        raise TemplateError(
+            f"{shown}: the local host does not know this of {kind}; here it knows {_listed(known)}."
+            " An environment variable can be given its value with --env NAME=VALUE."
+        )
+    return known[attribute]
+
+
+def _sub(argument: Any, scope: Scope) -> str:
+    text, given = (argument, {}) if isinstance(argument, str) else argument
+    names = {name: resolve(value, scope) for name, value in given.items()}
+
+    def value_of(match: re.Match[str]) -> str:
+        name = match[1].strip()
+        if name.startswith("!"):
+            return "${" + name[1:] + "}"
+        if name in names:
+            return as_text(names[name])
+        return as_text(_get_att(name, scope) if "." in name else _ref(name, scope))
+
+    return re.sub(r"\$\{([^}]+)\}", value_of, text)
+
+
+def _find_in_map(argument: Any, scope: Scope) -> Any:
+    table, row, column = (resolve(part, scope) for part in argument)
+    return resolve(_by_text(_by_text(scope.mappings[table])[as_text(row)])[as_text(column)], scope)
+
+
+def _by_text(table: Mapping[Any, Any]) -> dict[str, Any]:
+    """Keys as CloudFormation reads them: YAML's 10 and "10" are one."""
+    return {as_text(key): value for key, value in table.items()}
+
+
+def _if(argument: Any, scope: Scope) -> Any:
+    condition, then, otherwise = argument
+    return resolve(then if holds(condition, scope) else otherwise, scope)
+
+
+def _equals(argument: Any, scope: Scope) -> bool:
+    left, right = (as_text(resolve(side, scope)) for side in argument)
+    return left == right
+
+
+def _join(argument: Any, scope: Scope) -> str:
+    separator, parts = argument
+    return str(separator).join(as_text(part) for part in resolve(parts, scope))
+
+
+def _select(argument: Any, scope: Scope) -> Any:
+    index, choices = argument
+    return resolve(choices, scope)[int(resolve(index, scope))]
+
+
+def _split(argument: Any, scope: Scope) -> list[str]:
+    separator, text = argument
+    return as_text(resolve(text, scope)).split(separator)
+
+
+def _true(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TemplateError(f"A condition is made of Fn::Equals, And, Or, Not and Condition; this one gives {value!r}.")
+    return value
+
+
+def _listed(names: Any) -> str:
+    return ", ".join(sorted(names)) or "none"
+
+
+_FUNCTIONS: Mapping[str, Callable[[Any, Scope], Any]] = {
+    "Ref": _ref,
+    "Condition": holds,
+    "Fn::GetAtt": _get_att,
+    "Fn::Sub": _sub,
+    "Fn::FindInMap": _find_in_map,
+    "Fn::If": _if,
+    "Fn::Equals": _equals,
+    "Fn::And": lambda parts, scope: all(_true(resolve(part, scope)) for part in parts),
+    "Fn::Or": lambda parts, scope: any(_true(resolve(part, scope)) for part in parts),
+    "Fn::Not": lambda part, scope: not _true(resolve(part[0], scope)),
+    "Fn::Join": _join,
+    "Fn::Select": _select,
+    "Fn::Split": _split,
+}

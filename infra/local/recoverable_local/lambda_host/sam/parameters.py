@@ -1,0 +1,54 @@
+"""The section `Parameters`: what was given, else the defaults, held against what the template allows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from recoverable_local.lambda_host.sam.document import TemplateError, as_text
+
+
+def read_parameters(declared: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
+    """The value of every parameter that is declared.
+
+    Args:
+        declared: The section as the template has it.
+        given: Values by name.
+
+    Raises:
+        TemplateError: A name is not declared, a parameter has no value, or a value is not allowed.
+    """
+    for name in given:
+        if name not in declared:
+            raise TemplateError(f"There is no parameter {name!r}; the template has: {', '.join(declared) or 'none'}.")
+    return {name: _value(name, declaration, given.get(name)) for name, declaration in declared.items()}
+
+
+def _value(name: str, declaration: Mapping[str, Any], given: str | None) -> str | list[str]:
+    kind = str(declaration.get("Type", "String"))
+    value = declaration.get("Default") if given is None else given
+    if value is None or (given is None and kind.startswith("AWS::SSM::")):
+        raise TemplateError(f"The parameter {name} has no value here; give it with --parameter {name}=VALUE.")
+    text = as_text(value)
+    _check(name, text, declaration)
+    return text.split(",") if "List" in kind else text
+
+
+def _check(name: str, text: str, declaration: Mapping[str, Any]) -> None:
+    allowed = [as_text(choice) for choice in declaration.get("AllowedValues") or [text]]
+    if text not in allowed:
+        raise TemplateError(f"The parameter {name} is {text!r}; the template allows {', '.join(allowed)}.")
+    if not re.fullmatch(declaration.get("AllowedPattern", ".*"), text, re.DOTALL):
+        raise TemplateError(f"The parameter {name} is {text!r}; the template wants {declaration['AllowedPattern']}.")
+    if declaration.get("Type") == "Number":
+        _check_number(name, text, declaration.get("MinValue", "-inf"), declaration.get("MaxValue", "inf"))
+
+
+def _check_number(name: str, text: str, least: Any, most: Any) -> None:
+    try:
+        within = float(least) <= float(text) <= float(most)
+    except ValueError:
+        within = False
+    if not within:
+        raise TemplateError(f"The parameter {name} is {text!r}; the template wants a number from {least} to {most}.")

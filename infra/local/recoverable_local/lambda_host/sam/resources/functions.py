@@ -1,0 +1,113 @@
+"""`AWS::Serverless::Function` in a template, with `Globals` and layers → a frozen Function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from recoverable_local.lambda_host.sam.document import TemplateError, as_text
+from recoverable_local.lambda_host.sam.properties import Properties
+from recoverable_local.lambda_host.sam.stack import Function
+
+FUNCTION = "AWS::Serverless::Function"
+LAYER = "AWS::Serverless::LayerVersion"
+_LONGEST_TIMEOUT = 900  # seconds; Lambda quotas
+
+
+def with_globals(own: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, Any]:
+    """A function's properties over those of `Globals`: mappings are merged, lists joined, the rest replaced."""
+    merged = dict(shared)
+    for name, value in own.items():
+        match shared.get(name), value:
+            case dict() as before, dict():
+                merged[name] = with_globals(value, before)
+            case list() as before, list():
+                merged[name] = [*before, *value]
+            case _:
+                merged[name] = value
+    return merged
+
+
+def read_function(
+    properties: Properties, *, root: Path, environment: Mapping[str, str]
+) -> tuple[Function, tuple[str, ...]]:
+    """Read one function, with the notes on what of it is left out here.
+
+    Args:
+        properties: Its properties, those of `Globals` included.
+        root: The template's folder, which `CodeUri` starts from.
+        environment: Variables that replace or join those of the template; the template's own values of these are not looked at.
+
+    Raises:
+        TemplateError: It is not a Python function in a folder, or a property has a value that Lambda does not take.
+    """
+    _refuse_what_cannot_run(properties)
+    folders, notes = _layers(properties, root)
+    variables = properties.part("Environment").part("Variables")
+    logging = properties.part("LoggingConfig")
+    function = Function(
+        logical_id=properties.where,
+        name=properties.text("FunctionName", properties.where),
+        code=_folder(properties, "CodeUri", root),
+        handler=properties.required("Handler", "orders.handler"),
+        runtime=properties.text("Runtime", ""),
+        timeout=timedelta(seconds=properties.number("Timeout", 3, least=1, most=_LONGEST_TIMEOUT)),
+        memory=properties.number("MemorySize", 128, least=128, most=10_240),
+        environment={**_variables(variables, given=environment), **environment},
+        layers=folders,
+        reserved_concurrency=_reserved(properties),
+        log_format=logging.text("LogFormat", "Text"),
+        log_level=logging.get("ApplicationLogLevel"),
+        recursive_loop=properties.text("RecursiveLoop", "Terminate"),  # Lambda's default
+    )
+    return function, notes
+
+
+def _variables(variables: Properties, *, given: Mapping[str, str]) -> dict[str, str]:
+    wanted = (name for name in variables.values if name not in given)
+    values = {name: variables.get(name) for name in wanted}
+    return {name: as_text(value) for name, value in values.items() if value is not None}
+
+
+def _reserved(properties: Properties) -> int | None:
+    name = "ReservedConcurrentExecutions"
+    return None if properties.get(name) is None else properties.number(name, 0, most=1_000_000)
+
+
+def _refuse_what_cannot_run(properties: Properties) -> None:
+    runtime = properties.text("Runtime", "")
+    if properties.text("PackageType", "Zip") != "Zip" or properties.get("InlineCode") is not None:
+        raise TemplateError(f"{properties.where}: the local host runs code from a folder; give it CodeUri and Handler.")
+    if not runtime.startswith("python"):
+        raise TemplateError(f"{properties.where}.Runtime is {runtime!r}; the local host runs python3.x only.")
+
+
+def _folder(properties: Properties, name: str, root: Path) -> Path:
+    folder = root / properties.required(name, "src/")
+    if not folder.is_dir():
+        raise TemplateError(
+            f"{properties.where}.{name} is {str(folder)!r}, which is no folder; write one relative to the template."
+        )
+    return folder.resolve()
+
+
+def _layers(properties: Properties, root: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+    folders: list[Path] = []
+    notes: list[str] = []
+    for layer in properties.get("Layers", []):
+        resource = properties.scope.resources.get(layer, {})
+        if resource.get("Type") == LAYER:
+            content = Properties(layer, resource.get("Properties", {}), properties.scope)
+            folders.append(_import_folder(_folder(content, "ContentUri", root)))
+        else:
+            notes.append(
+                f"{properties.where}: the layer {layer} is not fetched; install what it holds beside recoverable"
+            )
+    return tuple(reversed(folders)), tuple(notes)
+
+
+def _import_folder(layer: Path) -> Path:
+    """A layer as deployed keeps its modules in `python/`; one with a BuildMethod is the modules' folder itself."""
+    return layer / "python" if (layer / "python").is_dir() else layer

@@ -1,0 +1,106 @@
+"""The `Events` of type SQS of a function in a template → frozen event source mappings."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from recoverable_local.lambda_host.sam.document import TemplateError
+from recoverable_local.lambda_host.sam.properties import Properties
+from recoverable_local.lambda_host.sam.stack import EventSourceMapping, Function, Queue
+
+_LARGEST_BATCH = 10_000  # Lambda, "Creating and configuring an Amazon SQS event source mapping"
+_LARGEST_FIFO_BATCH = 10
+_BATCH_WITHOUT_WINDOW = 10
+_KNOWN = {
+    "BatchSize",
+    "Enabled",
+    "FilterCriteria",
+    "FunctionResponseTypes",
+    "KmsKeyArn",  # without effect here, like the next three
+    "LoggingConfig",
+    "MetricsConfig",
+    "ProvisionedPollerConfig",
+    "MaximumBatchingWindowInSeconds",
+    "Queue",
+    "ScalingConfig",
+}
+_REPORT = "ReportBatchItemFailures"
+
+
+def read_mapping(properties: Properties, *, function: Function, queues: tuple[Queue, ...]) -> EventSourceMapping:
+    """Read one mapping.
+
+    Args:
+        properties: What stands below the event's `Properties`.
+        function: The function that it invokes.
+        queues: The queues of the template.
+
+    Raises:
+        TemplateError: AWS would refuse it, or it needs what the local host has not.
+    """
+    properties.refuse_others_than(_KNOWN, of="an SQS event")
+    queue = _queue(properties, queues)
+    _refuse_filters(properties)
+    _check_visibility(properties, queue, function)
+    return EventSourceMapping(
+        name=properties.where,
+        queue=queue.name,
+        function=function.logical_id,
+        batch_size=_batch_size(properties, queue),
+        window=_window(properties, queue),
+        max_concurrency=_max_concurrency(properties),
+        partial_responses=_partial_responses(properties),
+    )
+
+
+def _queue(properties: Properties, queues: tuple[Queue, ...]) -> Queue:
+    arn = properties.required("Queue", "!GetAtt Orders.Arn")
+    name = arn.rpartition(":")[2]
+    for queue in queues:
+        if queue.name == name:
+            return queue
+    names = ", ".join(queue.name for queue in queues) or "none"
+    raise TemplateError(f"{properties.where} reads {arn!r}, which is no queue of this template; it has {names}.")
+
+
+def _batch_size(properties: Properties, queue: Queue) -> int:
+    return properties.number("BatchSize", 10, least=1, most=_LARGEST_FIFO_BATCH if queue.fifo else _LARGEST_BATCH)
+
+
+def _window(properties: Properties, queue: Queue) -> timedelta:
+    name = "MaximumBatchingWindowInSeconds"
+    seconds = properties.number(name, 0, most=300)
+    if seconds and queue.fifo:
+        raise TemplateError(f"{properties.where}.{name}: Lambda has no batching window on FIFO queues; leave it out.")
+    if not seconds and _batch_size(properties, queue) > _BATCH_WITHOUT_WINDOW:
+        raise TemplateError(f"{properties.where}: Lambda wants {name} of at least 1 when BatchSize is more than 10.")
+    return timedelta(seconds=seconds)
+
+
+def _max_concurrency(properties: Properties) -> int | None:
+    scaling, name = properties.part("ScalingConfig"), "MaximumConcurrency"
+    return None if scaling.get(name) is None else scaling.number(name, 2, least=2, most=1000)
+
+
+def _partial_responses(properties: Properties) -> bool:
+    types = properties.get("FunctionResponseTypes", [])
+    if types not in ([], [_REPORT]):
+        raise TemplateError(f"{properties.where}.FunctionResponseTypes is {types!r}; AWS takes [{_REPORT}] or nothing.")
+    return bool(types)
+
+
+def _refuse_filters(properties: Properties) -> None:
+    if properties.values.get("FilterCriteria"):
+        raise TemplateError(
+            f"{properties.where}.FilterCriteria: the local host does not filter, and Lambda deletes what does not match;"
+            " take it out of the template you run here."
+        )
+
+
+def _check_visibility(properties: Properties, queue: Queue, function: Function) -> None:
+    if queue.visibility_timeout < function.timeout:
+        raise TemplateError(
+            f"{properties.where}: the visibility timeout of {queue.name!r} ({queue.visibility_timeout.seconds} s) is less"
+            f" than the Timeout of {function.logical_id} ({function.timeout.seconds} s), and AWS refuses such a mapping;"
+            " six times the Timeout is what AWS recommends."
+        )

@@ -1,0 +1,72 @@
+"""`AWS::SQS::Queue` in a template → a frozen Queue."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from recoverable_local.lambda_host.sam.document import TemplateError, as_text
+from recoverable_local.lambda_host.sam.properties import Properties
+from recoverable_local.lambda_host.sam.stack import Queue, Redrive
+
+_ATTRIBUTES = {
+    "ContentBasedDeduplication",
+    "DeduplicationScope",
+    "DelaySeconds",
+    "FifoThroughputLimit",
+    "MaximumMessageSize",
+    "MessageRetentionPeriod",
+    "ReceiveMessageWaitTimeSeconds",
+}
+_READ = {"QueueName", "FifoQueue", "VisibilityTimeout", "RedrivePolicy"}
+_WITHOUT_EFFECT_HERE = {
+    "KmsDataKeyReusePeriodSeconds",
+    "KmsMasterKeyId",
+    "RedriveAllowPolicy",
+    "SqsManagedSseEnabled",
+    "Tags",
+}
+_KNOWN = _ATTRIBUTES | _READ | _WITHOUT_EFFECT_HERE
+_LONGEST_VISIBILITY = 43_200  # seconds; SQS API reference, SetQueueAttributes
+
+
+def read_queue(properties: Properties) -> Queue:
+    """Read one queue.
+
+    Raises:
+        TemplateError: A property is unknown or has a value that SQS does not take.
+    """
+    properties.refuse_others_than(_KNOWN, of="a queue")
+    fifo = properties.flag("FifoQueue", default=False)
+    visibility = properties.number("VisibilityTimeout", 30, most=_LONGEST_VISIBILITY)
+    return Queue(
+        logical_id=properties.where,
+        name=queue_name(properties),
+        fifo=fifo,
+        visibility_timeout=timedelta(seconds=visibility),
+        attributes={name: as_text(properties.get(name)) for name in sorted(_ATTRIBUTES & set(properties.values))},
+        redrive=_redrive(properties),
+    )
+
+
+def queue_name(properties: Properties) -> str:
+    """The queue's name on the broker; its logical id when the template leaves the name to CloudFormation.
+
+    Raises:
+        TemplateError: The name of a FIFO queue lacks its ending, or that of a standard queue has it.
+    """
+    ending = ".fifo" if properties.flag("FifoQueue", default=False) else ""
+    name = properties.text("QueueName", properties.where + ending)
+    if name.endswith(".fifo") != bool(ending):
+        raise TemplateError(
+            f"{properties.where}: the name {name!r} and FifoQueue {bool(ending)} do not fit;"
+            " the names of FIFO queues, and only they, end in .fifo."
+        )
+    return name
+
+
+def _redrive(properties: Properties) -> Redrive | None:
+    policy = properties.part("RedrivePolicy")
+    if not policy.values:
+        return None
+    arn = policy.required("deadLetterTargetArn", "!GetAtt ErrorQueue.Arn")
+    return Redrive(arn.rpartition(":")[2], policy.number("maxReceiveCount", 10, least=1, most=1000))

@@ -1,0 +1,1 @@
+"""Serve SQS and DynamoDB on loopback, and call them."""

@@ -1,0 +1,60 @@
+"""The DynamoDB endpoint: every call that the host makes about tables is made here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from recoverable_local.lambda_host.services.clients import config, session
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+ENDPOINT_VARIABLE = "AWS_ENDPOINT_URL_DYNAMODB"
+"""Where a function finds DynamoDB if not where everything is; AWS SDKs, "Service-specific endpoints"."""
+
+
+class DynamoDb:
+    """A client of one endpoint.
+
+    Args:
+        endpoint_url: Where DynamoDB is served.
+        region: The AWS region in ARNs and signatures.
+    """
+
+    def __init__(self, endpoint_url: str, *, region: str) -> None:
+        self._client: DynamoDBClient = session(region).client("dynamodb", endpoint_url=endpoint_url, config=config(1))
+
+    def create(self, name: str, definition: Mapping[str, Any]) -> str:
+        """Create a table, billed on demand, or take the one of that name with what it holds; gives its ARN.
+
+        Args:
+            name: The table's.
+            definition: Its keys and indexes, in the words of the DynamoDB API.
+
+        Raises:
+            ValueError: The one of that name has other keys.
+        """
+        with suppress(self._client.exceptions.ResourceInUseException):  # it was there before
+            self._client.create_table(TableName=name, BillingMode="PAY_PER_REQUEST", **definition)
+        self._client.get_waiter("table_exists").wait(TableName=name, WaiterConfig={"Delay": 1})
+        table = self._client.describe_table(TableName=name)["Table"]
+        if _keys(table["KeySchema"]) != _keys(wanted := definition["KeySchema"]):
+            raise ValueError(
+                f"The table {name!r} is there already, with the keys {table['KeySchema']}, where the template wants"
+                f" {wanted}; delete it, or choose another stack name."
+            )
+        return table["TableArn"]
+
+    def drop(self, name: str) -> None:
+        """Delete a table with all that it holds."""
+        self._client.delete_table(TableName=name)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._client.close()
+
+
+def _keys(schema: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    return {key["AttributeName"]: key["KeyType"] for key in schema}

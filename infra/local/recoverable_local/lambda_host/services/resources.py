@@ -1,0 +1,62 @@
+"""Creates the queues and tables of a template on their servers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import timedelta
+
+from recoverable_local.lambda_host.sam.created import CreatedQueue, CreatedTable
+from recoverable_local.lambda_host.sam.document import TemplateError
+from recoverable_local.lambda_host.sam.stack import Queue, Redrive, Table
+from recoverable_local.lambda_host.services.dynamodb import DynamoDb
+from recoverable_local.lambda_host.services.sqs import Sqs
+
+
+def create_queues(
+    sqs: Sqs, queues: tuple[Queue, ...], *, visibility_timeout: timedelta | None
+) -> Mapping[str, CreatedQueue]:
+    """Create every queue, or bring those that exist to what the template says; gives them by logical id.
+
+    The redrive policies come last, when both ends exist.
+
+    Args:
+        sqs: The broker.
+        queues: Those of the template.
+        visibility_timeout: Instead of each queue's own.
+
+    Raises:
+        TemplateError: A redrive policy names a queue that is not in the template.
+    """
+    created = {
+        queue.logical_id: _create(sqs, queue, visibility_timeout or queue.visibility_timeout) for queue in queues
+    }
+    for queue in queues:
+        if queue.redrive is not None:
+            target = _target(queue.logical_id, queue.redrive, created)
+            policy = {"deadLetterTargetArn": target, "maxReceiveCount": queue.redrive.max_receive_count}
+            sqs.set_attributes(created[queue.logical_id].url, {"RedrivePolicy": json.dumps(policy)})
+    return created
+
+
+def create_tables(dynamodb: DynamoDb, tables: tuple[Table, ...]) -> Mapping[str, CreatedTable]:
+    """Create every table that does not exist; gives them by logical id."""
+    return {
+        table.logical_id: CreatedTable(table.name, dynamodb.create(table.name, table.definition)) for table in tables
+    }
+
+
+def _create(sqs: Sqs, queue: Queue, visibility: timedelta) -> CreatedQueue:
+    attributes = {**queue.attributes, "VisibilityTimeout": str(int(visibility.total_seconds()))}
+    url, arn = sqs.create(queue.name, fifo=queue.fifo, attributes=attributes)
+    return CreatedQueue(queue.name, url, arn)
+
+
+def _target(where: str, redrive: Redrive, created: Mapping[str, CreatedQueue]) -> str:
+    for candidate in created.values():
+        if candidate.name == redrive.target:
+            return candidate.arn
+    raise TemplateError(
+        f"{where}.RedrivePolicy names {redrive.target!r}, which is no queue of this"
+        " template; write !GetAtt ErrorQueue.Arn with the logical id of one that is."
+    )

@@ -1,0 +1,1 @@
+"""Hold the messages of one entity: their order, locks and sessions."""

@@ -1,0 +1,130 @@
+"""All entities of a namespace: finds them, and carries messages from one to another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+
+from recoverable_local.service_bus.amqp import encoding as e
+from recoverable_local.service_bus.broker.agenda import Agenda, Clock
+from recoverable_local.service_bus.broker.entity import Entity
+from recoverable_local.service_bus.broker.filters import Filter, matches
+from recoverable_local.service_bus.broker.holding.messages import Message
+from recoverable_local.service_bus.broker.profile import (
+    DEAD_LETTERS,
+    Profile,
+    of_dead_letters,
+    of_queue,
+    of_stranded,
+    of_subscription,
+    of_topic,
+)
+from recoverable_local.service_bus.broker.refusals import RefusedError, not_found
+from recoverable_local.service_bus.broker.settings import Queue, Topic
+
+_MAX_HOPS = 4  # Service Bus
+
+
+class Namespace:
+    """Queues and topics, and the time that passes for them.
+
+    Args:
+        queues: The queues.
+        topics: The topics with their subscriptions.
+        clock: The time, in seconds since 1970.
+
+    Raises:
+        ValueError: Two entities have one name, or messages are forwarded to none.
+    """
+
+    def __init__(self, queues: Iterable[Queue], topics: Iterable[Topic], *, clock: Clock) -> None:
+        self.agenda, self._clock = Agenda(), clock
+        self._entities: dict[str, Entity] = {}
+        self._forwards: dict[str, str] = {}
+        for queue in queues:
+            self._receivable(of_queue(queue), queue.forward_to, queue.forward_dead_lettered_messages_to)
+        for topic in topics:
+            self._topic(topic)
+        self._check_targets()
+
+    def find(self, path: str) -> Entity:
+        """The entity at a path, whose case does not matter.
+
+        Raises:
+            RefusedError: There is none.
+        """
+        entity = self._entities.get(path.strip("/").lower())
+        if entity is None:
+            raise not_found(path)
+        return entity
+
+    def tick(self) -> None:
+        """Do all that is due."""
+        self.agenda.run(self._clock())
+
+    def entities(self) -> list[Entity]:
+        """All of them, dead-letter queues too."""
+        return list(self._entities.values())
+
+    def _receivable(self, profile: Profile, forward_to: str | None, dead_to: str | None) -> Entity:
+        self._check_free(profile.path)
+        dead = self._entity(of_dead_letters(profile), forward_to=dead_to)
+        stranded = self._entity(of_stranded(profile), forward_to=None)
+        return self._entity(profile, forward_to=forward_to, dead=dead, stranded=stranded)
+
+    def _entity(
+        self, profile: Profile, *, forward_to: str | None, dead: Entity | None = None, stranded: Entity | None = None
+    ) -> Entity:
+        entity = Entity(
+            profile,
+            clock=self._clock,
+            agenda=self.agenda,
+            bury=dead.keep if dead else None,
+            strand=stranded.keep if stranded else None,
+            outlet=partial(self._forward, profile.path, forward_to) if forward_to else None,
+        )
+        self._entities[profile.path.lower()] = entity
+        if forward_to:
+            self._forwards[profile.path] = forward_to
+        return entity
+
+    def _topic(self, topic: Topic) -> None:
+        receivers = [
+            (
+                each.filters,
+                self._receivable(
+                    of_subscription(each, topic=topic.name), each.forward_to, each.forward_dead_lettered_messages_to
+                ),
+            )
+            for each in topic.subscriptions
+        ]
+        self._check_free(topic.name)
+        self._entity(of_topic(topic), forward_to=None).outlet = partial(_publish, receivers)
+
+    def _forward(self, source: str, target: str, message: Message) -> None:
+        if message.hops >= _MAX_HOPS:
+            text = f"The message was forwarded {message.hops} times; {_MAX_HOPS} are allowed."
+            raise RefusedError("MaxTransferHopCountExceeded", text)
+        content = message.content.with_annotations({}, without=["x-opt-scheduled-enqueue-time"])
+        if source.endswith(DEAD_LETTERS):
+            owner = e.string(source.removesuffix(DEAD_LETTERS))
+            content = content.with_annotations({"x-opt-deadletter-source": owner})
+        first = message.first_number or message.sequence_number
+        self.find(target).put(content, hops=message.hops + 1, first_number=first)
+
+    def _check_free(self, path: str) -> None:
+        if path.lower() in self._entities:
+            raise ValueError(f"two entities are called {path!r}; let their names differ by more than case")
+
+    def _check_targets(self) -> None:
+        for source, target in self._forwards.items():
+            if target.lower() not in self._entities:
+                raise ValueError(
+                    f"{source!r} forwards to {target!r}, which is neither a queue nor a topic; add Queue({target!r})"
+                )
+
+
+def _publish(receivers: Iterable[tuple[tuple[Filter, ...], Entity]], message: Message) -> None:
+    for filters, entity in receivers:
+        if any(matches(each, message.content) for each in filters):
+            entity.take_over(message)

@@ -1,0 +1,62 @@
+"""Serve a Service Bus namespace on loopback, without Docker, to which the Azure SDKs speak.
+
+The queues are those that are named with --queue; their dead letters go where --error-queue says. Nothing is kept when it stops.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+
+from recoverable_local.console import fail, port, seconds, serve
+from recoverable_local.service_bus.broker.settings import Queue
+from recoverable_local.service_bus.emulator import ServiceBusNamespace
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument(
+        "--port", type=port, default=5672, help="where it listens; 0 for any free port (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--queue", action="append", default=[], metavar="NAME", help="a queue; can be repeated (default: orders)"
+    )
+    parser.add_argument(
+        "--error-queue",
+        default="error",
+        metavar="NAME",
+        help="gets all dead letters; made if need be (default: %(default)s)",
+    )
+    add_queue_settings(parser)
+
+
+def add_queue_settings(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments about all queues of a namespace that starts with a command."""
+    parser.add_argument(
+        "--max-delivery-count", type=int, default=100, metavar="N", help="of the queues (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--lock-duration", type=seconds, default="60", metavar="SECONDS", help="of the queues (default: %(default)s)"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve until Ctrl-C or a request to terminate; 2 when an argument is at fault or the port is taken."""
+    try:
+        queues = _queues(arguments)
+        serve(ServiceBusNamespace(queues, port=arguments.port), lambda namespace: _welcome(queues, namespace))
+    except (ValueError, OSError) as error:
+        return fail("local service-bus", error)
+    return 0
+
+
+def _queues(arguments: argparse.Namespace) -> list[Queue]:
+    template = Queue("template", max_delivery_count=arguments.max_delivery_count, lock_duration=arguments.lock_duration)
+    names = [name for name in arguments.queue or ["orders"] if name != arguments.error_queue]
+    queues = [replace(template, name=name, forward_dead_lettered_messages_to=arguments.error_queue) for name in names]
+    return [*queues, replace(template, name=arguments.error_queue)]
+
+
+def _welcome(queues: list[Queue], namespace: ServiceBusNamespace) -> str:
+    lines = [f"queue    {queue.name}" for queue in queues]
+    return "\n".join([*lines, f"Connect with: {namespace.connection_string}", "Ctrl-C stops."])

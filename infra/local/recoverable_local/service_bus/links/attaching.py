@@ -1,0 +1,132 @@
+"""Which node a peer attaches to, and what link that makes."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from functools import partial
+
+from recoverable_local.service_bus.amqp.decoding import decode
+from recoverable_local.service_bus.amqp.performatives import Attach
+from recoverable_local.service_bus.amqp.slices import values
+from recoverable_local.service_bus.broker.entity import Entity
+from recoverable_local.service_bus.broker.holding.content import parse
+from recoverable_local.service_bus.broker.limits import MAX_MESSAGE, check_size
+from recoverable_local.service_bus.broker.namespace import Namespace
+from recoverable_local.service_bus.broker.profile import DEAD_LETTERS
+from recoverable_local.service_bus.broker.refusals import RefusedError, not_allowed
+from recoverable_local.service_bus.faults import Faults, Operation
+from recoverable_local.service_bus.links.incoming import IncomingLink
+from recoverable_local.service_bus.links.management import manage
+from recoverable_local.service_bus.links.outgoing import SESSION_FILTER, OutgoingLink
+from recoverable_local.service_bus.links.requests import Answer, Request, read_request, write_answer
+from recoverable_local.service_bus.links.session import Session
+
+_CBS = "$cbs"
+_MANAGEMENT = "/$management"
+_BATCH = 0x80013700  # the format of a message that holds messages
+_PATIENCE = 60_000  # milliseconds that a receiver waits for any session, unless it says how long
+
+
+def attach(session: Session, request: Attach, namespace: Namespace, faults: Faults) -> None:
+    """Make the link that a peer asks for, or refuse it."""
+    node = _path(request.source if request.peer_receives else request.target)
+    if node.lower() == _CBS or node.lower().endswith(_MANAGEMENT):
+        _attach_requests(session, request, node, namespace, faults)
+        return
+    try:
+        entity = faults.perform(Operation.ATTACH, node, lambda: namespace.find(node))
+        (_attach_receiver if request.peer_receives else _attach_sender)(session, request, entity, faults)
+    except RefusedError as refused:
+        OutgoingLink(session, request, node).dismissed(refused)
+
+
+def _path(address: str) -> str:
+    """The path of an address, which may be written as a URI."""
+    _, scheme, rest = address.partition("://")
+    return (rest.partition("/")[2] if scheme else address).strip("/")
+
+
+def _attach_receiver(session: Session, request: Attach, entity: Entity, faults: Faults) -> None:
+    path = entity.profile.path
+    if entity.outlet is not None and not path.endswith(DEAD_LETTERS):
+        raise not_allowed(f"Nobody receives from {path!r}: it is a topic, or it forwards its messages.")
+    if entity.profile.sessions is not (SESSION_FILTER in request.filters):
+        way = "requires sessions" if entity.profile.sessions else "has no sessions"
+        raise not_allowed(f"The entity {path!r} {way}; the receiver must be made accordingly.")
+    link = OutgoingLink(session, request, path, entity, faults)
+    if entity.profile.sessions:
+        _accept_session(entity, link, request)
+        session.links.setdefault(request.handle, link)
+        return
+    session.add(link)
+    entity.receivers.add(link)
+
+
+def _accept_session(entity: Entity, link: OutgoingLink, request: Attach) -> None:
+    wanted = request.filters[SESSION_FILTER]
+    if wanted is not None:
+        entity.sessions.accept(link, wanted)
+        return
+    entity.sessions.wait(link, request.properties.get("com.microsoft:timeout", _PATIENCE) / 1000)
+    entity.receivers.dispatch()
+
+
+def _attach_sender(session: Session, request: Attach, entity: Entity, faults: Faults) -> None:
+    if entity.profile.path.endswith(DEAD_LETTERS):
+        raise not_allowed(f"Nobody sends to {entity.profile.path!r}; dead-letter a message instead.")
+
+    def take(data: bytes, message_format: int) -> None:
+        faults.perform(Operation.SEND, entity.profile.path, lambda: _enqueue(entity, data, message_format))
+
+    session.add(IncomingLink(session, request, entity.profile.max_message_size, take))
+
+
+def _enqueue(entity: Entity, data: bytes, message_format: int) -> None:
+    """Take in a message, or all of a batch or none."""
+    check_size(len(data), most=entity.profile.max_message_size)
+    parts = [decode(section)[0].value for section in values(data)] if message_format == _BATCH else [data]
+    contents = [parse(part) for part in parts if isinstance(part, bytes)]
+    for content in contents:
+        entity.check(content)
+    for content in contents:
+        entity.put(content)
+
+
+def _attach_requests(session: Session, request: Attach, node: str, namespace: Namespace, faults: Faults) -> None:
+    if request.peer_receives:
+        session.add(OutgoingLink(session, request, node))
+        return
+    cbs = node.lower() == _CBS
+    handle = partial(_authenticate, faults) if cbs else partial(_manage, namespace, node, faults)
+    names = ("status-code", "status-description") if cbs else ("statusCode", "statusDescription")
+
+    def take(data: bytes, _: int) -> Callable[[], None]:
+        asked = read_request(data)
+        payload = write_answer(asked, handle(asked), status=names[0], description=names[1])
+        return lambda: _answering(session, node, asked).send(payload, tag=uuid.uuid4().bytes)
+
+    session.add(IncomingLink(session, request, MAX_MESSAGE, take))
+
+
+def _authenticate(faults: Faults, _: Request) -> Answer:
+    try:
+        return faults.perform(Operation.AUTHENTICATE, _CBS, lambda: Answer(202, "Accepted"))
+    except RefusedError as refused:
+        return Answer(401, refused.description, condition=refused.condition)
+
+
+def _manage(namespace: Namespace, node: str, faults: Faults, request: Request) -> Answer:
+    try:
+        return manage(namespace.find(node[: -len(_MANAGEMENT)]), request, faults)
+    except RefusedError as refused:
+        return Answer(refused.status, refused.description, condition=refused.condition)
+    except KeyError as missing:
+        return Answer(400, f"The request lacks {missing}.", condition="com.microsoft:argument-error")
+
+
+def _answering(session: Session, node: str, request: Request) -> OutgoingLink:
+    """The link for the answers to a request: the one it names, or the newest on that node."""
+    links = [each for each in session.links.values() if isinstance(each, OutgoingLink) and each.node == node]
+    named = [each for each in links if each.target == request.reply_to]
+    return (named or links)[-1]

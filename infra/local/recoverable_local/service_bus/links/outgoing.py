@@ -1,0 +1,128 @@
+"""A link on which the peer receives: from an entity, or the answers to its requests."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING
+
+from recoverable_local.service_bus.amqp import encoding as e
+from recoverable_local.service_bus.amqp import replies
+from recoverable_local.service_bus.amqp.performatives import Attach, Flow
+from recoverable_local.service_bus.broker.refusals import RefusedError
+from recoverable_local.service_bus.faults import DroppedError, Faults, Operation, SilencedError
+
+if TYPE_CHECKING:
+    from recoverable_local.service_bus.broker.entity import Entity
+    from recoverable_local.service_bus.broker.holding.messages import Message
+    from recoverable_local.service_bus.links.session import Session
+
+SESSION_FILTER = "com.microsoft:session-filter"
+
+_SETTLED = 1  # the sender's settle mode in which a message is gone with its delivery
+_TICKS_AT_1970 = 621_355_968_000_000_000  # .NET's ticks of 100 ns begin in the year 1
+_TICKS = 10_000_000  # a second
+
+
+class OutgoingLink:
+    """A receiver, as the broker sees it.
+
+    Args:
+        session: Where it is.
+        attach: What the peer attached it with.
+        node: The path of what it receives from.
+        entity: Where its messages come from; None for answers.
+        faults: What is to go wrong with deliveries.
+    """
+
+    def __init__(
+        self, session: Session, attach: Attach, node: str, entity: Entity | None = None, faults: Faults | None = None
+    ) -> None:
+        self.handle, self.node, self.target = attach.handle, node, attach.target
+        self.session_id: str | None = None
+        self.settled = attach.sender_settles == _SETTLED
+        self._session, self._attach, self.entity = session, attach, entity
+        self._faults = faults or Faults()
+        self._credit, self._count, self._attached = 0, 0, False
+
+    def answer(self) -> None:
+        """Say that the link stands."""
+        filters, properties = [], e.NULL
+        if self.session_id is not None:
+            filters = [(e.symbol(SESSION_FILTER), e.string(self.session_id))]
+            properties = e.mapping([(e.symbol("com.microsoft:locked-until-utc"), e.int64(self._locked_until))])
+        self._reply(replies.source(self._attach.source, filters), replies.target(self._attach.target), properties)
+        self._attached = True
+
+    def ready(self) -> bool:
+        """Whether the peer can take a message."""
+        return self._credit > 0 and self._session.open
+
+    def deliver(self, message: Message) -> None:
+        """Send a message of the entity, unless a fault comes between."""
+        try:
+            self._faults.perform(Operation.DELIVER, self.node, lambda: None)
+        except RefusedError as refused:
+            self._refuse(message, refused)
+        except DroppedError:
+            self._credit = 0
+            self._session.drop()
+        except SilencedError:
+            return  # what the test wants: it is locked, and never comes; the peer has its credit still
+        else:
+            token = message.lock.token if message.lock else None
+            self.send(message.encode(), tag=(token or uuid.uuid4()).bytes_le, token=token)
+
+    def send(self, payload: bytes, *, tag: bytes, token: uuid.UUID | None = None) -> None:
+        """Send an encoded message; without a token it is settled with that."""
+        self._credit -= 1
+        self._count += 1
+        self._session.transfer(self, payload, tag=tag, token=token)
+
+    def flow(self, flow: Flow) -> None:
+        """Take over the credit that the peer grants, and use it."""
+        if flow.link_credit is not None:
+            self._credit = max(0, flow.delivery_count + flow.link_credit - self._count)
+        self.dispatch()
+        if flow.drain:
+            self._count += self._credit
+            self._credit = 0
+        if flow.drain or flow.echo:
+            self._session.flow((self.handle, self._count, self._credit), drain=flow.drain)
+
+    def dispatch(self) -> None:
+        """Let the entity deliver what it has."""
+        if self.entity is not None:
+            self.entity.receivers.dispatch()
+
+    def session_accepted(self, session_id: str, until: float) -> None:
+        """Answer the peer that it has got its session."""
+        self.session_id = session_id
+        self._locked_until = _TICKS_AT_1970 + int(until * _TICKS)
+        self.answer()
+        if self.entity is not None:
+            self.entity.receivers.add(self)
+
+    def dismissed(self, reason: RefusedError) -> None:
+        """Refuse or end the link."""
+        if not self._attached:
+            self._reply(e.NULL, e.NULL, e.NULL)
+        problem = replies.error(reason.condition, reason.description)
+        self._session.say(replies.detach(self.handle, closed=True, problem=problem))
+        self._session.links.pop(self.handle, None)
+        self.close()
+
+    def close(self) -> None:
+        """Receive no more."""
+        if self.entity is not None:
+            self.entity.leave(self)
+
+    def _refuse(self, message: Message, reason: RefusedError) -> None:
+        self.dismissed(reason)
+        if self.entity is not None:
+            self.entity.take_back(message)
+
+    def _reply(self, source: bytes, target: bytes, properties: bytes) -> None:
+        largest = self.entity.profile.max_message_size if self.entity else 0
+        self._session.say(
+            replies.attach(self._attach, source=source, target=target, max_message_size=largest, properties=properties)
+        )

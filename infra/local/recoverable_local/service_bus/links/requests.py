@@ -1,0 +1,73 @@
+"""Requests that are messages, and the messages that answer them: what is common to `$cbs` and `$management`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from recoverable_local.service_bus.amqp import encoding as e
+from recoverable_local.service_bus.amqp.decoding import decode
+from recoverable_local.service_bus.broker.holding.content import parse
+
+_PROPERTIES, _APPLICATION, _VALUE = 0x73, 0x74, 0x77
+_CORRELATION = 5  # its place among the properties
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request.
+
+    Args:
+        message_id: By which its answer is known, encoded.
+        reply_to: Where the answer goes.
+        operation: What is asked for.
+        properties: Its application properties.
+        body: Its arguments.
+    """
+
+    message_id: bytes
+    reply_to: str
+    operation: str
+    properties: Mapping[str, Any]
+    body: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer; `value` is encoded, `condition` says what went wrong."""
+
+    status: int
+    description: str
+    value: bytes = e.NULL
+    condition: str | None = None
+
+
+def read_request(data: bytes) -> Request:
+    """Read a request out of a message.
+
+    Raises:
+        MalformedError: The bytes are no AMQP message.
+    """
+    content = parse(data)
+    given = content.application_properties()
+    body = decode(content.body)[0].value if content.body else None
+    return Request(
+        message_id=content.properties[0],
+        reply_to=content.value_of("reply_to") or "",
+        operation=str(given.get("operation", "")).removeprefix("com.microsoft:"),
+        properties=given,
+        body=body if isinstance(body, dict) else {},
+    )
+
+
+def write_answer(request: Request, answer: Answer, *, status: str, description: str) -> bytes:
+    """The message that answers a request; status and description are the names of their properties."""
+    given = [(e.string(status), e.int32(answer.status)), (e.string(description), e.string(answer.description))]
+    if answer.condition is not None:
+        given.append((e.string("errorCondition"), e.symbol(answer.condition)))
+    properties = e.sequence([*[e.NULL] * _CORRELATION, request.message_id])
+    return b"".join(
+        e.described(code, value)
+        for code, value in ((_PROPERTIES, properties), (_APPLICATION, e.mapping(given)), (_VALUE, answer.value))
+    )

@@ -1,0 +1,150 @@
+"""Sockets and time: listens on loopback, and lets the namespace do what is due; all in one thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+from recoverable_local.service_bus.amqp.types import MalformedError
+from recoverable_local.service_bus.broker.agenda import Clock
+from recoverable_local.service_bus.broker.namespace import Namespace
+from recoverable_local.service_bus.faults import DroppedError, Faults
+from recoverable_local.service_bus.links.connection import Connection
+
+T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
+
+_PATIENCE = 60  # seconds for what takes milliseconds on a machine of its own
+
+
+class Server:
+    """Serves a namespace.
+
+    Args:
+        namespace: What is served.
+        faults: What is to go wrong.
+        clock: The namespace's time, in seconds since 1970.
+    """
+
+    def __init__(self, namespace: Namespace, faults: Faults, clock: Clock) -> None:
+        self.namespace, self.faults, self._clock = namespace, faults, clock
+        self._timer: asyncio.TimerHandle | None = None
+        self.peers: set[Peer] = set()
+
+    def start(self, host: str, port: int) -> int:
+        """Listen; gives the port.
+
+        Raises:
+            OSError: The port is taken.
+        """
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="service-bus", daemon=True)
+        self._thread.start()
+        try:
+            return asyncio.run_coroutine_threadsafe(self._listen(host, port), self._loop).result(_PATIENCE)
+        except OSError:
+            self._end()
+            raise
+
+    def stop(self) -> None:
+        """End all connections."""
+        asyncio.run_coroutine_threadsafe(self._hang_up(), self._loop).result(_PATIENCE)
+        self._end()
+
+    def call(self, act: Callable[[], T]) -> T:
+        """Do something in the thread in which the namespace lives."""
+
+        async def acted() -> T:
+            result = act()
+            self.catch_up()
+            return result
+
+        return asyncio.run_coroutine_threadsafe(acted(), self._loop).result(_PATIENCE)
+
+    def catch_up(self) -> None:
+        """Do what is due, and wake up when something is due next."""
+        self.namespace.tick()
+        if self._timer is not None:
+            self._timer.cancel()
+        due = self.namespace.agenda.next_due()
+        self._timer = None if due is None else self._loop.call_later(max(0.0, due - self._clock()), self.catch_up)
+
+    def drop_connections(self) -> None:
+        """End all connections without a word."""
+        for peer in list(self.peers):
+            peer.drop()
+
+    async def _listen(self, host: str, port: int) -> int:
+        self._server = await self._loop.create_server(lambda: Peer(self), host, port)
+        listening: int = self._server.sockets[0].getsockname()[1]
+        return listening
+
+    async def _hang_up(self) -> None:
+        self._server.close()
+        self.drop_connections()
+        if self._timer is not None:
+            self._timer.cancel()
+        await asyncio.sleep(0)  # the loop's turn in which dropped connections say so
+
+    def _end(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(_PATIENCE)
+        self._loop.close()
+
+
+class Peer(asyncio.Protocol):
+    """One socket; what it says goes to its connection."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._beat: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin."""
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._connection = Connection(
+            self._server.namespace,
+            self._server.faults,
+            transport.write,
+            lambda: asyncio.get_running_loop().call_soon(self.drop),
+        )
+        self._server.peers.add(self)
+
+    def data_received(self, data: bytes) -> None:
+        """Take in what has arrived, after what was due before."""
+        self._server.namespace.tick()
+        try:
+            self._connection.receive(data)
+        except DroppedError:
+            self.drop()
+        except MalformedError as error:
+            _log.warning("A peer speaks no AMQP 1.0, and its connection ends: %s", error)
+            self.drop()
+        if self._connection.closed:
+            self._transport.close()
+        elif self._beat is None and self._connection.idle_time_out:
+            self._keep_alive()
+        self._server.catch_up()
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 -- the name is asyncio's
+        """Let go of all that the peer held."""
+        if self._beat is not None:
+            self._beat.cancel()
+        self._connection.lost()
+        self._server.peers.discard(self)
+        self._server.catch_up()
+
+    def drop(self) -> None:
+        """End without a word."""
+        self._connection.lost()
+        self._transport.abort()
+
+    def _keep_alive(self) -> None:
+        self._connection.keep_alive()
+        pause = (self._connection.idle_time_out or 0) / 2
+        self._beat = asyncio.get_running_loop().call_later(pause, self._keep_alive)

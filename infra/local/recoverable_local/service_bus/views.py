@@ -1,0 +1,124 @@
+"""What a test or a person sees of a queue or a subscription, without receiving."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Protocol, TypeVar
+
+from recoverable_local.service_bus.broker.entity import Entity
+from recoverable_local.service_bus.broker.holding.messages import Message, State
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class SeenMessage:
+    """A message as it stands.
+
+    Args:
+        sequence_number: The entity's number for it.
+        message_id: The sender's, or the one that the broker gave.
+        body: Its bytes.
+        application_properties: Decoded, with the reason of a dead letter.
+        delivery_count: The failed deliveries so far.
+        state: `active`, `locked`, `deferred` or `scheduled`.
+        enqueued_at: When it came, or will become available.
+        session_id: Its session.
+    """
+
+    sequence_number: int
+    message_id: str
+    body: bytes
+    application_properties: Mapping[str, Any]
+    delivery_count: int
+    state: str
+    enqueued_at: datetime
+    session_id: str | None
+
+    def json(self) -> Any:
+        """The body, read as JSON."""
+        return json.loads(self.body)
+
+
+@dataclass(frozen=True, slots=True)
+class Depth:
+    """How many messages there are of each state, how many dead letters, and how many that could not be forwarded."""
+
+    active: int = 0
+    locked: int = 0
+    deferred: int = 0
+    scheduled: int = 0
+    dead_letters: int = 0
+    stranded: int = 0
+
+    @property
+    def total(self) -> int:
+        """All of them, without the dead letters and the stranded ones."""
+        return self.active + self.locked + self.deferred + self.scheduled
+
+
+class Call(Protocol):
+    """Runs something where the namespace lives."""
+
+    def __call__(self, act: Callable[[], T]) -> T:
+        """Give what it gives."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueView:
+    """Looks into a queue or a subscription.
+
+    Args:
+        entity: The queue.
+        dead: Its dead-letter queue.
+        transfer: Its transfer dead-letter queue.
+        call: Runs something where the namespace lives.
+    """
+
+    entity: Entity
+    dead: Entity
+    transfer: Entity
+    call: Call
+
+    def messages(self) -> list[SeenMessage]:
+        """All messages in order, whatever their state."""
+        return self.call(lambda: _seen(self.entity))
+
+    def dead_letters(self) -> list[SeenMessage]:
+        """All dead letters in order."""
+        return self.call(lambda: _seen(self.dead))
+
+    def stranded(self) -> list[SeenMessage]:
+        """All messages that could not be forwarded, which Service Bus has in the transfer dead-letter queue."""
+        return self.call(lambda: _seen(self.transfer))
+
+    def depth(self) -> Depth:
+        """How many messages there are."""
+        return self.call(self._counted)
+
+    def _counted(self) -> Depth:
+        """All at one moment, so that nothing that moves meanwhile is counted twice or not at all."""
+        states = [each.state for each in _seen(self.entity)]
+        counts = {name: states.count(name) for name in ("active", "locked", "deferred", "scheduled")}
+        return Depth(**counts, dead_letters=len(_seen(self.dead)), stranded=len(_seen(self.transfer)))
+
+
+def _seen(entity: Entity) -> list[SeenMessage]:
+    return [_view(message) for message in entity.shelf.from_number(0)]
+
+
+def _view(message: Message) -> SeenMessage:
+    locked = message.lock is not None and message.state is State.ACTIVE
+    return SeenMessage(
+        sequence_number=message.sequence_number,
+        message_id=str(message.content.value_of("message_id")),
+        body=message.content.data(),
+        application_properties=message.content.application_properties(),
+        delivery_count=message.delivery_count,
+        state="locked" if locked else message.state.name.lower(),
+        enqueued_at=datetime.fromtimestamp(message.enqueued_at, UTC),
+        session_id=message.session_id,
+    )

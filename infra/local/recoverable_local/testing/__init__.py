@@ -1,0 +1,96 @@
+"""A test kit that runs your real function on a world of SQS and Lambda, or of Service Bus and Functions, in virtual time; see docs/testing.md."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # as everywhere in the package: `typing` need not be imported
+if TYPE_CHECKING:
+    from recoverable_local.testing.aws.world import SqsWorld
+    from recoverable_local.testing.azure.world import ServiceBusWorld
+    from recoverable_local.testing.engine.virtual import EndlessRun
+    from recoverable_local.testing.faults import (
+        AnswerLost,
+        ClockSkewed,
+        DeliveredTwice,
+        Died,
+        Fault,
+        InstanceLost,
+        LockLost,
+        PartlyFailed,
+        Raises,
+        Refused,
+        Slow,
+        Throttled,
+        TimedOut,
+        Unreachable,
+        VisibilityExpired,
+    )
+    from recoverable_local.testing.seen import SeenMessage
+    from recoverable_local.testing.timeline import Event, Timeline
+
+__all__ = [
+    "AnswerLost",
+    "ClockSkewed",
+    "DeliveredTwice",
+    "Died",
+    "EndlessRun",
+    "Event",
+    "Fault",
+    "InstanceLost",
+    "LockLost",
+    "PartlyFailed",
+    "Raises",
+    "Refused",
+    "SeenMessage",
+    "ServiceBusWorld",
+    "Slow",
+    "SqsWorld",
+    "Throttled",
+    "TimedOut",
+    "Timeline",
+    "Unreachable",
+    "VisibilityExpired",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Import a name when it is first used, not whenever pytest starts with the plugin beside it (PEP 562).
+
+    Raises:
+        ModuleNotFoundError: what the world stands on is not installed.
+    """
+    match name:
+        case "SqsWorld":
+            from recoverable_local.testing.aws.world import SqsWorld
+
+            return SqsWorld
+        case "ServiceBusWorld":
+            return _service_bus_world()
+        case "SeenMessage":
+            from recoverable_local.testing.seen import SeenMessage
+
+            return SeenMessage
+        case "EndlessRun":
+            from recoverable_local.testing.engine.virtual import EndlessRun
+
+            return EndlessRun
+        case "Event" | "Timeline":
+            from recoverable_local.testing import timeline
+
+            return getattr(timeline, name)
+        case _ if name in __all__:
+            from recoverable_local.testing import faults
+
+            return getattr(faults, name)
+        case _:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")
+
+
+def _service_bus_world() -> object:
+    try:
+        from recoverable_local.testing.azure.world import ServiceBusWorld
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith("azure"):
+            raise
+        hint = f"{error}; ServiceBusWorld needs the SDKs: write pip install 'recoverable[azure]'"
+        raise ModuleNotFoundError(hint, name=error.name) from error
+    return ServiceBusWorld

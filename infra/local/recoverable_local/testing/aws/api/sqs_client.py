@@ -1,0 +1,148 @@
+"""The world's SQS client: boto3's interface, answers and errors, without boto3."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+from recoverable_local.testing.aws.api import administration
+from recoverable_local.testing.aws.api import operations as api
+from recoverable_local.testing.aws.api.client import Exceptions, client_error, connection_error, metadata
+from recoverable_local.testing.aws.broker.broker import Broker
+from recoverable_local.testing.aws.broker.queues import ENDPOINT, REGION
+from recoverable_local.testing.aws.broker.refusals import Refusal
+from recoverable_local.testing.engine.invocation import Invocation, current_invocation
+from recoverable_local.testing.engine.points import Misfortune, When
+from recoverable_local.testing.faults import AnswerLost, Fault, PartlyFailed, Refused, Throttled, Unreachable
+from recoverable_local.testing.timeline import Journal
+
+OPERATIONS: dict[str, api.Operation] = {
+    operation.__name__: operation
+    for operation in (
+        api.change_message_visibility,
+        api.change_message_visibility_batch,
+        administration.create_queue,
+        api.delete_message,
+        api.delete_message_batch,
+        administration.delete_queue,
+        administration.get_queue_attributes,
+        administration.get_queue_url,
+        administration.list_dead_letter_source_queues,
+        administration.list_queues,
+        administration.purge_queue,
+        api.receive_message,
+        api.send_message,
+        api.send_message_batch,
+        administration.set_queue_attributes,
+    )
+}
+
+
+THROTTLED = Refusal("RequestThrottled", "The request was denied due to request throttling.", status=403)
+
+
+class Client:
+    """An SQS client that talks to the world's broker.
+
+    Args:
+        broker: the broker.
+        misfortune: what goes wrong with the calls of functions.
+        journal: told of calls that failed.
+        wait: lets time pass for those who receive outside a function.
+    """
+
+    def __init__(self, broker: Broker, misfortune: Misfortune, journal: Journal, wait: Callable[[float], None]) -> None:
+        self._broker, self._misfortune, self._journal, self._wait = broker, misfortune, journal, wait
+        self.meta = SimpleNamespace(
+            endpoint_url=ENDPOINT, region_name=REGION, service_model=SimpleNamespace(service_name="sqs")
+        )
+        self.exceptions = Exceptions()
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name not in OPERATIONS:
+            known = ", ".join(sorted(OPERATIONS))
+            raise AttributeError(f"the world's SQS client has no {name!r}; it has {known}")
+        call = partial(self._call, name)
+        setattr(self, name, call)
+        return call
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _call(self, operation: str, **request: Any) -> Any:
+        invocation = current_invocation.get()
+        if invocation is None:
+            return self._perform(operation, request)
+        invocation.check_alive()
+        fault = self._fault("before", operation, request, invocation)
+        answer = self._under(fault, operation, request, invocation)
+        if isinstance(fault := self._fault("after", operation, request, invocation), AnswerLost):
+            raise connection_error("ReadTimeoutError")
+        invocation.suffer(fault)
+        return answer
+
+    def _under(self, fault: Fault | None, operation: str, request: Any, invocation: Invocation) -> Any:
+        """Make the call while this goes wrong."""
+        match fault:
+            case None:
+                return self._perform(operation, request)
+            case Refused(code, message, status):
+                raise client_error(Refusal(code, message, status=status), operation)
+            case Throttled():
+                raise client_error(THROTTLED, operation)
+            case Unreachable():
+                raise connection_error("EndpointConnectionError")
+            case AnswerLost():
+                self._perform(operation, request)
+                raise connection_error("ReadTimeoutError")
+            case PartlyFailed(places, code):
+                return self._perform_partly(operation, request, places, code)
+            case _:
+                invocation.suffer(fault)
+                return self._perform(operation, request)
+
+    def _perform(self, operation: str, request: Any) -> Any:
+        try:
+            if operation == "receive_message":
+                self._wait_for_messages(request)
+            answer = OPERATIONS[operation](self._broker, request)
+        except Refusal as refusal:
+            if (invocation := current_invocation.get()) is not None:
+                self._note(invocation, queue_in(request), f"{operation}: {refusal.shape}: {refusal.message}")
+            raise client_error(refusal, operation) from None
+        return answer | {"ResponseMetadata": metadata(200)}
+
+    def _perform_partly(self, operation: str, request: Any, places: tuple[int, ...], code: str) -> Any:
+        entries = request["Entries"]
+        good = [entry for place, entry in enumerate(entries) if place not in places]
+        answer = self._perform(operation, {**request, "Entries": good}) if good else {}
+        error = {"SenderFault": False, "Code": code, "Message": "Failed by the test."}
+        failed = [{"Id": entry["Id"], **error} for entry in entries if entry not in good]
+        return {**answer, "Failed": [*answer.get("Failed", ()), *failed]}
+
+    def _fault(self, when: When, operation: str, request: Any, invocation: Invocation) -> Fault | None:
+        queue = queue_in(request)
+        fault = self._misfortune.at(when, operation, queue, invocation.message_ids, invocation.number)
+        if fault is not None:
+            self._note(invocation, queue, f"{operation}: {fault}")
+        return fault
+
+    def _note(self, invocation: Invocation, queue: str, detail: str) -> None:
+        for message_id in invocation.message_ids:
+            self._journal.note("call failed", queue, message_id, detail)
+
+    def _wait_for_messages(self, request: Any) -> None:
+        """Long polling: time passes until a message is there, or the wait is over."""
+        queue = api.queue_of(self._broker, request)
+        longest = request.get("WaitTimeSeconds", queue.settings.wait)
+        seconds = min(queue.line.next_at() - self._broker.now(), longest)
+        if seconds > 0:
+            invocation = current_invocation.get()
+            (invocation.spend if invocation else self._wait)(seconds)
+
+
+def queue_in(request: dict[str, Any]) -> str:
+    """The name of the queue that a request is about; nothing when it is about none."""
+    return str(request.get("QueueUrl", "")).rpartition("/")[2]

@@ -1,0 +1,1 @@
+"""Keep the queues of a world as SQS does."""

@@ -1,0 +1,1 @@
+"""Invoke Lambda functions through their event source mapping."""

@@ -1,0 +1,174 @@
+"""An event source mapping: gathers batches from a queue, has them handled, and deletes what is done with."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from math import inf
+
+from recoverable_local.testing.aws.broker.broker import Broker
+from recoverable_local.testing.aws.broker.queue import Queue
+from recoverable_local.testing.aws.broker.refusals import Refusal
+from recoverable_local.testing.aws.broker.stored import Stored
+from recoverable_local.testing.aws.functions.function import Function, LambdaSurroundings, RecursiveLoop
+from recoverable_local.testing.aws.functions.responses import verdict
+from recoverable_local.testing.engine.scheduler import Item
+from recoverable_local.testing.faults import DeliveredTwice, Fault, Throttled
+from recoverable_local.testing.timeline import What
+
+HOPS = 16
+"""Invocations that a message's lineage may go through ("about 16": Use Lambda recursive loop detection)."""
+
+PAYLOAD = 6 * 1024 * 1024
+"""Bytes of one event (Lambda quotas)."""
+
+ENVELOPE = 2_048
+"""Bytes that a record takes beside its body, more or less."""
+
+LONGEST_PAUSE = 60.0
+"""Seconds between two tries to start a throttled invocation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MappingSettings:
+    """What an event source mapping is set to.
+
+    Args:
+        batch_size: the most messages of one invocation.
+        window: seconds to wait for a batch to fill.
+        concurrency: the most invocations at a time.
+        partial_responses: whether it has ReportBatchItemFailures.
+        recursive_loop: what Lambda does about a message that came through the function too often.
+    """
+
+    batch_size: int
+    window: float
+    concurrency: int
+    partial_responses: bool
+    recursive_loop: RecursiveLoop
+
+
+class EventSourceMapping:
+    """Serves one queue with one function.
+
+    Args:
+        queue: where batches come from.
+        function: what handles them.
+        settings: how.
+        broker: the queue's.
+        surroundings: the world.
+    """
+
+    def __init__(
+        self,
+        queue: Queue,
+        function: Function,
+        settings: MappingSettings,
+        broker: Broker,
+        surroundings: LambdaSurroundings,
+    ) -> None:
+        self._queue, self._function, self._settings = queue, function, settings
+        self._broker, self._world = broker, surroundings
+        self._busy = 0
+        self._batch: list[Stored] = []
+        self._closes_at = inf
+        self._next_look: Item | None = None
+        queue.changed.append(self.plan)
+
+    def plan(self) -> None:
+        """Look at the queue when its next message is visible or the batch's window closes, if an invocation may then start."""
+        moment = min(self._queue.line.next_at(), self._closes_at)
+        planned = self._next_look.moment if self._next_look else inf
+        moment = inf if self._busy >= self._settings.concurrency else max(moment, self._world.scheduler.now)
+        if moment == planned:
+            return
+        if self._next_look is not None:
+            self._next_look.cancel()
+        self._next_look = self._world.scheduler.at(moment, self._look) if moment < inf else None
+
+    def _look(self) -> None:
+        self._next_look = None
+        self._gather()
+        full = len(self._batch) >= self._settings.batch_size
+        if self._batch and (full or self._world.scheduler.now >= self._closes_at):
+            batch, self._batch, self._closes_at = self._batch, [], inf
+            self._busy += 1
+            self.plan()
+            self._start(batch, pause=1.0)
+        else:
+            self.plan()
+
+    def _gather(self) -> None:
+        room = self._settings.batch_size - len(self._batch)
+        received = self._broker.receive(self._queue, room)
+        if received and not self._batch:
+            self._closes_at = self._world.scheduler.now + self._settings.window
+        self._batch += received
+        ids = tuple(message.id for message in received)
+        if (
+            received
+            and self._world.misfortune.at("before", "receive", self._queue.settings.name, ids) == DeliveredTwice()
+        ):
+            for message in received:
+                message.ghosts += 1
+
+    def _start(self, batch: list[Stored], pause: float) -> None:
+        """Run the function; when that is throttled, try again for as long as the batch is hidden from others."""
+        scheduler, ids = self._world.scheduler, tuple(message.id for message in batch)
+        fault = self._world.misfortune.at("before", "invoke", self._queue.settings.name, ids)
+        if isinstance(fault, Throttled):
+            self._note(batch, "invocation failed", "throttled")
+            again = scheduler.now + pause
+            if again < min(message.visible_at for message in batch):
+                scheduler.at(again, lambda: self._start(batch, min(pause * 2, LONGEST_PAUSE)))
+                return
+        elif self._settings.recursive_loop == "Terminate" and any(m.hops >= HOPS for m in batch):
+            text = f"stopped as a recursive loop after {HOPS} invocations; set RecursiveLoop: Allow"
+            self._note(batch, "invocation failed", text)
+        else:
+            for part in split(batch):
+                self._run(part, fault)
+        self._busy -= 1
+        self.plan()
+
+    def _run(self, batch: list[Stored], fault: Fault | None) -> None:
+        invocation = self._function.invocation(self._queue.settings.name, batch)
+        receipts = {message.id: message.receipt or "" for message in batch}
+        answer, error = self._function.run(invocation, batch, self._queue.settings, fault)
+        judged = verdict(answer, receipts, partial_responses=self._settings.partial_responses)
+        if error or judged.reason:
+            self._note(batch, "invocation failed", error or judged.reason)
+            return
+        done = {one: receipt for one, receipt in receipts.items() if one not in judged.failed}
+        fault = self._world.misfortune.at("before", "settle", self._queue.settings.name, tuple(done), invocation.number)
+        for message_id, receipt in done.items():
+            self._delete(message_id, receipt, fault)
+
+    def _delete(self, message_id: str, receipt: str, fault: Fault | None) -> None:
+        """Delete a message; what cannot be deleted comes back, which is what the timeline then shows."""
+        try:
+            if fault is not None:
+                raise Refusal(type(fault).__name__, "the event source mapping could not delete it")
+            self._broker.delete(self._queue, receipt)
+        except Refusal as refusal:
+            self._world.journal.note("call failed", self._queue.settings.name, message_id, refusal.message)
+
+    def _note(self, batch: list[Stored], what: What, detail: str) -> None:
+        for message in batch:
+            self._world.journal.note(what, self._queue.settings.name, message.id, detail)
+
+
+def split(batch: list[Stored]) -> list[list[Stored]]:
+    """The batch in the events that it takes: 6 MB each at most."""
+    if sum(len(message.body) for message in batch) * 4 < PAYLOAD:
+        return [batch]
+    parts: list[list[Stored]] = []
+    room = 0
+    for message in batch:
+        size = len(json.dumps(message.body)) + ENVELOPE
+        if size > room:
+            parts.append([])
+            room = PAYLOAD
+        parts[-1].append(message)
+        room -= size
+    return parts

@@ -1,0 +1,87 @@
+"""What a function's answer means for the messages of its batch: pure.
+
+The rules are Lambda's, from "Handling errors for an SQS event source in Lambda": an empty or null answer, and an empty or null list,
+are success; an answer of another shape, and an identifier that is empty or names no message of the batch, fail the whole batch.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from dataclasses import dataclass
+from decimal import Decimal
+
+KEY = "batchItemFailures"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Which messages come back, and why, when the answer could not be read.
+
+    Args:
+        failed: the broker's ids of the messages that are not deleted.
+        reason: what is wrong with the answer.
+    """
+
+    failed: frozenset[str]
+    reason: str = ""
+
+
+def verdict(answer: object, message_ids: Collection[str], *, partial_responses: bool) -> Verdict:
+    """What an event source mapping makes of what a function returned.
+
+    Args:
+        answer: what it returned.
+        message_ids: the broker's ids of the batch.
+        partial_responses: whether the mapping has ReportBatchItemFailures; without it the answer is not looked at.
+    """
+    everything = frozenset(message_ids)
+    try:
+        answer = posted(answer)
+    except (TypeError, ValueError) as error:
+        return Verdict(everything, f"the answer is no JSON: {error}")
+    if not partial_responses or answer is None:
+        return Verdict(frozenset())
+    if not isinstance(answer, dict):
+        return Verdict(everything, f'the answer is {answer!r:.200}; write {{"{KEY}": [...]}}')
+    failures = answer.get(KEY)
+    if failures is not None and not isinstance(failures, list):
+        return Verdict(everything, f"{KEY} is {failures!r:.200}; write a list")
+    return identified(failures or [], everything)
+
+
+def posted(answer: object) -> object:
+    """The answer as the runtime client posts it, read again: bytes as they are, all else as JSON (awslambdaric, `LambdaMarshaller`).
+
+    Raises:
+        TypeError: JSON has no form for it.
+        ValueError: they are bytes, and no JSON.
+    """
+    return json.loads(answer if isinstance(answer, bytes) else json.dumps(answer, default=as_json))
+
+
+def as_json(value: object) -> object:
+    """What the runtime client writes for a value that Python's JSON does not know.
+
+    Raises:
+        TypeError: it knows no form either.
+    """
+    match value:
+        case Decimal():
+            return float(value)
+        case bytes():
+            return value.decode()
+        case _:
+            raise TypeError(f"{type(value).__name__} is not JSON serializable")
+
+
+def identified(failures: list[object], everything: frozenset[str]) -> Verdict:
+    """The messages that the items name; one item that names none fails them all."""
+    failed = set()
+    for item in failures:
+        name = item.get("itemIdentifier") if isinstance(item, dict) else None
+        if not isinstance(name, str) or name not in everything:
+            wanted = "{'itemIdentifier': record['messageId']}"
+            return Verdict(everything, f"{KEY} names no message of the batch with {item!r:.200}; write {wanted}")
+        failed.add(name)
+    return Verdict(frozenset(failed))

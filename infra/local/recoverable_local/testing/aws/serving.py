@@ -1,0 +1,94 @@
+"""What `serve` makes of a handler: its function, its mapping, and the queues that its endpoint names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from recoverable.config import Recoverability
+from recoverable_local.testing.aws.broker.broker import Broker
+from recoverable_local.testing.aws.broker.queues import DAY, Redrive, Settings
+from recoverable_local.testing.aws.functions.function import Handler
+from recoverable_local.testing.aws.functions.mapping import MappingSettings
+
+MAX_RECEIVES = 50
+"""Receives before SQS itself moves a message to the error queue, as in our template; more for a longer ladder."""
+
+MOST_RECEIVES = 1_000
+"""The highest maxReceiveCount (SetQueueAttributes)."""
+
+LARGEST_BATCH = 10_000
+LARGEST_FIFO_BATCH = 10
+LARGEST_UNWINDOWED_BATCH = 10
+LONGEST_WINDOW = 300
+LONGEST_TIMEOUT = 900
+MOST_INVOCATIONS = 1_000
+"""Limits of event source mappings and functions (Lambda, "Amazon SQS event source mappings"; Lambda quotas)."""
+
+
+def checked(settings: MappingSettings, timeout: float, *, fifo: bool) -> MappingSettings:
+    """The settings, if Lambda would take them.
+
+    Raises:
+        ValueError: it would not; says what to write instead.
+    """
+    largest = LARGEST_FIFO_BATCH if fifo else LARGEST_BATCH
+    rules = {
+        f"serve(batch_size) is {settings.batch_size}; write 1 to {largest}": 1 <= settings.batch_size <= largest,
+        f"serve(batch_size) is {settings.batch_size}; batches of more than 10 need a window of 1 s or more": settings.batch_size
+        <= LARGEST_UNWINDOWED_BATCH
+        or settings.window >= 1,
+        f"serve(window) is {settings.window:g} s; write 0 to {LONGEST_WINDOW}": 0 <= settings.window <= LONGEST_WINDOW,
+        "serve(window) is not for FIFO queues; leave it out": not (fifo and settings.window),
+        f"serve(concurrency) is {settings.concurrency}; write 1 to {MOST_INVOCATIONS}": 1
+        <= settings.concurrency
+        <= MOST_INVOCATIONS,
+        f"serve(timeout) is {timeout:g} s; write more than 0 and up to {LONGEST_TIMEOUT}": 0
+        < timeout
+        <= LONGEST_TIMEOUT,
+        f'serve(recursive_loop) is {settings.recursive_loop!r}; write "Terminate" or "Allow"': settings.recursive_loop
+        in ("Terminate", "Allow"),
+    }
+    for problem, is_right in rules.items():
+        if not is_right:
+            raise ValueError(problem)
+    return settings
+
+
+def checked_visibility(queue: Settings, timeout: float) -> None:
+    """Let a queue pass that hides messages for as long as the function may take.
+
+    Raises:
+        ValueError: it does not, and Lambda refuses such a mapping.
+    """
+    if queue.visibility_timeout < timeout:
+        raise ValueError(
+            f"the visibility timeout of {queue.name!r} is {queue.visibility_timeout:g} s, and the function's timeout {timeout:g} s;"
+            f" write create_queue(..., visibility_timeout={6 * timeout:g}), six times the timeout; Lambda refuses less than the timeout itself"
+        )
+
+
+def recoverability_of(handler: Handler) -> Recoverability | None:
+    """The settings of the endpoint that the handler is, or that decorators with `functools.wraps` have wrapped; None for others."""
+    inner: Any = handler
+    while not isinstance(getattr(inner, "recoverability", None), Recoverability):
+        inner = getattr(inner, "__wrapped__", None)
+        if inner is None:
+            return None
+    found: Recoverability = inner.recoverability
+    return found
+
+
+def make_queues(broker: Broker, name: str, handler: Handler, timeout: float) -> None:
+    """Make the queue and the error queue that its endpoint names as our template has them, if they are not there yet."""
+    recoverability = recoverability_of(handler)
+    error_queue = recoverability.failed.error_queue if recoverability else None
+    redrive = None
+    if recoverability and error_queue and not error_queue.startswith(("arn:", "http")):
+        attempts = (recoverability.immediate.max_retries + 1) * (recoverability.delayed.max_retries + 1)
+        after = min(max(MAX_RECEIVES, attempts + 10), MOST_RECEIVES)
+        is_neighbour = error_queue != name and error_queue.endswith(".fifo") == name.endswith(".fifo")
+        redrive = Redrive(to=error_queue, after=after) if is_neighbour else None
+        if error_queue not in broker.queues:
+            broker.create(Settings(name=error_queue, retention=14 * DAY))
+    if name not in broker.queues:
+        broker.create(Settings(name=name, visibility_timeout=6 * timeout, redrive=redrive))

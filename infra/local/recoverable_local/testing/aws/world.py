@@ -1,0 +1,203 @@
+"""`SqsWorld`: SQS and Lambda in one process and in virtual time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, cast
+
+from recoverable_local.testing.aws.api.sqs_client import OPERATIONS, Client
+from recoverable_local.testing.aws.broker.broker import Broker
+from recoverable_local.testing.aws.broker.queue import Queue
+from recoverable_local.testing.aws.broker.queues import DAY, Redrive, Settings
+from recoverable_local.testing.aws.broker.stored import Stored
+from recoverable_local.testing.aws.functions.function import Function, Handler, LambdaSurroundings, RecursiveLoop
+from recoverable_local.testing.aws.functions.mapping import EventSourceMapping, MappingSettings
+from recoverable_local.testing.aws.places import PLACES, fitting
+from recoverable_local.testing.aws.seen import seen
+from recoverable_local.testing.aws.sending import Value, request
+from recoverable_local.testing.aws.serving import checked, checked_visibility, make_queues
+from recoverable_local.testing.engine.invocation import current_invocation
+from recoverable_local.testing.engine.virtual import START, Duration, VirtualWorld, seconds_of
+from recoverable_local.testing.seen import SeenMessage
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+
+class SqsWorld(VirtualWorld):
+    """SQS and Lambda in one process and in virtual time: hours pass in milliseconds, and each run is the same.
+
+    Args:
+        seed: draws message ids and, unless None, the order in which standard queues hand out what is visible.
+        start: when the world's time begins.
+        create_missing: whether queues are made when they are first served or sent to; False to see what happens when one is missing.
+        most_invocations: how many invocations one `run` may take before it is called endless.
+    """
+
+    def __init__(
+        self,
+        *,
+        seed: int | None = None,
+        start: datetime = START,
+        create_missing: bool = True,
+        most_invocations: int = 10_000,
+    ) -> None:
+        places = (*OPERATIONS, *PLACES)
+        super().__init__(start=start, most_invocations=most_invocations, places=places, fitting=fitting)
+        self._create_missing, journal = create_missing, self._journal
+        self._broker = Broker(start, self._seconds, journal.note, next_hop, seed=seed, create_missing=create_missing)
+        client = Client(self._broker, self._misfortune, journal, lambda seconds: self.run(for_=seconds))
+        around = start, self._scheduler, self._misfortune, journal, self._invocations
+        self._surroundings = LambdaSurroundings(*around, client=client, expire=self._expire)
+        self.client = cast("SQSClient", client)
+
+    def create_queue(
+        self,
+        name: str,
+        *,
+        delay: Duration = 0,
+        visibility_timeout: Duration = 30,
+        retention: Duration = timedelta(days=4),
+        max_size: int = 1_048_576,
+        dead_letter_queue: str | None = None,
+        max_receive_count: int = 50,
+        content_deduplication: bool = False,
+    ) -> None:
+        """Make a queue, or set one that is there to this; "….fifo" makes a FIFO queue.
+
+        Args:
+            name: its name.
+            delay: for how long a new message is hidden, up to 15 minutes.
+            visibility_timeout: for how long a received one is, up to 12 hours.
+            retention: when a message is deleted that nobody has, 1 minute to 14 days.
+            max_size: bytes of a message, 1,024 to 1,048,576.
+            dead_letter_queue: where a message goes that was received too often; made if it is missing.
+            max_receive_count: how often is not too often, 1 to 1,000.
+            content_deduplication: whether a FIFO queue takes messages of the same body for duplicates.
+        """
+        if dead_letter_queue and dead_letter_queue not in self._broker.queues:
+            self._broker.create(Settings(name=dead_letter_queue, retention=14 * DAY))
+        self._broker.create(
+            Settings(
+                name=name,
+                delay=seconds_of(delay),
+                visibility_timeout=seconds_of(visibility_timeout),
+                retention=seconds_of(retention),
+                max_size=max_size,
+                redrive=Redrive(to=dead_letter_queue, after=max_receive_count) if dead_letter_queue else None,
+                content_deduplication=content_deduplication,
+            )
+        )
+
+    def serve(
+        self,
+        queue: str,
+        handler: Handler,
+        *,
+        batch_size: int = 10,
+        window: Duration = 0,
+        concurrency: int = 10,
+        timeout: Duration = 30,
+        partial_responses: bool = True,
+        recursive_loop: RecursiveLoop = "Terminate",
+    ) -> None:
+        """Connect a queue to a Lambda handler by an event source mapping.
+
+        Queues that are missing are made as our SAM template has them: the queue with six times the function's time-out as its
+        visibility timeout, and the error queue of the handler's `SqsEndpoint` as its dead-letter queue.
+
+        Args:
+            queue: the queue's name.
+            handler: what Lambda calls with event and context, as your module has it.
+            batch_size: the most messages of one invocation, 1 to 10,000.
+            window: how long to wait for a batch to fill, up to 5 minutes.
+            concurrency: the most invocations at a time, 1 to 1,000.
+            timeout: when the function is killed, up to 15 minutes.
+            partial_responses: whether the mapping has ReportBatchItemFailures.
+            recursive_loop: what Lambda does about a message that came through the function 16 times; its default is "Terminate".
+
+        Raises:
+            TypeError: the handler cannot be called.
+            ValueError: Lambda would refuse one of these, or a queue has a name that SQS does not take.
+            LookupError: the queue is missing, and none is to be made.
+        """
+        if not callable(handler):
+            raise TypeError(
+                f"serve(handler) is {handler!r}; write your Lambda handler, such as SqsEndpoint(place_order)"
+            )
+        settings = MappingSettings(
+            batch_size=batch_size,
+            window=seconds_of(window),
+            concurrency=concurrency,
+            partial_responses=partial_responses,
+            recursive_loop=recursive_loop,
+        )
+        checked(settings, seconds_of(timeout), fifo=queue.endswith(".fifo"))
+        if self._create_missing:
+            make_queues(self._broker, queue, handler, seconds_of(timeout))
+        name = getattr(handler, "__name__", None) or type(handler).__name__
+        function = Function(handler, name, timeout=seconds_of(timeout), surroundings=self._surroundings)
+        source = self._existing(queue)
+        checked_visibility(source.settings, seconds_of(timeout))
+        EventSourceMapping(source, function, settings, self._broker, self._surroundings).plan()
+
+    def send(
+        self,
+        queue: str,
+        body: object,
+        *,
+        attributes: Mapping[str, Value] | None = None,
+        delay: Duration | None = None,
+        group_id: str | None = None,
+        deduplication_id: str | None = None,
+    ) -> str:
+        """Send a message, and give its id.
+
+        Args:
+            queue: the queue's name.
+            body: a text as it is, anything else as JSON.
+            attributes: the sender's own: texts, numbers and bytes.
+            delay: for how long it is hidden, up to 15 minutes, in whole seconds.
+            group_id: its message group; a FIFO queue needs one.
+            deduplication_id: what a FIFO queue tells duplicates by.
+
+        Raises:
+            botocore.exceptions.ClientError: SQS would refuse it.
+            TypeError: JSON cannot say the body.
+        """
+        message = request(body, attributes, None if delay is None else seconds_of(delay), group_id, deduplication_id)
+        return self.client.send_message(QueueUrl=queue, **message)["MessageId"]
+
+    def queue(self, name: str) -> list[SeenMessage]:
+        """The messages that are in a queue now, hidden ones too, in the order in which they were sent.
+
+        Raises:
+            LookupError: no queue of that name was ever made.
+        """
+        queue = self._existing(name)
+        return [seen(message, queue.settings, self._start) for message in self._broker.kept(queue)]
+
+    def _existing(self, name: str) -> Queue:
+        if name not in self._broker.queues:
+            known = ", ".join(sorted(self._broker.queues)) or "no queue at all"
+            raise LookupError(f"there is no queue {name!r}, but {known}; make it with create_queue({name!r})")
+        return self._broker.queues[name]
+
+    def _expire(self, queue: str, messages: Sequence[Stored]) -> None:
+        source = self._existing(queue)
+        for message in messages:
+            if message.id in source.messages and message.in_flight(self._seconds()):
+                self._broker.show(source, message, self._seconds())
+
+    def _identity(self, broker_id: str) -> str:
+        if broker_id not in self._broker.all:
+            return broker_id
+        queue, message = self._broker.all[broker_id]
+        return seen(message, queue.settings, self._start).id
+
+
+def next_hop() -> int:
+    """Through how many invocations a message that is sent now has come."""
+    invocation = current_invocation.get()
+    return invocation.hops + 1 if invocation else 0

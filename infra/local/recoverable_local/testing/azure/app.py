@@ -1,0 +1,108 @@
+"""The functions of an app that a queue triggers, as their decorators declare them."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from azure.functions import Blueprint, Cardinality, DataType, FunctionApp
+from azure.functions.decorators.function_app import Function
+
+from recoverable.azure import ServiceBusEndpoint
+from recoverable.azure.settings import resolved
+from recoverable.config import Recoverability
+
+App = FunctionApp | Blueprint | ServiceBusEndpoint[Any]
+TRIGGER = "serviceBusTrigger"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Triggered:
+    """A function behind a Service Bus trigger.
+
+    Args:
+        name: the function's name.
+        call: the user's function.
+        argument: the name of its argument for the message.
+        queue: the queue's name.
+        many: whether it gets batches.
+        binary: whether its data is binary.
+        sessions: whether the queue has sessions.
+        completes: whether the host completes what it has handled.
+        context: whether it wants the invocation's context.
+        recoverability: the ladder of the endpoint that it is, if it is one.
+    """
+
+    name: str
+    call: Callable[..., Any]
+    argument: str
+    queue: str
+    many: bool
+    binary: bool
+    sessions: bool
+    completes: bool
+    context: bool
+    recoverability: Recoverability | None
+
+
+def functions_of(app: App, queue: str) -> list[Triggered]:
+    """The functions that the queue triggers.
+
+    Args:
+        app: your `function_app.app`, a blueprint, or an endpoint.
+        queue: the queue's name.
+
+    Raises:
+        LookupError: there is none.
+        TypeError: what is given is no app.
+    """
+    found = [triggered(each) for each in indexed(app) if is_triggered(each)]
+    if served := [each for each in found if each.queue.lower() == queue.lower()]:
+        return served
+    known = ", ".join(sorted({each.queue for each in found})) or "no queue at all"
+    raise LookupError(f"no function of this app reads {queue!r}, but {known}; add a trigger for it")
+
+
+def indexed(app: App) -> list[Function]:
+    """All functions of an app.
+
+    Raises:
+        TypeError: it is none.
+    """
+    if not isinstance(app, FunctionApp | Blueprint | ServiceBusEndpoint):
+        raise TypeError(f"serve(app) is {app!r}; write your function_app.app, a blueprint, or a ServiceBusEndpoint")
+    if isinstance(app, ServiceBusEndpoint):
+        app = app.blueprint()
+    if isinstance(app, Blueprint):
+        whole = FunctionApp()
+        whole.register_functions(app)
+        return whole.get_functions()
+    app.functions_bindings = {}  # it keeps the names of its functions, and takes no name twice
+    return app.get_functions()
+
+
+def is_triggered(function: Function) -> bool:
+    """Whether messages of a queue trigger a function."""
+    trigger = function.get_trigger()
+    return trigger is not None and trigger.type == TRIGGER and "queueName" in trigger.get_dict_repr()
+
+
+def triggered(function: Function) -> Triggered:
+    """What a function's trigger declares."""
+    trigger: Any = function.get_trigger()
+    told, call = trigger.get_dict_repr(), function.get_user_function()
+    return Triggered(
+        name=function.get_function_name() or call.__name__,
+        call=call,
+        argument=trigger.name,
+        queue=resolved(told["queueName"], os.environ),
+        many=told.get("cardinality") in (Cardinality.MANY, "many"),
+        binary=told.get("dataType") == DataType.BINARY,
+        sessions=bool(told.get("isSessionsEnabled")),
+        completes=told.get("autoCompleteMessages") is not False,
+        context="context" in inspect.signature(call).parameters,
+        recoverability=getattr(call, "recoverability", None),
+    )

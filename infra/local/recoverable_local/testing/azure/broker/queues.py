@@ -1,0 +1,139 @@
+"""The queues of a world: the broker of the local emulator, in virtual time and with a journal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from recoverable_local.service_bus.broker.agenda import Agenda
+from recoverable_local.service_bus.broker.entity import Entity
+from recoverable_local.service_bus.broker.holding.content import Content
+from recoverable_local.service_bus.broker.holding.messages import Message
+from recoverable_local.service_bus.broker.namespace import Namespace
+from recoverable_local.service_bus.broker.profile import Profile, of_queue
+from recoverable_local.service_bus.broker.settings import Queue
+from recoverable_local.testing.azure.broker.register import Register, broker_id
+from recoverable_local.testing.engine.scheduler import Scheduler
+from recoverable_local.testing.timeline import What
+
+Note = Callable[[What, str, str, str], None]
+
+FROM_DEAD_LETTERS = "x-opt-deadletter-source"
+
+
+class VirtualAgenda(Agenda):
+    """What the broker does later, on the world's agenda; for its sake alone no time passes.
+
+    Args:
+        scheduler: the world's time.
+        start: when that began, in seconds since 1970.
+    """
+
+    def __init__(self, scheduler: Scheduler, start: float) -> None:
+        super().__init__()
+        self._scheduler, self.start = scheduler, start
+
+    def at(self, when: float, act: Callable[[], None]) -> None:
+        """Note what is to happen."""
+        self._scheduler.aside(when - self.start, act)
+
+    def wake(self, when: float) -> None:
+        """Let time pass until then."""
+        self._scheduler.at(when - self.start, lambda: None)
+
+
+class WatchedEntity(Entity):
+    """A queue that tells what comes into it.
+
+    Args:
+        agenda: where what happens later is noted.
+        register: gives its messages their ids.
+        note: writes down what happens to them.
+    """
+
+    agenda: VirtualAgenda
+    register: Register
+    note: Note
+
+    @staticmethod
+    def watching(entity: Entity, agenda: VirtualAgenda, register: Register, note: Note) -> WatchedEntity:
+        """The same queue, watched from now on: a namespace makes its queues itself, and joins them to one another as it does."""
+        entity.__class__ = WatchedEntity
+        assert isinstance(entity, WatchedEntity)
+        entity.agenda, entity.register, entity.note = agenda, register, note
+        return entity
+
+    def put(self, content: Content, *, hops: int = 0, first_number: int | None = None) -> int:
+        """Take in a message; gives its sequence number."""
+        self.check(content)
+        content = self.register.entered(content)
+        self.note(*self._arrival(content, hops))
+        self.agenda.wake((content.scheduled or 0) / 1000)
+        number = super().put(content, hops=hops, first_number=first_number)
+        if self.outlet is None and self.shelf.find(number) is None:
+            self.note("dropped as a duplicate", self.profile.path, broker_id(content), "")
+        return number
+
+    def keep(self, message: Message) -> None:
+        """Take in a dead letter."""
+        if self.outlet is None:
+            reason = message.content.application_properties().get("DeadLetterReason", "")
+            self.note("dead-lettered", self.profile.path, broker_id(message.content), str(reason))
+        super().keep(message)
+
+    def _arrival(self, content: Content, hops: int) -> tuple[What, str, str, str]:
+        where = self.profile.path, broker_id(content)
+        if FROM_DEAD_LETTERS in content.annotations:
+            return "dead-lettered", *where, str(content.application_properties().get("DeadLetterReason", ""))
+        if hops:
+            return "forwarded", *where, ""
+        wait = (content.scheduled or 0) / 1000 - self._clock()
+        return "sent", *where, f"visible after {wait:g} s" if wait > 0 else ""
+
+
+class Queues(Namespace):
+    """The queues, which can be added to while time passes.
+
+    Args:
+        scheduler: the world's time.
+        start: when that began, in seconds since 1970.
+        register: gives messages their ids.
+        note: writes down what happens to them.
+    """
+
+    def __init__(self, scheduler: Scheduler, start: float, register: Register, note: Note) -> None:
+        super().__init__((), (), clock=lambda: start + scheduler.now)
+        self.agenda: VirtualAgenda = VirtualAgenda(scheduler, start)
+        self._register, self._note = register, note
+
+    def create(self, queue: Queue) -> WatchedEntity:
+        """Make a queue.
+
+        Raises:
+            ValueError: it is there already.
+        """
+        self._receivable(of_queue(queue), queue.forward_to, queue.forward_dead_lettered_messages_to)
+        return self.find(queue.name)
+
+    def find(self, path: str) -> WatchedEntity:
+        """The queue at a path, whose case does not matter.
+
+        Raises:
+            RefusedError: there is none.
+        """
+        entity = super().find(path)
+        assert isinstance(entity, WatchedEntity)
+        return entity
+
+    def has(self, name: str) -> bool:
+        """Whether there is a queue of that name."""
+        return name.lower() in self._entities
+
+    def names(self) -> list[str]:
+        """The names of all queues, without those below them."""
+        paths = [entity.profile.path for entity in self.entities()]
+        return sorted(path for path in paths if "/" not in path)
+
+    def _entity(self, profile: Profile, **wiring: Any) -> WatchedEntity:
+        entity = super()._entity(profile, **wiring)
+        return WatchedEntity.watching(entity, self.agenda, self._register, self._note)

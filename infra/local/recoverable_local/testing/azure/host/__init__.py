@@ -1,0 +1,1 @@
+"""Invoke functions as the Functions host and its worker do."""

@@ -1,0 +1,1 @@
+"""Offer the Service Bus client of the Azure SDK."""

@@ -1,0 +1,219 @@
+"""`ServiceBusWorld`: Service Bus and Functions in one process and in virtual time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from random import Random
+from typing import TYPE_CHECKING, Any, cast
+
+from recoverable_local.service_bus.broker.profile import DEAD_LETTERS
+from recoverable_local.service_bus.broker.settings import Queue
+from recoverable_local.testing.azure.app import App, functions_of
+from recoverable_local.testing.azure.broker.queues import Queues, WatchedEntity
+from recoverable_local.testing.azure.broker.register import Register
+from recoverable_local.testing.azure.host.host import Host
+from recoverable_local.testing.azure.host.listener import HostSettings
+from recoverable_local.testing.azure.places import CALLS, STEPS, fitting
+from recoverable_local.testing.azure.sdk.calls import Calls
+from recoverable_local.testing.azure.sdk.sending import Client
+from recoverable_local.testing.azure.seen import seen
+from recoverable_local.testing.azure.serving import checked, checked_sessions, make_queues, message_of
+from recoverable_local.testing.engine.invocation import current_invocation
+from recoverable_local.testing.engine.surroundings import Surroundings
+from recoverable_local.testing.engine.virtual import START, Duration, VirtualWorld, seconds_of
+from recoverable_local.testing.seen import SeenMessage
+
+if TYPE_CHECKING:
+    from azure.servicebus import ServiceBusClient
+
+
+class ServiceBusWorld(VirtualWorld):
+    """Service Bus and Functions in one process and in virtual time: hours pass in milliseconds, and each run is the same.
+
+    Args:
+        start: when the world's time begins.
+        create_missing: whether queues are made when they are first served or sent to; False to see what happens when one is missing.
+        most_invocations: how many invocations one `run` may take before it is called endless.
+    """
+
+    def __init__(self, *, start: datetime = START, create_missing: bool = True, most_invocations: int = 10_000) -> None:
+        places = (*CALLS, *STEPS)
+        super().__init__(start=start, most_invocations=most_invocations, places=places, fitting=fitting)
+        self._create_missing, self._register = create_missing, Register()
+        journal, misfortune = self._journal, self._misfortune
+        self._queues = Queues(self._scheduler, start.timestamp(), self._register, journal.note)
+        self._ids = Random("ids")  # noqa: S311  # no secret: they must be the same in each run
+        self._surroundings = Surroundings(start, self._scheduler, misfortune, journal, self._invocations)
+        self.client = cast("ServiceBusClient", self._new_client())
+
+    def create_queue(
+        self,
+        name: str,
+        *,
+        lock: Duration = 60,
+        max_delivery_count: int = 100,
+        dead_letter_queue: str | None = None,
+        time_to_live: Duration | None = None,
+        dead_letter_expired: bool = False,
+        sessions: bool = False,
+        duplicate_detection: Duration | None = None,
+        forward_to: str | None = None,
+        max_size: int = 262_144,
+    ) -> None:
+        """Make a queue.
+
+        Args:
+            name: its name.
+            lock: for how long a received message is hidden, up to 5 minutes.
+            max_delivery_count: after how many deliveries a message is dead-lettered.
+            dead_letter_queue: where its dead letters are forwarded; made if it is missing.
+            time_to_live: when a message expires that does not say so itself.
+            dead_letter_expired: whether what expires is dead-lettered, instead of dropped.
+            sessions: whether each message belongs to a session.
+            duplicate_detection: for how long a message id is taken once only.
+            forward_to: the queue that gets all messages instead.
+            max_size: bytes of a message; 262,144 in the tiers Basic and Standard.
+
+        Raises:
+            ValueError: there is such a queue already, or Service Bus would refuse one of these.
+        """
+        for target in (dead_letter_queue, forward_to):
+            if target and not self._queues.has(target):
+                self._queues.create(Queue(target))
+        self._queues.create(
+            Queue(
+                name,
+                lock_duration=timedelta(seconds=seconds_of(lock)),
+                max_delivery_count=max_delivery_count,
+                default_message_time_to_live=duration(time_to_live),
+                dead_lettering_on_message_expiration=dead_letter_expired,
+                requires_session=sessions,
+                duplicate_detection_window=duration(duplicate_detection),
+                forward_to=forward_to,
+                forward_dead_lettered_messages_to=dead_letter_queue,
+                max_message_size=max_size,
+            )
+        )
+
+    def serve(
+        self,
+        queue: str,
+        app: App,
+        *,
+        instances: int = 1,
+        concurrency: int = 16,
+        batch_size: int = 1000,
+        timeout: Duration = 600,
+        lock_renewal: Duration | None = None,
+    ) -> None:
+        """Let the functions of an app that the queue triggers run.
+
+        Queues that are missing are made as our Bicep template has them: the queue with 100 deliveries, and the error queue of the
+        function's `ServiceBusEndpoint`, to which its dead letters are forwarded.
+
+        Args:
+            queue: the queue's name.
+            app: your `function_app.app`, a blueprint, or a `ServiceBusEndpoint`.
+            instances: how many instances of the app there are.
+            concurrency: the most messages, or sessions, that one handles at a time: `maxConcurrentCalls`, `maxConcurrentSessions`.
+            batch_size: the most messages of a batch: `maxMessageBatchSize`.
+            timeout: when an invocation is stopped, with its process: `functionTimeout`.
+            lock_renewal: for how long locks are renewed: `maxAutoLockRenewalDuration`; as long as the time-out when not given.
+
+        Raises:
+            LookupError: no function of the app reads the queue, or the queue is missing, and none is to be made.
+            ValueError: the host would refuse one of these, or the trigger and the queue differ about sessions.
+        """
+        renewal = seconds_of(timeout if lock_renewal is None else lock_renewal)
+        settings = HostSettings(
+            concurrency=concurrency, batch_size=batch_size, timeout=seconds_of(timeout), lock_renewal=renewal
+        )
+        checked(settings, instances)
+        for function in functions_of(app, queue):
+            if self._create_missing:
+                make_queues(self._queues, function)
+            entity = self._existing(queue)
+            checked_sessions(function, entity)
+            for _ in range(instances):
+                Host(function, entity, settings, self._surroundings, self._new_client)
+
+    def send(
+        self,
+        queue: str,
+        body: object,
+        *,
+        attributes: Mapping[str, Any] | None = None,
+        delay: Duration | None = None,
+        group_id: str | None = None,
+        **fields: Any,
+    ) -> str:
+        """Send a message, and give its id.
+
+        Args:
+            queue: the queue's name.
+            body: a text or bytes as they are, anything else as JSON.
+            attributes: the sender's application properties.
+            delay: when it is to appear.
+            group_id: its session; a queue with sessions needs one.
+            fields: what else `azure.servicebus.ServiceBusMessage` takes, such as `correlation_id`, `message_id`, `time_to_live`.
+
+        Raises:
+            azure.servicebus.exceptions.ServiceBusError: Service Bus would refuse it.
+            TypeError: JSON cannot say the body.
+        """
+        due = None if delay is None else self.now + timedelta(seconds=seconds_of(delay))
+        fields = {"message_id": f"{self._ids.getrandbits(128):032x}", **fields}
+        message = message_of(body, attributes, session_id=group_id, scheduled_enqueue_time_utc=due, **fields)
+        self.client.get_queue_sender(queue).send_messages(message)
+        return self._register.message_id(next(reversed(self._register.contents)))
+
+    def queue(self, name: str) -> list[SeenMessage]:
+        """The messages that are in a queue now, locked and scheduled ones too, in the order in which they came.
+
+        Raises:
+            LookupError: no queue of that name was ever made.
+        """
+        return [seen(message, name) for message in self._existing(name).shelf.from_number(0)]
+
+    def dead_letters(self, name: str) -> list[SeenMessage]:
+        """The dead letters that are left in a queue, because it forwards them nowhere.
+
+        Raises:
+            LookupError: no queue of that name was ever made.
+        """
+        self._existing(name)
+        dead = self._queues.find(name + DEAD_LETTERS)
+        return [seen(message, dead.profile.path) for message in dead.shelf.from_number(0)]
+
+    def _existing(self, name: str) -> WatchedEntity:
+        if not self._queues.has(name):
+            known = ", ".join(self._queues.names()) or "no queue at all"
+            raise LookupError(f"there is no queue {name!r}, but {known}; make it with create_queue({name!r})")
+        return self._queues.find(name)
+
+    def _find(self, name: str) -> WatchedEntity:
+        if self._create_missing and not self._queues.has(name):
+            self._queues.create(Queue(name))
+        return self._queues.find(name)
+
+    def _new_client(self) -> Client:
+        return Client(self._find, Calls(self._misfortune, self._journal, self._seconds), self._wait)
+
+    def _wait(self, seconds: float) -> float:
+        """Let time pass until something happens, for so long at most; gives how long it was."""
+        seconds = min(seconds, max(self._scheduler.next_at() - self._seconds(), 0.0))
+        invocation = current_invocation.get()
+        if invocation is None:
+            self.run(for_=seconds)
+        else:
+            invocation.spend(seconds)
+        return seconds
+
+    def _identity(self, broker_id: str) -> str:
+        return self._register.message_id(broker_id)
+
+
+def duration(time: Duration | None) -> timedelta | None:
+    """A duration as the broker's settings have it."""
+    return None if time is None else timedelta(seconds=seconds_of(time))

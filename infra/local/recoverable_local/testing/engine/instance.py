@@ -1,0 +1,44 @@
+"""A process of a function: what lives in it from one invocation to the next."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from recoverable_local.testing.engine.loop import VirtualLoop
+
+
+class Instance:
+    """A process of a function, kept warm between invocations.
+
+    Args:
+        number: which one it is, from 1.
+        now: the world's time in seconds.
+    """
+
+    def __init__(self, number: int, now: Callable[[], float]) -> None:
+        self.number = number
+        self.skew = timedelta(0)
+        self.spend: Callable[[float], None] = lambda _seconds: None  # of the invocation that is at work in it
+        self.kept: dict[object, Any] = {}
+        self._now = now
+        self._loop: VirtualLoop | None = None
+        self._runner: asyncio.Runner | None = None
+
+    def runner(self) -> asyncio.Runner:
+        """What runs the coroutines of this process, in one event loop, for clients that they keep are bound to it."""
+        if self._runner is None:
+            loop = self._loop = VirtualLoop(self._now, self._spend)
+            self._runner = asyncio.Runner(loop_factory=lambda: loop)
+        return self._runner
+
+    def _spend(self, seconds: float) -> None:
+        self.spend(seconds)
+
+    def end(self) -> None:
+        """The process ends, and with it what its event loop had begun."""
+        if self._loop is not None and self._runner is not None:
+            self._loop.end_in_no_time()
+            self._runner.close()

@@ -1,0 +1,106 @@
+"""What happened to the messages of a world, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Literal
+
+What = Literal[
+    "sent",
+    "dropped as a duplicate",
+    "received",
+    "attempted",
+    "call failed",
+    "invocation failed",
+    "shown again",
+    "deleted",
+    "completed",
+    "abandoned",
+    "lock lost",
+    "forwarded",
+    "dead-lettered",
+    "expired",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened to a message.
+
+    Args:
+        at: how long after the world's beginning.
+        what: what happened.
+        message_id: the message's id, which stays the same over its copies.
+        broker_id: the broker's id of the copy that it happened to.
+        queue: where.
+        invocation: the number of the invocation that did it, from 1; 0 when none did.
+        detail: the rest, for readers.
+    """
+
+    at: timedelta
+    what: What
+    message_id: str
+    broker_id: str
+    queue: str
+    invocation: int
+    detail: str
+
+    def __str__(self) -> str:
+        by = f"  [{self.invocation}]" if self.invocation else ""
+        detail = f": {self.detail}" if self.detail else ""
+        return f"{self.at!s:>15}  {self.message_id[:8]}/{self.broker_id[:8]}  {self.queue}  {self.what}{detail}{by}"
+
+
+class Timeline(tuple[Event, ...]):
+    """Events in their order; printed, one a line."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self))
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An event as it is written down; whose message it is, is found out when somebody asks."""
+
+    at: float
+    what: What
+    broker_id: str
+    queue: str
+    invocation: int
+    detail: str
+
+
+class Journal:
+    """Writes down what happens.
+
+    Args:
+        clock: the world's time in seconds.
+        invocation: the number of the invocation that is at work; 0 when none is.
+    """
+
+    def __init__(self, clock: Callable[[], float], invocation: Callable[[], int]) -> None:
+        self._entries: list[Entry] = []
+        self._clock, self._invocation = clock, invocation
+
+    def note(self, what: What, queue: str, broker_id: str, detail: str = "", invocation: int | None = None) -> None:
+        """Write down that this happened now, by the invocation that is at work unless another is named."""
+        number = self._invocation() if invocation is None else invocation
+        self._entries.append(Entry(self._clock(), what, broker_id, queue, number, detail))
+
+    def timeline(self, identity: Callable[[str], str], message_id: str | None = None) -> Timeline:
+        """What happened to a message and its copies, or to all.
+
+        Args:
+            identity: the message's id, given the broker's.
+            message_id: either of the two ids of the message wanted.
+        """
+        wanted = None if message_id is None else identity(message_id)
+        events = (
+            Event(timedelta(seconds=e.at), e.what, identity(e.broker_id), e.broker_id, e.queue, e.invocation, e.detail)
+            for e in self._entries
+        )
+        return Timeline(event for event in events if wanted in (None, event.message_id))

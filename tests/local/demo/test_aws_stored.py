@@ -1,0 +1,37 @@
+"""What the demo says of the orders that waited in the table."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from local.demo.scene import FLAKY, GOOD, story
+from recoverable_local.demo.aws.command import tell_stored
+from recoverable_local.demo.story import Heard
+
+LATER = "recoverable.delayed_retry"
+TWICE = [Heard(FLAKY, LATER, delay=4, stored=True), Heard(FLAKY, LATER, delay=6, stored=True)]
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [(2, 0), (3, 0), (1, 1)],  # fewer than waited is a loss, and more is a duplicate
+)
+def test_what_waited_must_have_been_sent(sent: int, status: int) -> None:
+    written = StringIO()
+    seen = story(*TWICE, Heard(GOOD, LATER, delay=4, stored=True))
+
+    judged = tell_stored(seen, sent, Console(file=written, width=200))
+
+    said = f"2 orders waited in the table, and the dispatcher sent {sent} from there.\n"
+    assert (judged, written.getvalue()) == (status, said)
+
+
+def test_what_sqs_delays_did_not_wait_in_the_table() -> None:
+    written = StringIO()
+
+    tell_stored(story(Heard(FLAKY, LATER, delay=1)), 0, Console(file=written, width=200))
+
+    assert written.getvalue() == "0 orders waited in the table, and the dispatcher sent 0 from there.\n"

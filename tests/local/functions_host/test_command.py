@@ -1,0 +1,79 @@
+"""The command `recoverable local azure` as it is typed."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from azure.servicebus import ServiceBusClient, ServiceBusMessage
+
+from local.functions_host.apps import app
+from local.lambda_host.processes import PATIENCE, ends, line_with, typed
+from recoverable.cli import main
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("functions_host")
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_it_runs_a_message_and_leaves_nothing_behind_when_stopped(tmp_path: Path, stop: signal.Signals) -> None:
+    with typed("local", "azure", str(app(tmp_path)), "--queue", "more") as process:
+        line_with(process, "function orders +reads orders")
+        line_with(process, "queue +more")
+        connection = line_with(process, "Connect with: (.*)")[1]
+        with ServiceBusClient.from_connection_string(connection) as client:
+            with client.get_queue_sender("orders") as sender:
+                sender.send_messages(ServiceBusMessage("good", message_id="m-1"))
+            line_with(process, r"orders ← m-1 \(delivery 1\)")
+            line_with(process, "orders → completed in")
+        process.send_signal(stop)
+        line_with(process, r"Stopping\.")
+        status = process.wait(PATIENCE)
+
+    with socket.socket() as probe:
+        port = int(re.findall(r":(\d+);", connection)[0])
+        assert (status, probe.connect_ex(("127.0.0.1", port)) == 0) == (0, False)
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("functions_host")
+def test_the_worker_does_not_outlive_a_host_that_is_killed(tmp_path: Path) -> None:
+    with typed("local", "azure", str(app(tmp_path))) as process:
+        pid = int(line_with(process, r"worker\[(\d+)\] started: orders")[1])
+        process.kill()
+
+    assert ends(pid)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nowhere"], "There is no .*nowhere/function_app.py; give the folder"),
+        (["{}", "--lock-duration", "0"], "lock_duration is 0:00:00; write more than nothing"),
+        (["{}", "--connection-string", "nonsense"], "recoverable local azure: "),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line_and_the_status_is_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    folder = str(app(tmp_path))
+
+    assert main(["local", "azure", *(word.format(folder) for word in words)]) == 2
+    assert re.search(said, capsys.readouterr().err)
+
+
+def test_an_app_that_cannot_be_loaded_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["local", "azure", str(app(tmp_path, "raise ValueError('my own bug')"))]) == 2
+    assert "cannot be loaded: ValueError: my own bug" in capsys.readouterr().err
+
+
+def test_without_the_sdk_it_says_what_to_install(tmp_path: Path) -> None:
+    script = "import sys; sys.modules['azure.servicebus'] = None; from recoverable.cli import main; sys.exit(main(['local', 'azure']))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+
+    said = r"`local azure` needs azure\.servicebus\S*: pip install 'recoverable\[local-azure\]'\n"
+    assert (done.returncode, bool(re.fullmatch(said, done.stderr))) == (2, True)

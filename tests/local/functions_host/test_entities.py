@@ -1,0 +1,82 @@
+"""The queues and topics of the namespace that the Functions host serves: what the triggers read, and where what dies in them goes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from recoverable_local.functions_host import Settings
+from recoverable_local.functions_host.app.entities import queues_of, topics_of
+from recoverable_local.functions_host.app.triggers import Trigger
+from recoverable_local.service_bus import Queue, Subscription, Topic
+
+LOCK = timedelta(minutes=1)
+
+
+def queue(name: str, *, sessions: bool = False) -> Queue:
+    """A queue that the host makes."""
+    return Queue(name, LOCK, 100, requires_session=sessions, forward_dead_lettered_messages_to="error")
+
+
+def subscription(name: str, *, sessions: bool = False) -> Subscription:
+    """A subscription that the host makes."""
+    return Subscription(
+        name,
+        lock_duration=LOCK,
+        max_delivery_count=100,
+        requires_session=sessions,
+        forward_dead_lettered_messages_to="error",
+    )
+
+
+ERROR = Queue("error", LOCK, 100)
+
+
+def test_there_is_a_queue_for_each_trigger_and_the_error_queue() -> None:
+    triggers = [Trigger("a", "orders"), Trigger("b", "steps", sessions=True), Trigger("c", "orders")]
+
+    assert queues_of(triggers, Settings(), error_queue="error") == [
+        ERROR, queue("orders"), queue("steps", sessions=True),
+    ]  # fmt: skip
+
+
+def test_an_endpoint_brings_its_own_error_queue_which_gets_its_dead_letters() -> None:
+    triggers = [Trigger("a", "orders", error_queue="orders-error"), Trigger("b", "steps")]
+
+    assert queues_of(triggers, Settings(), error_queue="error") == [
+        ERROR,
+        replace(ERROR, name="orders-error"),
+        replace(queue("orders"), forward_dead_lettered_messages_to="orders-error"),
+        queue("steps"),
+    ]
+
+
+def test_where_an_error_queue_is_asked_for_it_gets_all_dead_letters() -> None:
+    triggers = [Trigger("a", "orders", error_queue="orders-error")]
+
+    assert queues_of(triggers, Settings(error_queue="error"), error_queue="error") == [
+        ERROR, replace(ERROR, name="orders-error"), queue("orders"),
+    ]  # fmt: skip
+
+
+def test_what_is_asked_for_stands_above_what_is_read() -> None:
+    mine = Queue("orders", max_delivery_count=3)
+    settings = Settings(queues=[mine, "more", Queue("error", max_delivery_count=1)])
+
+    assert queues_of([Trigger("a", "orders")], settings, error_queue="error") == [
+        Queue("error", max_delivery_count=1), mine, queue("more"),
+    ]  # fmt: skip
+
+
+def test_there_is_a_topic_with_all_subscriptions_that_are_read() -> None:
+    triggers = [
+        Trigger("a", "sales", "shop"),
+        Trigger("b", "sales", "audit", sessions=True),
+        Trigger("c", "news", "shop"),
+        Trigger("d", "orders"),
+    ]
+
+    assert topics_of(triggers, Settings(), error_queue="error") == [
+        Topic("news", (subscription("shop"),)),
+        Topic("sales", (subscription("audit", sessions=True), subscription("shop"))),
+    ]

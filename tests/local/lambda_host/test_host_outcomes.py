@@ -1,0 +1,143 @@
+"""What becomes of a batch for each way in which its invocation can end, with the real runtime client on moto's SQS."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from local.lambda_host.conftest import Start
+from local.lambda_host.processes import is_alive
+from recoverable_local.lambda_host import Died, Ended, InitFailed, Invoked, Raised, Returned, Started, TimedOut
+
+pytestmark = pytest.mark.slow
+
+NO_FAILURES = Returned('{"batchItemFailures": []}')
+
+
+def settled(entry: Ended) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return entry.completed, entry.failed
+
+
+def test_a_message_that_succeeds_is_deleted(start: Start) -> None:
+    world = start()
+    order = world.send("succeed")
+
+    (entry,) = world.ended(1)
+
+    assert (entry.outcome, settled(entry), entry.reason) == (NO_FAILURES, ((order,), ()), None)
+    assert world.host.queue("orders").depth().total == 0
+
+
+def test_a_warm_instance_is_used_again(start: Start) -> None:
+    world = start()
+    for count in range(1, 4):
+        world.send("succeed")
+        world.ended(count)
+
+    assert len(world.all(Started)) == 1
+    assert len({entry.pid for entry in world.all(Invoked)}) == 1
+
+
+def test_of_a_batch_only_what_the_function_reports_comes_back(start: Start) -> None:
+    world = start(event={"BatchSize": 2, "MaximumBatchingWindowInSeconds": 300})
+    good, bad = world.send("succeed"), world.send("fail")
+    world.ended(1)
+    other = world.send("succeed")  # that the second batch is full, too
+
+    first, second = world.ended(2)
+
+    assert (settled(first), sorted(second.completed)) == (((good,), (bad,)), sorted([bad, other]))
+    assert sorted(world.delivered()) == [("fail", 1), ("fail", 2), ("succeed", 1), ("succeed", 1)]
+
+
+def test_an_exception_brings_the_batch_back_and_keeps_the_instance(start: Start) -> None:
+    world = start()
+    order = world.send("raise")
+
+    first, second = world.ended(2)
+
+    assert first.outcome == Raised("ValueError", "no such card")
+    assert (settled(first), settled(second)) == (((), (order,)), ((order,), ()))
+    assert first.pid == second.pid
+
+
+@pytest.mark.parametrize(("deed", "exit_code"), [("exit", 3), ("crash", 4)])
+def test_a_process_that_ends_by_itself_brings_the_batch_back_to_another_instance(
+    start: Start, deed: str, exit_code: int
+) -> None:
+    world = start()
+    order = world.send(deed)
+
+    first, second = world.ended(2)
+
+    assert first.outcome == Died(exit_code)
+    assert (settled(first), settled(second)) == (((), (order,)), ((order,), ()))
+    assert first.pid != second.pid
+
+
+def test_a_time_out_kills_the_instance_and_brings_the_batch_back(start: Start) -> None:
+    world = start(function={"Timeout": 1})
+    order = world.send("sleep")
+
+    (first,) = world.ended(1)
+    world.show_again(first)
+    world.until(lambda: len(world.all(Invoked)) >= 2)
+
+    assert (first.outcome, settled(first)) == (TimedOut(timedelta(seconds=1)), ((), (order,)))
+    assert first.duration >= timedelta(seconds=1)
+    assert world.delivered()[:2] == [("sleep", 1), ("sleep", 2)]
+    assert not is_alive(first.pid)
+
+
+@pytest.mark.parametrize("end", ["sleep", "crash"])
+def test_what_a_function_has_started_ends_with_its_instance(start: Start, tmp_path: Path, end: str) -> None:
+    world = start(function={"Timeout": 5})  # in which the child is started
+    world.send("child", then=end, file=str(tmp_path / "child"))
+
+    world.ended(1)
+
+    world.until(lambda: not is_alive(int((tmp_path / "child").read_text())))
+
+
+def test_a_module_that_cannot_be_loaded_is_reported_and_leaves_the_messages(start: Start) -> None:
+    world = start(function={"Handler": "broken.handler"})
+    order = world.send("succeed")
+
+    (entry,) = world.ended(1)
+
+    assert entry.outcome == InitFailed("RuntimeError", "no settings")
+    assert settled(entry) == ((), (order,))
+    assert world.all(Invoked) == []
+
+
+def test_an_answer_that_cannot_be_read_brings_the_whole_batch_back(start: Start) -> None:
+    world = start()
+    order = world.send("answer", answer={"batchItemFailures": [{"itemIdentifier": "somebody else's"}]})
+
+    first, second = world.ended(2)
+
+    assert (settled(first), settled(second)) == (((), (order,)), ((order,), ()))
+    assert "somebody else's" in str(first.reason)
+
+
+def test_without_partial_responses_the_answer_is_not_looked_at(start: Start) -> None:
+    world = start(event={"FunctionResponseTypes": []})
+    order = world.send("fail")
+
+    (entry,) = world.ended(1)
+
+    assert settled(entry) == ((order,), ())
+
+
+def test_a_message_received_too_often_goes_to_the_error_queue(start: Start) -> None:
+    arn = {"Fn::GetAtt": ["Errors", "Arn"]}
+    world = start(queue={"RedrivePolicy": {"deadLetterTargetArn": arn, "maxReceiveCount": 2}})
+    order = world.send("fail", times=99)
+
+    world.show_again(world.ended(2)[-1])
+    world.until(lambda: world.host.queue("errors").depth().visible)
+
+    assert world.delivered() == [("fail", 1), ("fail", 2)]
+    assert [message.id for message in world.host.queue("errors").messages()] == [order]

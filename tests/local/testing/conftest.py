@@ -1,0 +1,7 @@
+"""The fixtures as users get it, also where the package is not installed with its entry points."""
+
+from __future__ import annotations
+
+from recoverable_local.testing.plugin import service_bus_world, sqs_world
+
+__all__ = ["service_bus_world", "sqs_world"]

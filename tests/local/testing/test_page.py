@@ -1,0 +1,74 @@
+"""What docs/testing.md says runs, and its table is the one that the contract goes by."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Any
+
+import pytest
+
+from docs.pages import blocks, page
+from local.testing.azure.contract import deviations as service_bus_contract
+from local.testing.contract.deviations import table
+from local.testing.hosts import contract as hosts
+from recoverable_local.testing.aws.places import ANYWHERE, PLACES, fitting
+from recoverable_local.testing.azure import places as service_bus
+
+PAGE = "testing.md"
+
+
+def examples() -> dict[str, Any]:
+    """Each test that the page shows, by its name."""
+    found: dict[str, Any] = {}
+    for block in blocks(PAGE, "python"):
+        names: dict[str, Any] = {}
+        exec(compile(block, PAGE, "exec"), names)  # our own page
+        found |= {name: value for name, value in names.items() if name.startswith("test_")}
+    return found
+
+
+EXAMPLES = examples()
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_page_shows_what_works(name: str, request: pytest.FixtureRequest) -> None:
+    example = EXAMPLES[name]
+    example(**{fixture: request.getfixturevalue(fixture) for fixture in inspect.signature(example).parameters})
+
+
+def test_the_page_lists_the_deviations_that_the_contract_expects() -> None:
+    found = re.search(r"<!-- deviations -->\n(.*?)\n<!--", page(PAGE), re.DOTALL)
+    assert found is not None
+    assert found[1] == table()
+
+
+def test_the_page_names_every_place_and_what_can_go_wrong_there() -> None:
+    rows = [line for line in page(PAGE).splitlines() if line.startswith("| ") and "`" in line]
+    told = {place: next((row for row in rows if f'`"{place}"`' in row), "") for place in PLACES}
+    for place, row in told.items():
+        special = {fault.__name__ for fault in fitting("before", place) if fault not in ANYWHERE}
+        assert special == set(re.findall(r"`([A-Z]\w+)", row)), place
+
+
+def test_the_page_lists_the_contract_of_service_bus() -> None:
+    found = re.search(r"<!-- contract -->\n(.*?)\n<!--", page(PAGE), re.DOTALL)
+    assert found is not None
+    assert found[1] == service_bus_contract.table()
+
+
+@pytest.mark.parametrize(("name", "contract"), [("lambda", hosts.AWS), ("functions host", hosts.AZURE)])
+def test_the_page_lists_the_contract_of_a_host(name: str, contract: hosts.Contract) -> None:
+    found = re.search(rf"<!-- {name} -->\n(.*?)\n<!--", page(PAGE), re.DOTALL)
+    assert found is not None
+    assert found[1] == contract.table()
+
+
+@pytest.mark.parametrize("place", [*service_bus.STEPS, *service_bus.CALLS])
+def test_the_page_names_every_place_on_service_bus_and_what_can_go_wrong_there(place: str) -> None:
+    on_service_bus = page(PAGE).partition("## Functions and Service Bus")[2]
+    [row] = [line for line in on_service_bus.splitlines() if line.startswith("| ") and f'`"{place}"`' in line]
+    fitting = {fault.__name__ for fault in service_bus.fitting("before", place)}
+    anywhere = {fault.__name__ for fault in service_bus.ANYWHERE}
+    named = set(re.findall(r"`([A-Z]\w+)", row))
+    assert named == (fitting - anywhere if "anywhere" in row else fitting)

@@ -1,0 +1,134 @@
+"""Instances of a function that share a circuit, for the tests of rate limiting: each has a breaker, and all have one clock."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from builders import Boom, Clock, delivery
+from recoverable.rate_limit.limiter import Limiter
+from recoverable.rate_limit.settings import RateLimit, StoreUnavailable
+from recoverable.rate_limit.state import Open
+from recoverable.rate_limit.store import Breaker, MemoryCircuit
+
+if TYPE_CHECKING:
+    from recoverable.rate_limit.settings import CircuitStore
+    from recoverable.rate_limit.state import Circuit, Snapshot
+    from recoverable.recovery.delivery import Delivery
+
+
+class Store(MemoryCircuit):
+    """A shared store that notes its calls and switches, can be away or lose one answer, and lets others act just before it is changed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reads = 0
+        self.switches = Counter[str]()
+        self.away = self.answer_lost = False
+        self.meanwhile: Callable[[], object] | None = None
+
+    def read(self) -> Snapshot:
+        """Read, unless it is away."""
+        self.reads += 1
+        self._present()
+        return super().read()
+
+    def compare_and_set(self, seen: Snapshot, circuit: Circuit, switch: str = "") -> Snapshot | None:
+        """Let the others act, then change."""
+        others, self.meanwhile = self.meanwhile, None
+        if others is not None:
+            others()
+        self._present()
+        changed = super().compare_and_set(seen, circuit, switch)
+        if changed is not None and type(circuit) is not type(seen.circuit):
+            self.switches["started" if isinstance(circuit, Open) else "ended"] += 1
+        if self.answer_lost:
+            self.answer_lost = False
+            raise StoreUnavailable("its answer was lost")
+        return changed
+
+    def go_away(self) -> None:
+        """Be away from now on."""
+        self.away = True
+
+    def _present(self) -> None:
+        if self.away:
+            raise StoreUnavailable("it is away")
+
+
+class Notice(NamedTuple):
+    """What a breaker had logged."""
+
+    level: Literal["info", "warning"]
+    text: str
+
+
+class Calls(list[str]):
+    """The callbacks made, and the settings that make them."""
+
+    def limit(self, consecutive_failures: int = 3, *, store: CircuitStore | None = None, **settings: Any) -> RateLimit:
+        """A limit whose callbacks are noted here."""
+
+        def started() -> None:
+            self.append("started")
+
+        def ended() -> None:
+            self.append("ended")
+
+        settings = {"on_started": started, "on_ended": ended, **settings}
+        return RateLimit(consecutive_failures, store=store, **settings)
+
+
+class Instance:
+    """One instance: invocations of one message each, unless several go through one limiter.
+
+    Args:
+        limit: the settings.
+        clock: the time of all instances.
+    """
+
+    def __init__(self, limit: RateLimit, clock: Clock) -> None:
+        self.clock, self.told = clock, list[Notice]()
+        self.breaker = Breaker(limit, lambda level, text: self.told.append(Notice(level, text)))
+
+    def limiter(self) -> Limiter:
+        """A new invocation."""
+        return Limiter(self.breaker, self.clock)
+
+    def attempt(
+        self,
+        error: BaseException | None = None,
+        *,
+        of: Delivery | None = None,
+        limiter: Limiter | None = None,
+        takes: timedelta = timedelta(0),
+    ) -> str | timedelta | None:
+        """One message: how long it is held, "attempted", or how long it waits when its failure counts as none.
+
+        Args:
+            error: what its handler raises; None when it succeeds.
+            of: the delivery.
+            limiter: the invocation; a new one when not given.
+            takes: how long the handler runs.
+        """
+        through, message = limiter or self.limiter(), of or delivery()
+        if (wait := through.delay_before_attempt(message)) is not None:
+            return wait
+        self.clock.advance(takes)
+        if error is None:
+            through.succeeded()
+            return "attempted"
+        return through.failed(message, error) or "attempted"
+
+    def fail(self, times: int = 1) -> list[str | timedelta | None]:
+        """So many messages whose attempts fail."""
+        return [self.attempt(Boom("down"), of=delivery(id=f"m-{number}")) for number in range(times)]
+
+
+def limited(circuit: Circuit) -> tuple[datetime, datetime]:
+    """Since when, and when the next attempt is due."""
+    since: datetime = circuit.since  # type: ignore[union-attr]  # a test that asks has a limited one
+    next_at: datetime = circuit.next_at  # type: ignore[union-attr]  # as above
+    return since, next_at

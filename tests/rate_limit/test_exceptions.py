@@ -1,0 +1,186 @@
+"""Rate limiting where something is out of the common: hopeless messages, asked-for delays, messages handed back, stores that break."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from contextlib import nullcontext
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from builders import NOW, Boom, Clock, delivery, recoverability, seconds
+from rate_limit.rate_limited import Instance, Notice, Store
+from recoverable import Failed, MessageDeserializationError, RetryAfter
+from recoverable.environment import Environment
+from recoverable.rate_limit.limiter import Limiter, limiter_for
+from recoverable.rate_limit.settings import RateLimit
+from recoverable.rate_limit.state import CLOSED, Open, Snapshot
+from recoverable.rate_limit.store import MemoryCircuit
+
+if TYPE_CHECKING:
+    from recoverable.rate_limit.state import Circuit
+
+DOWN = Boom("down")
+A_MINUTE = seconds(60)
+
+
+class Broken(Store):
+    """A store whose answers raise what no store should."""
+
+    def read(self) -> Snapshot:
+        """Raise, while it is away."""
+        if self.away:
+            raise OSError("secret://user:password@host")
+        return super().read()
+
+    def compare_and_set(self, seen: Snapshot, circuit: Circuit, switch: str = "") -> Snapshot | None:
+        """Raise, while it is away."""
+        if self.away:
+            raise OSError("secret://user:password@host")
+        return super().compare_and_set(seen, circuit, switch)
+
+
+def limiter(limit: RateLimit, clock: Clock, *unrecoverable: type[Exception]) -> Limiter:
+    """The limiter of an endpoint with these settings."""
+    settings = recoverability().__replace__(failed=Failed(None, unrecoverable))
+    return limiter_for("endpoint", limit, settings, Environment(None, clock, nullcontext), may_defer=True)
+
+
+def failing(through: Limiter, error: BaseException, number: int = 1) -> timedelta | None:
+    """How long a message waits whose attempt failed so."""
+    return through.failed(delivery(id=f"m-{number}"), error)
+
+
+@pytest.mark.parametrize("error", [MessageDeserializationError("no JSON"), LookupError("unknown")], ids=repr)
+def test_what_no_waiting_mends_goes_on_at_once_though_the_rate_is_limited(error: Exception) -> None:
+    through = limiter(RateLimit(1), Clock(), LookupError)
+    failing(through, DOWN)
+
+    assert failing(through, error, 2) is None
+
+
+def test_a_rule_that_raises_lets_its_message_wait() -> None:
+    def rule(error: BaseException) -> bool:
+        raise ZeroDivisionError
+
+    settings = recoverability().__replace__(failed=Failed(None, [rule]))
+    through = limiter_for("endpoint", RateLimit(1), settings, Environment(None, Clock(), nullcontext), may_defer=True)
+
+    assert isinstance(failing(through, DOWN), timedelta)
+
+
+def test_a_handler_that_asks_for_a_longer_wait_gets_it() -> None:
+    through = limiter(RateLimit(1), Clock())
+
+    assert failing(through, RetryAfter(seconds(3_600))) == seconds(3_600)
+
+
+def test_a_handler_that_asks_for_a_shorter_wait_waits_with_the_others() -> None:
+    through = limiter(RateLimit(1), Clock())
+    wait = failing(through, RetryAfter(seconds(0)))
+
+    assert wait is not None
+    assert wait > seconds(1)
+
+
+def test_a_probe_that_is_handed_back_lets_another_be_it() -> None:
+    clock = Clock()
+    instance = Instance(RateLimit(1, A_MINUTE), clock)
+    instance.fail()
+    clock.advance(A_MINUTE)
+    first, handed_back = instance.limiter(), delivery(id="first")
+    claimed = first.delay_before_attempt(handed_back)
+    meanwhile = instance.limiter().delay_before_attempt(delivery(id="second"))
+
+    first.release_probe(handed_back)
+
+    assert claimed is None
+    assert isinstance(meanwhile, timedelta)
+    assert instance.limiter().delay_before_attempt(delivery(id="third")) is None
+
+
+def test_what_was_no_probe_gives_up_nothing() -> None:
+    clock = Clock()
+    instance = Instance(RateLimit(1, A_MINUTE), clock)
+    instance.fail()
+    clock.advance(A_MINUTE)
+    probing = instance.limiter()
+    probing.delay_before_attempt(delivery(id="probe"))
+
+    probing.release_probe(delivery(id="other"))
+
+    assert isinstance(instance.limiter().delay_before_attempt(delivery(id="third")), timedelta)
+
+
+def test_a_store_that_raises_what_no_store_should_costs_no_message_its_attempt() -> None:
+    store = Broken()
+    instance = Instance(RateLimit(1, store=store), Clock())
+    store.away = True
+
+    waits = instance.fail(2)
+
+    assert isinstance(instance.breaker.snapshot.circuit, Open)
+    assert [isinstance(wait, timedelta) for wait in waits] == [True, True]
+    assert (
+        Notice(
+            "warning",
+            "The circuit's store cannot be asked: OSError. As a result, this instance limits its rate by what it knows itself, and asks again after 0:00:10.",
+        )
+        in instance.told
+    )
+
+
+@pytest.mark.parametrize("error", [SystemExit(1), GeneratorExit(), asyncio.CancelledError()], ids=repr)
+def test_a_callback_that_raises_what_nobody_expects_costs_no_message_its_settlement(error: BaseException) -> None:
+    def callback() -> None:
+        raise error
+
+    instance = Instance(RateLimit(1, on_started=callback), Clock())
+    [wait] = instance.fail()
+
+    assert isinstance(wait, timedelta)
+    assert instance.told[-1].text.startswith(f"RateLimit(on_started) raised {type(error).__name__}. As a")
+
+
+def test_a_callback_during_which_somebody_stops_the_process_stops_it() -> None:
+    def callback() -> None:
+        raise KeyboardInterrupt
+
+    instance = Instance(RateLimit(1, on_started=callback), Clock())
+
+    with pytest.raises(KeyboardInterrupt):
+        instance.fail()
+
+
+def test_an_end_that_a_clock_behind_sees_before_its_start_took_no_time() -> None:
+    store, clock, behind = MemoryCircuit(), Clock(), Clock()
+    one, other = (Instance(RateLimit(1, store=store), each) for each in (clock, behind))
+    clock.advance(seconds(20))
+    one.fail()
+    other.attempt(of=delivery(deliveries=2))
+    behind.advance(seconds(-9))
+    other.limiter().failed(delivery(), DOWN)
+    other.breaker.succeeded(behind.now)
+
+    assert other.told[-1].text.startswith("The circuit breaker is now disarmed, 0:00:00 after it was armed")
+
+
+def test_of_threads_that_change_a_memory_circuit_each_version_has_one_winner() -> None:
+    store, won = MemoryCircuit(), list[object]()
+    circuits = (CLOSED, Open(NOW, NOW))
+
+    def change() -> None:
+        for number in range(2_000):
+            if made := store.compare_and_set(store.read(), circuits[number % 2]):
+                won.append(made.version)
+
+    threads = [threading.Thread(target=change) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sorted(won, key=str) == sorted(range(1, len(won) + 1), key=str)
+    assert store.read().version == len(won)

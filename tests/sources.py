@@ -1,0 +1,125 @@
+"""The package's own source as syntax trees: what a file imports, and under which condition."""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import recoverable
+import recoverable_local
+
+PACKAGE = Path(recoverable.__file__).parent
+LOCAL = Path(recoverable_local.__file__).parent
+FREE = {"operate"}
+"""Subpackages that may use any library: they run on an operator's machine."""
+
+COMMAND_LINE = {"cli.py", "__main__.py"}
+"""Files of the command, which no function imports."""
+
+
+@dataclass(frozen=True)
+class Import:
+    """One imported module.
+
+    Args:
+        module: its name.
+        for_types: whether only type checkers see it.
+        in_function: whether it is imported when a function is called.
+        candidates: the module, and what may be modules below it.
+    """
+
+    module: str
+    for_types: bool
+    in_function: bool
+    candidates: frozenset[str] = frozenset()
+
+    @property
+    def top(self) -> str:
+        """Return the name of the top-level package."""
+        return self.module.partition(".")[0]
+
+
+def tree(path: Path) -> ast.Module:
+    """The file's syntax tree."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def name(path: Path) -> str:
+    """Return the file's path within its package."""
+    return path.relative_to(root_of(path)).as_posix()
+
+
+def root_of(path: Path) -> Path:
+    """Return the package that the file is of."""
+    return PACKAGE if path.is_relative_to(PACKAGE) else LOCAL
+
+
+def runtime() -> list[Path]:
+    """Return all files of the runtime: what a function carries."""
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def local_cloud() -> list[Path]:
+    """Return all files of the local cloud."""
+    return sorted(LOCAL.rglob("*.py"))
+
+
+def pure() -> list[Path]:
+    """Return the files that decide, and the data that they decide about."""
+    return [*sorted((PACKAGE / "recovery").glob("*.py")), PACKAGE / "rate_limit" / "state.py"]
+
+
+def deployed() -> list[Path]:
+    """Return the files that run in the cloud."""
+    parts = {path: path.relative_to(PACKAGE).parts for path in runtime()}
+    return [path for path, (first, *_) in parts.items() if first not in FREE | COMMAND_LINE]
+
+
+def module_of(path: Path) -> str:
+    """Return the module's full name."""
+    parts = path.relative_to(root_of(path).parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def is_for_types(node: ast.AST) -> bool:
+    """Whether the node is the block that only type checkers see."""
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+def imports(node: ast.AST, *, for_types: bool = False, in_function: bool = False) -> Iterator[Import]:
+    """All that is imported below the node."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import):
+            for alias in child.names:
+                yield Import(alias.name, for_types, in_function, frozenset({alias.name}))
+        elif isinstance(child, ast.ImportFrom):
+            module = child.module or ""
+            below = {f"{module}.{alias.name}" for alias in child.names}
+            yield Import(module, for_types, in_function, frozenset({module, *below}))
+        else:
+            function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            yield from imports(child, for_types=for_types or is_for_types(child), in_function=in_function or function)
+
+
+def lines_of_code(path: Path) -> int:
+    """The lines that hold code to run: no blanks, comments or docstrings, nor what only type checkers see."""
+    source = path.read_text(encoding="utf-8")
+    idle = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
+    held: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type not in idle:
+            held.update(range(token.start[0], token.end[0] + 1))
+    for node in ast.walk(ast.parse(source)):
+        if is_for_types(node) or is_docstring(node):
+            assert isinstance(node, ast.stmt)
+            held.difference_update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return len(held)
+
+
+def is_docstring(node: ast.AST) -> bool:
+    """Whether the node is a text that nothing uses."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)

@@ -1,0 +1,215 @@
+"""The rules that keep the package small and its parts apart, as far as the source itself shows whether they are kept."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sources import LOCAL, PACKAGE, deployed, imports, local_cloud, module_of, name, pure, runtime, tree
+
+SDKS = {"aiobotocore", "aioboto3", "azure", "boto3", "botocore"}
+MOST_FILES = 12
+"""Files of one folder, beside its __init__.py: a folder with more is two things."""
+
+IMPURE = {
+    "asyncio", "contextvars", "io", "logging", "os", "pathlib", "random", "secrets", "select", "signal",
+    "socket", "subprocess", "sys", "tempfile", "threading", "time", "uuid",
+}  # fmt: skip
+IMPURE_CALLS = {"input", "now", "open", "print", "sleep", "time", "today", "urandom", "utcnow"}
+
+every_deployed_file = pytest.mark.parametrize("path", deployed(), ids=name)
+every_pure_file = pytest.mark.parametrize("path", pure(), ids=name)
+every_folder = pytest.mark.parametrize(
+    "folder", sorted({path.parent for path in (*runtime(), *local_cloud())}), ids=str
+)
+
+
+def test_there_are_files_to_check() -> None:
+    assert {"recovery/policy.py", "recovery/decision.py"} <= {name(path) for path in pure()}
+    assert {"attempts/flow.py", "aws/endpoint.py", "aws/client.py"} <= {name(path) for path in deployed()}
+    assert {"testing/plugin.py", "service_bus/emulator.py"} <= {name(path) for path in local_cloud()}
+
+
+def test_the_runtime_has_the_folders_of_the_layout_and_no_others() -> None:
+    folders = {path.relative_to(PACKAGE).parts[0] for path in runtime() if path.parent != PACKAGE}
+
+    assert folders == {"attempts", "aws", "azure", "observe", "rate_limit", "recovery", "timeouts"}
+
+
+def test_the_runtime_never_imports_the_local_cloud() -> None:
+    importing = {name(path) for path in runtime() for each in imports(tree(path)) if each.top == LOCAL.name}
+
+    assert importing == set()
+
+
+@every_folder
+def test_a_folder_has_at_most_a_dozen_files(folder: Path) -> None:
+    files = [path.name for path in folder.glob("*.py") if path.name != "__init__.py"]
+
+    assert len(files) <= MOST_FILES, files
+
+
+@every_pure_file
+def test_what_decides_imports_the_standard_library_its_own_folder_and_the_data_of_the_root(path: Path) -> None:
+    own = {module_of(each) for each in (*pure(), *PACKAGE.glob("*.py")) if each.parent != PACKAGE / "operate"}
+    foreign = {
+        each.module
+        for each in imports(tree(path))
+        if each.module not in own and each.top not in sys.stdlib_module_names
+    }
+
+    assert foreign == set()
+
+
+@every_pure_file
+def test_what_decides_has_no_clock_no_log_and_no_chance(path: Path) -> None:
+    imported = {each.top for each in imports(tree(path)) if not each.for_types}
+
+    assert (imported & IMPURE, set(called(tree(path))) & IMPURE_CALLS) == (set(), set())
+
+
+def called(module: ast.Module) -> Iterator[str]:
+    """The names of all that is called."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.Call):
+            yield node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+@pytest.mark.parametrize(("platform", "other"), [("aws", "azure"), ("azure", "aws")])
+def test_the_platforms_do_not_import_each_other(platform: str, other: str) -> None:
+    reaching_over = {
+        (name(path), each.module)
+        for path in (PACKAGE / platform).rglob("*.py")
+        for each in imports(tree(path))
+        if each.module.startswith(f"recoverable.{other}")
+    }
+
+    assert reaching_over == set()
+
+
+@pytest.mark.parametrize("package", [runtime(), local_cloud()], ids=["recoverable", "recoverable_local"])
+def test_no_two_modules_import_each_other(package: list[Path]) -> None:
+    """All import statements count, those in functions and those for types too."""
+    modules = {module_of(path) for path in package}
+    graph = {module_of(path): imported_modules(path) & modules - {module_of(path)} for path in package}
+
+    assert circles(graph) == []
+
+
+def imported_modules(path: Path) -> set[str]:
+    """Return all that the file imports: `from a import b` may import the module a.b."""
+    return {name for each in imports(tree(path)) for name in each.candidates}
+
+
+def circles(graph: dict[str, set[str]]) -> list[str]:
+    """Return the modules that lead back to themselves: what is left when those without imports are taken out, again and again."""
+    left = dict(graph)
+    while ready := [module for module, imported in left.items() if not imported & left.keys()]:
+        for module in ready:
+            del left[module]
+    return sorted(left)
+
+
+@pytest.mark.parametrize("path", [*runtime(), *local_cloud()], ids=name)
+def test_nothing_is_imported_by_a_text(path: Path) -> None:
+    """A module that is named in a text hides from the check of circles."""
+    hidden = {"import_module", "__import__"} & set(called(tree(path)))
+
+    assert not hidden or name(path) in LOADS_WHAT_USERS_NAME
+
+
+LOADS_WHAT_USERS_NAME = {"functions_host/worker/worker_process.py", "lambda_host/runtime/in_process.py"}
+"""Import the function that a template names, and Microsoft's runtime, whose name depends on the Python version."""
+
+
+@every_deployed_file
+def test_sdks_are_imported_by_clients_and_stores_alone_and_when_they_are_called(path: Path) -> None:
+    talks = path.name.endswith(("client.py", "store.py"))
+    sdks = [each for each in imports(tree(path)) if each.top in SDKS and not each.for_types]
+
+    assert [each for each in sdks if not (talks and each.in_function)] == []
+
+
+CHANGERS = {
+    "add", "append", "appendleft", "clear", "discard", "extend", "insert",
+    "pop", "popitem", "popleft", "remove", "setdefault", "update",
+}  # fmt: skip
+
+
+@every_deployed_file
+def test_nothing_at_module_level_changes(path: Path) -> None:
+    module = tree(path)
+    named = {target.id for node in module.body for target in targets(node) if isinstance(target, ast.Name)}
+
+    assert (set(changed(module)) & named, [node for node in ast.walk(module) if isinstance(node, ast.Global)]) == (
+        set(),
+        [],
+    )
+
+
+def targets(node: ast.AST) -> list[ast.expr]:
+    """What a statement assigns to."""
+    match node:
+        case ast.Assign(targets=assigned) | ast.Delete(targets=assigned):
+            return [part for each in assigned for part in (each.elts if isinstance(each, ast.Tuple) else [each])]
+        case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
+            return [target]
+        case _:
+            return []
+
+
+def changed(module: ast.Module) -> Iterator[str]:
+    """The names whose content is changed in place."""
+    for node in ast.walk(module):
+        for target in targets(node):
+            if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+                yield target.value.id
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=verb)) if verb in CHANGERS:
+                yield owner
+
+
+PER_INSTANCE = {"attempts/event_loop.py: runner", "aws/queues.py: queue_from_arn"}
+"""Caches outside clients and stores, which keep what an instance of the function has anyway: its event loop, and parsed names."""
+
+
+def test_only_clients_and_stores_and_what_is_named_here_keep_anything() -> None:
+    keeping = {
+        f"{name(path)}: {node.name}"
+        for path in deployed()
+        if not path.name.endswith(("client.py", "store.py"))
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.FunctionDef) and any("cache" in ast.dump(each) for each in node.decorator_list)
+    }
+
+    assert keeping <= PER_INSTANCE
+
+
+def test_there_is_one_context_variable_and_it_holds_the_test_world() -> None:
+    holding = [name(path) for path in deployed() for each in called(tree(path)) if each == "ContextVar"]
+
+    assert holding in ([], ["environment.py"])
+
+
+LASTING = ("Endpoint", "Ladder")
+"""How the classes are named whose objects outlive an invocation."""
+
+
+def test_endpoints_keep_nothing_of_an_invocation() -> None:
+    kept = [
+        f"{each.name}.{method.name}: {ast.unparse(target)}"
+        for path in deployed()
+        for each in ast.walk(tree(path))
+        if isinstance(each, ast.ClassDef) and each.name.endswith(LASTING)
+        for method in each.body
+        if isinstance(method, ast.FunctionDef) and method.name != "__init__"
+        for node in ast.walk(method)
+        for target in targets(node)
+        if isinstance(target, ast.Attribute) and getattr(target.value, "id", "") == "self"
+    ]
+
+    assert kept == []

@@ -1,0 +1,157 @@
+"""`Message`: the body in all its forms, headers that cannot be changed, and parts that are read when they are asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from builders import NOW, Boom, message
+from recoverable import Message, MessageDeserializationError
+
+SNOWMAN = '{"name": "☃"}'
+
+
+@pytest.mark.parametrize("body", [SNOWMAN, SNOWMAN.encode()], ids=["text", "bytes"])
+def test_a_body_is_bytes_text_and_json_however_it_came(body: str | bytes) -> None:
+    read = message(body)
+
+    assert (read.body, read.text, read.json()) == (SNOWMAN.encode(), SNOWMAN, {"name": "☃"})
+
+
+class Order(BaseModel):
+    """An order, as pydantic reads it."""
+
+    number: int
+
+
+def number_in(body: bytes) -> int:
+    """The number of the order."""
+    number: int = json.loads(body)["number"]
+    return number
+
+
+def test_a_model_reads_the_body() -> None:
+    assert message('{"number": 42}').parse(Order) == Order(number=42)
+
+
+def test_a_function_reads_the_body() -> None:
+    assert message('{"number": 42}').parse(number_in) == 42
+
+
+UNREADABLE: dict[str, tuple[str | bytes, Callable[[Message], object], str]] = {
+    "text that is no UTF-8": (b"\xff", lambda message: message.text, "UnicodeDecodeError"),
+    "bytes of a text that has none": ("\ud800", lambda message: message.body, "UnicodeEncodeError"),
+    "JSON that is none": ("{", Message.json, "JSONDecodeError"),
+    "JSON that is no UTF-8": (b'"\xff"', Message.json, "UnicodeDecodeError"),
+    "an empty body as JSON": ("", Message.json, "JSONDecodeError"),
+    "a model that does not fit": ('{"number": "x"}', lambda message: message.parse(Order), "ValidationError"),
+    "a function that misses a key": ("{}", lambda message: message.parse(number_in), "KeyError"),
+    "a function that misses a type": ("[]", lambda message: message.parse(number_in), "TypeError"),
+}
+
+
+@pytest.mark.parametrize(("body", "read", "why"), UNREADABLE.values(), ids=UNREADABLE)
+def test_what_cannot_be_read_says_so_without_quoting_the_body(
+    body: str | bytes, read: Callable[[Message], object], why: str
+) -> None:
+    with pytest.raises(MessageDeserializationError) as unreadable:
+        read(message(body, id="m-7"))
+
+    assert str(unreadable.value) == f"message 'm-7' cannot be read: {why}"
+    assert type(unreadable.value.__cause__).__name__ == why
+
+
+def test_other_errors_of_a_model_pass_as_they_are() -> None:
+    def failing(body: bytes) -> object:
+        raise Boom("the schema registry is away")
+
+    with pytest.raises(Boom):
+        message().parse(failing)
+
+
+def test_a_model_may_itself_say_that_it_cannot_read() -> None:
+    said = MessageDeserializationError("version 9 is not ours")
+
+    def refusing(body: bytes) -> object:
+        raise said
+
+    with pytest.raises(MessageDeserializationError) as unreadable:
+        message().parse(refusing)
+
+    assert unreadable.value is said
+
+
+@pytest.mark.parametrize(
+    "read",
+    [lambda read: read.body, lambda read: read.text, Message.json, lambda read: read.parse(bytes)],
+    ids=["body", "text", "json", "parse"],
+)
+def test_a_body_that_is_not_here_is_missed_when_it_is_read_and_not_before(read: Callable[[Message], object]) -> None:
+    away = message(MessageDeserializationError("the body was left in S3"))
+
+    with pytest.raises(MessageDeserializationError, match=r"^the body was left in S3$"):
+        read(away)
+
+
+def test_headers_cannot_be_changed() -> None:
+    headers: Any = message(headers={"tenant": "north"}).headers
+
+    with pytest.raises(TypeError):
+        headers["tenant"] = "south"
+
+    assert headers == {"tenant": "north"}
+
+
+class Counted:
+    """A function that counts its calls.
+
+    Args:
+        gives: what it gives.
+    """
+
+    def __init__(self, gives: Any) -> None:
+        self.gives, self.calls = gives, 0
+
+    def __call__(self, *_: object) -> Any:
+        """Count and give."""
+        self.calls += 1
+        return self.gives
+
+
+def test_headers_are_made_when_they_are_first_asked_for_and_once() -> None:
+    headers: Callable[[], Mapping[str, str]] = Counted({"tenant": "north"})
+    lazy = message(headers=headers)
+    assert isinstance(headers, Counted)
+    before = headers.calls
+
+    assert [lazy.headers["tenant"], lazy.headers["tenant"]] == ["north", "north"]
+    assert (before, headers.calls) == (0, 1)
+
+
+@pytest.mark.parametrize("sent_at", [NOW, None], ids=["known", "unknown"])
+def test_the_time_it_was_sent_is_found_out_when_first_asked_for_and_once(sent_at: datetime | None) -> None:
+    asked = Counted(sent_at)
+    lazy = message(sent_at=asked)
+    before = asked.calls
+
+    assert [lazy.sent_at, lazy.sent_at] == [sent_at, sent_at]
+    assert (before, asked.calls) == (0, 1)
+
+
+def test_what_it_prints_holds_no_body_and_no_headers() -> None:
+    printed = repr(message("secret", headers={"token": "secret"}, attempt=2, round=1))
+
+    assert printed == "Message(id='m-1', attempt=2, round=1, queue='orders')"
+
+
+def test_it_can_be_made_from_a_body_alone() -> None:
+    made = Message("hello")
+
+    assert (
+        made.id, made.text, made.headers, made.attempt, made.round, made.queue, made.sent_at, made.group_id, made.native
+    ) == ("", "hello", {}, 1, 0, "", None, None, None)  # fmt: skip

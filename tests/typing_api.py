@@ -1,0 +1,108 @@
+"""The public API as type checkers see it: checked by mypy, never run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import Any, assert_never, assert_type
+
+from pydantic import BaseModel
+
+from recoverable import (
+    Action,
+    Delayed,
+    DelayedRetry,
+    Discard,
+    ErrorContext,
+    Exponential,
+    Failed,
+    Immediate,
+    ImmediateRetry,
+    Message,
+    MessageDeserializationError,
+    MoveToError,
+    Policy,
+    Recoverability,
+    RetryAfter,
+    default_policy,
+)
+from recoverable.aws import SqsEndpoint
+
+
+class Order(BaseModel):
+    """A model."""
+
+    number: int
+
+
+def length(body: bytes) -> int:
+    """A reader."""
+    return len(body)
+
+
+def place_order(message: Message) -> None:
+    """What a handler may use."""
+    assert_type(message.id, str)
+    assert_type(message.body, bytes)
+    assert_type(message.text, str)
+    assert_type(message.headers, Mapping[str, str])
+    assert_type(message.attempt, int)
+    assert_type(message.round, int)
+    assert_type(message.queue, str)
+    assert_type(message.sent_at, datetime | None)
+    assert_type(message.group_id, str | None)
+    assert_type(message.parse(Order), Order)
+    assert_type(message.parse(length), int)
+    _ = message.parse(Order).colour  # type: ignore[attr-defined]  # a model keeps its type
+    message.headers["tenant"] = "north"  # type: ignore[index]  # headers cannot be changed
+    raise RetryAfter(timedelta(seconds=30))
+
+
+async def ship_order(message: Message) -> None:
+    """A coroutine handler."""
+
+
+def not_found(error: BaseException) -> bool:
+    """A predicate."""
+    return getattr(error, "status", None) == 404
+
+
+def patient(recoverability: Recoverability, context: ErrorContext) -> Action:
+    """A policy."""
+    action = default_policy(recoverability, context)
+    match action:
+        case DelayedRetry(delay):
+            assert_type(delay, timedelta)
+            return DelayedRetry(delay * 2)
+        case MoveToError(error_queue):
+            assert_type(error_queue, str | None)
+        case Discard(reason):
+            assert_type(reason, str)
+        case ImmediateRetry():
+            pass
+        case _:
+            assert_never(action)
+    return action
+
+
+policy: Policy = patient
+settings = Recoverability(
+    immediate=Immediate(max_retries=5),
+    delayed=Delayed(max_retries=3, time_increase=timedelta(seconds=10), jitter=0.5),
+    failed=Failed(error_queue="orders-error", unrecoverable=(KeyError, not_found, MessageDeserializationError)),
+    policy=policy,
+)
+Delayed(backoff=Exponential(timedelta(seconds=1), factor=3, maximum=timedelta(hours=1)))
+Delayed(backoff=lambda made: timedelta(seconds=made))
+
+SqsEndpoint(place_order)
+SqsEndpoint(ship_order, settings, concurrency=10, handler_timeout=timedelta(seconds=20), counter="header")
+lambda_handler: Callable[[dict[str, Any], Any], Any] = SqsEndpoint(place_order, settings)
+
+Immediate("5")  # type: ignore[arg-type]  # a number
+Delayed(3, 10)  # type: ignore[arg-type]  # a timedelta
+Delayed(backoff=length)  # type: ignore[arg-type]  # from a number to a timedelta
+Failed(unrecoverable=(int,))  # type: ignore[arg-type]  # an exception type
+Recoverability(policy=lambda recoverability, context: None)  # type: ignore[arg-type,return-value]  # an action
+SqsEndpoint(place_order, counter="both")  # type: ignore[arg-type]  # one of two
+SqsEndpoint(length)  # type: ignore[arg-type]  # takes a message
