@@ -23,8 +23,19 @@ PRIOR_ATTEMPTS = "NServiceBus.FLRetries"
 FIRST_DELAYED_RETRY_AT = "Recoverable.FirstDelayedRetry"
 HELD_SINCE = "Recoverable.HeldSince"
 DUE_AT = "Recoverable.DueAt"
+STOPPED = "Recoverable.Stopped"
+UNREPORTED = "Recoverable.Unreported"
 
-RETRY_HEADERS = (DELAYED_RETRIES, DELAYED_RETRY_AT, PRIOR_ATTEMPTS, FIRST_DELAYED_RETRY_AT, HELD_SINCE, DUE_AT)
+RETRY_HEADERS = (
+    DELAYED_RETRIES,
+    DELAYED_RETRY_AT,
+    PRIOR_ATTEMPTS,
+    FIRST_DELAYED_RETRY_AT,
+    HELD_SINCE,
+    DUE_AT,
+    STOPPED,
+    UNREPORTED,
+)
 """What tells how far a message has climbed: gone when it leaves the ladder."""
 
 

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 AT_ONCE = Redeliver(NO_DELAY)
 
+NO_TIME = "this invocation has no time left for it"
+"""Why a message is handed back, unless said otherwise."""
+
 FOREVER = float("inf")
 """Seconds where nothing sets a limit."""
 
@@ -77,7 +80,7 @@ class Invocation:
         on_failure: Callable[[Message, BaseException], None] | None = None,
         holds_interruptions: bool = True,
     ) -> None:
-        self._recoverability, self._platform, self._clock = recoverability, platform, clock
+        self._recoverability, self._platform, self.clock = recoverability, platform, clock
         self.seconds_left = seconds_left or (lambda: FOREVER)
         self.own_seconds = FOREVER if handler_timeout is None else handler_timeout.total_seconds()
         self.deadline, self.limiter = deadline, limiter
@@ -101,11 +104,20 @@ class Invocation:
             return None if delay is None else self._decide(delivery, Deferral(delay, "the rate is limited"))
         return None
 
-    def hand_back(self, delivery: Delivery) -> Settlement:
-        """Return the settlement of a message for which there is no time now."""
+    def hand_back(
+        self, delivery: Delivery, delay: timedelta = NO_DELAY, *, reason: str = NO_TIME, stopped: bool = False
+    ) -> Settlement:
+        """Return the settlement of a message that is to run in a later invocation, and loses no attempt.
+
+        Args:
+            delivery: the message as it came.
+            delay: how long it waits.
+            reason: why it is handed back, for the log.
+            stopped: True if its handler was stopped for the sake of others: it is marked, and comes first next time.
+        """
         if self.limiter is not None:
             self.limiter.release_probe(delivery)
-        return self._decide(delivery, Deferral(NO_DELAY, "this invocation has no time left for it"))
+        return self._decide(delivery, Deferral(delay, reason, stopped=stopped))
 
     def settle_on_end(self, delivery: Delivery, seconds: float, *, first: bool) -> Settlement:
         """Return the settlement of a delivery whose handler has ended; `delivery.error` says how.
@@ -125,7 +137,7 @@ class Invocation:
 
             failure = classify_timeout(failure, seconds, counts_as_failure=first or seconds == self.own_seconds)
         if failure is None:
-            return self.hand_back(delivery)
+            return self.hand_back(delivery, stopped=True)
         if self._on_failure is not None:
             self._on_failure(delivery.message, failure)
         if self.limiter is not None and (delay := self.limiter.failed(delivery, failure)) is not None:
@@ -144,7 +156,7 @@ class Invocation:
 
     def _hop(self, delivery: Delivery, due_at: datetime) -> Settlement | None:
         """Return the next hop of a copy that must wait longer; None when it is due, or would not be for an absurdly long time."""
-        delay = due_at - self._clock()
+        delay = due_at - self.clock()
         if NO_DELAY < delay <= MAX_DELAY:
             return self._decide(delivery, Deferral(delay, "it is not yet due", hop=True))
         return None
@@ -157,7 +169,7 @@ class Invocation:
         """Ask the failure side, which is imported when something first fails."""
         from recoverable.attempts.decide import decide_and_report  # noqa: PLC0415
 
-        settings, now = self._recoverability, self._clock()
+        settings, now = self._recoverability, self.clock()
         return decide_and_report(delivery, event, recoverability=settings, platform=self._platform, now=now)
 
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import logging
 
-from recoverable.aws.order import groups
 from recoverable.limits import NO_DELAY
 from recoverable.recovery.settlement import COMPLETE, Redeliver
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import TypeAlias
 
     from mypy_boto3_sqs import SQSClient
 
     from recoverable.attempts.flow import Invocation
+    from recoverable.aws.order import Group
     from recoverable.aws.queues import Queue
     from recoverable.aws.time_budget import TimeBudget
     from recoverable.recovery.delivery import Delivery
@@ -31,6 +31,7 @@ LONGEST_VISIBILITY = 43_200
 
 def process_batch(
     deliveries: list[Delivery],
+    restored: list[Delivery],
     queue: Queue,
     run_handlers: RunHandlers,
     invocation: Invocation,
@@ -44,6 +45,7 @@ def process_batch(
 
     Args:
         deliveries: the records.
+        restored: those of them that were delivered before, or carry attributes of their own.
         queue: where they came from.
         run_handlers: takes a group of deliveries through the flow.
         invocation: what the attempts run in.
@@ -52,21 +54,19 @@ def process_batch(
         timeouts: where copies are stored that must wait longer than SQS delays them; None where they hop.
         partial: True if the event source mapping deletes what is not reported.
     """
-    fifo = queue.fifo
-    if fifo and len(deliveries) > 1:
-        forgive_held_back(deliveries, queue)
     unfinished: list[Delivery] = []
-    all_groups = groups(deliveries, fifo=fifo)
-    for group in all_groups:
-        if fifo and must_keep_order(group[0], unfinished):
+    settled = 0
+    for group, runs in groups_of(deliveries, restored, queue, invocation, time):
+        if queue.fifo and must_keep_order(group[0], unfinished):
             group[0].settlement = Redeliver(NO_DELAY)
-        else:
+        elif runs:
             run_handlers(group, invocation)
+        else:
+            hand_back(group, invocation)
+        settled += len(group)
         succeeded = not [delivery for delivery in group if delivery.settlement is not COMPLETE]
         fails = invocation.interruption is not None or not (partial or (succeeded and not unfinished))
-        complete_now = (
-            fails or group is not all_groups[-1]
-        )  # an invocation that fails has nothing deleted by the mapping
+        complete_now = fails or settled < len(deliveries)  # an invocation that fails has nothing deleted by the mapping
         if complete_now or not succeeded:
             from recoverable.aws.client import Broker  # noqa: PLC0415  # the failure side of this platform
             from recoverable.aws.settle import settle  # noqa: PLC0415
@@ -75,6 +75,34 @@ def process_batch(
             broker = Broker(queue, client, time)
             unfinished += settle(group, broker, timeouts, longest_visibility=longest, complete_now=complete_now)
     return unfinished
+
+
+def groups_of(
+    deliveries: list[Delivery], restored: list[Delivery], queue: Queue, invocation: Invocation, time: TimeBudget
+) -> Iterable[Group]:
+    """Return the deliveries in groups, each to be settled before the next one is asked for; see `order.groups`.
+
+    Untouched records of a standard queue run together. A FIFO queue's records run alone, in the queue's order.
+    """
+    if queue.fifo:
+        if len(deliveries) > 1:
+            forgive_held_back(deliveries, queue)
+        return [([delivery], True) for delivery in deliveries]
+    if not restored:
+        return [(deliveries, True)]
+    from recoverable.aws.order import groups  # noqa: PLC0415  # most batches have no such record
+
+    return groups(deliveries, invocation.clock(), lambda: time.is_over() or invocation.interruption is not None)
+
+
+def hand_back(group: list[Delivery], invocation: Invocation) -> None:
+    """Note that a group is handed back without being run."""
+    from recoverable.aws.order import delay_of_hand_back  # noqa: PLC0415  # as above
+
+    reason = "another message of its batch is tried alone, or no time is left for it"
+    for place, delivery in enumerate(group):
+        delay = delay_of_hand_back(delivery, place)
+        delivery.settlement = invocation.hand_back(delivery, delay, reason=reason)
 
 
 def must_keep_order(delivery: Delivery, unfinished: list[Delivery]) -> bool:

@@ -122,7 +122,8 @@ class Broker:
         try:
             client = self._client or sqs_client(queue.region, self.time.call_timeout)
             url = queue.url_at(client.meta.endpoint_url)
-            answer = verb.call(client, url, [{"Id": str(n), **entry} for n, (_, entry) in enumerate(items)])
+            entries = [{"Id": str(n), **entry} for n, (_, entry) in enumerate(items)]
+            answer = self.time.measure(lambda: verb.call(client, url, entries))
         except Exception as error:  # noqa: BLE001  # whatever it is, it is told, and the caller knows what was not done
             log_failed_call(verb, queue, items, describe_error(error))
             heard = is_answer(error)

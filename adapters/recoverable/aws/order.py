@@ -1,32 +1,94 @@
-"""Order the records of one invocation, so that a message that kills its process takes none of its neighbours along."""
+"""Order the records of one invocation, so that a message that ends its process takes none of its neighbours along."""
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # see frozen.py
-if TYPE_CHECKING:
-    from recoverable.recovery.delivery import Delivery
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from typing import TypeAlias
+
+from recoverable.limits import NO_DELAY
+from recoverable.recovery.delivery import Delivery
+
+Group: TypeAlias = tuple[list[Delivery], bool]
+"""Deliveries that are settled together, and whether their handlers run; else they are handed back."""
+
+LONGEST_SPREAD = timedelta(minutes=15)
+"""What SQS can delay one message by (Amazon SQS delay queues)."""
 
 
-def groups(deliveries: list[Delivery], *, fifo: bool) -> list[list[Delivery]]:
-    """Return the deliveries in groups, each to be settled before the next one runs.
+def groups(deliveries: list[Delivery], now: datetime, is_time_over: Callable[[], bool]) -> Iterator[Group]:
+    """Yield the deliveries in groups, each to be settled before the next one is asked for.
 
-    What comes for the first time runs together; what was delivered before may have killed its process, and runs alone.
-    A FIFO queue's records run alone, in the queue's order.
+    What needs no handler is settled first. One message is tried before all others, alone: one whose next unreported delivery would be
+    its failure, or one that was stopped before; the others of these kinds are handed back before it runs. Fresh messages run together.
+    Suspects run one by one, and those for which no time is left are handed back together.
+
+    Args:
+        deliveries: the records of a standard queue.
+        now: the time.
+        is_time_over: True when no further handler may start in this invocation.
     """
-    if fifo:
-        return [[delivery] for delivery in deliveries]
-    again = [delivery for delivery in deliveries if delivery.deliveries > 1]
-    if not again:
-        return [held_longest_first(deliveries)]
-    fresh = [delivery for delivery in deliveries if delivery.deliveries == 1]
-    return [*([held_longest_first(fresh)] if fresh else []), *([delivery] for delivery in rotated(again))]
+    settled = [delivery for delivery in deliveries if needs_no_handler(delivery, now)]
+    if settled:
+        yield settled, True
+    ready = [delivery for delivery in deliveries if delivery not in settled]
+    first = message_to_try_first(ready)
+    if first is not None:
+        handed_back = [delivery for delivery in ready if is_tried_alone(delivery) and delivery is not first]
+        if handed_back:
+            yield handed_back, False
+        yield [first], True
+        ready = [delivery for delivery in ready if delivery is not first and delivery not in handed_back]
+    if fresh := [delivery for delivery in ready if not delivery.suspect]:
+        yield held_longest_first(fresh), True
+    yield from suspects_one_by_one(rotated([delivery for delivery in ready if delivery.suspect]), is_time_over)
+
+
+def suspects_one_by_one(suspects: list[Delivery], is_time_over: Callable[[], bool]) -> Iterator[Group]:
+    """Yield each suspect alone; when the time is over, yield the rest together, to be handed back."""
+    for place, suspect in enumerate(suspects):
+        if is_time_over():
+            yield suspects[place:], False
+            return
+        yield [suspect], True
+
+
+def needs_no_handler(delivery: Delivery, now: datetime) -> bool:
+    """True if a delivery is not yet due, or past its last delivery that runs."""
+    return delivery.unreported or (delivery.due_at is not None and delivery.due_at > now)
+
+
+def is_tried_alone(delivery: Delivery) -> bool:
+    """True if a delivery must not share its invocation with others of its kind."""
+    return delivery.at_limit or delivery.stopped
+
+
+def message_to_try_first(deliveries: list[Delivery]) -> Delivery | None:
+    """Return the message that is tried before all others; None when none needs to be."""
+    candidates = [each for each in deliveries if each.at_limit and each.suspect] or [
+        each for each in deliveries if each.stopped
+    ]
+    return min(candidates, key=lambda each: (*held_since(each), each.message.id)) if candidates else None
+
+
+def delay_of_hand_back(delivery: Delivery, place: int) -> timedelta:
+    """Return how long a message waits that is handed back for another's sake: so long that those like it come back apart.
+
+    Args:
+        delivery: the message.
+        place: how many others are handed back before it.
+    """
+    return min(timedelta(seconds=place), LONGEST_SPREAD) if delivery.at_limit else NO_DELAY
 
 
 def held_longest_first(deliveries: list[Delivery]) -> list[Delivery]:
     """Return what is deferred for longest first, then the rest as it came."""
-    if any([delivery.held_since for delivery in deliveries]):  # noqa: C419  # a generator would cost each good record more
-        return sorted(deliveries, key=lambda delivery: (delivery.held_since is None, delivery.held_since))
-    return deliveries
+    return sorted(deliveries, key=held_since)
+
+
+def held_since(delivery: Delivery) -> tuple[bool, float]:
+    """Return a key by which what is deferred for longest comes first."""
+    return delivery.held_since is None, delivery.held_since.timestamp() if delivery.held_since else 0.0
 
 
 def rotated(deliveries: list[Delivery]) -> list[Delivery]:
@@ -35,6 +97,8 @@ def rotated(deliveries: list[Delivery]) -> list[Delivery]:
     A fixed order, or one that merely alternates, would let two killers use up the attempts of what lies between them;
     with this one each message runs before the others once in a while.
     """
+    if not deliveries:
+        return []
     by_id = sorted(deliveries, key=lambda delivery: (delivery.message.id, delivery.message.native["messageId"]))
     furthest = max(delivery.deliveries + delivery.prior_attempts + delivery.message.round for delivery in by_id)
     place = furthest % len(by_id)

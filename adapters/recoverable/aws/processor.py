@@ -130,7 +130,8 @@ class SqsProcessor:
         queue, records = records_of(event)
         fifo = queue.fifo
         platform = self._fifo if fifo else self._standard
-        deliveries = [delivery_of(record, queue, self.recoverability, platform) for record in records]
+        restored: list[Delivery] = []
+        deliveries = [delivery_of(record, queue, self.recoverability, platform, restored) for record in records]
         time = TimeBudget(context, self._settle_within)
         environment = current_environment.get() or self._environment
         with environment.deadline() as deadline:
@@ -144,8 +145,10 @@ class SqsProcessor:
                 limiter=self._limiter(environment, may_defer=not fifo),
                 on_failure=on_failure,
             )
+            time.watch(invocation, len(deliveries))
             unfinished = process_batch(
                 deliveries,
+                restored,
                 queue,
                 run_handlers,
                 invocation,

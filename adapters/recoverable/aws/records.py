@@ -54,8 +54,18 @@ def shape(event: object) -> str:
     )
 
 
-def delivery_of(record: Record, queue: Queue, recoverability: Recoverability, platform: Platform) -> Delivery:
-    """The record as one delivery of a message."""
+def delivery_of(
+    record: Record, queue: Queue, recoverability: Recoverability, platform: Platform, restored: list[Delivery]
+) -> Delivery:
+    """Return the record as one delivery of a message.
+
+    Args:
+        record: the record.
+        queue: where it came from.
+        recoverability: the settings.
+        platform: what it counts.
+        restored: takes the delivery, if it was made before or carries attributes of its own.
+    """
     touched = record.get("messageAttributes") or '"NServiceBus.' in record["body"]
     if touched:
         message = carrying_headers(record, queue)
@@ -72,6 +82,7 @@ def delivery_of(record: Record, queue: Queue, recoverability: Recoverability, pl
         place_by_count(delivery, recoverability)
     else:
         counting.restore_retry_state(delivery, platform.counter, recoverability.immediate.max_retries)
+    restored.append(delivery)
     return delivery
 
 

@@ -15,6 +15,9 @@ from recoverable.recovery.faults import FIRST_TO_TRIM, fault_headers
 
 Changes = dict[str, str | None]
 
+MARKED = "1"
+"""What a header says that is only a mark."""
+
 
 def kept(message: Message) -> Changes:
     """What each copy says so that the message stays the same message: its id, and when it was first sent."""
@@ -37,10 +40,11 @@ def delayed_retry(delivery: Delivery, context: ErrorContext) -> Changes:
         headers.DELAYED_RETRY_AT: now,
         headers.FIRST_DELAYED_RETRY_AT: headers.write_date(first) if first else now,
         headers.PRIOR_ATTEMPTS: None,
+        **({headers.UNREPORTED: MARKED} if delivery.unreported else {}),
     }
 
 
-def deferral(delivery: Delivery, delay: timedelta, now: datetime) -> Changes:
+def deferral(delivery: Delivery, delay: timedelta, now: datetime, *, stopped: bool = False) -> Changes:
     """The headers of a copy that waits: its times move forward, for waiting uses up neither the 24 hours nor the total time."""
     moved = {
         name: moved_date(delivery.message.headers, name, delay)
@@ -51,6 +55,7 @@ def deferral(delivery: Delivery, delay: timedelta, now: datetime) -> Changes:
         **{name: moment for name, moment in moved.items() if moment},
         headers.PRIOR_ATTEMPTS: count(counting.prior_attempts_of_deferral(delivery)),
         headers.HELD_SINCE: headers.write_date(delivery.held_since or now),
+        **({headers.STOPPED: MARKED} if stopped else {}),
     }
 
 

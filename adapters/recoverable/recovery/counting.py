@@ -1,51 +1,66 @@
-"""How many attempts a delivery stands for: pure arithmetic over the broker's count and what the message carries."""
+"""Count the attempts that a delivery stands for: arithmetic over the broker's count and what the message carries."""
 
 from __future__ import annotations
 
-from recoverable.headers import DELAYED_RETRIES, DUE_AT, HELD_SINCE, PRIOR_ATTEMPTS, read_count, read_date
+from recoverable.headers import (
+    DELAYED_RETRIES,
+    DUE_AT,
+    HELD_SINCE,
+    PRIOR_ATTEMPTS,
+    STOPPED,
+    UNREPORTED,
+    read_count,
+    read_date,
+)
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from recoverable.recovery.delivery import Counter, Delivery
 
 UNREPORTED_ALLOWANCE = 2
-"""Deliveries that may end without a word before the policy is asked about them: an innocent neighbour is not convicted for two."""
+"""Unreported deliveries before the policy is asked about them. Two allows for a healthy message batched with a crashing one."""
 
 
 def restore_retry_state(delivery: Delivery, counter: Counter, max_immediate: int) -> None:
-    """Find the delivery's place on the ladder by what the message carries and the broker counts."""
+    """Restore attempts, round and marks of a delivery from what the message carries and the broker counts."""
     message, headers = delivery.message, delivery.message.headers
     message.round, delivery.prior_attempts = (read_count(headers, DELAYED_RETRIES), read_count(headers, PRIOR_ATTEMPTS))
     delivery.due_at, delivery.held_since = read_date(headers, DUE_AT), read_date(headers, HELD_SINCE)
-    delivery.unreported = is_unreported(delivery, counter, max_immediate)
+    limit = last_delivery_that_runs(delivery, counter, max_immediate)
+    delivery.unreported, delivery.at_limit = delivery.deliveries > limit, delivery.deliveries == limit
+    delivery.stopped, ended_unreported = STOPPED in headers, UNREPORTED in headers
+    delivery.suspect = delivery.deliveries > 1 or delivery.prior_attempts > 0 or ended_unreported
     message.attempt = failures(delivery, counter)
 
 
 def failures(delivery: Delivery, counter: Counter) -> int:
-    """The failed attempts of this round, this one included: what the policy gets when the attempt fails."""
+    """Return the failed attempts of this round, this one included: what the policy gets when the attempt fails."""
     return delivery.prior_attempts + (delivery.deliveries if counter == "native" else 1)
 
 
 def unreported_failures(delivery: Delivery, counter: Counter) -> int:
-    """The failed attempts of this round when the handler does not run now, and the earlier deliveries ended without a word."""
+    """Return the failed attempts of this round when the handler does not run now, for earlier deliveries were unreported."""
     return delivery.prior_attempts + (delivery.deliveries - 1 if counter == "native" else 1)
 
 
-def is_unreported(delivery: Delivery, counter: Counter, max_immediate: int) -> bool:
-    """Whether more deliveries were made than attempts are allowed, by more than the grace."""
+def last_delivery_that_runs(delivery: Delivery, counter: Counter, max_immediate: int) -> int:
+    """Return the last delivery of this broker message at which its handler runs without asking the policy first.
+
+    At least the first one runs: a setting that was lowered while copies carry more attempts is no unreported delivery.
+    """
     allowed = max_immediate + 1 - delivery.prior_attempts
     if counter == "header":
         allowed = min(1, allowed)
-    return delivery.deliveries > allowed + UNREPORTED_ALLOWANCE
+    return max(1, allowed + UNREPORTED_ALLOWANCE)
 
 
 def prior_attempts_of_deferral(delivery: Delivery) -> int:
-    """What a deferral's copy carries: all attempts made so far, this delivery being none."""
+    """Return the attempts that a deferral's copy carries: all made so far, this delivery being none."""
     return delivery.prior_attempts + delivery.deliveries - 1
 
 
 def place_on_ladder(deliveries: int, *, max_immediate: int, max_delayed: int) -> tuple[int, int]:
-    """Round and delivery within it, where the broker's count alone tells (SQS FIFO); beyond the last attempt it is the last."""
+    """Return round and delivery within it, where the broker's count alone tells (SQS FIFO); beyond the last attempt it is the last."""
     attempts_per_round = max_immediate + 1
     last = attempts_per_round * (max_delayed + 1)
     round_, before = divmod(min(deliveries, last) - 1, attempts_per_round)
@@ -53,5 +68,5 @@ def place_on_ladder(deliveries: int, *, max_immediate: int, max_delayed: int) ->
 
 
 def is_past_the_ladder(deliveries: int, *, max_immediate: int, max_delayed: int) -> bool:
-    """Whether a message that is only ever redelivered came more often than all attempts and the grace allow."""
+    """True if a message that is only ever redelivered came more often than all attempts and the allowance."""
     return deliveries > (max_immediate + 1) * (max_delayed + 1) + UNREPORTED_ALLOWANCE

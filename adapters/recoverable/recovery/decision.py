@@ -182,7 +182,8 @@ def settlement_of_deferral(delivery: Delivery, deferral: Deferral, platform: Pla
         return delayed_copy(
             queue, deferral.delay, changes.kept(delivery.message), platform, now, due_at=delivery.due_at
         )
-    return delayed_copy(queue, deferral.delay, changes.deferral(delivery, deferral.delay, now), platform, now)
+    changed = changes.deferral(delivery, deferral.delay, now, stopped=deferral.stopped)
+    return delayed_copy(queue, deferral.delay, changed, platform, now)
 
 
 def delayed_copy(

@@ -26,10 +26,16 @@ class Delivery:
         due_at: a copy that hops is not due before.
         held_since: since when the message is deferred.
 
+    As restored from what the message carries: `suspect`, True if it may have ended a process; `at_limit`, True if its next
+    unreported delivery would be its failure; `stopped`, True if its handler was stopped before, for the sake of others.
+
     Then it holds what came of it: `error`, what the handler raised, and `settlement`, None until there is one.
     """
 
-    __slots__ = ("deliveries", "due_at", "error", "held_since", "message", "prior_attempts", "settlement", "unreported")
+    __slots__ = (
+        "at_limit", "deliveries", "due_at", "error", "held_since", "message", "prior_attempts", "settlement", "stopped",
+        "suspect", "unreported",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -43,6 +49,7 @@ class Delivery:
     ) -> None:
         self.message, self.deliveries, self.prior_attempts = message, deliveries, prior_attempts
         self.unreported, self.due_at, self.held_since = unreported, due_at, held_since
+        self.suspect = self.at_limit = self.stopped = False
         self.error: BaseException | None = None
         self.settlement: Settlement | None = None
 
@@ -55,12 +62,14 @@ class Deferral(Frozen):
         reason: why, for the log.
         hop: a copy not yet due, whose deliveries say nothing about attempts.
         failure: what the handler raised, where it ran and that is to count as no attempt.
+        stopped: True if the handler was stopped although it had not all the time there is.
     """
 
     delay: timedelta
     reason: str
     hop: bool = field(default=False, kw_only=True)
     failure: BaseException | None = field(default=None, kw_only=True)
+    stopped: bool = field(default=False, kw_only=True)
 
 
 class Platform(Frozen):
