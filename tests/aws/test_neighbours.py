@@ -13,7 +13,7 @@ from aws.queues import Queue
 from builders import delivery
 from recoverable import Message
 from recoverable.aws.order import groups
-from recoverable.recovery.counting import is_unreported
+from recoverable.recovery.counting import is_unreported, last_delivery_that_runs
 from recoverable.recovery.delivery import Delivery
 
 
@@ -159,7 +159,7 @@ def fates(killers: tuple[str, ...]) -> dict[str, str]:
 
 def end(one: Delivery, killers: tuple[str, ...]) -> str:
     """How one delivery ends."""
-    if is_unreported(one, "native", IMMEDIATE):
+    if is_unreported(one, last_delivery_that_runs(one, "native", IMMEDIATE)):
         return "error" if one.message.round == DELAYED else "next round"
     return "dies" if one.message.id in killers else "done"
 

@@ -65,7 +65,7 @@ def test_two_deliveries_without_a_word_are_forgiven(
     counter: Counter, immediate: int, prior_attempts: int, last: int
 ) -> None:
     asked = [
-        counting.is_unreported(delivery(deliveries=deliveries, prior_attempts=prior_attempts), counter, immediate)
+        deliveries > counting.last_delivery_that_runs(delivery(prior_attempts=prior_attempts), counter, immediate)
         for deliveries in range(1, 12)
     ]
 

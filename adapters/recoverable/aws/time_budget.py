@@ -103,7 +103,7 @@ class TimeBudget:
         if finished and mean * (rest + 1) < remaining - self._reserve:
             self._kept = self._reserve  # all of them fit
         if not finished:
-            self._kept = min(self._kept, remaining / 2)
+            self._kept = min(self._kept, max(self._reserve, remaining / 2))
         elif remaining - self._kept < mean:
             self._kept = NO_MORE
         self._check_below = remaining - FIRST_CHECK

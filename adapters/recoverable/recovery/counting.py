@@ -27,7 +27,7 @@ def restore_retry_state(delivery: Delivery, counter: Counter, max_immediate: int
     message.round, delivery.prior_attempts = (read_count(headers, DELAYED_RETRIES), read_count(headers, PRIOR_ATTEMPTS))
     delivery.due_at, delivery.held_since = read_date(headers, DUE_AT), read_date(headers, HELD_SINCE)
     limit = last_delivery_that_runs(delivery, counter, max_immediate)
-    delivery.unreported, delivery.at_limit = delivery.deliveries > limit, delivery.deliveries == limit
+    delivery.unreported, delivery.at_limit = is_unreported(delivery, limit), delivery.deliveries == limit
     delivery.stopped, ended_unreported = STOPPED in headers, UNREPORTED in headers
     delivery.suspect = delivery.deliveries > 1 or delivery.prior_attempts > 0 or ended_unreported
     message.attempt = failures(delivery, counter)
@@ -41,6 +41,11 @@ def failures(delivery: Delivery, counter: Counter) -> int:
 def unreported_failures(delivery: Delivery, counter: Counter) -> int:
     """Return the failed attempts of this round when the handler does not run now, for earlier deliveries were unreported."""
     return delivery.prior_attempts + (delivery.deliveries - 1 if counter == "native" else 1)
+
+
+def is_unreported(delivery: Delivery, limit: int) -> bool:
+    """True if more deliveries were made than the last one that runs."""
+    return delivery.deliveries > limit
 
 
 def last_delivery_that_runs(delivery: Delivery, counter: Counter, max_immediate: int) -> int:
