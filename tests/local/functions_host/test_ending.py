@@ -12,7 +12,7 @@ from azure.servicebus.aio import ServiceBusClient
 
 from recoverable_local.functions_host.app.host_json import HostOptions
 from recoverable_local.functions_host.app.triggers import Trigger
-from recoverable_local.functions_host.ending import end
+from recoverable_local.functions_host.ending import cancel_and_wait
 from recoverable_local.functions_host.extension.invocations import Invocations
 from recoverable_local.functions_host.extension.listeners import Listener
 from recoverable_local.functions_host.journal import FunctionLog, Journal
@@ -35,7 +35,7 @@ def test_what_swallows_a_cancellation_is_cancelled_again() -> None:
         task = asyncio.create_task(stubborn())
         await asyncio.sleep(0)
         async with asyncio.timeout(PATIENCE):
-            await end([task], again=AGAIN)
+            await cancel_and_wait([task], repeat_after=AGAIN)
         return task.cancelled()
 
     assert asyncio.run(ending())
@@ -45,7 +45,7 @@ def test_who_is_cancelled_while_ending_others_ends_them_first() -> None:
     async def ending() -> bool:
         task = asyncio.create_task(stubborn())
         await asyncio.sleep(0)
-        outer = asyncio.create_task(end([task], again=AGAIN))
+        outer = asyncio.create_task(cancel_and_wait([task], repeat_after=AGAIN))
         await asyncio.sleep(0)
         outer.cancel()
         async with asyncio.timeout(PATIENCE):
@@ -88,6 +88,6 @@ def test_a_listener_that_waits_for_sessions_ends() -> None:
         task = asyncio.create_task(listener.listen())
         await asyncio.sleep(AGAIN)
         async with asyncio.timeout(PATIENCE):
-            await end([task], again=AGAIN)
+            await cancel_and_wait([task], repeat_after=AGAIN)
 
     asyncio.run(listening())

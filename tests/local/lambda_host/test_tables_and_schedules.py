@@ -138,7 +138,7 @@ def test_a_schedule_that_aws_would_refuse_is_refused(tmp_path: Path, properties:
         ({"State": "DISABLED"}, "Shop.Orders is not Enabled, so nothing here invokes its function"),
         (
             {"Schedule": "cron(0 10 * * ? *)"},
-            "Shop.Orders is a schedule of cron, which nothing here follows; write a rate",
+            "Shop.Orders is a cron schedule, which this host does not support; write a rate",
         ),
     ],
 )
@@ -151,7 +151,7 @@ def test_a_schedule_that_nothing_here_follows_is_said(tmp_path: Path, properties
 def test_that_nothing_here_runs_again_what_failed_is_said(tmp_path: Path) -> None:
     found = scheduled(tmp_path, function={"EventInvokeConfig": {}})
 
-    note = "Shop: where its schedule's invocation fails, Lambda runs it again up to 2 times, and nothing here does"
+    note = "Shop: when its schedule's invocation fails, Lambda runs it again up to 2 times; this host does not"
     assert (found.schedules, found.not_served) == ((EACH_MINUTE,), (note,))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
-from recoverable_local.console import fail, port, seconds, serve
+from recoverable_local.console import port, print_error, seconds, serve
 from recoverable_local.service_bus.broker.settings import Queue
 from recoverable_local.service_bus.emulator import ServiceBusNamespace
 
@@ -44,9 +44,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Serve until Ctrl-C or a request to terminate; 2 when an argument is at fault or the port is taken."""
     try:
         queues = _queues(arguments)
-        serve(ServiceBusNamespace(queues, port=arguments.port), lambda namespace: _welcome(queues, namespace))
+        serve(ServiceBusNamespace(queues, port=arguments.port), lambda namespace: _startup_text(queues, namespace))
     except (ValueError, OSError) as error:
-        return fail("local service-bus", error)
+        return print_error("local service-bus", error)
     return 0
 
 
@@ -57,6 +57,6 @@ def _queues(arguments: argparse.Namespace) -> list[Queue]:
     return [*queues, replace(template, name=arguments.error_queue)]
 
 
-def _welcome(queues: list[Queue], namespace: ServiceBusNamespace) -> str:
+def _startup_text(queues: list[Queue], namespace: ServiceBusNamespace) -> str:
     lines = [f"queue    {queue.name}" for queue in queues]
     return "\n".join([*lines, f"Connect with: {namespace.connection_string}", "Ctrl-C stops."])

@@ -12,7 +12,7 @@ from datetime import timedelta
 
 from rich.console import Console
 
-from recoverable_local.console import fail
+from recoverable_local.console import print_error
 from recoverable_local.demo.aws.entries import LONGEST_DELAY, dispatched, given_up, read
 from recoverable_local.demo.orders import ORDERS
 from recoverable_local.demo.picture import error_queue
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
             observe=watcher,
         )
     except TemplateError as error:
-        return fail("demo aws", f"{error} The example shop is in the project's repository.")
+        return print_error("demo aws", f"{error} The example shop is in the project's repository.")
     return show(host, watcher, Console())
 
 

@@ -13,7 +13,7 @@ from datetime import timedelta
 from azure.servicebus import ServiceBusMessage
 from rich.console import Console
 
-from recoverable_local.console import fail
+from recoverable_local.console import print_error
 from recoverable_local.demo.azure.entries import Reader, given_up, text_of
 from recoverable_local.demo.orders import DEADLY, NEIGHBOUR, ORDERS, Order
 from recoverable_local.demo.picture import error_queue
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         with ServiceBusNamespace(QUEUES) as namespace:
             return show(arguments.folder, namespace, Console())
     except AppError as error:
-        return fail("demo azure", f"{error}\n{WHERE}")
+        return print_error("demo azure", f"{error}\n{WHERE}")
 
 
 def show(folder: str, namespace: ServiceBusNamespace, console: Console) -> int:
