@@ -59,7 +59,7 @@ class World:
         self.namespace.tick()
 
     def count(self, path: str) -> int:
-        return len(list(self.namespace.find(path).shelf.from_number(0)))
+        return len(list(self.namespace.find(path).store.from_number(0)))
 
 
 def content() -> Content:

@@ -1,6 +1,6 @@
-"""Serve a Service Bus namespace on loopback, without Docker, to which the Azure SDKs speak.
+"""Serve a Service Bus namespace to the Azure SDKs on loopback, without Docker.
 
-The queues are those that are named with --queue; their dead letters go where --error-queue says. Nothing is kept when it stops.
+--queue names the queues, --error-queue the queue that gets their dead letters. All messages are lost when the command stops.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from recoverable_local.service_bus.emulator import ServiceBusNamespace
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
+    """Add the command's arguments to the parser."""
     parser.add_argument(
         "--port", type=port, default=5672, help="where it listens; 0 for any free port (default: %(default)s)"
     )
@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def add_queue_settings(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments about all queues of a namespace that starts with a command."""
+    """Add the arguments for all queues of a namespace that a command starts."""
     parser.add_argument(
         "--max-delivery-count", type=int, default=100, metavar="N", help="of the queues (default: %(default)s)"
     )
@@ -41,7 +41,7 @@ def add_queue_settings(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until Ctrl-C or a request to terminate; 2 when an argument is at fault or the port is taken."""
+    """Serve until SIGINT or SIGTERM. Return the exit status: 0, or 2 if an argument is invalid or the port is taken."""
     try:
         queues = _queues(arguments)
         serve(ServiceBusNamespace(queues, port=arguments.port), lambda namespace: _startup_text(queues, namespace))
