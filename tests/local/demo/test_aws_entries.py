@@ -1,4 +1,4 @@
-"""The local Lambda's journal → what the story is told from."""
+"""Test the conversion of the Lambda host's journal entries into the demo's events."""
 
 from __future__ import annotations
 

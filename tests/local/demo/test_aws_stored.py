@@ -1,4 +1,4 @@
-"""What the demo says of the orders that waited in the table."""
+"""Test the demo's report on the orders that were stored in the table."""
 
 from __future__ import annotations
 

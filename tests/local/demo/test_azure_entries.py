@@ -1,4 +1,4 @@
-"""The local Functions host's journal → what the story is told from."""
+"""Test the conversion of the Functions host's journal entries into the demo's events."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ UNREPORTED = "recoverable.UnreportedFailure: its deliveries ended without a word
 
 
 def events_of(*entries: Entry) -> list[Event]:
-    """What a host's entries tell, one after the other."""
+    """Convert a host's entries in order, and return the events."""
     convert = EntryConverter(lambda: QUEUE)
     return [event for entry in entries if (event := convert(entry, IDS)) is not None]
 

@@ -1,4 +1,4 @@
-"""The demo's story: what was seen and heard in, trails out."""
+"""Test the history of each order after the demo's events."""
 
 from __future__ import annotations
 

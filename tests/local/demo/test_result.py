@@ -1,4 +1,4 @@
-"""The demo's verdict: trails and the error queue in, exit status out."""
+"""Test the check of the demo's result: what it prints, and the exit status."""
 
 from __future__ import annotations
 

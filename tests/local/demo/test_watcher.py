@@ -1,4 +1,4 @@
-"""What keeps the story while a host tells it."""
+"""Test the watcher: entries before the message ids, the end of orders, and what it prints."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recoverable_local.demo.watcher import Watcher, show_progress
 
 
 def placed(entry: str, ids: Mapping[str, Order]) -> Event | None:
-    """A journal of the ids of messages whose orders are placed."""
+    """Convert an entry that is the id of a placed order's message."""
     return OrderLogged(ids[entry], "shop") if entry in ids else None
 
 

@@ -1,4 +1,4 @@
-"""Starts Functions hosts for tests, and stops them beside the next ones."""
+"""Start Functions hosts for tests, and stop them while the next tests run."""
 
 from __future__ import annotations
 

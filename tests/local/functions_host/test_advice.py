@@ -1,4 +1,4 @@
-"""What the Functions host says of an app that Azure would take, and whose messages would run again or be miscounted there."""
+"""Test the notes on an app that Azure accepts but that would repeat or miscount messages there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An app's folder as the host reads it: host.json, local.settings.json, and the settings above them."""
+"""Test the reading of an app's folder: host.json, local.settings.json, and the settings that override them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DEFAULTS = HostOptions(
 
 
 def bus(**options: Any) -> dict[str, Any]:
-    """A host.json with these options of the Service Bus extension."""
+    """Build a host.json with these options of the Service Bus extension."""
     return {"version": "2.0", "extensions": {"serviceBus": options}}
 
 

@@ -1,4 +1,4 @@
-"""Stopping what swallows a cancellation, as azure-servicebus now and then does."""
+"""Test the end of tasks that swallow a cancellation, as azure-servicebus sometimes does."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LONG = 3600.0  # seconds
 
 
 async def stubborn() -> None:
-    """Goes on after the first cancellation."""
+    """Continue after the first cancellation."""
     try:
         await asyncio.sleep(LONG)
     except asyncio.CancelledError:
@@ -56,7 +56,7 @@ def test_who_is_cancelled_while_ending_others_ends_them_first() -> None:
 
 
 class Receiver:
-    """One without a session or a message, whose opening swallows a cancellation."""
+    """A receiver without a session or a message, whose opening swallows a cancellation."""
 
     session = SimpleNamespace(locked_until_utc=None)
     _running = True

@@ -1,4 +1,4 @@
-"""What the Functions host gives to functions: how much at a time, in which order, and what it tells of it."""
+"""Test what the Functions host passes to functions: how many messages at a time, their order, and their metadata."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TRIGGER = '@app.service_bus_queue_trigger(arg_name="message", queue_name="{queue
 
 
 def showing(queue: str = "orders", more: str = 'data_type="binary"') -> str:
-    """A function that prints all that it is told of a message."""
+    """Write a function that prints the metadata of a message."""
     return f"""
 {TRIGGER.format(queue=queue, more=more)}
 def show(message: func.ServiceBusMessage) -> None:
@@ -50,7 +50,7 @@ def many(messages: List[func.ServiceBusMessage]) -> None:
 
 
 def completed(running: RunningFunctions, count: int) -> list[Ended]:
-    """The invocations, when so many of them returned."""
+    """Wait until this many invocations have completed their messages, and return all that have ended."""
     running.until(lambda: sum(each.settled == "completed" for each in running.all(Ended)) >= count)
     return running.all(Ended)
 
@@ -158,7 +158,7 @@ def test_no_batch_is_larger_than_host_json_says(start: Start) -> None:
 
 
 def test_in_a_batch_what_a_message_lacks_is_told_of_it_all_the_same(start: Start) -> None:
-    """The host leaves out empty texts of an array, and so the second message's correlation id is told of the first."""
+    """The host leaves out empty strings of an array, so the first message gets the second's correlation id."""
     running = start(MANY)
     running.host.send("orders", ServiceBusMessage("one"), ServiceBusMessage("two", correlation_id="c-2"))
     completed(running, 1)

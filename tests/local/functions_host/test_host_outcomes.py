@@ -1,4 +1,4 @@
-"""How an invocation ends in the Functions host, and what becomes of its messages."""
+"""Test the outcomes of an invocation in the Functions host, and what happens to its messages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def orders(message: func.ServiceBusMessage) -> None:
 
 
 def outcomes(running: RunningFunctions, count: int) -> list[tuple[object, str]]:
-    """How the first invocations ended, and what became of their messages."""
+    """Return the outcomes of the first invocations, with how their messages were settled."""
     return [(entry.outcome, entry.settled) for entry in running.ended(count)]
 
 

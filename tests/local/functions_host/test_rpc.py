@@ -1,4 +1,4 @@
-"""What of the host's values reaches the worker, and in which form."""
+"""Test the form in which the host's values reach the worker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The worker process: Microsoft's runtime with an app in it, as it is started, asked and killed."""
+"""Test the worker process, with Microsoft's runtime and an app: start, requests, and kill."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class Lines:
         self.lines.append(line)
 
     def starting(self, word: str) -> list[str]:
-        """The lines that start with a word, without it."""
+        """Return the lines that start with a word, without this word."""
         return [line.removeprefix(f"{word} ") for line in self.lines if line.startswith(f"{word} ")]
 
 
 def worker(folder: Path, *functions: str, **options: Any) -> tuple[Worker, Lines]:
-    """A worker with an app of these functions, and its log."""
+    """Create a worker with an app of these functions, and its log."""
     log = Lines()
     return Worker(app(folder, *functions), on_line=log, **options), log
 

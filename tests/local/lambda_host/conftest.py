@@ -1,4 +1,4 @@
-"""Fixtures of the Lambda host's tests: one broker a worker, and hosts on it whose queues nobody else has."""
+"""Start the broker, one per test worker, and hosts on it whose queues have unique names."""
 
 from __future__ import annotations
 

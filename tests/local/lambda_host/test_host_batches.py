@@ -1,4 +1,4 @@
-"""How records are gathered into batches, and the order that FIFO queues keep."""
+"""Test how records are collected into batches, and the order of FIFO queues."""
 
 from __future__ import annotations
 

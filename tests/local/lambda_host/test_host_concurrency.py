@@ -1,4 +1,4 @@
-"""How many invocations run at a time, and what becomes of a batch for which there is no instance."""
+"""Test how many invocations run at a time, and what happens to a batch without a free instance."""
 
 from __future__ import annotations
 

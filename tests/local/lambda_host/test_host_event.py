@@ -1,4 +1,4 @@
-"""What a function is given, event, environment and context, and where what it prints goes."""
+"""Test the event, environment and context that a function gets, and where its output goes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 
 def told_by(running: RunningLambda, folder: Path) -> Any:
-    """What the function of this running says that it was given."""
+    """Return what the function reports that it got."""
     file = folder / "told"
     running.send("tell", file=str(file))
     running.ended(1)
@@ -151,14 +151,14 @@ def test_a_function_that_prints_more_than_a_pipe_holds_does_not_hang(start: Star
 
 
 def test_a_warm_invocation_does_not_wait_for_a_delayed_acknowledgement(start: Start) -> None:
-    """An HTTP answer in two packets waits 0.04 s, each time, for the client's acknowledgement of the first."""
+    """With Nagle's algorithm an HTTP answer in two packets takes 0.04 s more: it waits for the acknowledgement of the first."""
     running = start()
 
     assert any(duration < timedelta(seconds=0.04) for duration in warm_durations(running))
 
 
 def warm_durations(running: RunningLambda) -> Iterator[timedelta]:
-    """How long invocations take, one after the other, for half a minute; some other process may slow down many of them."""
+    """Yield the durations of invocations in sequence, for half a minute; other processes may slow down many of them."""
     running.send("succeed")
     count, end = len(running.ended(1)), time.monotonic() + 30
     while time.monotonic() < end:

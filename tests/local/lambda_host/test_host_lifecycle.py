@@ -1,4 +1,4 @@
-"""A host from start to stop: the embedded broker, the queues at hand, a broker that goes away, and what is left behind."""
+"""Test a host from start to stop: the embedded broker, its queues, a broker that ends, and what remains after the stop."""
 
 from __future__ import annotations
 

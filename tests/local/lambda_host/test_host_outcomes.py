@@ -1,4 +1,4 @@
-"""What becomes of a batch for each way in which its invocation can end, with the real runtime client on moto's SQS."""
+"""Test what happens to a batch for each outcome of its invocation, with the real runtime client on moto's SQS."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A host that follows a schedule and has a table: what the function finds, how it can end, and what stays."""
+"""Test a host with a schedule and a table: the function's event, the outcomes, and what remains after the stop."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SECOND = timedelta(seconds=1)
 
 
 def template(*, reserved: int = 2, **properties: Any) -> dict[str, Any]:
-    """A table, and a function that writes the events of its schedule into it, on at most so many instances."""
+    """Build a template with a table and a function that writes its schedule's events into it, with this concurrency limit."""
     event = {"Type": "Schedule", "Properties": {"Schedule": "rate(1 minute)", **properties}}
     function = {
         "CodeUri": str(FUNCTIONS),
@@ -56,7 +56,7 @@ def template(*, reserved: int = 2, **properties: Any) -> dict[str, Any]:
 
 
 def keyed_by(name: str) -> dict[str, Any]:
-    """The properties of a table with one key."""
+    """Return the properties of a table with one key."""
     return {
         "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"}],
         "KeySchema": [{"AttributeName": name, "KeyType": "HASH"}],
@@ -67,7 +67,7 @@ def keyed_by(name: str) -> dict[str, Any]:
 def running_schedule(
     folder: Path, endpoint_url: str | None, stack_name: str, **properties: Any
 ) -> Iterator[RunningLambda]:
-    """A host whose schedules come each second."""
+    """Start a host whose schedules run each second."""
     seen: list[Entry] = []
     settings = {"endpoint_url": endpoint_url, "stack_name": stack_name, "schedule_interval": SECOND}
     path = written(folder, template(**properties))
@@ -76,7 +76,7 @@ def running_schedule(
 
 
 def events(endpoint_url: str, stack_name: str) -> dict[str, Any]:
-    """What stands in the table, by the invocations' ids."""
+    """Return the table's items, by the invocations' ids."""
     client = session("us-east-1").client("dynamodb", endpoint_url=endpoint_url)
     items = client.scan(TableName=f"{stack_name}-Events", ConsistentRead=True)["Items"]
     return {item["id"]["S"]: json.loads(item["event"]["S"]) for item in items}

@@ -1,4 +1,4 @@
-"""Functions run inside the host's own process, where a debugger sees them."""
+"""Test functions that run inside the host's own process, for a debugger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intrinsic functions as a table: what is written, what it comes to, and what is said of what cannot be worked out."""
+"""Test intrinsic functions: their values, and the errors for those that cannot be resolved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A poller whose broker answers what no broker should, or which is to stop."""
+"""Test a poller whose broker answers nonsense, or which is stopped."""
 
 from __future__ import annotations
 

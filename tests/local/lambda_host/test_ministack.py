@@ -1,4 +1,4 @@
-"""A host on ministack, another SQS than moto's: from the template to the error queue."""
+"""Test a host on ministack, another SQS than moto's, from the template to the error queue."""
 
 from __future__ import annotations
 

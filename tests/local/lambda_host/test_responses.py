@@ -1,4 +1,4 @@
-"""What Lambda makes of each answer, as a table."""
+"""Test the result of each function response for the messages of its batch."""
 
 from __future__ import annotations
 

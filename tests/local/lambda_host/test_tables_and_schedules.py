@@ -1,4 +1,4 @@
-"""Tables and schedules of a template, as whole values; and what of them AWS would refuse or this host leaves out."""
+"""Test the tables and schedules of a template, and the parts that AWS would refuse or this host leaves out."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ EACH_MINUTE = Schedule("Shop.Orders", "Shop", MINUTE)
 
 
 def table_of(folder: Path, **properties: Any) -> Table:
-    """The one table of a template, with these properties over its keys."""
+    """Parse the one table of a template, with these properties added to its keys."""
     resource = {"Type": "AWS::DynamoDB::Table", "Properties": {**KEYS, **properties}}
     (table,) = read(written(folder, {"Resources": {"Rows": resource}})).tables()
     return table
 
 
 def scheduled(folder: Path, *, function: dict[str, Any] | None = None, **properties: Any) -> Stack:
-    """What runs of a template whose function has one event, a schedule."""
+    """Parse a template whose function has one event, a schedule."""
     events = {"Orders": {"Type": "Schedule", "Properties": {"Schedule": "rate(1 minute)", **properties}}}
     given = {"EventInvokeConfig": {"MaximumRetryAttempts": 0}, **(function or {}), "Events": events}
     return stack_of(read(written(folder, document(function=given))))

@@ -1,4 +1,4 @@
-"""A template → what runs of it, as whole values; and what AWS or this host would refuse."""
+"""Test the parsing of a template, and the notes on parts that this host does not run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What AWS or this host would refuse in a template, as a table of what is said."""
+"""Test the errors for a template that AWS or this host would refuse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AMQP 1.0 on bytes: what is encoded is decoded again, frames are found however they are cut, and nonsense is refused."""
+"""Test AMQP 1.0 encoding and decoding, frames that arrive in parts, and the refusal of malformed bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The broker by itself, in time that the test keeps: no wire, no thread, no waiting."""
+"""Test the broker alone, with the test's clock: no network, no thread, no waiting."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LOCK = 60.0  # seconds
 
 
 class Receiver:
-    """Takes what it has credit for."""
+    """A receiver that takes messages while it has credit."""
 
     settled = False
     session_id: str | None = None

@@ -73,7 +73,7 @@ class OrderHistory:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What happened to all orders so far.
+    """The history of all orders so far.
 
     Args:
         orders: The history of each order.
