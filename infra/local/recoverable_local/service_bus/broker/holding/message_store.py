@@ -1,4 +1,4 @@
-"""The messages that an entity holds, by number, and which of them is to be delivered next."""
+"""Store the messages of an entity by sequence number, and find the next one to deliver."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from recoverable_local.service_bus.broker.holding.messages import Message, State
 
 
-class Shelf:
+class MessageStore:
     """Messages in the order of their sequence numbers, for all or for each session.
 
     Args:
-        by_session: Whether messages are told apart by session.
+        by_session: True if each session has its own order.
     """
 
     def __init__(self, *, by_session: bool) -> None:
@@ -23,21 +23,21 @@ class Shelf:
         self._numbers = itertools.count(1)
 
     def next_number(self) -> int:
-        """A sequence number that nothing has had."""
+        """Return a new sequence number."""
         return next(self._numbers)
 
     def keep(self, message: Message) -> None:
-        """Hold a message, whatever its state."""
+        """Store a message in any state."""
         self._messages[message.sequence_number] = message
 
     def offer(self, message: Message) -> None:
-        """Hold a message that can be delivered."""
+        """Store a message that can be delivered."""
         self.keep(message)
         session_id = message.session_id if self._by_session else None
         heapq.heappush(self._ready.setdefault(session_id, []), message.sequence_number)
 
     def offers(self, session_id: str | None) -> bool:
-        """Whether there is one to deliver; what is gone or taken by now is offered no more."""
+        """True if there is a message to deliver. Drop entries whose message is gone or taken."""
         numbers = self._ready.get(session_id, [])
         while numbers:
             message = self._messages.get(numbers[0])
@@ -47,25 +47,25 @@ class Shelf:
         return False
 
     def take(self, session_id: str | None) -> Message | None:
-        """The next one to deliver, which is not offered any more."""
+        """Return the next message to deliver, and do not offer it again."""
         if not self.offers(session_id):
             return None
         return self._messages[heapq.heappop(self._ready[session_id])]
 
     def remove(self, message: Message) -> None:
-        """Hold a message no longer."""
+        """Remove a message."""
         self._messages.pop(message.sequence_number, None)
 
     def find(self, number: int) -> Message | None:
-        """The message of this number."""
+        """Return the message with this sequence number, if there is one."""
         return self._messages.get(number)
 
     def from_number(self, number: int) -> Iterator[Message]:
-        """All messages from a number on, in order."""
+        """Return all messages from a sequence number on, in order."""
         return (self._messages[each] for each in sorted(self._messages) if each >= number)
 
     def sessions(self) -> list[str]:
-        """The sessions which have a message to deliver, the longest waiting first."""
+        """Return the sessions that have a message to deliver, the longest waiting first."""
         available = (message for message in self.from_number(0) if _available(message))
         return list(dict.fromkeys(each.session_id for each in available if each.session_id is not None))
 

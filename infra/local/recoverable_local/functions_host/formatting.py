@@ -1,4 +1,4 @@
-"""A journal entry → the line that the command prints for it. Pure."""
+"""Format a journal entry as the line that the command prints. Pure."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from recoverable_local.functions_host.journal import Ended, Entry, FunctionLog, 
 from recoverable_local.functions_host.worker.outcomes import Returned, describe
 
 
-def narrate(entry: Entry) -> str:
-    """Say in one line what happened."""
+def format_entry(entry: Entry) -> str:
+    """Describe a journal entry in one line."""
     match entry:
         case Started(pid, functions):
             return f"worker[{pid}] started: {', '.join(functions)}"

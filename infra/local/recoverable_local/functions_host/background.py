@@ -1,4 +1,4 @@
-"""The event loop in which an app is served, in a thread of its own."""
+"""Serve an app in an event loop on a thread of its own."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ import threading
 import warnings
 from concurrent.futures import Future
 
-from recoverable_local.functions_host.serving import Place, Served, serving
+from recoverable_local.functions_host.serving import Served, ServingContext, serving
 
 
-class Running:
-    """Serves an app between `start` and `stop`.
+class BackgroundServer:
+    """Serves an app on a thread, between `start` and `stop`.
 
     Args:
-        place: The app, and where it is run.
+        context: The app, its journal and its settings.
     """
 
-    def __init__(self, place: Place) -> None:
-        self._place = place
+    def __init__(self, context: ServingContext) -> None:
+        self._context = context
         self._ready: Future[Served] = Future()
         self._loop, self._stopping = asyncio.new_event_loop(), asyncio.Event()
         self._thread = threading.Thread(target=self._run, name="functions-host", daemon=True)
 
     def start(self) -> Served:
-        """Load the app and start to read; gives what is run.
+        """Load the app, start to receive, and return the functions that run and those that do not.
 
         Raises:
             AppError: The app cannot be loaded.
@@ -35,7 +35,7 @@ class Running:
         return self._ready.result()
 
     def stop(self) -> None:
-        """Read no more, kill the worker, close the links."""
+        """Stop receiving, kill the worker, and close the links."""
         if self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._stopping.set)
             self._thread.join()
@@ -47,7 +47,7 @@ class Running:
 
     async def _serve(self) -> None:
         try:
-            async with serving(self._place) as run:
+            async with serving(self._context) as run:
                 self._ready.set_result(run)
                 await self._stopping.wait()
         except BaseException as error:
@@ -57,7 +57,7 @@ class Running:
 
 
 def collect_leaks() -> None:
-    """Close what azure-servicebus has left of dropped connections to the garbage collector, while their loop can still do so."""
+    """Collect connections that azure-servicebus dropped without closing them, while their event loop still exists to close them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
         gc.collect()

@@ -1,4 +1,4 @@
-"""What becomes of a message: gone, handed back, deferred, dead-lettered, expired."""
+"""Settle the messages of an entity: remove, return, defer, dead-letter or expire them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from recoverable_local.service_bus.broker.agenda import Clock
+from recoverable_local.service_bus.broker.holding.message_store import MessageStore
 from recoverable_local.service_bus.broker.holding.messages import Message, State, Verb, Verdict
-from recoverable_local.service_bus.broker.holding.shelf import Shelf
 from recoverable_local.service_bus.broker.profile import Profile
 from recoverable_local.service_bus.broker.refusals import RefusedError
 
@@ -15,30 +15,30 @@ _EXPIRED = Verdict(Verb.DEAD_LETTER, "TTLExpiredException", "The message expired
 
 
 @dataclass(frozen=True, slots=True)
-class Endings:
-    """Carries out verdicts on the messages of one entity.
+class Settler:
+    """Applies settlements to the messages of one entity.
 
     Args:
-        profile: What the entity is like.
-        clock: The time, in seconds since 1970.
-        shelf: Its messages.
-        dispatch: Delivers what can be delivered.
-        bury: Gets what is dead-lettered; None for a dead-letter queue, which keeps it.
-        transfer: Gets what cannot be handed on; where None, that is dead-lettered.
+        profile: The entity's settings.
+        clock: Returns the time, in seconds since 1970.
+        store: Its messages.
+        dispatch: Delivers all messages that can be delivered.
+        dead_letter_to: Takes dead-lettered messages; None for a dead-letter queue, which keeps them.
+        transfer_to: Takes messages that cannot be forwarded; None dead-letters them.
     """
 
     profile: Profile
     clock: Clock
-    shelf: Shelf
+    store: MessageStore
     dispatch: Callable[[], None]
-    bury: Callable[[Message], None] | None
-    transfer: Callable[[Message], None] | None
+    dead_letter_to: Callable[[Message], None] | None
+    transfer_to: Callable[[Message], None] | None
 
     def apply(self, message: Message, verdict: Verdict) -> None:
-        """Do what was decided of a message whose lock has ended."""
+        """Apply a settlement to a message whose lock has ended."""
         match verdict.verb:
             case Verb.COMPLETE:
-                self.shelf.remove(message)
+                self.store.remove(message)
             case Verb.DEAD_LETTER:
                 self.dead_letter(message, verdict)
             case Verb.ABANDON | Verb.DEFER | Verb.RELEASE:
@@ -57,7 +57,7 @@ class Endings:
         elif message.expired(self.clock()):
             self.expire(message)
         elif message.state is State.ACTIVE:
-            self.shelf.offer(message)
+            self.store.offer(message)
             self.dispatch()
 
     def _exhausted(self, message: Message) -> bool:
@@ -65,29 +65,29 @@ class Endings:
         return limit is not None and message.state is State.ACTIVE and message.delivery_count >= limit
 
     def dead_letter(self, message: Message, verdict: Verdict) -> None:
-        """Put a message among the dead letters; a dead letter stays where it is."""
+        """Dead-letter a message; a dead letter stays where it is."""
         message.content = message.content.with_application(verdict.changes())
-        self.shelf.remove(message)
-        if self.bury is None:
-            self.shelf.offer(message)
+        self.store.remove(message)
+        if self.dead_letter_to is None:
+            self.store.offer(message)
             self.dispatch()
         else:
-            self.bury(message)
+            self.dead_letter_to(message)
 
-    def strand(self, message: Message, refused: RefusedError) -> None:
-        """Put a message where it can be found that could not be handed on; a dead letter stays where it is."""
+    def transfer(self, message: Message, refused: RefusedError) -> None:
+        """Move a message that could not be forwarded to the transfer dead-letter queue; a dead letter stays where it is."""
         why = Verdict(Verb.DEAD_LETTER, refused.condition, refused.description)
-        if self.transfer is None:
+        if self.transfer_to is None:
             self.dead_letter(message, why)
             return
         message.content = message.content.with_application(why.changes())
-        self.transfer(message)
+        self.transfer_to(message)
 
     def expire(self, message: Message) -> None:
-        """End the life of a message, unless it is gone or somebody is at it, or is a dead letter."""
-        here = self.shelf.find(message.sequence_number) is message and message.lock is None
+        """Remove a message whose time to live is over, unless it is gone or locked; dead-letter it if the entity does so."""
+        here = self.store.find(message.sequence_number) is message and message.lock is None
         if not here or not message.expired(self.clock()):
             return
-        self.shelf.remove(message)
-        if self.profile.buries_expired:
+        self.store.remove(message)
+        if self.profile.dead_letters_expired:
             self.dead_letter(message, _EXPIRED)

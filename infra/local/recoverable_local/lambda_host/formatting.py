@@ -1,4 +1,4 @@
-"""A journal entry → the line that the command prints for it. Pure."""
+"""Format a journal entry as the line that the command prints. Pure."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from recoverable_local.lambda_host.journal import (
 )
 
 
-def narrate(entry: Entry) -> str:
-    """Say in one line what happened."""
+def format_entry(entry: Entry) -> str:
+    """Describe a journal entry in one line."""
     match entry:
         case Started(function, pid):
             return f"{function}[{pid}] started"
@@ -50,10 +50,10 @@ def _trouble(entry: Throttled | Expired | BrokerTrouble) -> str:
         case Throttled(function, ()):
             return f"{function} is throttled: its schedule waits for one of its reserved instances"
         case Expired(function, ()):
-            return f"{function} was not free in time: its schedule leaves this invocation out"
+            return f"{function} had no free instance in time: its schedule skips this invocation"
         case Throttled(function, ids):
             return f"{function} is throttled: {len(ids)} message(s) wait for one of its reserved instances"
         case Expired(function, ids):
-            return f"{function} was not free in time: {len(ids)} message(s) are on the queue again, one receive older"
+            return f"{function} had no free instance in time: {len(ids)} message(s) are visible again, with this receive counted"
         case BrokerTrouble(call, error, then):
             return f"{call} failed: {error}; {then}"
