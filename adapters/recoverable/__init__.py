@@ -1,4 +1,4 @@
-"""Immediate retries, delayed retries and an error queue with the reason on it, for functions that read queues."""
+"""Give functions that read queues immediate retries, delayed retries and an error queue that keeps the reason of each failure."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ GROUP = "recoverable.commands"
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """A verb of ours.
+    """A command of this project, such as `demo aws`.
 
     Args:
         summary: one line for `--help`.
@@ -35,10 +35,10 @@ VERBS = {
     "local azure": Verb("run a Function App on a local Service Bus", "local-azure"),
     "local service-bus": Verb("serve a Service Bus namespace on loopback", "local-azure"),
     "timeouts": Verb("preview stored timeouts, and move them to native delivery", "aws"),
-    "demo aws": Verb("watch the example shop's orders climb the ladder", "local"),
+    "demo aws": Verb("watch the example shop's orders fail, retry and reach the error queue", "local"),
     "demo azure": Verb("watch the same orders on a local Service Bus", "local-azure"),
 }
-"""Our verbs by their words, also those of a distribution that is not installed: the command then says what to install."""
+"""The verbs of this project, also those of a distribution that is not installed: the command then says what to install."""
 
 _HELP = ("-h", "--help")
 
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb, and return its exit status.
 
     Args:
-        arguments: what stands after `recoverable` on the command line; None for this process's.
+        arguments: the words after `recoverable` on the command line; None for this process's.
 
     Raises:
         SystemExit: the verb's arguments are wrong, or its help was asked for.

@@ -8,12 +8,12 @@ if TYPE_CHECKING:
 else:
 
     def dataclass_transform(**_: object) -> object:
-        """Tell type checkers alone."""
+        """Return a decorator that changes nothing: the real one is for type checkers alone."""
         return lambda cls: cls
 
 
 class Default:
-    """A field's default value where the field is given by name only."""
+    """A default value of a field that is given by name only."""
 
     __slots__ = ("value",)
 
