@@ -10,8 +10,7 @@ from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from recoverable.azure.settings import below
-from recoverable.azure.settings import read as setting
+from recoverable.azure.settings import find_setting, settings_below
 from recoverable.checks import checked_delay, checked_queue
 from recoverable.rate_limit.settings import StoreUnavailable
 from recoverable.rate_limit.state import Snapshot, from_item, to_item
@@ -172,12 +171,12 @@ def table_client(connection: str, table: str, patience: float) -> TableClient:
 
     once: dict[str, Any] = {"connection_timeout": patience / 2, "read_timeout": patience / 2, "retry_total": 0}
     for path in (connection, f"AzureWebJobs{connection}"):
-        if text := setting(path, os.environ):
+        if text := find_setting(path, os.environ):
             return TableClient.from_connection_string(text.strip(" ;"), table, **once)
         if endpoint := endpoint_of(path, os.environ):
             from recoverable.azure.process_client import credential_for
 
-            return TableClient(endpoint, table, credential=credential_for(below(path, os.environ)), **once)
+            return TableClient(endpoint, table, credential=credential_for(settings_below(path, os.environ)), **once)
     raise ValueError(
         f"{connection!r} is not among the app settings; add {connection} with a connection string, or {connection}__accountName"
     )
@@ -185,5 +184,7 @@ def table_client(connection: str, table: str, patience: float) -> TableClient:
 
 def endpoint_of(path: str, settings: Mapping[str, str]) -> str | None:
     """The account's table endpoint by the settings for an identity (Functions, "Connecting to host storage with an identity")."""
-    account = setting(f"{path}__accountName", settings)
-    return setting(f"{path}__tableServiceUri", settings) or (account and f"https://{account}.table.core.windows.net")
+    account = find_setting(f"{path}__accountName", settings)
+    return find_setting(f"{path}__tableServiceUri", settings) or (
+        account and f"https://{account}.table.core.windows.net"
+    )
