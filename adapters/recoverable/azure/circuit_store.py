@@ -10,7 +10,8 @@ from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from recoverable.azure.settings import find_setting, settings_below
+from recoverable.azure.settings import find_setting as setting
+from recoverable.azure.settings import settings_below
 from recoverable.checks import checked_delay, checked_queue
 from recoverable.rate_limit.settings import StoreUnavailable
 from recoverable.rate_limit.state import Snapshot, from_item, to_item
@@ -171,7 +172,7 @@ def table_client(connection: str, table: str, patience: float) -> TableClient:
 
     once: dict[str, Any] = {"connection_timeout": patience / 2, "read_timeout": patience / 2, "retry_total": 0}
     for path in (connection, f"AzureWebJobs{connection}"):
-        if text := find_setting(path, os.environ):
+        if text := setting(path, os.environ):
             return TableClient.from_connection_string(text.strip(" ;"), table, **once)
         if endpoint := endpoint_of(path, os.environ):
             from recoverable.azure.process_client import credential_for
@@ -184,7 +185,5 @@ def table_client(connection: str, table: str, patience: float) -> TableClient:
 
 def endpoint_of(path: str, settings: Mapping[str, str]) -> str | None:
     """The account's table endpoint by the settings for an identity (Functions, "Connecting to host storage with an identity")."""
-    account = find_setting(f"{path}__accountName", settings)
-    return find_setting(f"{path}__tableServiceUri", settings) or (
-        account and f"https://{account}.table.core.windows.net"
-    )
+    account = setting(f"{path}__accountName", settings)
+    return setting(f"{path}__tableServiceUri", settings) or (account and f"https://{account}.table.core.windows.net")
