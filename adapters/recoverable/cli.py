@@ -100,4 +100,4 @@ def _overview(arguments: list[str], verbs: dict[str, Verb]) -> int:
 
 def _usage(verbs: dict[str, Verb]) -> str:
     lines = "\n".join(f"  {verb:<18} {about.summary}" for verb, about in verbs.items())
-    return f"usage: recoverable COMMAND [options]\n\ncommands:\n{lines}\n\n`recoverable COMMAND --help` tells more.\n"
+    return f"usage: recoverable COMMAND [options]\n\ncommands:\n{lines}\n\n`recoverable COMMAND --help` shows more.\n"

@@ -62,7 +62,7 @@ class Limit:
 
     def __init__(self, seconds: float) -> None:
         self._loop = asyncio.get_running_loop()
-        self._task: asyncio.Task[Any] = asyncio.current_task()  # type: ignore[assignment]  # who awaits is in one
+        self._task: asyncio.Task[Any] = asyncio.current_task()  # type: ignore[assignment]  # code that awaits is in a task
         self._timer = self._loop.call_later(seconds, self._cancel)
         self.cancelled = 0
 

@@ -80,7 +80,7 @@ class SqsEndpoint:
             longest_delay=longest_delay,
             timeouts=timeouts,
         )
-        # with the error queue resolved, for those who set up queues
+        # with the error queue resolved, for code that creates queues
         self.recoverability = self._processor.recoverability
         self.__name__ = self.__qualname__ = name_of(handler)
         self.__doc__ = getattr(handler, "__doc__", None)
@@ -108,7 +108,7 @@ class SqsEndpoint:
         unfinished = self._processor.process(event, context, self._run_handlers, partial=self._partial_responses)
         if unfinished and not self._partial_responses:
             raise UnfinishedBatch(
-                f"{len(unfinished)} of {len(event['Records'])} messages of '{unfinished[0].message.queue}' come back; the others are deleted"
+                f"{len(unfinished)} of {len(event['Records'])} messages of '{unfinished[0].message.queue}' will be redelivered; the others are deleted"
             )
         return response(unfinished)
 

@@ -10,7 +10,7 @@ from recoverable.config import Failed, Recoverability
 from recoverable.frozen import Frozen
 
 PREFIXES = ("AzureWebJobs{}", "{}", "ConnectionStrings__{}", "SERVICEBUSCONNSTR_{}", "CUSTOMCONNSTR_{}")
-"""Where the host looks for a connection, in this order (azure-webjobs-sdk, `GetWebJobsConnectionSection`; App Service, "Connection strings")."""
+"""The app settings in which the host looks for a connection, in this order (azure-webjobs-sdk, `GetWebJobsConnectionSection`; App Service, "Connection strings")."""
 
 
 class ConnectionString(Frozen):

@@ -111,7 +111,7 @@ class Limiter:
     def release_probe(self, delivery: Delivery) -> None:
         """Let another message be the probe at once, if this one was, for it is handed back."""
         if self._probe is delivery:
-            self._release("probe gave up", self._clock())
+            self._release("probe released", self._clock())
 
     def _refresh(self) -> None:
         """Read the store, unless this invocation has."""

@@ -40,7 +40,7 @@ class RateLimit(Frozen):
     """Settings for attempting one message at a time while all attempts fail, until one succeeds.
 
     Args:
-        consecutive_failures: how many attempts in a row must fail, 1 to 10,000.
+        consecutive_failures: the number of attempts in a row that must fail, 1 to 10,000.
         wait: the time between two attempts while limited, 0 to 15 minutes (default: NServiceBus, "Automatic rate limiting").
         max_hold: a message that is deferred for longer is attempted, and its failures count, so that no failure stays hidden for ever.
         on_started: called without arguments when limiting starts; what it raises is logged and changes nothing.

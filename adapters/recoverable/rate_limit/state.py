@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal, Protocol, TypeAlias
 
     class RateLimit(Protocol):
-        """The settings that the decisions need; see `settings.RateLimit`."""
+        """A view of `settings.RateLimit` with the settings that the decisions need."""
 
         @property
         def consecutive_failures(self) -> int:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         def max_hold(self) -> timedelta:
             """Return how long a message may wait."""
 
-    Outcome: TypeAlias = Literal["succeeded", "failed", "probe failed", "probe gave up"]
+    Outcome: TypeAlias = Literal["succeeded", "failed", "probe failed", "probe released"]
 
 LONGEST_WAIT = timedelta(minutes=15)
 """The longest delay of one message in SQS (Amazon SQS delay queues), and so the longest deferral on each platform."""
@@ -46,11 +46,11 @@ PROBE_SHARE = 10
 """A probe waits for this part (one tenth) of the outage's age: the end is found within a tenth of it, without a probe each `wait`."""
 
 LEASE = timedelta(seconds=30)
-"""How long other messages wait for a probe that does not end, such as one whose process died."""
+"""The time that other messages wait for a probe that does not end, such as one whose process died."""
 
 
 class Closed(Frozen):
-    """All messages are attempted.
+    """A closed circuit: all messages are attempted.
 
     Args:
         failures: how many attempts in a row have failed.
@@ -60,11 +60,11 @@ class Closed(Frozen):
 
 
 class Open(Frozen):
-    """One message is attempted at a time.
+    """An open circuit: one message is attempted at a time.
 
     Args:
-        since: when limiting started.
-        next_at: no attempt starts before.
+        since: when it opened.
+        next_at: when the next attempt may start.
     """
 
     since: datetime

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     Log: TypeAlias = Callable[[Literal["info", "warning"], str], None]
 
 MAX_TRIES = 3
-"""How often one success tries to close the circuit while other instances change it too; after that, another success closes it."""
+"""The number of times that one success tries to close the circuit while other instances change it too; after that, another success closes it."""
 
 LEAVE_ALONE_FOR = timedelta(seconds=10)
-"""How long a store that could not be read is not called again: else each invocation would wait for its time-out."""
+"""The time for which a store that could not be read is not called again: else each invocation would wait for its time-out."""
 
 
 def call_within(timeout: float, executor: Executor, call: Callable[[], T]) -> T:

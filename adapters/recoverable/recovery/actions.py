@@ -69,4 +69,4 @@ class Discard:
 
 
 Action = ImmediateRetry | DelayedRetry | MoveToError | Discard
-"""What a policy may answer."""
+"""The actions that a policy may return."""
