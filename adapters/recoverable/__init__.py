@@ -1,4 +1,4 @@
-"""Give functions that read queues immediate retries, delayed retries and an error queue that keeps the reason of each failure."""
+"""Give functions that read queues immediate retries, delayed retries and an error queue with the reason of a failure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Check settings when they are made: each check returns the value, or raises an error with the value and what to write instead."""
+"""Check settings when they are made.
+
+Each check returns the value, or raises an error with the value and what to write instead.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Run the command `recoverable`: find a verb among the installed entry points, and hand its arguments to its module.
 
-A distribution registers a verb in the group `recoverable.commands`, its words joined by a dot: `local.aws`. The module has
-`configure(parser)`, which adds its arguments, and `run(arguments)`, which returns the exit status. It is imported only when the verb is
-used, so that no verb needs what another one needs.
+A distribution registers a verb in the group `recoverable.commands`, its words joined by a dot: `local.aws`. The module
+has `configure(parser)`, which adds its arguments, and `run(arguments)`, which returns the exit status. It is imported
+only when the verb is used, so that no verb needs what another one needs.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ VERBS = {
     "demo aws": Verb("watch the example shop's orders fail, retry and reach the error queue", "local"),
     "demo azure": Verb("watch the same orders on a local Service Bus", "local-azure"),
 }
-"""The verbs of this project, also those of a distribution that is not installed: the command then says what to install."""
+"""The verbs of this project, also those of a distribution that is not installed: the command then says what to
+install."""
 
 _HELP = ("-h", "--help")
 

@@ -53,8 +53,8 @@ class Immediate(Frozen):
     """Settings for immediate retries: the attempts that follow a failure without delay.
 
     Args:
-        max_retries: immediate retries in each round, 0 to 994; 5 makes 6 attempts (default: NServiceBus, "Immediate retries").
-            With a custom policy, write here the most immediate retries that it grants.
+        max_retries: immediate retries in each round, 0 to 994; 5 makes 6 attempts (default: NServiceBus, "Immediate
+            retries"). With a custom policy, write here the most immediate retries that it grants.
 
     Raises:
         TypeError: not a whole number.
@@ -73,10 +73,11 @@ class Delayed(Frozen):
     Args:
         max_retries: delayed retries, 0 to 1,000 (default: NServiceBus, "Delayed retries").
         time_increase: the n-th delay is n times this; up to 365 days.
-        backoff: instead of `time_increase`, a function from the number of delayed retries made so far to the next delay, such as
-            `Exponential`.
-        jitter: the part of each delay, 0.0 to 1.0, that is random, so that messages that failed together do not come back together;
-            1.0 is the "full jitter" of "Exponential Backoff And Jitter" (AWS Architecture Blog). Jitter only makes a delay shorter.
+        backoff: instead of `time_increase`, a function from the number of delayed retries made so far to the next
+            delay, such as `Exponential`.
+        jitter: the part of each delay, 0.0 to 1.0, that is random, so that messages that failed together do not come
+            back together; 1.0 is the "full jitter" of "Exponential Backoff And Jitter" (AWS Architecture Blog). Jitter
+            only makes a delay shorter.
         max_total_time: no more delayed retries once this long has passed since the first (the rule of NServiceBus 5).
 
     Raises:
@@ -104,7 +105,8 @@ class Failed(Frozen):
     """Settings for the error queue: its name, and which failures go there at once.
 
     Args:
-        error_queue: the queue's name, as the platform names it. When not given: the environment's `RECOVERABLE_ERROR_QUEUE`, else "error".
+        error_queue: the queue's name, as the platform names it. When not given: the environment's
+            `RECOVERABLE_ERROR_QUEUE`, else "error".
         unrecoverable: exception types (subclasses count) or predicates, in addition to `MessageDeserializationError`.
 
     Raises:

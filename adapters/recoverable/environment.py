@@ -1,4 +1,7 @@
-"""Hold what an invocation works with: client, clock and deadline; a test passes its own through one context variable."""
+"""Hold what an invocation works with: client, clock and deadline.
+
+A test passes its own through one context variable.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,8 @@ class Environment:
         clock: returns the time.
         deadline: returns what stops a plain handler; not used on Functions.
         runner: returns what runs coroutines; None for the thread's own.
-        wrap_handler: returns a handler that a test observes, plain or coroutine as it was; None where the deadline observes.
+        wrap_handler: returns a handler that a test observes, plain or coroutine as it was; None where the deadline
+            observes.
         kept: state of each endpoint that the process keeps from one invocation to the next.
     """
 

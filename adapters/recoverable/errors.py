@@ -8,14 +8,17 @@ from recoverable.checks import checked_delay
 
 
 class MessageDeserializationError(Exception):
-    """Raised when a message cannot be read: a retry would not help, so it moves to the error queue at once, as all unrecoverable failures do."""
+    """Raised when a message cannot be read.
+
+    A retry would not help, so it moves to the error queue at once, as all unrecoverable failures do.
+    """
 
 
 class RetryAfter(Exception):
     """Raised by a handler that knows when to try again, such as after a 429 with Retry-After.
 
-    The message gets a delayed retry with that delay, without immediate retries first; when no delayed retry remains, it moves to the
-    error queue.
+    The message gets a delayed retry with that delay, without immediate retries first; when no delayed retry remains, it
+    moves to the error queue.
 
     Args:
         delay: how long to wait, 0 to 365 days.
@@ -35,15 +38,24 @@ class RetryAfter(Exception):
 
 
 class HandlerTimeout(Exception):
-    """Raised for a handler that ran too long: longer than `handler_timeout`, or than the whole invocation less the reserve for settling."""
+    """Raised for a handler that ran too long.
+
+    It ran longer than `handler_timeout`, or than the whole invocation less the reserve for settling.
+    """
 
 
 class UnreportedFailure(Exception):
-    """Raised for a message that was delivered again and again without a recorded outcome: time-out, crash, lack of memory."""
+    """Raised for a message that was delivered again and again without a recorded outcome.
+
+    Such as after a time-out, a crash or lack of memory.
+    """
 
 
 class TimeUp(BaseException):
-    """Raised inside a handler whose time is up; no `Exception`, for a handler's own `except Exception` must not swallow it."""
+    """Raised inside a handler whose time is up.
+
+    It is no `Exception`, for a handler's own `except Exception` must not swallow it.
+    """
 
 
 for _error in (MessageDeserializationError, RetryAfter, HandlerTimeout, UnreportedFailure):

@@ -1,4 +1,7 @@
-"""Name the headers, and read and write their counters and dates. What cannot be read counts as absent: headers are untrusted."""
+"""Name the headers, and read and write their counters and dates.
+
+What cannot be read counts as absent: headers are untrusted.
+"""
 
 from __future__ import annotations
 
@@ -63,6 +66,9 @@ def read_date(headers: Mapping[str, str], name: str) -> datetime | None:
 
 
 def write_date(moment: datetime) -> str:
-    """Return the moment in NServiceBus's form, to the microsecond; not by `strftime`, which writes years before 1000 too short."""
+    """Return the moment in NServiceBus's form, to the microsecond.
+
+    It does not use `strftime`, which writes years before 1000 too short.
+    """
     text = moment.astimezone(UTC).isoformat(" ", "microseconds")
     return f"{text[:19]}:{text[20:26]} Z"

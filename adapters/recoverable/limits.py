@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 MAX_IMMEDIATE = 994
-"""SQS allows a maxReceiveCount of 1,000 at most (SetQueueAttributes, RedrivePolicy), which must be immediate retries + 6."""
+"""SQS allows a maxReceiveCount of 1,000 at most (SetQueueAttributes, RedrivePolicy), which must be immediate retries +
+6."""
 
 MAX_DELAYED = 1_000
-"""After this many delayed retries a message moves to the error queue, whatever a policy says: nothing retries for ever."""
+"""After this many delayed retries a message moves to the error queue, whatever a policy says: nothing retries for
+ever."""
 
 MAX_COUNT = 10_000
 """A counter in a header above this was not written by this package and reads as 0."""

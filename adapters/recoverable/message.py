@@ -66,7 +66,10 @@ class Message:
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """Return the headers and the user's own text attributes; they cannot be changed, for a retry starts from what was received."""
+        """Return the headers and the user's own text attributes.
+
+        They cannot be changed, for a retry starts from what was received.
+        """
         if callable(self._headers):
             self._headers = self._headers()
         return MappingProxyType(self._headers)
@@ -83,7 +86,8 @@ class Message:
         """Return the body as bytes.
 
         Raises:
-            MessageDeserializationError: the body is not here, such as one that its sender stored in S3, or cannot be encoded as UTF-8.
+            MessageDeserializationError: the body is not here, such as one that its sender stored in S3, or cannot be
+                encoded as UTF-8.
         """
         raw = self._raw()
         return raw if isinstance(raw, bytes) else self._parsed(raw.encode)
@@ -126,7 +130,8 @@ class Message:
             model: a class with `model_validate_json`, such as pydantic's, or a function from bytes.
 
         Raises:
-            MessageDeserializationError: the model raised ValueError, TypeError or KeyError; other errors pass as they are.
+            MessageDeserializationError: the model raised ValueError, TypeError or KeyError; other errors pass as they
+                are.
         """
         parse_body = getattr(model, "model_validate_json", model)
         return self._parsed(lambda: parse_body(self.body))

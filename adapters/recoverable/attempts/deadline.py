@@ -21,20 +21,24 @@ if TYPE_CHECKING:
 NEVER = float("inf")
 
 TOLERANCE = 0.01
-"""Seconds that a handler may be stopped too late: all handlers of an invocation have nearly the same deadline, so one timer serves them."""
+"""Seconds that a handler may be stopped too late: all handlers of an invocation have nearly the same deadline, so one
+timer serves them."""
 
 AGAIN = 0.5
-"""Seconds after which a stopped handler that has not ended is stopped again: it would otherwise use up the time for settling."""
+"""Seconds after which a stopped handler that has not ended is stopped again: it would otherwise use up the time for
+settling."""
 
 SHORTEST = 0.001
 """Seconds that a timer is set to at least; 0 would disarm it."""
 
 
 class Deadline:
-    """A deadline by SIGALRM for the handlers of one invocation; as a context manager it restores the signal's handler and the timer.
+    """A deadline by SIGALRM for the handlers of one invocation.
 
-    It can stop only the main thread of a POSIX system, and only between two steps of Python code. Elsewhere handlers just run, and the
-    host's own time-out ends them; so too after a handler that used the signal itself.
+    As a context manager it restores the signal's handler and the timer.
+
+    It can stop only the main thread of a POSIX system, and only between two steps of Python code. Elsewhere handlers
+    just run, and the host's own time-out ends them; so too after a handler that used the signal itself.
     """
 
     __slots__ = ("_before", "_ends", "_inside", "_rings", "_works")

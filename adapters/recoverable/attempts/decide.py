@@ -1,4 +1,7 @@
-"""Decide about a message and log the decision: the failure side that both clouds share, imported when something first fails."""
+"""Decide about a message and log the decision.
+
+This is the failure side that both clouds share. It is imported when something first fails.
+"""
 
 from __future__ import annotations
 

@@ -52,9 +52,12 @@ async def within(seconds: float, awaitable: Awaitable[Any]) -> Any:
 
 
 class Limit:
-    """A time limit for the task that it is made in: cancels it when its time is up, and again as long as it does not end.
+    """A time limit for the task that it is made in.
 
-    `asyncio.timeout` cancels once. A handler that then awaits, such as the end of a connection, would use up the time for settling.
+    It cancels the task when its time is up, and again as long as it does not end.
+
+    `asyncio.timeout` cancels once. A handler that then awaits, such as the end of a connection, would use up the time
+    for settling.
 
     Args:
         seconds: the time that the task has.
@@ -79,7 +82,10 @@ class Limit:
 
 
 async def to_its_end(awaitable: Awaitable[Any]) -> Any:
-    """Await, and await the result too if it is awaitable: a wrapper may be a coroutine and return the handler's coroutine unawaited."""
+    """Await, and await the result too if it is awaitable.
+
+    A wrapper may be a coroutine and return the handler's coroutine unawaited.
+    """
     result = await awaitable
     while isinstance(result, Coroutine | asyncio.Future):
         result = await result

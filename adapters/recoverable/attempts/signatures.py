@@ -30,7 +30,10 @@ def check(handler: Any) -> None:
 
 
 def _check_arguments(handler: Any) -> None:
-    """Refuse a handler that takes no argument or needs more than one; accept one without a readable signature, such as a built-in."""
+    """Refuse a handler that takes no argument or needs more than one.
+
+    Accept one without a readable signature, such as a built-in.
+    """
     function = handler if hasattr(handler, "__code__") else handler.__call__
     code = getattr(function, "__code__", None)
     if isinstance(handler, partial) or code is None or code_flags(function) & ANY_NUMBER:

@@ -1,4 +1,7 @@
-"""Call SQS: send, delete and change visibility in batches, and log what failed. No other module of the endpoint calls it."""
+"""Call SQS: send, delete and change visibility in batches, and log what failed.
+
+No other module of the endpoint calls it.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,8 @@ Call = Callable[["SQSClient", str, Any], Any]
 def sqs_client(region: str, timeout: float) -> SQSClient:
     """Return the process's client for a region, made at the first failure.
 
-    It tries each call once: a resend after a lost answer would make a second copy, and an unsettled message is redelivered anyway.
+    It tries each call once: a resend after a lost answer would make a second copy, and an unsettled message is
+    redelivered anyway.
 
     Args:
         region: such as "eu-central-1".
@@ -44,7 +48,10 @@ def sqs_client(region: str, timeout: float) -> SQSClient:
 
 
 class BatchOperation(NamedTuple):
-    """A batch operation of SQS; `consequence` says, for the log, what happens to messages for which it failed, and what to do."""
+    """A batch operation of SQS.
+
+    `consequence` says, for the log, what happens to messages for which it failed, and what to do.
+    """
 
     name: str
     call: Call
@@ -54,18 +61,20 @@ class BatchOperation(NamedTuple):
 SEND = BatchOperation(
     "SendMessageBatch",
     lambda client, url, entries: client.send_message_batch(QueueUrl=url, Entries=entries),
-    "They stay on the queue and will be redelivered after their visibility timeout. Check Failed(error_queue) and the permission sqs:SendMessage.",
+    "They stay on the queue and will be redelivered after their visibility timeout. "
+    "Check Failed(error_queue) and the permission sqs:SendMessage.",
 )
 DELETE = BatchOperation(
     "DeleteMessageBatch",
     lambda client, url, entries: client.delete_message_batch(QueueUrl=url, Entries=entries),
-    "They are not reported as failed: the event source mapping deletes them, or they are redelivered if the invocation fails. "
-    "Check the permission sqs:DeleteMessage.",
+    "They are not reported as failed: the event source mapping deletes them, or they are redelivered if the invocation "
+    "fails. Check the permission sqs:DeleteMessage.",
 )
 CHANGE_VISIBILITY = BatchOperation(
     "ChangeMessageVisibilityBatch",
     lambda client, url, entries: client.change_message_visibility_batch(QueueUrl=url, Entries=entries),
-    "They will be redelivered after their visibility timeout, not after the delay that was decided. Check the permission sqs:ChangeMessageVisibility.",
+    "They will be redelivered after their visibility timeout, not after the delay that was decided. "
+    "Check the permission sqs:ChangeMessageVisibility.",
 )
 
 
@@ -98,9 +107,9 @@ class Broker:
     def send(self, batch: list[Copy]) -> list[Delivery]:
         """Send a batch of copies to their queue, and return the deliveries whose copy is confirmed.
 
-        A refused batch is resent one by one, for one bad entry must not hold back nine good ones; a lost answer is no refusal.
-        A queue may take smaller messages than SQS's limit (`MaximumMessageSize`): a copy that is too large is resent without the fault
-        headers that may be trimmed.
+        A refused batch is resent one by one, for one bad entry must not hold back nine good ones; a lost answer is no
+        refusal. A queue may take smaller messages than SQS's limit (`MaximumMessageSize`): a copy that is too large is
+        resent without the fault headers that may be trimmed.
         """
         result = self._send_batch(batch)
         if result.refused and len(batch) > 1:
@@ -171,7 +180,10 @@ def log_failed_call(operation: BatchOperation, queue: Queue, items: list[Item], 
 
 
 def describe_error(error: Exception) -> str:
-    """Return a text about an error for the log: AWS's own text; of any other error the type alone, for its text may quote what was to be sent."""
+    """Return a text about an error for the log.
+
+    It is the text of AWS's answer. Of any other error it is the type alone, for its text may quote what was to be sent.
+    """
     if isinstance(error, ModuleNotFoundError):
         return f"{error}; Lambda's runtimes bring boto3, elsewhere: pip install 'recoverable[aws]'"
     return str(error) if is_answer(error) else type(error).__name__

@@ -31,7 +31,10 @@ Entry = dict[str, Any]
 
 
 class Copy(NamedTuple):
-    """A copy to send: its original, its queue, its headers and attributes, and all that as an entry without its batch's Id."""
+    """A copy to send.
+
+    It has its original, its queue, its headers and attributes, and these as an entry without its batch's Id.
+    """
 
     delivery: Delivery
     to: Queue
@@ -40,7 +43,10 @@ class Copy(NamedTuple):
 
 
 def copy_of(delivery: Delivery, forward: Forward, *, source: Queue, to: Queue) -> Copy | None:
-    """Return the copy: the same body and attributes, with the headers changed; None when it is too large even without fault headers."""
+    """Return the copy: the same body and attributes, with the headers changed.
+
+    Return None when it is too large even without fault headers.
+    """
     wire = changed(wire_of(delivery.message.native), forward)
     record = delivery.message.native
     room = [name for name in FIRST_TO_TRIM if any(header.startswith(name) for header in wire.headers)]
@@ -61,7 +67,10 @@ def without_faults(copy: Copy) -> Copy | None:
 
 
 def changed(wire: Wire, forward: Forward) -> Wire:
-    """Return the record with the headers changed; a changed header replaces an attribute of its name, for it is newer."""
+    """Return the record with the headers changed.
+
+    A changed header replaces an attribute of its name, for it is newer.
+    """
     headers = {name: text for name, text in {**wire.headers, **forward.changes}.items() if text is not None}
     attributes = {name: value for name, value in wire.attributes.items() if name not in forward.changes}
     return Wire(wire.body, headers, attributes, wire.wrapper)
@@ -81,7 +90,10 @@ def entry_of(record: dict[str, Any], wire: Wire) -> Entry:
 
 
 def in_json(value: object) -> str:
-    """Return the value as JSON; its characters are escaped only where SQS does not take one, for that may double the size."""
+    """Return the value as JSON.
+
+    Its characters are escaped only where SQS does not take one, for that may double the size.
+    """
     text = json.dumps(value, ensure_ascii=False)
     return text if re.fullmatch(TEXT, text) else json.dumps(value)
 
@@ -122,7 +134,10 @@ def addressed(delivery: Delivery, forward: Forward, source: Queue, to: Queue) ->
 
 
 def identity(delivery: Delivery, source: Queue, to: Queue) -> str:
-    """Return a copy's own id, without counters: so one original makes at most one copy per destination where the broker deduplicates."""
+    """Return a copy's own id, without counters.
+
+    So one original makes at most one copy per destination where the broker deduplicates.
+    """
     parts = (source.region, source.account, source.name, delivery.message.native["messageId"], to.account, to.name)
     return sha256("\n".join(parts).encode()).hexdigest()
 
@@ -143,7 +158,10 @@ def destination(name: str, source: Queue) -> Queue:
 
 
 def region_of(host: str) -> str | None:
-    """Return the region in a queue URL's host, `sqs.{region}.amazonaws.com`; None for other hosts, such as a local server."""
+    """Return the region in a queue URL's host, `sqs.{region}.amazonaws.com`.
+
+    Return None for other hosts, such as a local server.
+    """
     service, _, rest = host.partition(".")
     return rest.partition(".")[0] if service == "sqs" and "amazonaws." in rest else None
 
@@ -158,7 +176,7 @@ def size(entry: Entry) -> int:
 
 
 def trim(headers: dict[str, str], beginning: str, excess: int) -> None:
-    """Cut as many characters as the excess has bytes from the headers whose names begin so, and remove those that get empty."""
+    """Cut as many characters as the excess has bytes from the headers whose names begin so; remove empty ones."""
     for name in [name for name in headers if name.startswith(beginning)]:
         text = headers[name]
         headers[name] = text[: max(len(text) - excess, 0)]

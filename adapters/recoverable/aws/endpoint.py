@@ -31,17 +31,19 @@ class SqsEndpoint:
     """A Lambda handler that gives each message of an SQS queue immediate retries, delayed retries and an error queue.
 
     Args:
-        handler: your function, plain or coroutine; it gets one `Message`, and each exception that it raises is a failed attempt.
+        handler: your function, plain or coroutine; it gets one `Message`, and each exception that it raises is a failed
+            attempt.
         recoverability: the settings for retries and the error queue.
-        client: a boto3 SQS client, instead of the ones made at the first failure: for the region of both queues, and one that tries each
-            call once with a time-out of half of `settle_within`, as `recoverable.aws.client.sqs_client` makes it.
+        client: a boto3 SQS client, instead of the ones made at the first failure: for the region of both queues, and
+            one that tries each call once with a time-out of half of `settle_within`, as
+            `recoverable.aws.client.sqs_client` makes it.
         clock: returns the time, aware of its zone.
         counter: "native" to count by the broker's receive count; "header" to retry by copies that carry the count.
         concurrency: how many messages a coroutine handler works on at once.
         handler_timeout: how long it may work on one message; None for as long as the invocation allows.
         settle_within: the part of the invocation's time that is kept for settling.
-        partial_responses: False where the event source mapping has no ReportBatchItemFailures: completed messages are then deleted here,
-            and the invocation fails when any other remains.
+        partial_responses: False where the event source mapping has no ReportBatchItemFailures: completed messages are
+            then deleted here, and the invocation fails when any other remains.
         longest_delay: how long one copy waits; longer delays hop. Up to SQS's 15 minutes.
         timeouts: stores longer delays instead, until a dispatcher sends them: `Timeouts(store)`.
 
@@ -107,18 +109,24 @@ class SqsEndpoint:
         """
         unfinished = self._processor.process(event, context, self._run_handlers, partial=self._partial_responses)
         if unfinished and not self._partial_responses:
+            queue, count = unfinished[0].message.queue, len(event["Records"])
             raise UnfinishedBatch(
-                f"{len(unfinished)} of {len(event['Records'])} messages of '{unfinished[0].message.queue}' will be redelivered; the others are deleted"
+                f"{len(unfinished)} of {count} messages of '{queue}' will be redelivered; the others are deleted"
             )
         return response(unfinished)
 
 
 class UnfinishedBatch(Exception):
-    """Raised at the end of an invocation without partial responses: completed messages are deleted, the others are redelivered."""
+    """Raised at the end of an invocation without partial responses.
+
+    Completed messages are deleted, the others are redelivered.
+    """
 
 
 def handler_runner(handler: Callable[[Message], Any], concurrency: int) -> RunHandlers:
-    """Return a function that runs the handler on a group of deliveries: one by one, or `concurrency` at a time for a coroutine handler.
+    """Return a function that runs the handler on a group of deliveries.
+
+    It runs one at a time, or `concurrency` at a time for a coroutine handler.
 
     Raises:
         TypeError: the handler is no function of one message.

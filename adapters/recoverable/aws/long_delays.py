@@ -27,7 +27,8 @@ def store_long_delays(copies: list[Copy], timeouts: Timeouts, broker: Broker) ->
     """Store the copies that would hop, and delete their originals.
 
     Returns:
-        The copies to send, with those that are too large for the store; and the deliveries whose copy could not be stored.
+        The copies to send, with those that are too large for the store; and the deliveries whose copy could not be
+        stored.
     """
     by_result: dict[StoreResult, list[Copy]] = {"stored": [], "failed": [], "hops": []}
     for copy in copies:
@@ -67,8 +68,8 @@ def log_not_stored(copy: Copy, reason: str) -> None:
     """Log that a copy is not stored, and what happens to its message."""
     message = copy.delivery.message
     text = (
-        "Storing the delayed copy of message '%s' from '%s' failed (%s). The message stays on the queue and will be redelivered after its "
-        "visibility timeout. Check the store in Timeouts(store)."
+        "Storing the delayed copy of message '%s' from '%s' failed (%s). The message stays on the queue and will be "
+        "redelivered after its visibility timeout. Check the store in Timeouts(store)."
     )
     extra = {"message_id": message.id, "queue": message.queue}
     log_safely(log.warning, text, message.id, message.queue, reason, extra=extra)

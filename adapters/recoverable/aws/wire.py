@@ -1,4 +1,7 @@
-"""Read the headers of an SQS record: in one attribute, in NServiceBus's wrapper, or none. Nothing that a sender writes raises here."""
+"""Read the headers of an SQS record: in one attribute, in NServiceBus's wrapper, or none.
+
+Nothing that a sender writes raises here.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,10 @@ TEXT = r"[\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+"
 
 
 class Wire:
-    """A record taken apart: this package's headers, the user's attributes, the body, and the wrapper if there is one."""
+    """A record taken apart.
+
+    It has this package's headers, the user's attributes, the body, and the wrapper if there is one.
+    """
 
     __slots__ = ("attributes", "body", "headers", "wrapper")
 
@@ -51,7 +57,10 @@ class Wire:
         self.body, self.headers, self.attributes, self.wrapper = body, headers, attributes, wrapper
 
     def promoted(self) -> Mapping[str, str]:
-        """Return the headers for the handler: the user's text attributes, and over them this package's headers, which are newer."""
+        """Return the headers for the handler.
+
+        They are the user's text attributes and, over them, this package's headers, which are newer.
+        """
         promoted = {
             name: value["stringValue"]
             for name, value in self.attributes.items()
@@ -60,7 +69,10 @@ class Wire:
         return promoted | self.headers
 
     def with_overflow(self, record: Record) -> Record:
-        """Return the record with the attributes that were folded into a header, so that a handler finds in each round what the sender wrote."""
+        """Return the record with the attributes that were folded into a header.
+
+        So a handler finds in each round what the sender wrote.
+        """
         present = record.get("messageAttributes") or {}
         if self.attributes.keys() <= present.keys():
             return record
@@ -88,7 +100,10 @@ def wire_of(record: Record) -> Wire:
 
 
 def headers_from(text: str) -> dict[str, str]:
-    """Return the headers in the one attribute; a text that holds none is kept under a header of its own, so that nothing is lost."""
+    """Return the headers in the one attribute.
+
+    A text that holds none is kept under a header of its own, so that nothing is lost.
+    """
     try:
         headers = json.loads(text)
         return texts(headers) if isinstance(headers, dict) else {UNREADABLE_HEADERS: text}
@@ -97,7 +112,10 @@ def headers_from(text: str) -> dict[str, str]:
 
 
 def unfolded(headers: dict[str, str]) -> Attributes:
-    """Take the folded attributes, for which SQS's ten had no room, out of the headers, and return them; none when they are malformed."""
+    """Take the folded attributes, for which SQS's ten had no room, out of the headers, and return them.
+
+    Return no attributes when they are malformed.
+    """
     if FOLDED not in headers:
         return {}
     try:
@@ -111,7 +129,7 @@ def unfolded(headers: dict[str, str]) -> Attributes:
 
 
 def wrapper_in(body: str) -> dict[str, Any] | None:
-    """Return the body parsed as NServiceBus.AmazonSQS's wrapper: headers that name a message, and a body in text; None if it is none."""
+    """Return the body as NServiceBus.AmazonSQS's wrapper if it names a message and has a body in text; else None."""
     try:
         wrapper = json.loads(body) if '"Headers"' in body else None
         if not isinstance(wrapper, dict) or not isinstance(wrapper.get("Headers"), dict):
@@ -139,7 +157,10 @@ def unwrapped(wrapper: dict[str, Any]) -> str | bytes | MessageDeserializationEr
 
 
 def external_body_error(body: str, attributes: Attributes) -> MessageDeserializationError | None:
-    """Return the error for a body that NServiceBus stored in S3; None when the message has its body, whatever its attributes say."""
+    """Return the error for a body that NServiceBus stored in S3.
+
+    Return None when the message has its body, whatever its attributes say.
+    """
     key = attributes.get(S3_BODY_KEY, {}).get("stringValue")
     return stored_in_s3() if key and body == EMPTY_BODY else None
 

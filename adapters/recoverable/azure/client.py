@@ -27,7 +27,8 @@ CALL_TIMEOUT = 30
 """Seconds for one call: half of Service Bus's default lock, and long enough to connect anew."""
 
 MAX_SENDERS = 32
-"""Each sender has a connection and a thread of its own, and a namespace takes 1,000 connections (Service Bus quotas, Standard)."""
+"""Each sender has a connection and a thread of its own, and a namespace takes 1,000 connections (Service Bus quotas,
+Standard)."""
 
 
 class CopyNotSent(Exception):
@@ -35,7 +36,9 @@ class CopyNotSent(Exception):
 
 
 class Broker:
-    """A Service Bus namespace with the calls that settling needs; it keeps its senders, and one thread at a time uses them.
+    """A Service Bus namespace with the calls that settling needs.
+
+    It keeps its senders, and one thread at a time uses them.
 
     Args:
         client: azure-servicebus's; it and its senders promise no safety between threads.

@@ -16,7 +16,8 @@ from recoverable.recovery.faults import FAILED_QUEUE, FIRST_TO_TRIM
 from recoverable.recovery.settlement import Forward
 
 MAX_PROPERTY = 30_719
-"""Bytes of a fault header: Service Bus takes 32,767 a property, of which NServiceBus.Transport.AzureServiceBus keeps 2,048 free."""
+"""Bytes of a fault header: Service Bus takes 32,767 a property, of which NServiceBus.Transport.AzureServiceBus keeps
+2,048 free."""
 
 MAX_PROPERTIES = 61_440
 """Bytes of all properties: Service Bus takes 64 KB with its own (Service Bus quotas), for which 4 KB are kept."""
@@ -25,7 +26,8 @@ LEAST_TIME_TO_LIVE = timedelta(seconds=60)
 """The shortest time to live of a copy after its delay."""
 
 LONGEST_TIME_TO_LIVE = timedelta(days=49)
-"""A message's time to live is sent as milliseconds in 32 bits. A copy that lives longer gets none: the queue's own then counts."""
+"""A message's time to live is sent as milliseconds in 32 bits. A copy that lives longer gets none: the queue's own then
+counts."""
 
 SMALLEST_LONG, SMALLEST_INT, LARGEST_INT, LARGEST_LONG, LARGEST_ULONG = (
     -(2**63), -(2**31), 2**31 - 1, 2**63 - 1, 2**64 - 1,
@@ -82,7 +84,8 @@ def copy_of(
 def in_order(forwards: Iterable[tuple[Delivery, Forward]]) -> list[tuple[Delivery, Forward]]:
     """Return the copies in the order to send them: first those to other queues, then the largest.
 
-    Service Bus is more likely to refuse these, and copies that were sent before a refused one are sent again at each redelivery.
+    Service Bus is more likely to refuse these, and copies that were sent before a refused one are sent again at each
+    redelivery.
     """
     return sorted(forwards, key=lambda each: (each[1].to == each[0].message.queue, -len(each[0].message.body)))
 
@@ -94,7 +97,10 @@ def changed(properties: Mapping[str, Any], changes: Mapping[str, str | None]) ->
 
 
 def typed(value: Any) -> Any:
-    """Return the value so that azure-servicebus sends it with its AMQP type: an integer that does not fit 32 bits must name its type."""
+    """Return the value so that azure-servicebus sends it with its AMQP type.
+
+    An integer that does not fit 32 bits must name its type.
+    """
     match value:
         case str():
             return sendable(value)
@@ -116,7 +122,10 @@ def sendable(text: str) -> str:
 
 
 def identity(delivery: Delivery, namespace: str, to: str) -> str:
-    """Return a copy's own id, without counters: so one original makes at most one copy per destination where duplicates are detected."""
+    """Return a copy's own id, without counters.
+
+    So one original makes at most one copy per destination where duplicates are detected.
+    """
     native, queue = delivery.message.native, delivery.message.queue
     number = native.message_id if native.sequence_number is None else str(native.sequence_number)
     parts = (namespace.lower(), queue.lower(), number or "", to.lower())
@@ -124,7 +133,9 @@ def identity(delivery: Delivery, namespace: str, to: str) -> str:
 
 
 def timed(expires_at: datetime | None, forward: Forward, now: datetime) -> dict[str, Any]:
-    """Return the fields for the time when the copy appears, and for its time to live; a copy to the error queue has no time to live.
+    """Return the fields for the time when the copy appears, and for its time to live.
+
+    A copy to the error queue has no time to live.
 
     `now` must not be before Service Bus took the message: by a clock that is slow a short delay would be over already.
     """

@@ -34,7 +34,7 @@ R = TypeVar("R")
 
 
 class ServiceBusEndpoint(Generic[R]):
-    """A function for a trigger that gives each message of a Service Bus queue immediate retries, delayed retries and an error queue.
+    """A function for the trigger of a Service Bus queue, with immediate retries, delayed retries and an error queue.
 
     Args:
         handler: your function, plain or coroutine; it gets one `Message`, and each exception that it raises is a failed attempt.
@@ -115,14 +115,15 @@ class ServiceBusEndpoint(Generic[R]):
 
         Raises:
             TypeError: the trigger delivers text; nothing is settled, and all of it is redelivered.
-            Exception: the handler's, so that the host redelivers the message; or the reason why a copy could not be sent.
+            Exception: the handler's, so that the host redelivers the message; or the reason why a copy could not be
+                sent.
         """
         natives = as_list(messages, batch=self._batch)
         checked_binary(natives)
         return self._handle(natives)
 
     def blueprint(self) -> Blueprint:
-        """Return a blueprint with the function and its trigger, for `app.register_functions`, with the settings that the endpoint needs.
+        """Return a blueprint with the function and its trigger, rightly set, for `app.register_functions`.
 
         Raises:
             ImportError: azure-functions is not installed.
@@ -141,7 +142,7 @@ class ServiceBusEndpoint(Generic[R]):
         )
 
     def _function(self) -> Callable[..., Any]:
-        """Return a function for the host, which takes no other callable; unannotated, for the host would fail to resolve annotations."""
+        """Return a function, for the host takes no other callable; without annotations, which it could not resolve."""
         handle: Callable[[Any], Any] = self._handle
 
         async def coroutine(message: Any) -> None:
@@ -160,15 +161,10 @@ class ServiceBusEndpoint(Generic[R]):
     def _handle(self, natives: list[ServiceBusMessage]) -> R:
         environment = current_environment.get() or self._environment
         ambiguous = ambiguous_fields(natives)
-        deliveries = [
-            delivery_of(native, self.queue, self.recoverability, self._platform, ambiguous) for native in natives
-        ]
+        settings, platform = self.recoverability, self._platform
+        deliveries = [delivery_of(native, self.queue, settings, platform, ambiguous) for native in natives]
         invocation = Invocation(
-            self.recoverability,
-            self._platform,
-            environment.clock,
-            limiter=self._limiter(environment),
-            holds_interruptions=False,
+            settings, platform, environment.clock, limiter=self._limiter(environment), holds_interruptions=False
         )
         handler = environment.wrap_handler(self._handler) if environment.wrap_handler else self._handler
         send = partial(self._send, environment=environment, ambiguous=ambiguous)

@@ -1,4 +1,7 @@
-"""Take the messages of one invocation through the flow and send their copies: a return completes them, an exception abandons them."""
+"""Take the messages of one invocation through the flow and send their copies.
+
+A return completes them, an exception abandons them.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ Forwards: TypeAlias = list[tuple[Delivery, Forward]]
 
 
 class Abandoned(Exception):
-    """Raised so that the host abandons a message whose handler raised a BaseException that no host expects, such as a cancellation."""
+    """Raised for a handler that raised a BaseException, which no host expects: the host then abandons the message."""
 
 
 Abandoned.__module__ = "recoverable.azure.ladder"  # the name under which it has always been logged
@@ -30,9 +33,9 @@ Abandoned.__module__ = "recoverable.azure.ladder"  # the name under which it has
 def process_messages(deliveries: list[Delivery], invocation: Invocation, send: Send) -> Steps:
     """Run the handlers of an invocation, then send the copies, and last the deferrals.
 
-    Copies are sent when all handlers have run: nothing is completed until the end, so copies that were sent before a crash are sent
-    twice. Deferrals are sent last: when a copy is refused the whole batch is redelivered, and each deferral that was sent is then there
-    twice.
+    Copies are sent when all handlers have run: nothing is completed until the end, so copies that were sent before a
+    crash are sent twice. Deferrals are sent last: when a copy is refused the whole batch is redelivered, and each
+    deferral that was sent is then there twice.
 
     Args:
         deliveries: the messages.

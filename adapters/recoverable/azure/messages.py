@@ -30,7 +30,8 @@ ARRAYS = {
     "subject": "SubjectArray",
     "to": "ToArray",
 }
-"""The text fields, and the arrays in which a batch has them. The host leaves out empty values, so a short array cannot be assigned."""
+"""The text fields, and the arrays in which a batch has them. The host leaves out empty values, so a short array cannot
+be assigned."""
 
 METADATA = frozenset(
     name.lower()
@@ -91,7 +92,10 @@ def first_sent(message: Message) -> datetime | None:
 
 
 def delivered(count: object) -> int:
-    """Return Functions' DeliveryCount, which is 1 on first delivery; 1 when it is missing, malformed or above 10,000."""
+    """Return Functions' DeliveryCount, which is 1 on first delivery.
+
+    Return 1 when it is missing, malformed or above 10,000.
+    """
     valid = isinstance(count, int) and not isinstance(count, bool) and 1 <= count <= MAX_COUNT
     return count if valid and isinstance(count, int) else 1
 
@@ -102,7 +106,10 @@ def aware(moment: datetime | None) -> datetime | None:
 
 
 def ambiguous_fields(natives: Sequence[ServiceBusMessage]) -> frozenset[str]:
-    """Return the text fields of which a batch does not say which message has which: a message without one shifts those of the others."""
+    """Return the text fields of which a batch does not say which message has which.
+
+    A message without one shifts those of the others.
+    """
     if len(natives) == 1:
         return frozenset()
     metadata = natives[0].metadata or {}
@@ -116,7 +123,10 @@ def length(array: object) -> int:
 
 
 def is_text(native: ServiceBusMessage) -> bool:
-    """True if the trigger delivers text: the host then writes the properties of a JSON body into the metadata, even over its own."""
+    """True if the trigger delivers text.
+
+    The host then writes the properties of a JSON body into the metadata, even over its own.
+    """
     metadata = {name.lower(): value for name, value in (native.metadata or {}).items()}
     if any(isinstance(metadata.get(name), str) for name in NUMBERS):
         return True

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from recoverable.azure.settings import Identity
 
 RESENDS = 1
-"""A link that Service Bus closed because it was idle fails once, and is then opened again; more resends could only make more copies."""
+"""A link that Service Bus closed because it was idle fails once, and is then opened again; more resends could only make
+more copies."""
 
 
 @cache
@@ -39,7 +40,9 @@ def client_for(connection: ConnectionString | Identity) -> ServiceBusClient:
 
 
 def credential_for(settings: Any) -> TokenCredential:
-    """Return the credential that the host would use for a connection by identity (azure-sdk-for-net, `ClientFactory.CreateCredential`).
+    """Return the credential that the host would use for a connection by identity.
+
+    As the host does it: azure-sdk-for-net, `ClientFactory.CreateCredential`.
 
     Raises:
         ModuleNotFoundError: azure-identity is not installed.

@@ -1,4 +1,7 @@
-"""Read app settings as the Functions host does: `%NAMES%` in a text, connections by their name, and the names of host and instance."""
+"""Read app settings as the Functions host does.
+
+They are `%NAMES%` in a text, connections by their name, and the names of host and instance.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,8 @@ from recoverable.config import Failed, Recoverability
 from recoverable.frozen import Frozen
 
 PREFIXES = ("AzureWebJobs{}", "{}", "ConnectionStrings__{}", "SERVICEBUSCONNSTR_{}", "CUSTOMCONNSTR_{}")
-"""The app settings in which the host looks for a connection, in this order (azure-webjobs-sdk, `GetWebJobsConnectionSection`; App Service, "Connection strings")."""
+"""The app settings in which the host looks for a connection, in this order (azure-webjobs-sdk,
+`GetWebJobsConnectionSection`; App Service, "Connection strings")."""
 
 
 class ConnectionString(Frozen):
@@ -35,7 +39,8 @@ class Identity(Frozen):
 
     Args:
         namespace: its fully qualified name, such as "shop.servicebus.windows.net".
-        settings: the connection's further settings, their names in lower case: `credential`, `clientid`, `tenantid`, ...
+        settings: the connection's further settings, their names in lower case: `credential`, `clientid`, `tenantid`,
+            ...
     """
 
     namespace: str
@@ -67,7 +72,10 @@ def resolved(text: str, settings: Mapping[str, str]) -> str:
 
 
 def find_setting(name: str, settings: Mapping[str, str]) -> str | None:
-    """Return the app setting, in upper or lower case and with `:` written as `__`, as the host finds it; None when there is none."""
+    """Return the app setting, in upper or lower case and with `:` written as `__`, as the host finds it.
+
+    Return None when there is none.
+    """
     wanted = name.replace(":", "__").lower()
     return next((value for key, value in settings.items() if key.lower() == wanted and value), None)
 
@@ -80,7 +88,8 @@ def connection(name: str, settings: Mapping[str, str]) -> ConnectionString | Ide
         settings: the app settings.
 
     Raises:
-        ValueError: neither a connection string nor a namespace is there under that name, or it names a setting that is none.
+        ValueError: neither a connection string nor a namespace is there under that name, or it names a setting that is
+            none.
     """
     for prefix in PREFIXES:
         path = prefix.format(resolved(name, settings))
@@ -122,7 +131,9 @@ def queue_name(queue: object, settings: Mapping[str, str]) -> str:
 
 
 def checked_entity(queue: str) -> str:
-    """Return the queue's name, if it is not one of a sub-queue: no copy can be sent to one, and Service Bus dead-letters nothing there.
+    """Return the queue's name, if it is not one of a sub-queue.
+
+    No copy can be sent to one, and Service Bus dead-letters nothing there.
 
     Raises:
         ValueError: it is one of a sub-queue.
@@ -160,7 +171,7 @@ def machine(settings: Mapping[str, str]) -> str:
 
 
 def settings_below(path: str, settings: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings below a path, such as `clientid` for `ServiceBus__clientId` below `ServiceBus`, their names in lower case."""
+    """Return the settings below a path, such as `clientid` for `ServiceBus__clientId` below `ServiceBus`."""
     start = f"{path}__".lower()
     return {
         key.lower().removeprefix(start): value

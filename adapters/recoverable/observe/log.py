@@ -40,7 +40,7 @@ def report(decision: Decision) -> None:
 
 
 def report_undecided(delivery: Delivery, error: Exception) -> None:
-    """Log that the decision about a failure raised an exception itself, such as for an exception that raises when it is read."""
+    """Log that the decision about a failure raised, such as for an exception that itself raises when it is read."""
     message, kind = delivery.message, type(error).__name__
     extra = {"message_id": message.id, "queue": message.queue}
     log_safely(policy.warning, UNDECIDED, message.id, message.queue, kind, exc_info=error, extra=extra)
@@ -86,9 +86,12 @@ def log_circuit(level: Literal["info", "warning"], text: str) -> None:
 
 
 def log_safely(write: Callable[..., None], text: str, *facts: object, **details: Any) -> None:
-    """Log a line; where the log's own handler raises, write the line to stderr, so that the message is settled all the same.
+    """Log a line.
 
-    Lambda's log handlers let their errors escape, such as the error for a line with half a surrogate pair, which any JSON can contain.
+    Where the log's own handler raises, write the line to stderr, so that the message is settled all the same.
+
+    Lambda's log handlers let their errors escape, such as the error for a line with half a surrogate pair, which any
+    JSON can contain.
 
     Args:
         write: the logger's method.
@@ -104,10 +107,12 @@ def log_safely(write: Callable[..., None], text: str, *facts: object, **details:
 
 
 def exception_info(exception: BaseException) -> tuple[type[BaseException], BaseException, TracebackType | None]:
-    """Return the exception for a log, its traceback beginning in the handler: the frames of this package are the same for each failure.
+    """Return the exception for a log, its traceback beginning in the handler.
 
-    The cause of a `MessageDeserializationError` is not logged, only put on the error queue: a model's error quotes the body, which may
-    be secret.
+    The frames of this package are the same for each failure.
+
+    The cause of a `MessageDeserializationError` is not logged, only put on the error queue: a model's error quotes the
+    body, which may be secret.
     """
     trace = exception.__traceback__
     while trace is not None and is_ours(trace.tb_frame):

@@ -36,8 +36,10 @@ class Limiter:
     Args:
         breaker: the instance's.
         clock: returns the time.
-        may_defer: False where messages keep an order, which a deferral would break: failures are counted, and no message waits.
-        unrecoverable: returns True for a failure that no wait repairs: its message moves to the error queue at once, limited or not.
+        may_defer: False where messages keep an order, which a deferral would break: failures are counted, and no
+            message waits.
+        unrecoverable: returns True for a failure that no wait repairs: its message moves to the error queue at once,
+            limited or not.
     """
 
     __slots__ = ("_claim", "_clock", "_limit", "_may_defer", "_probe", "_refreshed", "_unrecoverable", "breaker")
@@ -64,7 +66,8 @@ class Limiter:
     def is_untroubled(self, delivery: Delivery) -> bool:
         """True if a message may be attempted without reading the store.
 
-        It must be read for a message that was deferred or delivered before, though a new instance has not seen a failure itself.
+        It must be read for a message that was deferred or delivered before, though a new instance has not seen a
+        failure itself.
         """
         return not self.breaker.alert and delivery.held_since is None and delivery.deliveries == 1
 
@@ -89,7 +92,9 @@ class Limiter:
             self.breaker.succeeded(self._clock())
 
     def failed(self, delivery: Delivery, error: BaseException) -> timedelta | None:
-        """Count a failed attempt, and return how long its message waits; None when the policy decides about the failure.
+        """Count a failed attempt, and return how long its message waits.
+
+        Return None when the policy decides about the failure.
 
         A message that waits is deferred, and its attempt counts as none.
         """
@@ -142,7 +147,8 @@ class Limiter:
         try:
             return bool(self._limit.counts(error))
         except Exception as raised:  # noqa: BLE001  # logged; the failure then counts
-            text = f"RateLimit(counts) failed ({type(raised).__name__}). The failure counts. Check the function in RateLimit(counts)."
+            name = type(raised).__name__
+            text = f"RateLimit(counts) failed ({name}). The failure counts. Check the function in RateLimit(counts)."
             self.breaker.log("warning", text)
             return True
 
@@ -159,7 +165,10 @@ def limiter_for(
 
 
 def is_hopeless(recoverability: Recoverability, error: BaseException) -> bool:
-    """True if the failure is unrecoverable by the settings; False when a predicate raises, for which the policy has a warning."""
+    """True if the failure is unrecoverable by the settings.
+
+    Return False when a predicate raises, for which the policy has a warning.
+    """
     from recoverable.recovery.policy import is_unrecoverable  # noqa: PLC0415  # the failure side
 
     try:

@@ -17,13 +17,19 @@ if TYPE_CHECKING:
     from recoverable.rate_limit.state import Circuit, Snapshot
 
     class CircuitStore(Protocol):
-        """A store for the circuit that instances share. Both methods raise `StoreUnavailable`, and neither takes long."""
+        """A store for the circuit that instances share.
+
+        Both methods raise `StoreUnavailable`, and neither takes long.
+        """
 
         def read(self) -> Snapshot:
             """Return the circuit as it is."""
 
         def compare_and_set(self, snapshot: Snapshot, circuit: Circuit, switch: str = "") -> Snapshot | None:
-            """Change the circuit and its switch if both are still as in the snapshot; return None when another instance was faster."""
+            """Change the circuit and its switch if both are still as in the snapshot.
+
+            Return None when another instance was faster.
+            """
 
 
 DEFAULT_MAX_HOLD = timedelta(hours=24)
@@ -41,11 +47,14 @@ class RateLimit(Frozen):
 
     Args:
         consecutive_failures: the number of attempts in a row that must fail, 1 to 10,000.
-        wait: the time between two attempts while limited, 0 to 15 minutes (default: NServiceBus, "Automatic rate limiting").
-        max_hold: a message that is deferred for longer is attempted, and its failures count, so that no failure stays hidden for ever.
+        wait: the time between two attempts while limited, 0 to 15 minutes (default: NServiceBus, "Automatic rate
+            limiting").
+        max_hold: a message that is deferred for longer is attempted, and its failures count, so that no failure stays
+            hidden for ever.
         on_started: called without arguments when limiting starts; what it raises is logged and changes nothing.
         on_ended: the same for when limiting ends.
-        counts: returns True for a failure that concerns the whole endpoint, and not one kind of message alone. By default each does.
+        counts: returns True for a failure that concerns the whole endpoint, and not one kind of message alone. By
+            default each does.
         store: shares the circuit between instances; None for one circuit per instance.
 
     Raises:

@@ -43,7 +43,8 @@ LONGEST_PROBE_WAIT = timedelta(minutes=1)
 """The next probe comes at most this long after a recovery, even when no other message does."""
 
 PROBE_SHARE = 10
-"""A probe waits for this part (one tenth) of the outage's age: the end is found within a tenth of it, without a probe each `wait`."""
+"""A probe waits for this part (one tenth) of the outage's age: the end is found within a tenth of it, without a probe
+each `wait`."""
 
 LEASE = timedelta(seconds=30)
 """The time that other messages wait for a probe that does not end, such as one whose process died."""
@@ -95,7 +96,10 @@ SWITCH = "switch"
 
 
 def to_item(circuit: Circuit, switch: str) -> dict[str, str]:
-    """Return the circuit as stores keep it: dates while it is open, none while it is closed. The count of failures is not shared."""
+    """Return the circuit as stores keep it: dates while it is open, none while it is closed.
+
+    The count of failures is not shared.
+    """
     if isinstance(circuit, Closed):
         return {SWITCH: switch}
     since, next_at = write_date(circuit.since), write_date(circuit.next_at)
@@ -121,7 +125,10 @@ def claim_probe(circuit: Open, limit: RateLimit, now: datetime) -> Open | None:
 
 
 def transition(circuit: Circuit, outcome: Outcome, limit: RateLimit, now: datetime) -> Circuit:
-    """Return the circuit after an attempt: any success closes it, and the given number of failures in a row opens it."""
+    """Return the circuit after an attempt.
+
+    Any success closes it, and the given number of failures in a row opens it.
+    """
     if outcome == "succeeded":
         return CLOSED
     if isinstance(circuit, Open):
@@ -133,19 +140,28 @@ def transition(circuit: Circuit, outcome: Outcome, limit: RateLimit, now: dateti
 
 
 def may_defer(held_since: datetime | None, limit: RateLimit, now: datetime) -> bool:
-    """True if a message has been held for less than `max_hold`; False for a date further than that in the future, which is invalid."""
+    """True if a message has been held for less than `max_hold`.
+
+    Return False for a date further than that in the future, which is invalid.
+    """
     return (abs(now - held_since) if held_since else NO_DELAY) < limit.max_hold
 
 
 def delay_while_open(circuit: Open, limit: RateLimit, message_id: str, now: datetime) -> timedelta:
-    """Return how long a message waits: half to all of the outage's age, so that messages come back rarely and not all together."""
+    """Return how long a message waits.
+
+    It is half to all of the outage's age, so that messages come back rarely and not all together.
+    """
     age = now - circuit.since
     longest = min(max(age, limit.wait, SHORTEST_WAIT), LONGEST_WAIT)
     return longest * (1 - chance_of(message_id, age) / 2)
 
 
 def delay_of_probe(circuit: Open, limit: RateLimit, message_id: str, now: datetime) -> timedelta:
-    """Return how long the probe itself waits after it failed: it finds the end of the outage when no other message comes."""
+    """Return how long the probe itself waits after it failed.
+
+    It finds the end of the outage when no other message comes.
+    """
     age = now - circuit.since
     shortest = max(limit.wait, DEFAULT_WAIT)
     base = max(shortest, min(age / PROBE_SHARE, LONGEST_PROBE_WAIT))

@@ -25,14 +25,16 @@ if TYPE_CHECKING:
     Log: TypeAlias = Callable[[Literal["info", "warning"], str], None]
 
 MAX_TRIES = 3
-"""The number of times that one success tries to close the circuit while other instances change it too; after that, another success closes it."""
+"""The number of times that one success tries to close the circuit while other instances change it too; after that,
+another success closes it."""
 
 LEAVE_ALONE_FOR = timedelta(seconds=10)
-"""The time for which a store that could not be read is not called again: else each invocation would wait for its time-out."""
+"""The time for which a store that could not be read is not called again: else each invocation would wait for its
+time-out."""
 
 
 def call_within(timeout: float, executor: Executor, call: Callable[[], T]) -> T:
-    """Return the result of a call that is made in a thread, for parts of it have no time-out, such as looking up a name.
+    """Return the result of a call, made in a thread: some parts, such as looking up a name, have no time-out.
 
     Args:
         timeout: seconds to wait for the result.
@@ -70,7 +72,8 @@ class Breaker:
         self._unconfirmed: Snapshot | None = None  # a switch by this instance that the store has not confirmed
         self.snapshot = Snapshot()
         self.alert = False
-        """True if an attempt failed since the last success, or the store may still limit others. Success reads nothing else."""
+        """True if an attempt failed since the last success, or the store may still limit others. Success reads nothing
+        else."""
 
     def is_unavailable(self) -> bool:
         """True if the last call of the store failed."""
@@ -85,7 +88,10 @@ class Breaker:
             self.alert = has_failures or self._may_limit_others
 
     def refresh(self, now: datetime) -> None:
-        """Read the store. The count of failures is this instance's own; it starts at 0 when another instance closed the circuit."""
+        """Read the store.
+
+        The count of failures is this instance's own; it starts at 0 when another instance closed the circuit.
+        """
         if self._retry_at is not None and now < self._retry_at:
             return
         try:
@@ -100,9 +106,12 @@ class Breaker:
         self._report_confirmed(found)
 
     def compare_and_set(self, snapshot: Snapshot, circuit: Circuit, now: datetime) -> Snapshot | None:
-        """Change the circuit for all instances; return None when another one was faster. While the store fails, change it for this one alone.
+        """Change the circuit for all instances; return None when another one was faster.
 
-        A switch that the store refuses or does not answer may have been made. So the store is read at once: this instance may end soon.
+        While the store fails, change it for this one alone.
+
+        A switch that the store refuses or does not answer may have been made. So the store is read at once: this
+        instance may end soon.
         """
         if self.is_unavailable():
             return Snapshot(circuit)
@@ -159,7 +168,7 @@ class Breaker:
         self.log("warning", f"Calling the circuit's store failed ({why}). This instance limits its rate by its own attempts, and calls the store again {when}. Check RateLimit(store).")  # fmt: skip
 
     def _report_confirmed(self, found: Snapshot) -> None:
-        """Report a switch by this instance whose answer was lost, when the store confirms it; it may have been made after a delay."""
+        """Report a switch by this instance whose answer was lost, when the store confirms it, at once or later."""
         with self._lock:
             switch = self._unconfirmed
             if switch is None or switch.switch != found.switch:

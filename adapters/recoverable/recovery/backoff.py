@@ -44,6 +44,9 @@ class Exponential(Frozen):
 
 
 def chance(message_id: str, retries_made: int) -> float:
-    """Return a fraction in [0, 1) that looks random, but is the same for the same message and round, so that a policy stays pure."""
+    """Return a fraction in [0, 1) that looks random.
+
+    It is the same for the same message and round, so that a policy stays pure.
+    """
     digest = blake2b(f"{message_id}/{retries_made}".encode(errors="replace"), digest_size=8).digest()
     return int.from_bytes(digest) / 2**64

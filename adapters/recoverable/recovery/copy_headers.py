@@ -18,7 +18,10 @@ Changes = dict[str, str | None]
 
 
 def identity_headers(message: Message) -> Changes:
-    """Return the headers of each copy by which the message stays the same message: its id, and when it was first sent."""
+    """Return the headers of each copy by which the message stays the same message.
+
+    They are its id, and when it was first sent.
+    """
     sent = {headers.TIME_SENT: headers.write_date(message.sent_at)} if message.sent_at else {}
     return {headers.MESSAGE_ID: message.id, **sent}
 
@@ -46,7 +49,10 @@ def delayed_retry(delivery: Delivery, context: ErrorContext) -> Changes:
 
 
 def deferral(delivery: Delivery, delay: timedelta, now: datetime) -> Changes:
-    """Return the headers of a deferral: its dates move forward, for a deferral uses up neither the 24 hours nor the total time."""
+    """Return the headers of a deferral.
+
+    Its dates move forward, for a deferral uses up neither the 24 hours nor the total time.
+    """
     moved = {
         name: moved_date(delivery.message.headers, name, delay)
         for name in (headers.DELAYED_RETRY_AT, headers.FIRST_DELAYED_RETRY_AT)
@@ -62,8 +68,8 @@ def deferral(delivery: Delivery, delay: timedelta, now: datetime) -> Changes:
 def move_to_error(context: ErrorContext, platform: Platform) -> Changes:
     """Return the headers of a message that moves to the error queue: where it failed and why.
 
-    The retry headers are removed, so that a redrive starts with round 0. Fault headers of an earlier failure, which a redrive may have
-    kept, are removed too: where this exception sets none, they would seem to be about it.
+    The retry headers are removed, so that a redrive starts with round 0. Fault headers of an earlier failure, which a
+    redrive may have kept, are removed too: where this exception sets none, they would seem to be about it.
     """
     faults = fault_headers(context.exception, queue=context.receive_address, platform=platform, now=context.now)
     earlier = [name for name in context.message.headers if name.startswith(FIRST_TO_TRIM)]
@@ -71,7 +77,10 @@ def move_to_error(context: ErrorContext, platform: Platform) -> Changes:
 
 
 def moved_date(message_headers: Mapping[str, str], name: str, delay: timedelta) -> str | None:
-    """Return the date of a header, moved forward by the delay; None when there is none, or when the sum is past the year 9999."""
+    """Return the date of a header, moved forward by the delay.
+
+    Return None when there is none, or when the sum is past the year 9999.
+    """
     moment = headers.read_date(message_headers, name)
     try:
         return headers.write_date(moment + delay) if moment else None

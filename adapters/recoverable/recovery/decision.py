@@ -49,7 +49,8 @@ def classify_timeout(stopped: TimeUp, seconds: float, *, counts_as_failure: bool
     Args:
         stopped: the exception that stopped the handler.
         seconds: how long it was allowed to run.
-        counts_as_failure: True if the handler had all the time that it may have, so that the stop is a failure of the message.
+        counts_as_failure: True if the handler had all the time that it may have, so that the stop is a failure of the
+            message.
     """
     if not counts_as_failure:
         return None
@@ -68,7 +69,8 @@ def decide(
 
     Args:
         delivery: the delivery.
-        event: the failed attempt's exception; `UnreportedFailure` for earlier deliveries without a recorded outcome; or a deferral.
+        event: the failed attempt's exception; `UnreportedFailure` for earlier deliveries without a recorded outcome; or
+            a deferral.
         recoverability: the settings, the error queue resolved.
         platform: what it counts and can do.
         now: the time.
@@ -107,7 +109,10 @@ def error_context(delivery: Delivery, exception: BaseException, platform: Platfo
 
 
 def evaluate_policy(recoverability: Recoverability, context: ErrorContext) -> tuple[Action, tuple[str, ...]]:
-    """Return the policy's action and no warnings; when it raises or returns no action, the default policy's action and a warning."""
+    """Return the policy's action and no warnings.
+
+    When it raises or returns no action, return the default policy's action and a warning.
+    """
     warnings: tuple[str, ...] = ()
     for name, policy, settings in candidates(recoverability):
         try:

@@ -67,14 +67,15 @@ class Platform(Frozen):
     """A description of what the platform counts and can do.
 
     Args:
-        counter: "native" where the broker counts deliveries and an immediate retry redelivers the same message; "header" where an
-            immediate retry is a copy that carries the count.
-        redelivers_only: True if retries redeliver the same message after a time, and copies go to the error queue alone (SQS FIFO).
+        counter: "native" where the broker counts deliveries and an immediate retry redelivers the same message;
+            "header" where an immediate retry is a copy that carries the count.
+        redelivers_only: True if retries redeliver the same message after a time, and copies go to the error queue alone
+            (SQS FIFO).
         immediate_retries: True if it can make immediate retries.
         delayed_retries: True if it can make delayed retries.
         longest_delay: the longest delay of one copy; longer delays hop. None when there is no limit.
-        shared_process: True if all messages of a process that died are delivered again together, in an order that cannot be chosen
-            (Functions).
+        shared_process: True if all messages of a process that died are delivered again together, in an order that
+            cannot be chosen (Functions).
         host: the host's name for operators.
         machine: the instance's name for operators.
     """

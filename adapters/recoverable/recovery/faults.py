@@ -88,7 +88,10 @@ def chain(exception: BaseException) -> list[BaseException]:
 
 
 def causes_of(exception: BaseException) -> list[BaseException]:
-    """Return the direct causes of an exception: the members of a group, whose first is the inner exception in .NET too, and the cause."""
+    """Return the direct causes of an exception.
+
+    They are the members of a group, whose first is the inner exception in .NET too, and the cause.
+    """
     members = exception.exceptions if isinstance(exception, BaseExceptionGroup) else ()
     cause = exception.__cause__ if exception.__suppress_context__ else exception.__context__
     return [*members, *([] if cause is None else [cause])]
@@ -115,7 +118,10 @@ def text_of(value: object) -> str | None:
 
 
 def stack_trace(causes: list[BaseException]) -> str:
-    """Return the exceptions and their frames as .NET writes them, the innermost first, for ServiceControl groups by the first frame."""
+    """Return the exceptions and their frames as .NET writes them, the innermost first.
+
+    ServiceControl groups messages by the first frame.
+    """
     heads = [f"{type_name(cause)}: {message_of(cause)[:MAX_MESSAGE]}" for cause in causes]
     parts = [" ---> ".join(heads)]
     for cause in reversed(causes):
@@ -126,7 +132,10 @@ def stack_trace(causes: list[BaseException]) -> str:
 
 
 def frames(exception: BaseException) -> list[str]:
-    """Return a line for each frame, the last call first; this package's own frames, which every failure shares, are left out."""
+    """Return a line for each frame, the last call first.
+
+    This package's own frames, which every failure shares, are left out.
+    """
     walked = list(traceback.walk_tb(exception.__traceback__))
     lines = []
     for frame, line in reversed(walked):
@@ -153,7 +162,7 @@ def source_of(exception: BaseException) -> str | None:
 
 
 def data_of(exception: BaseException) -> Iterator[tuple[str, str]]:
-    """Yield headers for the exception's own `data`, if it is a mapping, and its notes (PEP 678), as of .NET's Exception.Data."""
+    """Yield headers for the exception's own `data`, if it is a mapping, and its notes (PEP 678): .NET's Exception.Data."""
     notes = attribute(exception, "__notes__")
     joined = "\n".join(filter(None, map(text_of, notes))) if isinstance(notes, list) else None
     for key, value in [*items_of(attribute(exception, "data")), ("Notes", joined)]:

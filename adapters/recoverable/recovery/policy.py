@@ -1,4 +1,7 @@
-"""Choose the action for a failed attempt: the default policy, and the adjustment of any policy's action to the platform."""
+"""Choose the action for a failed attempt.
+
+This is the default policy, and the adjustment of any policy's action to the platform.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +18,19 @@ from recoverable.recovery.delivery import Platform
 from recoverable.recovery.error_context import ErrorContext
 
 MAX_SINCE_DELAYED_RETRY = timedelta(hours=24)
-"""No delayed retry follows one that was scheduled longer ago (NServiceBus, "Recoverability": retries must not hide failures)."""
+"""No delayed retry follows one that was scheduled longer ago (NServiceBus, "Recoverability": retries must not hide
+failures)."""
 
 
 Policy = Callable[[Recoverability, ErrorContext], Action]
-"""Decides about a failed attempt. A policy is a pure function: for the same failure it returns the same action on each instance."""
+"""Decides about a failed attempt. A policy is a pure function: for the same failure it returns the same action on each
+instance."""
 
 
 def default_policy(recoverability: Recoverability, context: ErrorContext) -> Action:
-    """Return the default action: unrecoverable → error queue; else immediate retries, then delayed retries, then the error queue.
+    """Return the action of the default policy.
+
+    Unrecoverable → error queue; else immediate retries, then delayed retries, then the error queue.
 
     Args:
         recoverability: the settings.
@@ -86,7 +93,10 @@ def available(recoverability: Recoverability, platform: Platform) -> Recoverabil
 def adjust_for_transport_capabilities(
     action: Action, context: ErrorContext, platform: Platform
 ) -> tuple[Action, str | None]:
-    """Return the action that the platform can do, and a warning when it is not the requested one. This cannot be switched off."""
+    """Return the action that the platform can do, and a warning when it is not the requested one.
+
+    This cannot be switched off.
+    """
     if warning := impossible(action, context, platform):
         return MoveToError(), f"Recoverability policy requested {warning}. {MOVING}"
     if platform.shared_process and isinstance(action, DelayedRetry):
@@ -97,8 +107,8 @@ def adjust_for_transport_capabilities(
 def add_jitter(retry: DelayedRetry, context: ErrorContext) -> DelayedRetry:
     """Return the delayed retry of an `UnreportedFailure` with a delay that is longer by 0 to 100 %; any other as it is.
 
-    Messages of a process that one of them crashed were delivered together. Without jitter they would be delivered together in each
-    round, and the message that crashes would take the others along to the error queue.
+    Messages of a process that one of them crashed were delivered together. Without jitter they would be delivered
+    together in each round, and the message that crashes would take the others along to the error queue.
     """
     if not isinstance(context.exception, UnreportedFailure):
         return retry

@@ -36,7 +36,7 @@ log = logging.getLogger("recoverable")
 
 
 class RecoverableBatchProcessor(BatchProcessor):
-    """A Powertools batch processor that gives each message of a standard SQS queue immediate retries, delayed retries and an error queue.
+    """A Powertools batch processor for standard SQS queues, with immediate retries, delayed retries and an error queue.
 
     A record handler with a parameter `message` gets the `Message` too, as one with `lambda_context` gets that. Be idempotent by the
     message's `id`: a retry may have another SQS message id. `success_handler` and `failure_handler` are called once for each attempt;
@@ -78,8 +78,8 @@ class RecoverableBatchProcessor(BatchProcessor):
     ) -> None:
         if raise_on_entire_batch_failure:
             raise ValueError(
-                "RecoverableBatchProcessor(raise_on_entire_batch_failure) is True; leave it out: when a batch raises, messages that were "
-                "already forwarded may be redelivered too. The response names the messages that failed"
+                "RecoverableBatchProcessor(raise_on_entire_batch_failure) is True; leave it out: when a batch raises, "
+                "messages that were already forwarded may be redelivered too. The response names the messages that failed"
             )
         theirs = {} if logger is None else {"logger": logger}  # which Powertools before 3.30 does not know
         super().__init__(EventType.SQS, model, raise_on_entire_batch_failure=False, **theirs)
@@ -136,16 +136,24 @@ class RecoverableBatchProcessor(BatchProcessor):
         )
 
     def _prepare(self) -> None:
-        """Reset what the last invocation left; until this one is settled, the response reports the whole batch as failed."""
+        """Reset what the last invocation left.
+
+        Until this one is settled, the response reports the whole batch as failed.
+        """
         super()._prepare()  # type: ignore[no-untyped-call]  # Powertools gives it no types
         self.batch_response = {"batchItemFailures": [{"itemIdentifier": ""}]}
 
     def _clean(self) -> None:
-        """Do nothing: `process` sets the response. A message whose attempt failed may be forwarded, and is then not reported."""
+        """Do nothing: `process` sets the response.
+
+        A message whose attempt failed may be forwarded, and is then not reported.
+        """
 
 
 class HookedCalls:
-    """A handler for the messages of one invocation: it calls the record handler, and the processor's hooks after each attempt.
+    """A handler for the messages of one invocation.
+
+    It calls the record handler, and the processor's hooks after each attempt.
 
     Args:
         processor: has the hooks.
@@ -158,7 +166,10 @@ class HookedCalls:
         self.answers: Answers = []
 
     def __call__(self, message: Message) -> None:
-        """Read the record, handle it and call the success hook; an exception of any of the three is the attempt's failure."""
+        """Read the record, handle it and call the success hook.
+
+        An exception of any of the three is the attempt's failure.
+        """
         self._record = None
         self._record = self._handler.parse_record(message)
         result = self._handler.handle(self._record, message)
@@ -171,7 +182,10 @@ class HookedCalls:
         try:
             self.answers.append(self._processor.failure_handler(record=record, exception=exception_info))
         except Exception:  # noqa: BLE001  # logged, with its traceback
-            text = "Calling failure_handler of %s failed. Recovery goes on with the message's own failure. Check the traceback of this log entry."
+            text = (
+                "Calling failure_handler of %s failed. Recovery goes on with the message's own failure. "
+                "Check the traceback of this log entry."
+            )
             log_safely(log.exception, text, type(self._processor).__name__)
 
 

@@ -61,7 +61,8 @@ class RecordHandler:
         """Call the function and return its result.
 
         Raises:
-            TypeError: the result must be awaited or is a generator, so nothing has run; the function's own exceptions are raised as they are.
+            TypeError: the result must be awaited or is a generator, so nothing has run; the function's own exceptions
+                are raised as they are.
         """
         own = {"message": message} if self._wants_message else {}
         result = self._function(record=record, **self._context, **own)
