@@ -109,9 +109,8 @@ class SqsEndpoint:
         """
         unfinished = self._processor.process(event, context, self._run_handlers, partial=self._partial_responses)
         if unfinished and not self._partial_responses:
-            queue, count = unfinished[0].message.queue, len(event["Records"])
             raise UnfinishedBatch(
-                f"{len(unfinished)} of {count} messages of '{queue}' will be redelivered; the others are deleted"
+                f"{len(unfinished)} of {len(event['Records'])} messages of '{unfinished[0].message.queue}' will be redelivered; the others are deleted"
             )
         return response(unfinished)
 

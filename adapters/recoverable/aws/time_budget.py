@@ -35,10 +35,7 @@ class TimeBudget:
         self._remaining: Callable[[], float] | None = getattr(context, "get_remaining_time_in_millis", None)
         self.total = self._remaining() / 1000 if self._remaining else LONGEST_INVOCATION.total_seconds()
         if self._reserve > self.total / 2:
-            text = (
-                "This invocation has %.1f s, of which %.1f s should be kept for settling. Handlers get half of its time. "
-                "Raise the function's time-out, or lower settle_within."
-            )
+            text = "This invocation has %.1f s, of which %.1f s should be kept for settling. Handlers get half of its time. Raise the function's time-out, or lower settle_within."
             log.warning(text, self.total, self._reserve)
             self._reserve = self.total / 2
         self.call_timeout = max(int(self._reserve / 2 * 10) / 10, SHORTEST_CALL_TIMEOUT)
