@@ -106,7 +106,7 @@ def test_what_cannot_be_stored_stays_and_comes_back(sqs_world: SqsWorld, caplog:
 
     assert tried >= 2
     assert len(sqs_world.queue("orders")) + len(sqs_world.queue("error")) == 0
-    assert "could not be stored for later: StoreUnavailable" in caplog.text
+    assert "from 'orders' failed (StoreUnavailable). The message stays on the queue" in caplog.text
 
 
 def test_what_no_store_can_take_hops(sqs_world: SqsWorld) -> None:

@@ -10,8 +10,8 @@ from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from recoverable.azure.settings import below
-from recoverable.azure.settings import read as setting
+from recoverable.azure.settings import find_setting as setting
+from recoverable.azure.settings import settings_below
 from recoverable.checks import checked_delay, checked_queue
 from recoverable.rate_limit.settings import StoreUnavailable
 from recoverable.rate_limit.state import Snapshot, from_item, to_item
@@ -177,7 +177,7 @@ def table_client(connection: str, table: str, patience: float) -> TableClient:
         if endpoint := endpoint_of(path, os.environ):
             from recoverable.azure.process_client import credential_for
 
-            return TableClient(endpoint, table, credential=credential_for(below(path, os.environ)), **once)
+            return TableClient(endpoint, table, credential=credential_for(settings_below(path, os.environ)), **once)
     raise ValueError(
         f"{connection!r} is not among the app settings; add {connection} with a connection string, or {connection}__accountName"
     )

@@ -100,8 +100,8 @@ def test_a_dynamodb_that_never_answers_holds_no_message_up(endpoint: socket.sock
     instance = Instance(RateLimit(5, store=DynamoDbCircuit("circuits", "orders")), Clock())
 
     assert instance.fail(4) == ["attempted"] * 4
-    assert [notice.text.partition(". As")[0] for notice in instance.told] == [
-        "The circuit's store cannot be asked: DynamoDB gave no answer (ReadTimeoutError)"
+    assert [notice.text.partition(". This")[0] for notice in instance.told] == [
+        "Calling the circuit's store failed (DynamoDB gave no answer (ReadTimeoutError))"
     ]
 
 

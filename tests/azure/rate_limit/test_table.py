@@ -108,7 +108,7 @@ def test_a_storage_that_never_answers_holds_no_message_up(endpoint: socket.socke
 
     assert instance.fail(4) == ["attempted"] * 4
     assert len(instance.told) == 1
-    assert instance.told[0].text.startswith("The circuit's store cannot be asked: table storage ")
+    assert instance.told[0].text.startswith("Calling the circuit's store failed (table storage ")
 
 
 def test_a_storage_that_refuses_connections_holds_no_message_up(endpoint: socket.socket) -> None:

@@ -10,7 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Self
 
-from recoverable.azure.settings import PREFIXES, connection, read
+from recoverable.azure.settings import PREFIXES, connection, find_setting
 from recoverable_local.functions_host.app.entities import queues_of, topics_of
 from recoverable_local.functions_host.app.folder import App, read_app
 from recoverable_local.functions_host.app.triggers import Trigger
@@ -107,7 +107,7 @@ class LocalFunctions:
     def _new_namespace(self, triggers: tuple[Trigger, ...]) -> ServiceBusNamespace:
         """Create a namespace with all queues and topics that the triggers read."""
         own = next((each.error_queue for each in triggers if each.error_queue), None)
-        said = self.settings.error_queue or own or read("RECOVERABLE_ERROR_QUEUE", self.app.settings)
+        said = self.settings.error_queue or own or find_setting("RECOVERABLE_ERROR_QUEUE", self.app.settings)
         named = said or "error"
         queues = queues_of(triggers, self.settings, error_queue=named)
         self.queues = tuple(queue.name for queue in queues)
