@@ -43,6 +43,9 @@ class NotNow(Exception):
     """Raised when AWS did not do what it was asked: busy with the mapping, throttled, unreachable, or not allowed."""
 
 
+NotNow.__module__ = "recoverable.aws.pause_store"  # the name under which it has always been logged
+
+
 class PauseStore:
     """AWS, as far as pausing needs it.
 

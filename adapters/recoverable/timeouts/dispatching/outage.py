@@ -22,6 +22,9 @@ class CriticalError(Exception):
     """The store has been unavailable for too long: the function fails, so that its alarm fires."""
 
 
+CriticalError.__module__ = "recoverable.timeouts.circuit"  # the name under which it has always been logged
+
+
 OnCritical = Callable[[CriticalError], object]
 
 

@@ -24,6 +24,10 @@ class TooLarge(ValueError):
     """The store cannot take a timeout of this size."""
 
 
+for _error in (StoreUnavailable, TooLarge):
+    _error.__module__ = "recoverable.timeouts.store"  # the name under which they have always been logged
+
+
 class Row(Frozen):
     """A row of a store.
 

@@ -9,6 +9,9 @@ class ConditionFailed(Exception):
     """The condition of a write does not hold."""
 
 
+ConditionFailed.__module__ = "recoverable.timeouts.dynamodb_errors"  # the name under which it has always been logged
+
+
 def code_of(error: BaseException | None) -> str:
     """The error's code, if the service itself gave one."""
     response = getattr(error, "response", None)
