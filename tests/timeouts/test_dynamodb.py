@@ -316,10 +316,10 @@ def test_what_was_cancelled_is_cancelled_though_what_belongs_to_it_cannot_be_del
     assert take(store, NOW + HOUR) == []
 
 
-@pytest.mark.parametrize("patience", [0, -1.0, 61, "1"], ids=str)
-def test_a_patience_of_no_time_is_refused(patience: Any) -> None:
-    with pytest.raises((TypeError, ValueError), match=r"DynamoDBStore\(patience\) is .*; write a number"):
-        DynamoDBStore("timeouts", patience=patience)
+@pytest.mark.parametrize("timeout", [0, -1.0, 61, "1"], ids=str)
+def test_a_call_timeout_out_of_range_is_refused(timeout: Any) -> None:
+    with pytest.raises((TypeError, ValueError), match=r"DynamoDBStore\(timeout\) is .*; write a number"):
+        DynamoDBStore("timeouts", timeout=timeout)
 
 
 @pytest.mark.parametrize(

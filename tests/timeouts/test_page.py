@@ -33,7 +33,7 @@ def account(moto: Cloud, monkeypatch: pytest.MonkeyPatch) -> Cloud:
 
 @pytest.mark.usefixtures("account")
 def test_what_the_page_schedules_it_cancels() -> None:
-    store = DynamoDBStore("timeouts", patience=10.0)
+    store = DynamoDBStore("timeouts", timeout=10.0)
     store.create_table()
     exec(blocks("timeouts.md", "python")[SCHEDULING], {})
 

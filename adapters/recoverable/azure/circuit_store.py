@@ -45,11 +45,11 @@ class TableCircuit:
         connection: the app setting with the storage account's connection string; or the start of those for an identity, which
             name the account by `__accountName` or `__tableServiceUri`. By default the account that each Function App has.
         client: an azure-data-tables client of the table, instead of the one made when something first fails.
-        patience: how long a call may take, up to 5 s; then the instance goes on without.
+        timeout: how long a call may take, up to 5 s; then the instance goes on without.
 
     Raises:
         TypeError: a setting of another kind.
-        ValueError: a name that table storage does not take, or no patience at all.
+        ValueError: a name that table storage does not take, or a timeout of 0 or above 5 s.
     """
 
     def __init__(
@@ -59,13 +59,13 @@ class TableCircuit:
         *,
         connection: str = "AzureWebJobsStorage",
         client: TableClient | None = None,
-        patience: timedelta = TIMEOUT,
+        timeout: timedelta = TIMEOUT,
     ) -> None:
         self.table, self.name = checked_table(table), checked_name(name)
         self._connection = checked_queue("TableCircuit(connection)", connection)
-        if not checked_delay("TableCircuit(patience)", patience, LONGEST_TIMEOUT):
-            raise ValueError("TableCircuit(patience) is 0; write how long a call may take")
-        self._client, self._timeout = client, patience.total_seconds()
+        if not checked_delay("TableCircuit(timeout)", timeout, LONGEST_TIMEOUT):
+            raise ValueError("TableCircuit(timeout) is 0; write how long a call may take")
+        self._client, self._timeout = client, timeout.total_seconds()
 
     def read(self) -> Snapshot:
         """The circuit as it is.
@@ -157,20 +157,20 @@ def caller(_table: str) -> ThreadPoolExecutor:
 
 
 @cache
-def table_client(connection: str, table: str, patience: float) -> TableClient:
+def table_client(connection: str, table: str, timeout: float) -> TableClient:
     """The process's client, made when something first fails; it tries each call once.
 
     Args:
         connection: the app setting, or the start of those for an identity.
         table: the table's name.
-        patience: seconds for one call.
+        timeout: seconds for one call.
 
     Raises:
         ValueError: there is neither a connection string nor an account under that name.
     """
     from azure.data.tables import TableClient
 
-    once: dict[str, Any] = {"connection_timeout": patience / 2, "read_timeout": patience / 2, "retry_total": 0}
+    once: dict[str, Any] = {"connection_timeout": timeout / 2, "read_timeout": timeout / 2, "retry_total": 0}
     for path in (connection, f"AzureWebJobs{connection}"):
         if text := setting(path, os.environ):
             return TableClient.from_connection_string(text.strip(" ;"), table, **once)

@@ -18,7 +18,7 @@ from recoverable.timeouts.timeout import Timeout
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
-PATIENCE = 4.0
+CALL_TIMEOUT = 4.0
 """Seconds for one call."""
 
 LATER = {
@@ -98,7 +98,7 @@ class Sender:
 
     def _place(self, to: str) -> tuple[SQSClient, str]:
         queue = destination(to, Queue(region="", account="", name=""))
-        client = self._client or sqs_client(queue.region or default_region(), PATIENCE)
+        client = self._client or sqs_client(queue.region or default_region(), CALL_TIMEOUT)
         if queue.url or queue.account:
             return client, queue.url_at(client.meta.endpoint_url)
         if to not in self._urls:

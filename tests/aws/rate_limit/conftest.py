@@ -47,8 +47,8 @@ class Account:
         return name
 
     def circuit(self, name: str, **settings: Any) -> DynamoDbCircuit:
-        """A circuit in its table, with patience for a machine that others use too."""
-        settings = {"client": self.client("dynamodb"), "patience": seconds(5), **settings}
+        """A circuit in its table, with a long time-out for a machine that others use too."""
+        settings = {"client": self.client("dynamodb"), "timeout": seconds(5), **settings}
         return DynamoDbCircuit(self.table("circuits"), name, **settings)
 
 

@@ -78,7 +78,7 @@ def test_an_item_that_is_not_ours_is_left_alone(account: Account) -> None:
 
 
 def test_a_table_that_is_not_there_is_told(account: Account) -> None:
-    store = DynamoDbCircuit("no-such-table", "orders", client=account.client("dynamodb"), patience=seconds(5))
+    store = DynamoDbCircuit("no-such-table", "orders", client=account.client("dynamodb"), timeout=seconds(5))
 
     with pytest.raises(StoreUnavailable, match="ResourceNotFoundException"):
         store.read()
@@ -140,8 +140,8 @@ def test_its_own_client_waits_a_fifth_of_a_second_in_all_and_tries_once(endpoint
 REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"table": ""}, ValueError, "DynamoDbCircuit\\(table\\) is blank"),
     ({"name": None}, TypeError, "DynamoDbCircuit\\(name\\) is None"),
-    ({"patience": seconds(0)}, ValueError, "write how long a call may take"),
-    ({"patience": seconds(6)}, ValueError, "from 0 to 0:00:05"),
+    ({"timeout": seconds(0)}, ValueError, "write how long a call may take"),
+    ({"timeout": seconds(6)}, ValueError, "from 0 to 0:00:05"),
 ]
 
 

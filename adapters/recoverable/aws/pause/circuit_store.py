@@ -28,7 +28,7 @@ TIMEOUT = timedelta(milliseconds=200)
 
 LONGEST_TIMEOUT = timedelta(seconds=5)
 SLACK = 0.8
-"""Seconds that a call gets beside its patience for what is not the network's: its name looked up, certificates read by a small function's share of a processor."""
+"""Seconds that a call gets beside its timeout for what is not the network's: its name looked up, certificates read by a small function's share of a processor."""
 
 ABSENT = 0
 """The version of a circuit that was never changed, and is no item yet."""
@@ -43,23 +43,23 @@ class DynamoDbCircuit:
         table: the table's name.
         name: the circuit's; what shares a name is limited together.
         client: a boto3 DynamoDB client, instead of the one made when something first fails.
-        patience: how long the network may take for a call, up to 5 s; then, or 0.8 s later where its name is not looked up, the instance goes on without.
+        timeout: how long the network may take for a call, up to 5 s; then, or 0.8 s later where its name is not looked up, the instance goes on without.
 
     Raises:
         TypeError: a setting of another kind.
-        ValueError: a blank name, or no patience at all.
+        ValueError: a blank name, or a timeout of 0 or above 5 s.
     """
 
     __slots__ = ("_client", "_timeout", "name", "table")
 
     def __init__(
-        self, table: str, name: str, *, client: DynamoDBClient | None = None, patience: timedelta = TIMEOUT
+        self, table: str, name: str, *, client: DynamoDBClient | None = None, timeout: timedelta = TIMEOUT
     ) -> None:
         self.table = checked_queue("DynamoDbCircuit(table)", table)
         self.name = checked_queue("DynamoDbCircuit(name)", name)
-        if not checked_delay("DynamoDbCircuit(patience)", patience, LONGEST_TIMEOUT):
-            raise ValueError("DynamoDbCircuit(patience) is 0; write how long a call may take")
-        self._client, self._timeout = client, patience.total_seconds()
+        if not checked_delay("DynamoDbCircuit(timeout)", timeout, LONGEST_TIMEOUT):
+            raise ValueError("DynamoDbCircuit(timeout) is 0; write how long a call may take")
+        self._client, self._timeout = client, timeout.total_seconds()
 
     def read(self) -> Snapshot:
         """The circuit as it is.
@@ -136,17 +136,17 @@ def caller(_table: str) -> ThreadPoolExecutor:
 
 
 @cache
-def dynamodb_client(patience: float) -> DynamoDBClient:
+def dynamodb_client(timeout: float) -> DynamoDBClient:
     """The process's client, made when something first fails; it tries each call once.
 
     Args:
-        patience: seconds for one call, connecting included.
+        timeout: seconds for one call, connecting included.
     """
     import boto3
     from botocore.config import Config
 
     config = Config(
-        connect_timeout=patience / 2, read_timeout=patience / 2, retries={"total_max_attempts": 1, "mode": "standard"}
+        connect_timeout=timeout / 2, read_timeout=timeout / 2, retries={"total_max_attempts": 1, "mode": "standard"}
     )
     client: DynamoDBClient = boto3.client("dynamodb", config=config)
     return client

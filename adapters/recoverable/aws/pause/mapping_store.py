@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Mark: TypeAlias = str
 
 PAUSED_AT = "paused_at"
-PATIENCE = 1.0
+TIMEOUT = 1.0
 """Seconds for one call: a pause makes four, mostly within the 3 s that an invocation keeps for settling."""
 
 
@@ -155,7 +155,7 @@ def client_of(service: str, region: str) -> Any:
     from botocore.config import Config
 
     config = Config(
-        connect_timeout=PATIENCE / 2, read_timeout=PATIENCE / 2, retries={"total_max_attempts": 1, "mode": "standard"}
+        connect_timeout=TIMEOUT / 2, read_timeout=TIMEOUT / 2, retries={"total_max_attempts": 1, "mode": "standard"}
     )
     session: Any = boto3.session.Session(region_name=region)
     return session.client(service, config=config)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_sqs import SQSClient
 
-PATIENCE = 6.0
+TIMEOUT = 6.0
 """Seconds for one call; a receive waits for one of them."""
 
 
@@ -47,5 +47,5 @@ class SqsProbeQueue:
         sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
 
     def _reached(self) -> tuple[SQSClient, str]:
-        sqs = self._client or sqs_client(self._queue.region, PATIENCE)
+        sqs = self._client or sqs_client(self._queue.region, TIMEOUT)
         return sqs, self._queue.url_at(sqs.meta.endpoint_url)

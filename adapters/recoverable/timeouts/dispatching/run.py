@@ -22,7 +22,7 @@ log = logging.getLogger("recoverable.timeouts")
 CHUNK = 25
 """Timeouts sent before they are marked: what a death in between sends twice at most. DynamoDB marks 25 at once (BatchWriteItem)."""
 
-PATIENCE = timedelta(hours=1)
+KEEP_AFTER = timedelta(hours=1)
 """What has been due for longer than this, and whose queue does not answer, is kept, so that its minute need not be read again and again."""
 
 AT_ONCE = timedelta(0)
@@ -154,7 +154,7 @@ class Run:
             if each.to in self._failing
             and each.row.id not in done
             and not each.row.kept
-            and overdue(each.row, now) > PATIENCE
+            and overdue(each.row, now) > KEEP_AFTER
         ]
 
     def _mark(self, sent: Sequence[Row], now: datetime) -> None:

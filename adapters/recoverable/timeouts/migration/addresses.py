@@ -71,7 +71,7 @@ def store_at(address: str) -> Store:
     if place and kind == "dynamodb":
         from recoverable.timeouts.stores.dynamodb.store import DynamoDBStore  # noqa: PLC0415  # only the store that is named
 
-        return DynamoDBStore(place, bucket=os.environ.get("TIMEOUTS_BUCKET") or None, patience=20.0)
+        return DynamoDBStore(place, bucket=os.environ.get("TIMEOUTS_BUCKET") or None, timeout=20.0)
     if place and kind == "sqlite":
         return sqlite_at(place)
     raise ArgumentTypeError(f"{address!r} is no store; write dynamodb:TABLE or sqlite:FILE")

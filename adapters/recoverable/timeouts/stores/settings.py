@@ -24,7 +24,7 @@ def checked_page(name: str, value: object) -> int:
     return value
 
 
-def checked_patience(name: str, value: object) -> float:
+def checked_call_timeout(name: str, value: object) -> float:
     """The seconds for one call, from a hundredth to a minute.
 
     Raises:

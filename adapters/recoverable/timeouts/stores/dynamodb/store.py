@@ -12,8 +12,8 @@ from recoverable.timeouts.stores.dynamodb.shard_states import ShardStates
 from recoverable.timeouts.stores.dynamodb.storing import Storing
 from recoverable.timeouts.stores.dynamodb.table import Table
 from recoverable.timeouts.stores.rows import DISPATCHED, MIGRATED
-from recoverable.timeouts.stores.s3.store import Bodies, impatient, s3_client
-from recoverable.timeouts.stores.settings import checked_page, checked_patience
+from recoverable.timeouts.stores.s3.store import Bodies, client_config, s3_client
+from recoverable.timeouts.stores.settings import checked_page, checked_call_timeout
 from recoverable.timeouts.stores.shards import Claim
 
 TYPE_CHECKING = False  # see frozen.py
@@ -42,11 +42,11 @@ class DynamoDBStore:
         bucket: an S3 bucket for messages too large for a row; None to refuse them.
         client: a boto3 DynamoDB client, instead of one made when it is first needed.
         s3: a boto3 S3 client, likewise.
-        patience: seconds for one call, which is made twice at most.
+        timeout: seconds for one call, which is made twice at most.
         page: how many items are looked at for a page, at most 1 MB of them.
 
     Raises:
-        TypeError: a `patience` or `page` that is no number.
+        TypeError: a `timeout` or `page` that is no number.
         ValueError: one out of range.
     """
 
@@ -59,14 +59,14 @@ class DynamoDBStore:
         bucket: str | None = None,
         client: DynamoDBClient | None = None,
         s3: S3Client | None = None,
-        patience: float = 1.0,
+        timeout: float = 1.0,
         page: int = PAGE,
     ) -> None:
-        checked_patience("DynamoDBStore(patience)", patience)
-        self._table = Table(lambda: client or dynamodb_client(patience), table)
+        checked_call_timeout("DynamoDBStore(timeout)", timeout)
+        self._table = Table(lambda: client or dynamodb_client(timeout), table)
         self._page = checked_page("DynamoDBStore(page)", page)
         self._shards = ShardStates(self._table)
-        self._bodies = Bodies(bucket, lambda: s3 or s3_client(patience))
+        self._bodies = Bodies(bucket, lambda: s3 or s3_client(timeout))
         self._storing = Storing(self._table, self._shards, self._bodies)
         self._reading = Reading(self._table, self._shards, self._bodies, page)
         self._ending = Ending(self._table, self._shards, self._bodies)
@@ -140,13 +140,13 @@ class DynamoDBStore:
 
 
 @cache
-def dynamodb_client(patience: float) -> DynamoDBClient:
+def dynamodb_client(timeout: float) -> DynamoDBClient:
     """The process's client, made when it is first needed.
 
     Args:
-        patience: seconds for one call.
+        timeout: seconds for one call.
     """
     import boto3
 
-    client: DynamoDBClient = boto3.client("dynamodb", config=impatient(patience))
+    client: DynamoDBClient = boto3.client("dynamodb", config=client_config(timeout))
     return client

@@ -83,26 +83,26 @@ class Bodies:
 
 
 @cache
-def s3_client(patience: float) -> S3Client:
+def s3_client(timeout: float) -> S3Client:
     """The process's client, made when it is first needed.
 
     Args:
-        patience: seconds for one call.
+        timeout: seconds for one call.
     """
     import boto3
 
-    client: S3Client = boto3.client("s3", config=impatient(patience))
+    client: S3Client = boto3.client("s3", config=client_config(timeout))
     return client
 
 
-def impatient(patience: float) -> Config:
+def client_config(timeout: float) -> Config:
     """Clients that end a call soon, and make it twice at most; each call that is made twice does the same twice.
 
     Args:
-        patience: seconds for one call.
+        timeout: seconds for one call.
     """
     from botocore.config import Config
 
     return Config(
-        connect_timeout=patience / 2, read_timeout=patience / 2, retries={"total_max_attempts": 2, "mode": "standard"}
+        connect_timeout=timeout / 2, read_timeout=timeout / 2, retries={"total_max_attempts": 2, "mode": "standard"}
     )

@@ -17,7 +17,7 @@ from recoverable.timeouts.timeout import Timeout
 if TYPE_CHECKING:
     from azure.servicebus import ServiceBusClient, ServiceBusMessage, ServiceBusSender
 
-PATIENCE = 30
+CALL_TIMEOUT = 30
 """Seconds for one call, long enough to connect anew."""
 
 RESENDS = 1
@@ -75,7 +75,7 @@ class ServiceBusTarget:
         ids = [timeout.id for timeout in timeouts]
         try:
             messages = [scheduled(timeout) for timeout in timeouts]
-            self._senders[queue].send_messages(messages, timeout=PATIENCE)
+            self._senders[queue].send_messages(messages, timeout=CALL_TIMEOUT)
         except Exception as error:  # noqa: BLE001  # whatever it is, it is told, and what is not refused stays hidden
             if not is_refusal(error):
                 sent.doubtful |= dict.fromkeys(ids, told(queue, error))
