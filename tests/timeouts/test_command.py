@@ -38,7 +38,7 @@ def waiting(address: str) -> int:
 def held(address: str) -> int:
     """How many a migration holds in the store of that address."""
     store = SqliteStore(address.removeprefix("sqlite:"))
-    found = sum(row.hidden for page in store.scan(Selection()) for row in page)
+    found = sum(row.held for page in store.scan(Selection()) for row in page)
     store.close()
     return found
 
@@ -129,7 +129,7 @@ def test_an_interruption_says_how_to_go_on(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(SqliteStore, "show", interrupted)
+    monkeypatch.setattr(SqliteStore, "release_from_migration", interrupted)
 
     assert main(["timeouts", "abort", source, "--really"]) == 130
     assert capsys.readouterr().err.splitlines() == [
@@ -154,7 +154,7 @@ def test_what_is_held_is_shown_again_by_an_abort(source: str, capsys: pytest.Cap
     path = source.removeprefix("sqlite:")
     store = SqliteStore(path)
     [rows] = list(store.scan(Selection()))
-    assert [store.hide(row) for row in rows] == [True] * 3
+    assert [store.hold_for_migration(row) for row in rows] == [True] * 3
     store.close()
 
     assert main(["timeouts", "abort", source, "--really"]) == 0

@@ -253,9 +253,9 @@ def test_what_a_migration_has_hidden_before_its_store_was_told_of_it_is_dispatch
         Point(moto, store, fail, 2).store.put(made, now=NOW)
     stored(store, NOW + HOUR)
     [row] = [row for page in store.scan(Selection()) for row in page if row.id == made.id]
-    hidden = store.hide(row)
+    hidden = store.hold_for_migration(row)
     state = store.put(made, now=NOW)
-    store.show([row])
+    store.release_from_migration([row])
 
     assert (hidden, state, take(store)) == (True, "held", [made])
 

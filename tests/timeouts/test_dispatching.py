@@ -143,7 +143,7 @@ def test_a_dispatcher_that_lost_its_shard_stops_at_the_next_page(local_store: St
     now = shop.now() + HOUR
 
     def take_over(name: str) -> None:
-        if name == "mark":
+        if name == "mark_dispatched":
             local_store.claim(0, "another", now=now, until=now + HOUR, horizon=now)
 
     robbed: Any = Meddled(local_store, before=take_over)

@@ -110,7 +110,7 @@ def test_what_is_stored_for_soon_at_each_poll_holds_back_no_watermark_and_is_not
         then = NOW + minutes * MINUTE
         for claim in claims(store, then):
             for page in store.due(claim):
-                store.mark(page, now=then)
+                store.mark_dispatched(page, now=then)
             stored(writer.store, then + seconds(40))
             store.release(claim)
             stored(writer.store, then + seconds(50))

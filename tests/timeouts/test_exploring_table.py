@@ -85,15 +85,15 @@ def everything(store: DynamoDBStore) -> None:
         store.release(claim)
     for each in (due[0], far[0], far[0]):
         store.cancel(each.id, now=NOW)
-    store.waiting_for("saga-1")
+    store.ids_by_correlation("saga-1")
     store.put(far[0], now=NOW, again=True)
     take(store, NOW + 3 * MINUTE)
     late = stored(store, NOW - DAY)
-    held = [row for page in store.scan(Selection(NOW, "shop")) for row in page if store.hide(row)]
-    store.show(held[:1])
+    held = [row for page in store.scan(Selection(NOW, "shop")) for row in page if store.hold_for_migration(row)]
+    store.release_from_migration(held[:1])
     store.mark_migrated(held[1:], now=NOW)
     store.put(far[2], now=NOW)
-    assert (store.comes(far[0].id), take(store, NOW + 4 * MINUTE)) == (True, [late])
+    assert (store.was_scheduled(far[0].id), take(store, NOW + 4 * MINUTE)) == (True, [late])
 
 
 @pytest.mark.slow

@@ -291,7 +291,7 @@ def test_what_is_sent_and_cannot_be_marked_is_not_sent_again(local_store: Store)
     shop, sick = Shop(local_store, receiving=False), [True]
 
     def refuse(name: str) -> None:
-        if sick and name == "mark":
+        if sick and name == "mark_dispatched":
             raise StoreUnavailable("it writes nothing")
 
     meddled: Any = Meddled(local_store, before=refuse)

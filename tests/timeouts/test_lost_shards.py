@@ -34,7 +34,7 @@ def test_what_another_has_kept_is_not_sent_again_if_who_lost_the_shard_has_sent_
     stored(store, NOW)
     _, rows = read_by_a_slow_one(store, NOW)
     keep(store, NOW + 2 * MINUTE)
-    store.mark(rows, now=NOW + 3 * MINUTE)
+    store.mark_dispatched(rows, now=NOW + 3 * MINUTE)
 
     assert take(store, NOW + 2 * HOUR) == []
 
@@ -105,7 +105,7 @@ def test_who_lost_the_shard_holds_up_no_cancellation_of_what_nobody_has_announce
     assert store.cancel(made.id, now=NOW + 2 * MINUTE)
 
 
-@pytest.mark.parametrize("what", ["cancel", "hide"])
+@pytest.mark.parametrize("what", ["cancel", "hold_for_migration"])
 def test_a_clock_far_ahead_leaves_no_horizon_behind(store: Store, what: str) -> None:
     stored(store, NOW + 30 * DAY)
     poll(store, NOW + 3 * HOUR)
@@ -116,7 +116,7 @@ def test_a_clock_far_ahead_leaves_no_horizon_behind(store: Store, what: str) -> 
     assert take(store, NOW + HOUR) == []
 
 
-@pytest.mark.parametrize("what", ["cancel", "hide"])
+@pytest.mark.parametrize("what", ["cancel", "hold_for_migration"])
 def test_a_clock_far_ahead_that_died_leaves_its_horizon_for_as_long_as_a_run_can_last(store: Store, what: str) -> None:
     stored(store, NOW + 30 * DAY)
     list(claims(store, NOW + 3 * HOUR, owner="fast"))
@@ -134,7 +134,7 @@ def is_done(store: Store, timeout_id: str, what: str) -> bool:
     if what == "cancel":
         return store.cancel(timeout_id, now=NOW)
     [row] = [row for page in store.scan(Selection()) for row in page if row.id == timeout_id]
-    return store.hide(row)
+    return store.hold_for_migration(row)
 
 
 def test_what_is_stored_where_a_clock_far_ahead_has_been_is_dispatched_when_it_is_due(store: Store) -> None:

@@ -318,7 +318,7 @@ def test_what_was_being_sent_when_a_connection_is_lost_is_in_doubt(
     summary = moved(local_store, service_bus)
 
     assert (summary.done, summary.stopped) == (0, "orders: ServiceBusConnectionError")
-    assert [row.id for page in local_store.scan(ALL) for row in page if row.hidden] == [doubtful.id]
+    assert [row.id for page in local_store.scan(ALL) for row in page if row.held] == [doubtful.id]
 
 
 def test_nothing_is_in_doubt_when_no_connection_is_made(local_store: Store) -> None:

@@ -31,14 +31,14 @@ def test_what_a_migration_holds_is_hidden_from_dispatchers(store: Store) -> None
     made = stored(store, NOW + HOUR)
     [row] = [row for page in store.scan(Selection()) for row in page]
 
-    assert store.hide(row)
+    assert store.hold_for_migration(row)
     assert (take(store, NOW + HOUR), scanned(store, Selection())) == ([], {made.id})
 
 
 def test_what_a_migration_holds_cannot_be_cancelled(store: Store) -> None:
     made = stored(store, NOW + HOUR)
     [row] = [row for page in store.scan(Selection()) for row in page]
-    store.hide(row)
+    store.hold_for_migration(row)
 
     assert not store.cancel(made.id, now=NOW)
 
@@ -46,9 +46,9 @@ def test_what_a_migration_holds_cannot_be_cancelled(store: Store) -> None:
 def test_what_a_migration_shows_again_is_dispatched_however_late(store: Store) -> None:
     made = stored(store, NOW + HOUR)
     [row] = [row for page in store.scan(Selection()) for row in page]
-    store.hide(row)
+    store.hold_for_migration(row)
     poll(store, NOW + 1.5 * HOUR)
-    store.show([row])
+    store.release_from_migration([row])
 
     assert take(store, NOW + 2 * HOUR) == [made]
 
@@ -56,7 +56,7 @@ def test_what_a_migration_shows_again_is_dispatched_however_late(store: Store) -
 def test_what_was_migrated_is_gone(store: Store) -> None:
     stored(store, NOW + HOUR)
     [row] = [row for page in store.scan(Selection()) for row in page]
-    store.hide(row)
+    store.hold_for_migration(row)
     store.mark_migrated([row], now=NOW)
 
     assert (take(store, NOW + HOUR), scanned(store, Selection())) == ([], set())
@@ -67,7 +67,7 @@ def test_what_was_migrated_is_stored_again_by_a_migration_alone(store: Store, *,
     """Who schedules it again did not hear that it was stored, and it comes from where it is now."""
     made = stored(store, NOW + HOUR)
     [row] = [row for page in store.scan(Selection()) for row in page]
-    store.hide(row)
+    store.hold_for_migration(row)
     store.mark_migrated([row], now=NOW)
     state = store.put(made, now=NOW, again=again)
 
@@ -79,4 +79,4 @@ def test_what_a_dispatcher_may_have_taken_is_not_hidden(store: Store) -> None:
     [row] = [row for page in store.scan(Selection()) for row in page]
     list(claims(store, NOW))
 
-    assert not store.hide(row)
+    assert not store.hold_for_migration(row)

@@ -162,7 +162,7 @@ def test_a_database_that_is_gone_is_an_unavailable_store(tmp_path: Any) -> None:
     store.close()
 
     with pytest.raises(StoreUnavailable, match="SQLite: Cannot operate on a closed database"):
-        store.waiting_for("saga-1")
+        store.ids_by_correlation("saga-1")
 
 
 def test_a_database_that_cannot_be_made_is_told(tmp_path: Any) -> None:

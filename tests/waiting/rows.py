@@ -64,7 +64,7 @@ def take(store: Store, now: datetime = NOW, *, ahead: timedelta = AHEAD) -> list
     found = []
     for claim in claims(store, now, ahead=ahead):
         for page in store.due(claim):
-            store.mark(page, now=now)
+            store.mark_dispatched(page, now=now)
             found += [row.timeout for row in page if row.timeout]
         store.release(claim)
     return sorted(found, key=lambda each: each.id)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from recoverable.aws.client import describe_error, is_answer, sqs_client
 from recoverable.aws.copies import destination
 from recoverable.aws.queues import Queue
-from recoverable.timeouts.sending import Entry, outgoing
+from recoverable.timeouts.sending import Entry, to_send_request
 from recoverable.timeouts.stores.rows import Row
 from recoverable.timeouts.timeout import Timeout
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 CALL_TIMEOUT = 4.0
 """Seconds for one call."""
 
-LATER = {
+TRANSIENT_CODES = {
     "ExpiredToken",
     "ExpiredTokenException",
     "InvalidClientTokenId",
@@ -77,17 +77,17 @@ class Sender:
             entries: without their Id.
         """
         try:
-            client, url = self._place(to)
+            client, url = self._client_and_url(to)
             numbered: Any = [{"Id": str(n), **entry} for n, entry in enumerate(entries)]
             answer = client.send_message_batch(QueueUrl=url, Entries=numbered)
         except Exception as error:  # noqa: BLE001  # whatever it is, it is told, and the caller knows what was not done
-            return self._refused(to, entries, error)
-        return read(answer, len(entries))
+            return self._outcome_of_error(to, entries, error)
+        return parse_response(answer, len(entries))
 
-    def _refused(self, to: str, entries: Sequence[Entry], error: Exception) -> Outcome:
+    def _outcome_of_error(self, to: str, entries: Sequence[Entry], error: Exception) -> Outcome:
         if not is_refusal(error):
             return Outcome(failed=describe_error(error))
-        if len(entries) == 1 or is_about_the_queue(error):
+        if len(entries) == 1 or is_queue_error(error):
             return Outcome(refused=dict.fromkeys(range(len(entries)), describe_error(error)))
         singles = [self.send(to, [entry]) for entry in entries]
         return Outcome(
@@ -96,7 +96,7 @@ class Sender:
             failed="; ".join(sorted({single.failed for single in singles if single.failed})),
         )
 
-    def _place(self, to: str) -> tuple[SQSClient, str]:
+    def _client_and_url(self, to: str) -> tuple[SQSClient, str]:
         queue = destination(to, Queue(region="", account="", name=""))
         client = self._client or sqs_client(queue.region or default_region(), CALL_TIMEOUT)
         if queue.url or queue.account:
@@ -112,7 +112,7 @@ def send_now(timeout: Timeout, now: datetime, client: SQSClient | None) -> None:
     Raises:
         SendFailed: SQS has not taken it, as far as is known.
     """
-    ready = outgoing(Row(timeout.id, timeout), timeout, now)
+    ready = to_send_request(Row(timeout.id, timeout), timeout, now)
     assert ready is not None, timeout.id  # who calls has compared the delay with SQS's limit
     outcome = shared_sender(client).send(timeout.to, [ready.entry])
     if not outcome.sent:
@@ -140,20 +140,20 @@ def default_region() -> str:
     return os.environ.get("AWS_REGION") or boto3.session.Session().region_name or ""
 
 
-def read(answer: Mapping[str, Any], count: int) -> Outcome:
+def parse_response(answer: Mapping[str, Any], count: int) -> Outcome:
     """What an answer says about each entry; what it does not name is not known to be sent."""
     sent = [int(done["Id"]) for done in answer.get("Successful", ())]
     whys = {int(f["Id"]): f"{f.get('Code')} {f.get('Message', '')}".strip() for f in answer.get("Failed", ())}
-    refused = {int(f["Id"]): whys[int(f["Id"])] for f in answer.get("Failed", ()) if is_fault_of_sender(f)}
+    refused = {int(f["Id"]): whys[int(f["Id"])] for f in answer.get("Failed", ()) if is_permanent(f)}
     others = {why for n, why in whys.items() if n not in refused}
     unnamed = len(sent) + len(whys) < count
     failed = "; ".join(sorted(others)) or ("its answer does not name them" if unnamed else "")
     return Outcome(sent, refused, failed)
 
 
-def is_fault_of_sender(failed: Mapping[str, Any]) -> bool:
+def is_permanent(failed: Mapping[str, Any]) -> bool:
     """Whether the entry will not be taken later either."""
-    return bool(failed.get("SenderFault")) and failed.get("Code") not in LATER
+    return bool(failed.get("SenderFault")) and failed.get("Code") not in TRANSIENT_CODES
 
 
 def is_refusal(error: Exception) -> bool:
@@ -166,10 +166,10 @@ def is_refusal(error: Exception) -> bool:
         return False
     answer: Any = getattr(error, "response", {})
     status = answer.get("ResponseMetadata", {}).get("HTTPStatusCode", SERVER_ERRORS)
-    return status < SERVER_ERRORS and answer.get("Error", {}).get("Code") not in LATER
+    return status < SERVER_ERRORS and answer.get("Error", {}).get("Code") not in TRANSIENT_CODES
 
 
-def is_about_the_queue(error: Exception) -> bool:
+def is_queue_error(error: Exception) -> bool:
     """Whether a refusal concerns the queue, and so whatever is sent to it."""
     answer: Any = getattr(error, "response", {})
     code = str(answer.get("Error", {}).get("Code", ""))

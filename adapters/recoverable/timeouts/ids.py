@@ -18,7 +18,7 @@ LATEST = EPOCH + timedelta(microseconds=10**DIGITS - 1)
 PARTS = 3
 
 
-class Place(Frozen):
+class Location(Frozen):
     """Where a timeout lies.
 
     Args:
@@ -30,12 +30,12 @@ class Place(Frozen):
     shard: int
 
 
-def micros(moment: datetime) -> int:
+def to_microseconds(moment: datetime) -> int:
     """The moment in microseconds since 1970."""
     return (moment - EPOCH) // MICROSECOND
 
 
-def moment(number: int) -> datetime:
+def from_microseconds(number: int) -> datetime:
     """The moment that is so many microseconds after 1970."""
     return EPOCH + number * MICROSECOND
 
@@ -48,15 +48,15 @@ def new_id(due_at: datetime, token: str, shards: int) -> str:
         token: what makes it unique: hexadecimal digits, drawn at random.
         shards: how many shards the store has.
     """
-    return f"{micros(due_at):0{DIGITS}}-{int(token, 16) % shards}-{token}"
+    return f"{to_microseconds(due_at):0{DIGITS}}-{int(token, 16) % shards}-{token}"
 
 
-def place_of(timeout_id: str) -> Place | None:
-    """The place that an id says; None when it is no id of a timeout."""
+def parse_id(timeout_id: str) -> Location | None:
+    """The location that an id says; None when it is no id of a timeout."""
     due, *rest = timeout_id.split("-", PARTS - 1)
     if len(rest) != PARTS - 1 or len(due) != DIGITS:
         return None
     shard = rest[0]
     if not (due + shard).isascii() or not (due.isdigit() and shard.isdigit() and len(shard) < DIGITS):
         return None
-    return Place(int(due), int(shard))
+    return Location(int(due), int(shard))

@@ -19,7 +19,7 @@ ROUTE_TO = "NServiceBus.Timeout.RouteExpiredTimeoutTo"
 CLEAR = "NServiceBus.ClearTimeouts"
 REPLY_TO = "NServiceBus.ReplyToAddress"
 
-OWN = {EXPIRE, ROUTE_TO, CLEAR, RELATED_TO_TIMEOUT, TIME_SENT, *RETRY_HEADERS}
+REQUEST_HEADERS = {EXPIRE, ROUTE_TO, CLEAR, RELATED_TO_TIMEOUT, TIME_SENT, *RETRY_HEADERS}
 """What a message says to the timeouts queue, or got there, and no more to its receiver."""
 
 
@@ -45,24 +45,24 @@ class TimeoutsQueue:
         """
         try:
             if CLEAR in message.headers:
-                self._timeouts.cancel_for(named(message.headers, SAGA_ID))
+                self._timeouts.cancel_for(first_header(message.headers, SAGA_ID))
             else:
                 self._schedule(message)
         except (TypeError, ValueError) as error:  # no queue, too large, of a body that SQS does not take
             raise MessageDeserializationError(f"no timeout: {error}") from error
 
     def _schedule(self, message: Message) -> None:
-        kept = {name: value for name, value in message.headers.items() if name not in OWN}
+        kept = {name: value for name, value in message.headers.items() if name not in REQUEST_HEADERS}
         self._timeouts.schedule(
-            queue_at(named(message.headers, ROUTE_TO, REPLY_TO)),
+            to_queue_address(first_header(message.headers, ROUTE_TO, REPLY_TO)),
             message.text or EMPTY_BODY,
-            at=due_at(message.headers),
+            at=parse_due_time(message.headers),
             headers={MESSAGE_ID: message.id, **kept},
             key=message.id,
         )
 
 
-def queue_at(address: str) -> str:
+def to_queue_address(address: str) -> str:
     """The queue that an address means: where it is a name, what SQS does not take in one is a hyphen, as in NServiceBus's SQS transport."""
     if address.startswith(("arn:", "https://", "http://")):
         return address
@@ -70,7 +70,7 @@ def queue_at(address: str) -> str:
     return re.sub("[^A-Za-z0-9_-]", "-", name) + address[len(name) :]
 
 
-def due_at(headers: Mapping[str, str]) -> datetime:
+def parse_due_time(headers: Mapping[str, str]) -> datetime:
     """When the message is to come.
 
     Raises:
@@ -85,7 +85,7 @@ def due_at(headers: Mapping[str, str]) -> datetime:
     return due
 
 
-def named(headers: Mapping[str, str], *names: str) -> str:
+def first_header(headers: Mapping[str, str], *names: str) -> str:
     """The first of the headers that is there.
 
     Raises:

@@ -24,7 +24,7 @@ LONGEST_CORRELATION = 2_000
 """Bytes, with room for a prefix: a key of DynamoDB has 2,048 at most (DynamoDB quotas)."""
 
 
-def due_time(now: datetime, at: datetime | None, delay: timedelta | None) -> datetime:
+def resolve_due_time(now: datetime, at: datetime | None, delay: timedelta | None) -> datetime:
     """When a timeout is due; never in the past.
 
     Raises:
@@ -50,7 +50,7 @@ def due_time(now: datetime, at: datetime | None, delay: timedelta | None) -> dat
     return max(at, now)
 
 
-def named_time(due_at: datetime, at: datetime | None, key: str | None) -> datetime:
+def time_for_id(due_at: datetime, at: datetime | None, key: str | None) -> datetime:
     """The time that an id says: with a key that which was asked for, which is the same when it is asked for again and has come."""
     return due_at if key is None or at is None else max(at, EPOCH)
 
@@ -107,7 +107,7 @@ def checked_correlation(correlation: str) -> str:
     return correlation
 
 
-def text_of(body: object) -> str:
+def body_as_text(body: object) -> str:
     """The body as SQS takes it."""
     if isinstance(body, bytes):
         raise TypeError("schedule(body) is bytes; SQS takes text: decode it, or write it in base64")
@@ -117,13 +117,13 @@ def text_of(body: object) -> str:
     return text
 
 
-def headers_with(timeout_id: str, due_at: datetime, headers: Mapping[str, str]) -> dict[str, str]:
+def add_timeout_headers(timeout_id: str, due_at: datetime, headers: Mapping[str, str]) -> dict[str, str]:
     """A message's headers, and what says which timeout it was."""
     named = {MESSAGE_ID: timeout_id, TIME_SENT: write_date(due_at)}
     return {**named, **headers, RELATED_TO_TIMEOUT: timeout_id}
 
 
-def attributes_of(headers: Mapping[str, str]) -> dict[str, dict[str, str]]:
+def to_attributes(headers: Mapping[str, str]) -> dict[str, dict[str, str]]:
     """The one attribute that carries the headers."""
     from recoverable.aws.wire import HEADERS  # noqa: PLC0415
 

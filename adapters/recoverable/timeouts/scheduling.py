@@ -11,14 +11,14 @@ from recoverable.environment import current_environment
 from recoverable.limits import NO_DELAY
 from recoverable.timeouts.ids import new_id
 from recoverable.timeouts.requests import (
-    attributes_of,
+    add_timeout_headers,
+    body_as_text,
     checked_correlation,
     checked_destination,
     checked_key,
-    due_time,
-    headers_with,
-    named_time,
-    text_of,
+    resolve_due_time,
+    time_for_id,
+    to_attributes,
 )
 from recoverable.timeouts.timeout import Timeout
 
@@ -108,15 +108,15 @@ class Timeouts:
             SendFailed: SQS was to delay it, and has not taken it; ask again.
         """
         now = self.now()
-        due_at = due_time(now, at, delay)
-        unique, named_at = token(checked_destination(to), checked_key(key, at)), named_time(due_at, at, key)
+        due_at = resolve_due_time(now, at, delay)
+        unique, named_at = unique_token(checked_destination(to), checked_key(key, at)), time_for_id(due_at, at, key)
         timeout_id = new_id(named_at, unique, self._store.shards)
-        named = headers_with(timeout_id, due_at, headers or {})
+        named = add_timeout_headers(timeout_id, due_at, headers or {})
         timeout = Timeout(
             timeout_id,
             to,
-            text_of(body),
-            attributes=attributes_of(named),
+            body_as_text(body),
+            attributes=to_attributes(named),
             endpoint=self._endpoint,
             correlation=checked_correlation(correlation or named.get(SAGA_ID, "")),
         )
@@ -145,7 +145,7 @@ class Timeouts:
             ValueError: a correlation with which nothing can be stored.
             StoreUnavailable: not all are cancelled; ask again.
         """
-        now, waiting = self.now(), self._store.waiting_for(checked_correlation(correlation))
+        now, waiting = self.now(), self._store.ids_by_correlation(checked_correlation(correlation))
         return sum(self._store.cancel(timeout_id, now=now) for timeout_id in waiting)
 
     def hold(self, entry: Mapping[str, Any], *, to: str, at: datetime) -> str:
@@ -162,7 +162,7 @@ class Timeouts:
         """
         now = self.now()
         timeout = Timeout(
-            new_id(due_time(now, at, None), token(to, None), self._store.shards),
+            new_id(resolve_due_time(now, at, None), unique_token(to, None), self._store.shards),
             to,
             entry["MessageBody"],
             attributes=entry.get("MessageAttributes"),
@@ -173,12 +173,12 @@ class Timeouts:
         return timeout.id
 
     def _send_or_store(self, timeout: Timeout, now: datetime, *, keyed: bool) -> None:
-        from recoverable.timeouts.sending import checked, is_fifo  # noqa: PLC0415  # only for those that schedule
+        from recoverable.timeouts.sending import check_sendable, is_fifo  # noqa: PLC0415  # only for those that schedule
 
-        checked(timeout)
+        check_sendable(timeout)
         wait = timeout.due_at - now
         longest = NO_DELAY if is_fifo(timeout.to) else self.longest_native
-        if wait > longest or (keyed and self._store.comes(timeout.id)):
+        if wait > longest or (keyed and self._store.was_scheduled(timeout.id)):
             self._store.put(timeout, now=now, again=True)
             return
         from recoverable.timeouts.client import send_now  # noqa: PLC0415
@@ -192,7 +192,7 @@ class Timeouts:
         return world.clock() if world else self._own_clock()
 
 
-def token(to: str, key: str | None) -> str:
+def unique_token(to: str, key: str | None) -> str:
     """What makes an id unique: drawn at random, or the same for the same key and queue."""
     if key is None:
         return os.urandom(TOKEN_BYTES).hex()

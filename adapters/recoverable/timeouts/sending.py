@@ -21,7 +21,7 @@ UNSENDABLE = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0
 Entry = dict[str, Any]
 
 
-class Outgoing(NamedTuple):
+class SendRequest(NamedTuple):
     """A row on its way: where it goes, and the entry without its batch's Id."""
 
     row: Row
@@ -29,17 +29,17 @@ class Outgoing(NamedTuple):
     entry: Entry
 
 
-def outgoing(row: Row, timeout: Timeout, now: datetime) -> Outgoing | None:
+def to_send_request(row: Row, timeout: Timeout, now: datetime) -> SendRequest | None:
     """The row on its way; None when it must wait, because its queue cannot hold it back until it is due."""
     wait = (timeout.due_at - now).total_seconds()
     fifo = is_fifo(timeout.to)
     if wait > (0 if fifo else LONGEST_DELAY):
         return None
-    entry = content_of(timeout) | addressed(timeout, max(ceil(wait), 0), fifo=fifo)
-    return Outgoing(row, timeout.to, entry)
+    entry = message_content(timeout) | delivery_fields(timeout, max(ceil(wait), 0), fifo=fifo)
+    return SendRequest(row, timeout.to, entry)
 
 
-def checked(timeout: Timeout) -> None:
+def check_sendable(timeout: Timeout) -> None:
     """Refuse now what SQS would refuse when it is due.
 
     Raises:
@@ -49,7 +49,7 @@ def checked(timeout: Timeout) -> None:
         raise ValueError(
             f"schedule(body) holds {strange.group()!r}, which SQS does not take; take it out, or write base64"
         )
-    if (bytes_ := size(content_of(timeout))) > MAX_SIZE:
+    if (bytes_ := size(message_content(timeout))) > MAX_SIZE:
         raise ValueError(f"schedule(body) makes a message of {bytes_:,} bytes with its headers; SQS takes {MAX_SIZE:,}")
 
 
@@ -58,22 +58,22 @@ def is_fifo(to: str) -> bool:
     return to.endswith(".fifo")
 
 
-def content_of(timeout: Timeout) -> Entry:
+def message_content(timeout: Timeout) -> Entry:
     """What the message holds."""
     attributes = {name: dict(value) for name, value in timeout.attributes.items()}
     return {"MessageBody": timeout.body, "MessageAttributes": attributes}
 
 
-def addressed(timeout: Timeout, delay: int, *, fifo: bool) -> Entry:
+def delivery_fields(timeout: Timeout, delay: int, *, fifo: bool) -> Entry:
     """Delay, group and identity, as far as the queue knows them."""
     if fifo:
         return {"MessageGroupId": timeout.group_id or timeout.id, "MessageDeduplicationId": timeout.id}
     return {"DelaySeconds": delay} | ({"MessageGroupId": timeout.group_id} if timeout.group_id else {})
 
 
-def batches(ready: Iterable[Outgoing]) -> Iterator[list[Outgoing]]:
+def batches(ready: Iterable[SendRequest]) -> Iterator[list[SendRequest]]:
     """Batches that SQS takes: one queue, ten entries and 1 MiB at most; in the order of each queue."""
-    open_ones: dict[str, list[Outgoing]] = {}
+    open_ones: dict[str, list[SendRequest]] = {}
     for each in ready:
         batch = open_ones.setdefault(each.to, [])
         weight = size(each.entry) + sum(size(other.entry) for other in batch)

@@ -7,7 +7,7 @@ from base64 import b64decode, b64encode
 
 from recoverable.aws.wire import HEADERS
 from recoverable.frozen import Frozen
-from recoverable.timeouts.ids import moment, place_of
+from recoverable.timeouts.ids import from_microseconds, parse_id
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
@@ -61,9 +61,9 @@ class Timeout(Frozen):
     @property
     def due_at(self) -> datetime:
         """When it is due."""
-        place = place_of(self.id)
-        assert place is not None, self.id
-        return moment(place.due)
+        location = parse_id(self.id)
+        assert location is not None, self.id
+        return from_microseconds(location.due)
 
     @property
     def headers(self) -> Mapping[str, str]:
@@ -73,7 +73,7 @@ class Timeout(Frozen):
         return headers_from(self.attributes.get(HEADERS, {}).get("StringValue") or "{}")
 
 
-def packed(timeout: Timeout) -> str:
+def dump_message(timeout: Timeout) -> str:
     """Body, attributes and group as one text."""
     attributes = {
         name: {key: b64encode(part).decode() if key == "BinaryValue" else part for key, part in value.items()}
@@ -83,13 +83,13 @@ def packed(timeout: Timeout) -> str:
     return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
 
 
-def unpacked(timeout_id: str, fields: Mapping[str, Any], message: str) -> Timeout:
+def load_timeout(timeout_id: str, fields: Mapping[str, Any], message: str) -> Timeout:
     """The timeout of a row.
 
     Args:
         timeout_id: its id.
         fields: the row's version, to, endpoint and correlation.
-        message: what `packed` made.
+        message: what `dump_message` made.
 
     Raises:
         Unreadable: the row is of a newer version, or none that this package writes.
@@ -98,17 +98,17 @@ def unpacked(timeout_id: str, fields: Mapping[str, Any], message: str) -> Timeou
         raise Unreadable(
             f"it is of version {fields.get('version')!r}, and this package reads {VERSION}; deploy the newer one"
         )
-    if place_of(timeout_id) is None:
+    if parse_id(timeout_id) is None:
         raise Unreadable("its id says no due time in range")
     try:
         content = json.loads(message)
         group = content["group"]
         return Timeout(
             timeout_id,
-            as_text(fields["to"]),
-            as_text(content["body"]),
-            attributes={as_text(name): read_attribute(value) for name, value in content["attributes"].items()},
-            group_id=None if group is None else as_text(group),
+            checked_text(fields["to"]),
+            checked_text(content["body"]),
+            attributes={checked_text(name): load_attribute(value) for name, value in content["attributes"].items()},
+            group_id=None if group is None else checked_text(group),
             endpoint=fields.get("endpoint") or "",
             correlation=fields.get("correlation") or "",
         )
@@ -116,7 +116,7 @@ def unpacked(timeout_id: str, fields: Mapping[str, Any], message: str) -> Timeou
         raise Unreadable(f"its content cannot be read ({type(error).__name__})") from None
 
 
-def read_attribute(value: Mapping[str, object]) -> dict[str, Any]:
+def load_attribute(value: Mapping[str, object]) -> dict[str, Any]:
     """One attribute as a client of SQS wants it: a kind, and what it says.
 
     Raises:
@@ -124,13 +124,13 @@ def read_attribute(value: Mapping[str, object]) -> dict[str, Any]:
         TypeError: one is no text.
         ValueError: what should be in base64 is not, or a text nobody can send.
     """
-    parts = {key: as_text(part) for key, part in value.items()}
+    parts = {key: checked_text(part) for key, part in value.items()}
     says = "BinaryValue" if "BinaryValue" in parts else "StringValue"
     said: str | bytes = b64decode(parts[says]) if says == "BinaryValue" else parts[says]
     return {**parts, "DataType": parts["DataType"], says: said}
 
 
-def as_text(value: object) -> str:
+def checked_text(value: object) -> str:
     """The value, if it is a text.
 
     Raises:

@@ -21,7 +21,7 @@ minute, send, keep, send_or_store = Reading._minute, Run._send, Ending.keep, Tim
 
 def mark_first(run: Run, ready: Sequence[Any]) -> Any:
     """Mark before send."""
-    run._store.mark([each.row for each in ready], now=run._clock())
+    run._store.mark_dispatched([each.row for each in ready], now=run._clock())
     return send(run, ready)
 
 
@@ -70,7 +70,7 @@ def without_delay(timeout: Any, delay: int, *, fifo: bool) -> dict[str, Any]:
 
 def unconfirmed(timeouts: Timeouts, timeout: Any, now: datetime, *, keyed: bool) -> None:
     """What is there is taken for stored, although nobody may look for it."""
-    if not (keyed and timeouts._store.comes(timeout.id)):
+    if not (keyed and timeouts._store.was_scheduled(timeout.id)):
         send_or_store(timeouts, timeout, now, keyed=keyed)
 
 
@@ -81,10 +81,10 @@ MUTATIONS = (
     Mutation("no look after storing", "timeouts.stores.dynamodb.shard_states.ShardStates.after_put", without_a_look, HERE, "PASSED"),
     Mutation("set aside before it is pointed to", "timeouts.stores.dynamodb.ending.Ending.keep", set_aside_first, HERE, "LOST"),
     Mutation("unconditional claim", "timeouts.stores.shards.claimed", taken_from_anyone, HERE, "TWICE"),
-    Mutation("delay dropped", "timeouts.sending.addressed", without_delay, HERE, "EARLY"),
+    Mutation("delay dropped", "timeouts.sending.delivery_fields", without_delay, HERE, "EARLY"),
     Mutation("what may be taken is cancelled", "timeouts.stores.shards.is_untaken", always, FILE, "CANCELLED"),
     Mutation("a second cancel is denied", "timeouts.stores.dynamodb.ending.is_cancelled", never, HERE, "LOST"),
-    Mutation("a key is not looked for", "timeouts.stores.dynamodb.store.DynamoDBStore.comes", never, HERE, "TWICE"),
+    Mutation("a key is not looked for", "timeouts.stores.dynamodb.store.DynamoDBStore.was_scheduled", never, HERE, "TWICE"),
     Mutation("a key that is found is not confirmed", "timeouts.scheduling.Timeouts._send_or_store", unconfirmed, HERE, "LOST"),
-    Mutation("moved without being hidden", "timeouts.stores.dynamodb.ending.Ending.hide", always, MOVED, "TWICE"),
+    Mutation("moved without being hidden", "timeouts.stores.dynamodb.ending.Ending.hold_for_migration", always, MOVED, "TWICE"),
 )  # fmt: skip

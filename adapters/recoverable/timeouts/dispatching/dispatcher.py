@@ -13,8 +13,8 @@ from recoverable.attempts.flow import now as utc_now
 from recoverable.checks import checked_delay
 from recoverable.timeouts.client import Sender
 from recoverable.timeouts.dispatching.outage import TWO_MINUTES, Circuit, OnCritical
-from recoverable.timeouts.dispatching.report import Report, told
-from recoverable.timeouts.dispatching.run import Pace, Run
+from recoverable.timeouts.dispatching.report import Report, log_report
+from recoverable.timeouts.dispatching.run import Run, Timing
 from recoverable.timeouts.stores.port import Store
 from recoverable.timeouts.stores.rows import StoreUnavailable
 from recoverable.timeouts.stores.settings import checked_lease
@@ -74,7 +74,7 @@ class Dispatcher:
         on_critical: OnCritical | None = None,
         settle_within: timedelta = timedelta(seconds=10),
     ) -> None:
-        self._pace = Pace(
+        self._timing = Timing(
             ahead=checked_delay("Dispatcher(ahead)", ahead, MOST_AHEAD),
             lease=checked_lease("Dispatcher(lease)", lease),
             retry_kept=checked_delay("Dispatcher(retry_kept)", retry_kept),
@@ -110,20 +110,20 @@ class Dispatcher:
             self._store,
             self._sender,
             self._clock,
-            self._pace,
+            self._timing,
             has_time=self._has_time(seconds_left),
             unmarked=self._unmarked,
         )
         while run.has_time():
             try:
-                finished = run.all_shards()
+                finished = run.dispatch_all_shards()
             except StoreUnavailable as error:
                 self._circuit.failed(error, self._clock())
                 self._sleep(PAUSE)
             else:
                 self._circuit.succeeded()
-                return told(replace(run.report, finished=finished))
-        return told(run.report)
+                return log_report(replace(run.report, finished=finished))
+        return log_report(run.report)
 
     def _has_time(self, seconds_left: Callable[[], float] | None) -> Callable[[], bool]:
         return lambda: seconds_left is None or seconds_left() > self._reserve

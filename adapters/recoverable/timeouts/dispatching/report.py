@@ -1,4 +1,4 @@
-"""What a run of a dispatcher did, and how it is told."""
+"""What a run of a dispatcher did, and how it is log_report."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Report:
     finished: bool = False
 
 
-def told(report: Report) -> Report:
+def log_report(report: Report) -> Report:
     """The report, logged when there was anything to do or it was not done."""
     if report.dispatched or report.kept or report.postponed or not report.finished:
         text = "Dispatched %d timeouts, kept %d, postponed %d; at most %.1f s overdue; %s"
@@ -42,7 +42,7 @@ def told(report: Report) -> Report:
     return report
 
 
-def tell_kept(kept: Sequence[Kept], retry_at: datetime) -> None:
+def log_kept(kept: Sequence[Kept], retry_at: datetime) -> None:
     """Log what could not be dispatched, and what becomes of it."""
     for each in kept:
         to = each.row.timeout.to if each.row.timeout else "?"

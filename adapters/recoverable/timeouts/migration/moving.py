@@ -47,7 +47,7 @@ class Summary:
 
     def note(self, row: Row) -> Timeout | None:
         """Count a row; its timeout, or None when that must stay where it is."""
-        self.held += row.hidden
+        self.held += row.held
         if row.timeout is None:
             self.left[f"cannot be read: {row.problem}"] += 1
             return None
@@ -74,11 +74,11 @@ def abort(store: Store, selection: Selection, *, dry_run: bool) -> Summary:
     """Let dispatchers see again what a migration that did not end holds; a chunk that was just sent may then come twice."""
     summary = Summary()
     for page in store.scan(selection):
-        hidden = [row for row in page if row.hidden]
+        hidden = [row for row in page if row.held]
         for row in hidden:
             summary.note(row)
         if not dry_run:
-            store.show(hidden)
+            store.release_from_migration(hidden)
         summary.done += len(hidden)
     return summary
 
@@ -154,7 +154,7 @@ class Move:
 
     def send(self, ready: Sequence[Row], now: datetime) -> None:
         """Hide, send, mark; an end in between leaves them hidden, and the next migration or an abort takes them up."""
-        hidden = {row.id: row for row in ready if self._store.hide(row)}
+        hidden = {row.id: row for row in ready if self._store.hold_for_migration(row)}
         if taken := len(ready) - len(hidden):
             self.summary.left[TAKEN] += taken
         if not hidden:
@@ -167,7 +167,7 @@ class Move:
 
     def _leave(self, rows: Sequence[Row], sent: Sent) -> None:
         """Show again what the target certainly has not; say which it refused, and which it may have."""
-        self._store.show([row for row in rows if row.id not in sent.doubtful])
+        self._store.release_from_migration([row for row in rows if row.id not in sent.doubtful])
         for row in rows:
             if row.id in sent.doubtful:
                 why = f"{self._target.name} may have it ({sent.doubtful[row.id]}), so it stays hidden until migrate or abort"

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from recoverable.timeouts.client import Sender
-from recoverable.timeouts.sending import batches, outgoing
+from recoverable.timeouts.sending import batches, to_send_request
 from recoverable.timeouts.stores.port import Store
 from recoverable.timeouts.stores.rows import DISPATCHED, WAITING, Row, StoreUnavailable
 from recoverable.timeouts.timeout import Timeout
@@ -57,13 +57,13 @@ class SqsTarget:
 
     def objection(self, timeout: Timeout, now: datetime) -> str | None:
         """What is due later than SQS can delay, or for a FIFO queue later than now, must stay."""
-        if outgoing(Row(timeout.id, timeout), timeout, now) is None:
+        if to_send_request(Row(timeout.id, timeout), timeout, now) is None:
             return "SQS delays a message by 15 minutes at most, and one of a FIFO queue not at all"
         return None
 
     def send(self, timeouts: Sequence[Timeout], now: datetime) -> Sent:
         """Send them with the delay that is left."""
-        ready = [outgoing(Row(timeout.id, timeout), timeout, now) for timeout in timeouts]
+        ready = [to_send_request(Row(timeout.id, timeout), timeout, now) for timeout in timeouts]
         sent = Sent()
         for batch in batches(each for each in ready if each is not None):
             outcome = self._sender.send(batch[0].to, [each.entry for each in batch])

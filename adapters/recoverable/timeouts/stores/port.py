@@ -27,10 +27,10 @@ class Store(Protocol):
     def cancel(self, timeout_id: str, *, now: datetime) -> bool:
         """Cancel a timeout: True when it will not be dispatched, also if it was cancelled before; False when it is none, or may have been taken."""
 
-    def comes(self, timeout_id: str) -> bool:
+    def was_scheduled(self, timeout_id: str) -> bool:
         """Whether a timeout is stored that has come, or will: not one that was cancelled."""
 
-    def waiting_for(self, correlation: str) -> Sequence[str]:
+    def ids_by_correlation(self, correlation: str) -> Sequence[str]:
         """The ids of the timeouts that wait with that correlation."""
 
     def claim(self, shard: int, owner: str, *, now: datetime, until: datetime, horizon: datetime) -> Claim | None:
@@ -42,7 +42,7 @@ class Store(Protocol):
     def due(self, claim: Claim) -> Iterator[Sequence[Row]]:
         """What is due, the oldest first, then what was kept and is to be tried again before the horizon; in pages, each read when asked for."""
 
-    def mark(self, rows: Sequence[Row], *, now: datetime) -> None:
+    def mark_dispatched(self, rows: Sequence[Row], *, now: datetime) -> None:
         """Note that these are dispatched."""
 
     def keep(self, claim: Claim, /, rows: Sequence[Kept], *, retry_at: datetime) -> None:
@@ -57,10 +57,10 @@ class Store(Protocol):
     def scan(self, selection: Selection) -> Iterator[Sequence[Row]]:
         """All that wait and fit the selection, also those that a migration holds or that are kept; in pages."""
 
-    def hide(self, row: Row) -> bool:
+    def hold_for_migration(self, row: Row) -> bool:
         """Hide a timeout from dispatchers, for a migration; False when it is gone, or may have been taken."""
 
-    def show(self, rows: Sequence[Row]) -> None:
+    def release_from_migration(self, rows: Sequence[Row]) -> None:
         """Let dispatchers see them again."""
 
     def mark_migrated(self, rows: Sequence[Row], *, now: datetime) -> None:

@@ -36,7 +36,7 @@ class Row(Frozen):
         timeout: the timeout; None when it cannot be read.
         problem: why it cannot be read.
         kept: whether it was set aside before.
-        hidden: whether a migration holds it.
+        held: True if a migration holds it.
         native: the store's own record of it.
     """
 
@@ -44,7 +44,7 @@ class Row(Frozen):
     timeout: Timeout | None
     problem: str = field(default="", kw_only=True)
     kept: bool = field(default=False, kw_only=True)
-    hidden: bool = field(default=False, kw_only=True)
+    held: bool = field(default=False, kw_only=True)
     native: Any = field(default=None, kw_only=True)
 
 

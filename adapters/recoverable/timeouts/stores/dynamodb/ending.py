@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from datetime import timedelta
 
-from recoverable.timeouts.ids import place_of
+from recoverable.timeouts.ids import parse_id
 from recoverable.timeouts.stores.dynamodb.items import (
     WAITS,
     done_item,
@@ -80,11 +80,11 @@ class Ending:
         found = self._table.get(key_in(item))
         return found is not None and is_cancelled(found)
 
-    def hide(self, row: Row) -> bool:
+    def hold_for_migration(self, row: Row) -> bool:
         """Hide a timeout from dispatchers; False when it is gone, or may have been taken."""
-        return row.hidden or self._untaken(row.native, "SET held = :yes", WAITS, {":yes": number(1)})
+        return row.held or self._untaken(row.native, "SET held = :yes", WAITS, {":yes": number(1)})
 
-    def show(self, rows: Sequence[Row]) -> None:
+    def release_from_migration(self, rows: Sequence[Row]) -> None:
         """Let dispatchers see them again."""
         for row in rows:
             self._table.update(key_in(row.native), UpdateExpression="REMOVE held", ConditionExpression=WAITS)
@@ -112,12 +112,12 @@ class Ending:
 
     def _untaken(self, item: Item, change: str, condition: str, values: dict[str, Any]) -> bool:
         """Change a timeout that waits as it was seen, if no dispatcher has announced to take it: one transaction with its shard's state."""
-        place = place_of(item["sk"]["S"])
-        if place is None:
+        location = parse_id(item["sk"]["S"])
+        if location is None:
             return False
         moments = {":at": looked_for_at(item), ":due": due_of(item), ":nobody": NOBODY}
         announced = {
-            "Key": shard_key(place.shard),
+            "Key": shard_key(location.shard),
             "ConditionExpression": UNTAKEN,
             "ExpressionAttributeValues": {name: number(moment) for name, moment in moments.items()},
         }

@@ -12,10 +12,10 @@ A timeout stays where it is, whatever becomes of it: each change is one conditio
 
 from __future__ import annotations
 
-from recoverable.timeouts.ids import DIGITS, place_of
+from recoverable.timeouts.ids import DIGITS, parse_id
 from recoverable.timeouts.stores.buckets import bucket_of
 from recoverable.timeouts.stores.rows import CANCELLED, Row, TooLarge
-from recoverable.timeouts.timeout import VERSION, Timeout, Unreadable, packed, unpacked
+from recoverable.timeouts.timeout import VERSION, Timeout, Unreadable, dump_message, load_timeout
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
@@ -77,14 +77,14 @@ def shard_key(shard: int) -> Key:
 
 def due_key(timeout_id: str) -> Key | None:
     """Where a timeout waits; None when it is no timeout's id."""
-    place = place_of(timeout_id)
-    return None if place is None else key(due_partition(bucket_of(place.due), place.shard), timeout_id)
+    location = parse_id(timeout_id)
+    return None if location is None else key(due_partition(bucket_of(location.due), location.shard), timeout_id)
 
 
 def kept_key(timeout_id: str) -> Key | None:
     """Where it is what points to a timeout that could not be dispatched; None when it is no timeout's id."""
-    place = place_of(timeout_id)
-    return None if place is None else key(kept_partition(place.shard), timeout_id)
+    location = parse_id(timeout_id)
+    return None if location is None else key(kept_partition(location.shard), timeout_id)
 
 
 def item_of(timeout: Timeout) -> Item:
@@ -95,7 +95,7 @@ def item_of(timeout: Timeout) -> Item:
     return {
         **where,
         "version": number(VERSION),
-        "message": text(packed(timeout)),
+        "message": text(dump_message(timeout)),
         **{name: text(value) for name, value in fields.items() if value},
     }
 
@@ -128,10 +128,10 @@ def row_of(item: Item, message: str | Unreadable) -> Row:
     try:
         if isinstance(message, Unreadable):
             raise message
-        timeout = unpacked(timeout_id, fields_of(item), message)
+        timeout = load_timeout(timeout_id, fields_of(item), message)
     except Unreadable as error:
         problem = str(error)
-    more = {"kept": "retry_at" in item, "hidden": "held" in item}
+    more = {"kept": "retry_at" in item, "held": "held" in item}
     return Row(timeout_id, timeout, problem=problem, native=item, **more)
 
 
@@ -150,8 +150,8 @@ def retry_at(item: Item) -> int:
 
 def due_of(item: Item) -> int:
     """When the timeout of an item is due; at once if its id says no moment."""
-    place = place_of(item["sk"]["S"])
-    return place.due if place else 0
+    location = parse_id(item["sk"]["S"])
+    return location.due if location else 0
 
 
 def looked_for_at(item: Item) -> int:

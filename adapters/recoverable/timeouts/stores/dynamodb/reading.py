@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recoverable.timeouts.ids import DIGITS, micros
+from recoverable.timeouts.ids import DIGITS, to_microseconds
 from recoverable.timeouts.stores.buckets import after, buckets_until, is_over, key_after
 from recoverable.timeouts.stores.dynamodb.items import (
     IN_ITS_MINUTE,
@@ -89,7 +89,7 @@ class Reading:
     def scan(self, selection: Selection) -> Iterator[Sequence[Row]]:
         """All that wait and fit the selection, also those that a migration holds or that are kept; in pages, in no order."""
         condition = f"begins_with(pk, :due) AND {NOT_DONE} AND sk >= :cutoff"
-        cutoff = micros(selection.cutoff) if selection.cutoff else 0
+        cutoff = to_microseconds(selection.cutoff) if selection.cutoff else 0
         values = {":due": text("due#"), ":cutoff": text(f"{cutoff:0{DIGITS}}")}
         names: dict[str, str] = {}
         if selection.endpoint is not None:

@@ -11,7 +11,7 @@ TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from typing import Any
 
-    from recoverable.timeouts.ids import Place
+    from recoverable.timeouts.ids import Location
     from recoverable.timeouts.stores.dynamodb.items import Item
     from recoverable.timeouts.stores.dynamodb.table import Table
     from recoverable.timeouts.stores.shards import Claim, Fields
@@ -31,10 +31,10 @@ class ShardStates:
     def __init__(self, table: Table) -> None:
         self._table = table
 
-    def after_put(self, place: Place, now: int) -> Shard:
+    def after_put(self, location: Location, now: int) -> Shard:
         """A shard's state after a timeout was stored in it, which is noted as late if whoever has the shard may pass its minute."""
-        state = self._get(place.shard) or self._begun(place, now)
-        return self._late(place.shard) if is_over(bucket_of(place.due), state.taken_at) else state
+        state = self._get(location.shard) or self._begun(location, now)
+        return self._late(location.shard) if is_over(bucket_of(location.due), state.taken_at) else state
 
     def claim(self, shard: int, owner: str, *, now: int, until: int, horizon: int) -> Shard | None:
         """Take a shard; None when another has it, or is taking it just now, or nothing was ever stored in it."""
@@ -86,13 +86,13 @@ class ShardStates:
         state = self._get(shard)
         return state if state and (state.owner, state.until) == (taken.owner, taken.until) else None
 
-    def _begun(self, place: Place, now: int) -> Shard:
+    def _begun(self, location: Location, now: int) -> Shard:
         """The state with which a shard begins, or with which another has begun it."""
-        state = shards.begun(place.due, now)
-        if self._table.put(shard_item(place.shard, state), NEW):
+        state = shards.begun(location.due, now)
+        if self._table.put(shard_item(location.shard, state), NEW):
             return state
-        begun = self._get(place.shard)
-        assert begun is not None, place.shard  # what begins a shard never goes
+        begun = self._get(location.shard)
+        assert begun is not None, location.shard  # what begins a shard never goes
         return begun
 
     def _look(self, shard: int, at: int) -> None:

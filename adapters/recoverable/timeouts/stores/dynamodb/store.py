@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from recoverable.timeouts.ids import micros
+from recoverable.timeouts.ids import to_microseconds
 from recoverable.timeouts.stores.dynamodb.ending import Ending
 from recoverable.timeouts.stores.dynamodb.items import NOT_DONE, due_key, is_cancelled, pointer_partition
 from recoverable.timeouts.stores.dynamodb.reading import Reading
@@ -13,7 +13,7 @@ from recoverable.timeouts.stores.dynamodb.storing import Storing
 from recoverable.timeouts.stores.dynamodb.table import Table
 from recoverable.timeouts.stores.rows import DISPATCHED, MIGRATED
 from recoverable.timeouts.stores.s3.store import Bodies, client_config, s3_client
-from recoverable.timeouts.stores.settings import checked_page, checked_call_timeout
+from recoverable.timeouts.stores.settings import checked_call_timeout, checked_page
 from recoverable.timeouts.stores.shards import Claim
 
 TYPE_CHECKING = False  # see frozen.py
@@ -83,13 +83,13 @@ class DynamoDBStore:
         """Cancel a timeout, or find it cancelled; False when it is none, or may have been taken."""
         return self._ending.cancel(timeout_id, now)
 
-    def comes(self, timeout_id: str) -> bool:
+    def was_scheduled(self, timeout_id: str) -> bool:
         """Whether a timeout is stored that has come, or will."""
         where = due_key(timeout_id)
         item = self._table.get(where) if where else None
         return item is not None and not is_cancelled(item)
 
-    def waiting_for(self, correlation: str) -> Sequence[str]:
+    def ids_by_correlation(self, correlation: str) -> Sequence[str]:
         """The ids of the timeouts that wait with that correlation, or may: what points to them is taken away after them."""
         if not correlation:
             return []
@@ -98,25 +98,25 @@ class DynamoDBStore:
 
     def claim(self, shard: int, owner: str, *, now: datetime, until: datetime, horizon: datetime) -> Claim | None:
         """Take a shard for a while; None when another has it or nothing was ever stored in it."""
-        moments = {"now": micros(now), "until": micros(until), "horizon": micros(horizon)}
+        moments = {"now": to_microseconds(now), "until": to_microseconds(until), "horizon": to_microseconds(horizon)}
         state = self._shards.claim(shard, owner, **moments)
         return None if state is None else Claim(shard, owner, state, moments["horizon"])
 
     def renew(self, claim: Claim, *, until: datetime) -> bool:
         """Keep the shard for longer; False when another has it."""
-        return self._shards.renew(claim, micros(until))
+        return self._shards.renew(claim, to_microseconds(until))
 
     def due(self, claim: Claim) -> Iterator[Sequence[Row]]:
         """What is due, the oldest first, then what was kept and is to be tried again; in pages, each read when asked for."""
         return self._reading.due(claim)
 
-    def mark(self, rows: Sequence[Row], *, now: datetime) -> None:
+    def mark_dispatched(self, rows: Sequence[Row], *, now: datetime) -> None:
         """Note that these are dispatched."""
         self._ending.done(rows, DISPATCHED, now)
 
     def keep(self, claim: Claim, rows: Sequence[Kept], *, retry_at: datetime) -> None:
         """Set aside what cannot be dispatched, until it is tried again."""
-        self._ending.keep(claim, rows, micros(retry_at))
+        self._ending.keep(claim, rows, to_microseconds(retry_at))
 
     def release(self, claim: Claim) -> None:
         """Give the shard back; what was read and found empty is passed, unless something came late."""
@@ -126,13 +126,13 @@ class DynamoDBStore:
         """All that wait and fit the selection, also those that a migration holds or that are kept; in pages, in no order."""
         return self._reading.scan(selection)
 
-    def hide(self, row: Row) -> bool:
+    def hold_for_migration(self, row: Row) -> bool:
         """Hide a timeout from dispatchers, for a migration; False when it is gone, or may have been taken."""
-        return self._ending.hide(row)
+        return self._ending.hold_for_migration(row)
 
-    def show(self, rows: Sequence[Row]) -> None:
+    def release_from_migration(self, rows: Sequence[Row]) -> None:
         """Let dispatchers see them again."""
-        self._ending.show(rows)
+        self._ending.release_from_migration(rows)
 
     def mark_migrated(self, rows: Sequence[Row], *, now: datetime) -> None:
         """Note that these are elsewhere now."""

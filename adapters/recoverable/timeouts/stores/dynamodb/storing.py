@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from recoverable.timeouts.ids import micros, place_of
+from recoverable.timeouts.ids import parse_id, to_microseconds
 from recoverable.timeouts.stores.dynamodb.items import (
     MAX_ROW,
     NEW,
@@ -23,7 +23,7 @@ TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from recoverable.timeouts.ids import Place
+    from recoverable.timeouts.ids import Location
     from recoverable.timeouts.stores.dynamodb.items import Item
     from recoverable.timeouts.stores.dynamodb.shard_states import ShardStates
     from recoverable.timeouts.stores.dynamodb.table import Table
@@ -47,14 +47,14 @@ class Storing:
 
     def put(self, timeout: Timeout, *, now: datetime, again: bool) -> str:
         """Store a timeout, also over one that was migrated, or, if `again`, cancelled; gives what it is then."""
-        place = place_of(timeout.id)
-        assert place is not None, timeout.id
+        location = parse_id(timeout.id)
+        assert location is not None, timeout.id
         item = self._fitting(timeout)
         if timeout.correlation:
             self._table.put(pointer(timeout.id, timeout.correlation))
         state = WAITING if self._written(item, again=again) else self._there(item)
-        if state in (WAITING, HELD) and place.due < self._shards.after_put(place, micros(now)).watermark:
-            self._point_to(item, place)
+        if state in (WAITING, HELD) and location.due < self._shards.after_put(location, to_microseconds(now)).watermark:
+            self._point_to(item, location)
         return state
 
     def _fitting(self, timeout: Timeout) -> Item:
@@ -81,7 +81,7 @@ class Storing:
             return str(found["outcome"]["S"])
         return HELD if "held" in found else WAITING
 
-    def _point_to(self, item: Item, place: Place) -> None:
+    def _point_to(self, item: Item, location: Location) -> None:
         """Have a timeout looked at when it is due, whose minute nobody looks at any more."""
-        self._table.put(kept_pointer(item, place.shard, place.due, os.urandom(8).hex()))
-        self._shards.look_at_late(place.shard, place.due)
+        self._table.put(kept_pointer(item, location.shard, location.due, os.urandom(8).hex()))
+        self._shards.look_at_late(location.shard, location.due)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from recoverable.timeouts.stores.rows import HELD, WAITING, Row, StoreUnavailable
-from recoverable.timeouts.timeout import Unreadable, unpacked
+from recoverable.timeouts.timeout import Unreadable, load_timeout
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS timeouts (
@@ -54,9 +54,9 @@ def told() -> Iterator[None]:
 def row_of(record: tuple[str, str, int, str, str, str, str]) -> Row:
     """A record of the table as a row."""
     timeout_id, state, version, to, endpoint, correlation, message = record
-    made = partial(Row, timeout_id, kept=state == KEPT, hidden=state == HIDDEN)
+    made = partial(Row, timeout_id, kept=state == KEPT, held=state == HIDDEN)
     fields = {"version": version, "to": to, "endpoint": endpoint, "correlation": correlation}
     try:
-        return made(unpacked(timeout_id, fields, message))
+        return made(load_timeout(timeout_id, fields, message))
     except Unreadable as error:
         return made(None, problem=str(error))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from os import PathLike, fspath
 
-from recoverable.timeouts.ids import micros, place_of
+from recoverable.timeouts.ids import parse_id, to_microseconds
 from recoverable.timeouts.stores import shards
 from recoverable.timeouts.stores.rows import CANCELLED, MIGRATED, WAITING, Kept, Row, Selection
 from recoverable.timeouts.stores.settings import checked_page
@@ -30,7 +30,7 @@ from recoverable.timeouts.stores.sqlite.rows import (
     TRIED_AGAIN,
     row_of,
 )
-from recoverable.timeouts.timeout import VERSION, Timeout, packed
+from recoverable.timeouts.timeout import VERSION, Timeout, dump_message
 
 PAGE = 100
 """Rows of a page."""
@@ -64,15 +64,15 @@ class SqliteStore:
 
     def put(self, timeout: Timeout, *, now: datetime, again: bool = False) -> str:
         """Store a timeout, also over one that was migrated, or, if `again`, cancelled; gives what it is then."""
-        place = place_of(timeout.id)
-        assert place is not None, timeout.id
-        fields = (timeout.to, timeout.endpoint, timeout.correlation, packed(timeout))
-        row = (timeout.id, place.due, WAITING, VERSION, *fields)
+        location = parse_id(timeout.id)
+        assert location is not None, timeout.id
+        fields = (timeout.to, timeout.endpoint, timeout.correlation, dump_message(timeout))
+        row = (timeout.id, location.due, WAITING, VERSION, *fields)
         with self._database.transaction():
             self._database.execute(DROP_REPLACEABLE, (timeout.id, CANCELLED if again else MIGRATED))
             self._database.execute(INSERT, row)
             if self._database.shard is None:
-                self._database.shard = shards.begun(place.due, micros(now))
+                self._database.shard = shards.begun(location.due, to_microseconds(now))
             state = self._state_of(timeout.id)
         return str(STATES.get(str(state), state))
 
@@ -80,24 +80,24 @@ class SqliteStore:
         """Cancel a timeout, or find it cancelled; False when it is none, or may have been taken."""
         with self._database.transaction():
             if self._is_untaken(timeout_id):
-                self._database.execute(CANCEL, (micros(now), timeout_id))
+                self._database.execute(CANCEL, (to_microseconds(now), timeout_id))
             return self._state_of(timeout_id) == CANCELLED
 
-    def comes(self, timeout_id: str) -> bool:
+    def was_scheduled(self, timeout_id: str) -> bool:
         """Whether a timeout is stored that has come, or will."""
         with self._database.transaction():
             return self._state_of(timeout_id) not in (None, CANCELLED)
 
-    def waiting_for(self, correlation: str) -> Sequence[str]:
+    def ids_by_correlation(self, correlation: str) -> Sequence[str]:
         """The ids of the timeouts that wait with that correlation."""
         with self._database.transaction():
             return [timeout_id for (timeout_id,) in self._database.execute(CORRELATED, (correlation,))]
 
     def claim(self, shard: int, owner: str, *, now: datetime, until: datetime, horizon: datetime) -> Claim | None:
         """Take the shard; forgets what was done with long ago."""
-        moments = {"now": micros(now), "until": micros(until), "horizon": micros(horizon)}
+        moments = {"now": to_microseconds(now), "until": to_microseconds(until), "horizon": to_microseconds(horizon)}
         with self._database.transaction():
-            self._database.execute(DROP_OLD, (micros(now - KEEP_DONE),))
+            self._database.execute(DROP_OLD, (to_microseconds(now - KEEP_DONE),))
             found = self._database.shard
             taken = found and shards.claimed(found, owner, **moments)
             if not taken:
@@ -107,20 +107,20 @@ class SqliteStore:
 
     def renew(self, claim: Claim, *, until: datetime) -> bool:
         """Keep the shard for longer; False when another has it."""
-        return self._set_if_mine(claim, until=micros(until))
+        return self._set_if_mine(claim, until=to_microseconds(until))
 
     def due(self, claim: Claim) -> Iterator[Sequence[Row]]:
         """What is due, the oldest first, then what was kept and is to be tried again."""
         yield from self._pages(DUE, claim.horizon)
         yield from self._pages(TRIED_AGAIN, claim.horizon)
 
-    def mark(self, rows: Sequence[Row], *, now: datetime) -> None:
+    def mark_dispatched(self, rows: Sequence[Row], *, now: datetime) -> None:
         """Note that these are dispatched."""
         self._done(rows, "dispatched", now)
 
     def keep(self, _claim: Claim, rows: Sequence[Kept], *, retry_at: datetime) -> None:
         """Set aside what cannot be dispatched, until it is tried again."""
-        self._each(KEEP, [(kept.reason, micros(retry_at), kept.row.id) for kept in rows])
+        self._each(KEEP, [(kept.reason, to_microseconds(retry_at), kept.row.id) for kept in rows])
 
     def release(self, claim: Claim) -> None:
         """Give the shard back."""
@@ -128,17 +128,17 @@ class SqliteStore:
 
     def scan(self, selection: Selection) -> Iterator[Sequence[Row]]:
         """All that wait and fit the selection, also those that a migration holds or that are kept."""
-        cutoff = micros(selection.cutoff) if selection.cutoff else 0
+        cutoff = to_microseconds(selection.cutoff) if selection.cutoff else 0
         one, endpoint = selection.endpoint is not None, selection.endpoint
         yield from self._pages(SELECTED, cutoff, endpoint or "", one)
 
-    def hide(self, row: Row) -> bool:
+    def hold_for_migration(self, row: Row) -> bool:
         """Hide a timeout from dispatchers, for a migration."""
         with self._database.transaction():
             untaken = self._is_untaken(row.id)
             return self._database.execute(HIDE, (row.id, untaken)).rowcount == 1
 
-    def show(self, rows: Sequence[Row]) -> None:
+    def release_from_migration(self, rows: Sequence[Row]) -> None:
         """Let dispatchers see them again."""
         self._each(SHOW, [(row.id,) for row in rows])
 
@@ -147,7 +147,7 @@ class SqliteStore:
         self._done(rows, "migrated", now)
 
     def _done(self, rows: Sequence[Row], state: str, now: datetime) -> None:
-        self._each(DONE, [(state, micros(now), row.id) for row in rows])
+        self._each(DONE, [(state, to_microseconds(now), row.id) for row in rows])
 
     def _each(self, statement: str, values: Sequence[Sequence[object]]) -> None:
         with self._database.transaction():
