@@ -20,9 +20,9 @@ def rate_limit() -> RateLimit | None:
     failures = int(os.environ.get("RATE_LIMIT_AFTER", "0"))
     if not failures:
         return None
-    from limiting import limited_after  # noqa: PLC0415
+    from limiting import rate_limit_after  # noqa: PLC0415
 
-    return limited_after(failures)
+    return rate_limit_after(failures)
 
 
 def timeouts() -> Timeouts | None:

@@ -18,7 +18,7 @@ class BankUnreachable(Exception):
     """The bank did not answer; asking again may help."""
 
 
-def is_the_banks(error: BaseException) -> bool:
+def is_bank_failure(error: BaseException) -> bool:
     """Whether a failure says something about the bank, and so about the orders that come next: that a card is declined does not."""
     return not isinstance(error, CardDeclined)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from recoverable import Delayed, Failed, Immediate, Recoverability
 from recoverable.azure import ServiceBusEndpoint
-from shop import CardDeclined, is_the_banks, place_order
+from shop import CardDeclined, is_bank_failure, place_order
 
 if TYPE_CHECKING:
     from recoverable import RateLimit
@@ -22,7 +22,7 @@ def rate_limit() -> RateLimit | None:
     from recoverable import RateLimit  # noqa: PLC0415
     from recoverable.azure.circuit_store import TableCircuit  # noqa: PLC0415
 
-    return RateLimit(failures, counts=is_the_banks, store=TableCircuit("circuits", "orders"))
+    return RateLimit(failures, counts=is_bank_failure, store=TableCircuit("circuits", "orders"))
 
 
 orders = ServiceBusEndpoint(

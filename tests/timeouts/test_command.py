@@ -8,7 +8,7 @@ import pytest
 
 from recoverable.cli import main
 from recoverable.timeouts import SqliteStore, StoreUnavailable
-from recoverable.timeouts.migration.addresses import is_same
+from recoverable.timeouts.migration.addresses import is_same_store
 from recoverable.timeouts.migration.command import hint
 from recoverable.timeouts.stores.rows import Selection
 from recoverable_local.service_bus import Queue, ServiceBusNamespace
@@ -187,7 +187,7 @@ ARN = "arn:aws:dynamodb:eu-west-1:123456789012:table/timeouts"
     ],
 )
 def test_a_table_is_known_by_its_name_and_its_arn(one: str, other: str, *, same: bool) -> None:
-    assert (is_same(one, other), is_same(other, one)) == (same, same)
+    assert (is_same_store(one, other), is_same_store(other, one)) == (same, same)
 
 
 WRONG = [

@@ -277,8 +277,8 @@ class Twice:
 def test_a_message_whose_row_was_written_without_an_answer_stays_in_s3(moto: Cloud) -> None:
     """The client makes the call again, and hears that the row is there: its own."""
     store = moto.store(bucket=moto.bucket())
-    table: Any = Twice(store._storing._table)
-    store._storing._table = table
+    table: Any = Twice(store._writer._table)
+    store._writer._table = table
     made = stored(store, NOW + HOUR, body=LARGE)
 
     assert take(store, NOW + HOUR) == [made]

@@ -51,7 +51,7 @@ def test_what_another_has_dispatched_since_it_was_read_is_not_kept(moto: Cloud) 
     assert stale is not None
     take(store)
 
-    assert [list(page) for page in store._reading._rows([stale])] == [[]]
+    assert [list(page) for page in store._reader._to_rows([stale])] == [[]]
 
 
 def test_s3_that_does_not_answer_is_an_unavailable_store(moto: Cloud) -> None:

@@ -13,8 +13,8 @@ import pytest
 from builders import seconds
 from recoverable.timeouts import SqliteStore, Store, Timeout, Timeouts
 from recoverable.timeouts.client import Sender
-from recoverable.timeouts.migration.moving import CHUNK, KEPT, Summary, abort, migrate, preview
-from recoverable.timeouts.migration.targets import Sent, SqsTarget, StoreTarget
+from recoverable.timeouts.migration.moving import CHUNK, SKIPPED_KEPT, Summary, abort, migrate, preview
+from recoverable.timeouts.migration.targets import SendResult, SqsTarget, StoreTarget
 from recoverable.timeouts.stores.rows import Kept, Selection
 from recoverable.timeouts.stores.service_bus.store import ServiceBusTarget
 from recoverable_local.service_bus import DropConnection, Operation, Queue, ServiceBusNamespace
@@ -38,7 +38,7 @@ def other() -> Iterator[Store]:
 
 def moved(source: Store, target: Any, selection: Selection = ALL, *, dry_run: bool = False) -> Summary:
     """Migrate."""
-    return migrate(source, target, selection, lambda: NOW, dry_run=dry_run, show=str, tell=str)
+    return migrate(source, target, selection, lambda: NOW, dry_run=dry_run, on_progress=str, on_skipped=str)
 
 
 def test_a_preview_says_what_waits_and_changes_nothing(local_store: Store) -> None:
@@ -53,7 +53,7 @@ def test_a_preview_says_what_waits_and_changes_nothing(local_store: Store) -> No
 
 def test_what_is_moved_to_another_store_is_there_and_no_more_here(store: Store, other: Store) -> None:
     made = [stored(store, NOW + HOUR + seconds(n)) for n in range(2 * PAGE)]
-    assert moved(store, StoreTarget(other, "other")).done == len(made)
+    assert moved(store, StoreTarget(other, "other")).changed == len(made)
 
     assert take(store, NOW + 2 * HOUR) == []
     assert take(other, NOW + 2 * HOUR) == made
@@ -62,7 +62,7 @@ def test_what_is_moved_to_another_store_is_there_and_no_more_here(store: Store, 
 def test_what_is_moved_back_is_where_it_was(store: Store, other: Store) -> None:
     made = stored(store, NOW + HOUR)
     moved(store, StoreTarget(other, "other"))
-    assert moved(other, StoreTarget(store, "first")).done == 1
+    assert moved(other, StoreTarget(store, "first")).changed == 1
 
     assert (take(other, NOW + HOUR), take(store, NOW + HOUR)) == ([], [made])
 
@@ -72,7 +72,9 @@ def test_what_is_moved_onto_itself_is_refused_and_comes_after_an_abort(store: St
     summary = moved(store, StoreTarget(store, "itself"))
     abort(store, ALL, dry_run=False)
 
-    assert dict(summary.left) == {"itself may have it (it is held there), so it stays hidden until migrate or abort": 1}
+    assert dict(summary.skipped) == {
+        "itself may have it (it is held there), so it stays hidden until migrate or abort": 1
+    }
     assert take(store, NOW + HOUR) == [made]
 
 
@@ -83,7 +85,7 @@ def test_what_was_cancelled_there_is_not_taken(store: Store, other: Store) -> No
     store.cancel(made.id, now=NOW)
     summary = moved(other, StoreTarget(store, "there"))
 
-    assert (summary.done, summary.left.total()) == (0, 1)
+    assert (summary.changed, summary.skipped.total()) == (0, 1)
     assert take(store, NOW + HOUR) == []
 
 
@@ -93,14 +95,18 @@ def test_what_is_kept_is_counted_and_left(store: Store, other: Store) -> None:
         store.keep(claim, [Kept(row, "gone") for page in store.due(claim) for row in page], retry_at=NOW + HOUR)
         store.release(claim)
 
-    assert dict(preview(store, ALL).left) == dict(moved(store, StoreTarget(other, "other")).left) == {KEPT: 1}
+    assert (
+        dict(preview(store, ALL).skipped)
+        == dict(moved(store, StoreTarget(other, "other")).skipped)
+        == {SKIPPED_KEPT: 1}
+    )
     assert (take(store, NOW + HOUR), take(other, NOW + HOUR)) == ([made], [])
 
 
 def test_a_dry_run_changes_nothing(local_store: Store, other: Store) -> None:
     made = stored(local_store, NOW + HOUR)
 
-    assert moved(local_store, StoreTarget(other, "other"), dry_run=True).done == 1
+    assert moved(local_store, StoreTarget(other, "other"), dry_run=True).changed == 1
     assert (take(local_store, NOW + HOUR), take(other, NOW + HOUR)) == ([made], [])
 
 
@@ -118,7 +124,7 @@ def test_what_a_dispatcher_may_have_taken_is_left_to_it(local_store: Store, othe
     poll(local_store)
     summary = moved(local_store, StoreTarget(other, "other"))
 
-    assert summary.left == {"a dispatcher may have taken it, or it is cancelled": 1}
+    assert summary.skipped == {"a dispatcher may have taken it, or it is cancelled": 1}
     assert take(local_store) == [made]
 
 
@@ -131,13 +137,13 @@ class Answering:
 
     name = "the test"
 
-    def __init__(self, sent: Sent) -> None:
+    def __init__(self, sent: SendResult) -> None:
         self._sent, self.asked = sent, 0
 
-    def objection(self, timeout: Timeout, now: datetime) -> None:
+    def reason_to_skip(self, timeout: Timeout, now: datetime) -> None:
         return None
 
-    def send(self, timeouts: Sequence[Timeout], now: datetime) -> Sent:
+    def send(self, timeouts: Sequence[Timeout], now: datetime) -> SendResult:
         self.asked += 1
         return self._sent
 
@@ -145,19 +151,19 @@ class Answering:
 def test_what_the_target_refuses_is_dispatched_from_where_it_is(store: Store) -> None:
     made = stored(store, NOW + HOUR)
     said: list[str] = []
-    refusing = Answering(Sent(refused={made.id: "no"}))
-    summary = migrate(store, refusing, ALL, lambda: NOW, dry_run=False, show=str, tell=said.append)
+    refusing = Answering(SendResult(refused={made.id: "no"}))
+    summary = migrate(store, refusing, ALL, lambda: NOW, dry_run=False, on_progress=str, on_skipped=said.append)
 
-    assert dict(summary.left) == {"the test did not take it (no), so the dispatcher sees it again": 1}
+    assert dict(summary.skipped) == {"the test did not take it (no), so the dispatcher sees it again": 1}
     assert said == [f"{made.id}: the test did not take it (no), so the dispatcher sees it again"]
     assert take(store, NOW + HOUR) == [made]
 
 
 def test_what_the_target_may_have_stays_hidden_until_it_is_migrated_again(local_store: Store, other: Store) -> None:
     made = stored(local_store, NOW + HOUR)
-    summary = moved(local_store, Answering(Sent(doubtful={made.id: "no answer"})))
+    summary = moved(local_store, Answering(SendResult(unconfirmed={made.id: "no answer"})))
 
-    assert dict(summary.left) == {"the test may have it (no answer), so it stays hidden until migrate or abort": 1}
+    assert dict(summary.skipped) == {"the test may have it (no answer), so it stays hidden until migrate or abort": 1}
     assert take(local_store, NOW + HOUR) == []
     moved(local_store, StoreTarget(other, "other"))
     assert take(other, NOW + HOUR) == [made]
@@ -166,7 +172,7 @@ def test_what_the_target_may_have_stays_hidden_until_it_is_migrated_again(local_
 def test_a_target_that_gives_out_ends_the_migration_and_hides_nothing_more(local_store: Store) -> None:
     """Else one that does not answer would hide the whole store."""
     made = [stored(local_store, NOW + HOUR + seconds(n)) for n in range(2 * PAGE)]
-    target = Answering(Sent(failed="away"))
+    target = Answering(SendResult(failed="away"))
     summary = moved(local_store, target)
 
     assert (summary.stopped, target.asked) == ("away", 1)
@@ -175,10 +181,10 @@ def test_a_target_that_gives_out_ends_the_migration_and_hides_nothing_more(local
 
 def test_what_an_aborted_migration_held_is_dispatched(local_store: Store) -> None:
     made = stored(local_store, NOW + HOUR)
-    moved(local_store, Answering(Sent(doubtful={made.id: "no answer"})))
-    assert (abort(local_store, ALL, dry_run=True).done, take(local_store, NOW + HOUR)) == (1, [])
+    moved(local_store, Answering(SendResult(unconfirmed={made.id: "no answer"})))
+    assert (abort(local_store, ALL, dry_run=True).changed, take(local_store, NOW + HOUR)) == (1, [])
 
-    assert abort(local_store, ALL, dry_run=False).done == 1
+    assert abort(local_store, ALL, dry_run=False).changed == 1
     assert take(local_store, NOW + 2 * HOUR) == [made]
 
 
@@ -220,20 +226,22 @@ def test_what_is_due_soon_moves_to_sqs(local_store: Store) -> None:
     for at in (soon, later):
         timeouts.schedule("orders", "hello", at=at)
     target = SqsTarget(Sender(shop.world.client))
-    summary = migrate(local_store, target, ALL, shop.now, dry_run=False, show=str, tell=str)
+    summary = migrate(local_store, target, ALL, shop.now, dry_run=False, on_progress=str, on_skipped=str)
 
     assert [message.visible_at for message in shop.world.queue("orders")] == [soon]
-    assert dict(summary.left) == {"SQS delays a message by 15 minutes at most, and one of a FIFO queue not at all": 1}
+    assert dict(summary.skipped) == {
+        "SQS delays a message by 15 minutes at most, and one of a FIFO queue not at all": 1
+    }
 
 
 def test_what_sqs_refuses_stays(local_store: Store) -> None:
     shop = Shop(local_store, receiving=False)
     stored(local_store, shop.now() + MINUTE, to="gone")
     summary = migrate(
-        local_store, SqsTarget(Sender(shop.world.client)), ALL, shop.now, dry_run=False, show=str, tell=str
+        local_store, SqsTarget(Sender(shop.world.client)), ALL, shop.now, dry_run=False, on_progress=str, on_skipped=str
     )
 
-    [why] = summary.left
+    [why] = summary.skipped
     assert why.startswith("SQS did not take it (")
     assert "NonExistentQueue" in why
 
@@ -248,7 +256,7 @@ def test_an_sqs_that_does_not_answer_may_have_what_was_sent(local_store: Store) 
     client: Any = Meddled(shop.world.client, after=lose)
     sent = SqsTarget(Sender(client)).send([made], shop.now())
 
-    assert (sent.ids, sent.doubtful, sent.failed) == (set(), {made.id: sent.failed}, "ConnectionError")
+    assert (sent.ids, sent.unconfirmed, sent.failed) == (set(), {made.id: sent.failed}, "ConnectionError")
 
 
 @pytest.fixture
@@ -272,7 +280,7 @@ def test_what_is_moved_to_service_bus_is_scheduled_there(
     timeouts = Timeouts(local_store, clock=lambda: NOW)
     arn = "arn:aws:sqs:eu-west-1:123456789012:orders"
     timeout_id = timeouts.schedule(arn, "hello", delay=HOUR, headers={"mine": "yes"})
-    assert moved(local_store, service_bus).done == 1
+    assert moved(local_store, service_bus).changed == 1
 
     [message] = namespace.queue("orders").messages()
     properties = {str(name): value for name, value in message.application_properties.items()}
@@ -288,8 +296,8 @@ def test_a_queue_that_service_bus_does_not_have_leaves_its_messages_to_the_dispa
     stored(local_store, NOW + HOUR, to="https://sqs.eu-west-1.amazonaws.com/123456789012/orders")
     summary = moved(local_store, service_bus)
 
-    assert (summary.done, namespace.queue("orders").depth().scheduled) == (1, 1)
-    assert dict(summary.left) == {
+    assert (summary.changed, namespace.queue("orders").depth().scheduled) == (1, 1)
+    assert dict(summary.skipped) == {
         "Service Bus did not take it (gone: MessagingEntityNotFoundError), so the dispatcher sees it again": 1
     }
     assert take(local_store, NOW + HOUR) == [left]
@@ -303,8 +311,8 @@ def test_a_message_that_service_bus_does_not_take_does_not_hold_back_others(
     )
     summary = moved(local_store, service_bus)
 
-    assert (summary.done, namespace.queue("orders").depth().scheduled) == (1, 1)
-    assert dict(summary.left) == {
+    assert (summary.changed, namespace.queue("orders").depth().scheduled) == (1, 1)
+    assert dict(summary.skipped) == {
         "Service Bus did not take it (orders: MessageSizeExceededError), so the dispatcher sees it again": 1
     }
     assert take(local_store, NOW + HOUR) == [large]
@@ -317,7 +325,7 @@ def test_what_was_being_sent_when_a_connection_is_lost_is_in_doubt(
     namespace.fail(Operation.SEND, DropConnection(done=True), times=None)
     summary = moved(local_store, service_bus)
 
-    assert (summary.done, summary.stopped) == (0, "orders: ServiceBusConnectionError")
+    assert (summary.changed, summary.stopped) == (0, "orders: ServiceBusConnectionError")
     assert [row.id for page in local_store.scan(ALL) for row in page if row.held] == [doubtful.id]
 
 
@@ -328,7 +336,7 @@ def test_nothing_is_in_doubt_when_no_connection_is_made(local_store: Store) -> N
     summary = moved(local_store, nowhere)
     nowhere.close()
 
-    assert (summary.done, summary.stopped) == (0, "orders: ServiceBusConnectionError")
+    assert (summary.changed, summary.stopped) == (0, "orders: ServiceBusConnectionError")
     assert take(local_store, NOW + HOUR) == [made]
 
 
@@ -339,7 +347,9 @@ def test_a_row_that_cannot_be_read_is_left(other: Store) -> None:
     summary = moved(source, StoreTarget(other, "other"))
     source.close()
 
-    assert list(summary.left) == ["cannot be read: it is of version 2, and this package reads 1; deploy the newer one"]
+    assert list(summary.skipped) == [
+        "cannot be read: it is of version 2, and this package reads 1; deploy the newer one"
+    ]
 
 
 def test_a_large_message_moves_to_a_table_with_the_same_bucket(moto: Cloud) -> None:

@@ -41,7 +41,7 @@ def test_what_may_have_been_sent_cannot_be_cancelled_although_the_next_clock_is_
 ) -> None:
     made = stored(store, NOW + 2 * AHEAD)
     for claim in claims(store, NOW + AHEAD):
-        claim.doubtful = doubtful  # SQS has not answered
+        claim.unconfirmed = doubtful  # SQS has not answered
         store.release(claim)
     for claim in claims(store, NOW, owner="two"):
         store.release(claim)

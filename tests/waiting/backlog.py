@@ -12,7 +12,7 @@ from typing import Any
 from builders import seconds
 from recoverable.timeouts import DynamoDBStore, SqliteStore, Timeout
 from recoverable.timeouts.ids import new_id
-from recoverable.timeouts.stores.dynamodb.items import item_of
+from recoverable.timeouts.stores.dynamodb.items import to_item
 
 URL = "http://127.0.0.1:1/123456789012/orders"
 BODY = "x" * 1_000
@@ -51,4 +51,4 @@ def fill(store: DynamoDBStore | SqliteStore, number: int, until: datetime) -> No
     first = {timeout.id.split("-")[1]: timeout for timeout in reversed(waiting)}
     for timeout in first.values():
         store.put(timeout, now=until)
-    store._table.write([item_of(timeout) for timeout in waiting if timeout not in first.values()])
+    store._table.write([to_item(timeout) for timeout in waiting if timeout not in first.values()])

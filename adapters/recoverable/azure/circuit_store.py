@@ -73,7 +73,7 @@ class TableCircuit:
         Raises:
             StoreUnavailable: it cannot be told now.
         """
-        return self._asked(self._read)
+        return self._call(self._read)
 
     def compare_and_set(self, snapshot: Snapshot, circuit: Circuit, switch: str = "") -> Snapshot | None:
         """Change the circuit, if it still is as in the snapshot; None when another instance was faster.
@@ -82,7 +82,7 @@ class TableCircuit:
             StoreUnavailable: it is not known whether it was changed.
         """
         version = snapshot.version
-        return self._asked(self._write, version, circuit, switch) if isinstance(version, str) else None
+        return self._call(self._write, version, circuit, switch) if isinstance(version, str) else None
 
     def _read(self, client: TableClient) -> Snapshot:
         from azure.core.exceptions import ResourceNotFoundError
@@ -119,13 +119,13 @@ class TableCircuit:
                 client.create_table()
             return client.create_entity(entity)
 
-    def _asked(self, call: Callable[..., T], *arguments: object) -> T:
+    def _call(self, call: Callable[..., T], *arguments: object) -> T:
         """The answer to one call."""
         from azure.core.exceptions import AzureError
 
         try:
             client = self._client or table_client(self._connection, self.table, self._timeout)
-            return call_within(self._timeout, caller(self.table), lambda: call(client, *arguments))
+            return call_within(self._timeout, executor_for(self.table), lambda: call(client, *arguments))
         except TimeoutError as error:
             raise StoreUnavailable(f"table storage gave no answer within {self._timeout} s") from error
         except AzureError as error:
@@ -151,7 +151,7 @@ def checked_name(circuit: object) -> str:
 
 
 @cache
-def caller(_table: str) -> ThreadPoolExecutor:
+def executor_for(_table: str) -> ThreadPoolExecutor:
     """The thread that asks."""
     return ThreadPoolExecutor(1, "recoverable-circuit")
 

@@ -85,7 +85,7 @@ class Shop:
     @property
     def mark(self) -> Mark | None:
         """The mark that we paused it."""
-        return self.store.mark()
+        return self.store.read_mark()
 
 
 class Endpoint:

@@ -12,7 +12,7 @@ from aws.rate_limit.conftest import Account
 from aws.rate_limit.paused import Endpoint, Shop, limited, probed
 from builders import NOW, seconds
 from recoverable.aws.pause.circuit_store import DynamoDbCircuit
-from recoverable.aws.pause.trigger import PauseTrigger, standing, step_for
+from recoverable.aws.pause.trigger import PauseTrigger, next_step, trigger_state
 from recoverable.rate_limit.state import CLOSED, Open
 
 if TYPE_CHECKING:
@@ -256,7 +256,7 @@ def test_each_state_of_the_mapping_has_its_step(
 ) -> None:
     longest = timedelta(hours=24)
 
-    assert (step_for(circuit, mark, state, NOW, longest), standing(mark, state)) == (step, stands)
+    assert (next_step(circuit, mark, state, NOW, longest), trigger_state(mark, state)) == (step, stands)
 
 
 REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [

@@ -15,7 +15,7 @@ from azure.data.tables import TableClient
 from builders import NOW, Boom, Clock, seconds
 from rate_limit.circuit_contract import LIMITED, CircuitContract, NewStore
 from rate_limit.rate_limited import Instance
-from recoverable.azure.circuit_store import TableCircuit, caller, endpoint_of, table_client
+from recoverable.azure.circuit_store import TableCircuit, endpoint_of, executor_for, table_client
 from recoverable.rate_limit.settings import RateLimit, StoreUnavailable
 from recoverable.rate_limit.state import CLOSED, Open
 
@@ -98,7 +98,7 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
     with closing(socket.create_server(("127.0.0.1", 0))) as server:
         monkeypatch.setenv("AzureWebJobsStorage", SILENT.format(server.getsockname()[1]))  # as above
         table_client.cache_clear()
-        caller.cache_clear()
+        executor_for.cache_clear()
         yield server
         table_client.cache_clear()
 

@@ -67,7 +67,7 @@ def play(kind: Kind, number: int, *, tables: Tables | None = None, told: bool = 
     cast = Cast(Setting(stage, kind, stores, history, planned))
     judge = Judge(kind, stage, history, cast, planned)
     stores.tables.watch = judge.watch(stores.tables)
-    with quiet(), patch("recoverable.timeouts.stores.dynamodb.storing.MAX_ROW", LARGE):
+    with quiet(), patch("recoverable.timeouts.stores.dynamodb.writer.MAX_ROW", LARGE):
         cast.enter()
         stage.run(seconds(draw.choice((130, 200, 300, 700))))
         stage.note("all is calm")

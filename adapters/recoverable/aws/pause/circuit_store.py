@@ -68,7 +68,7 @@ class DynamoDbCircuit:
             StoreUnavailable: it cannot be told now.
         """
         key: Any = {KEY: {"S": self.name}}
-        answer = self._asked(lambda client: client.get_item(TableName=self.table, Key=key, ConsistentRead=True))
+        answer = self._call(lambda client: client.get_item(TableName=self.table, Key=key, ConsistentRead=True))
         item = answer.get("Item", {})
         return from_item({name: value.get("S") for name, value in item.items()}, version_of(item))
 
@@ -87,10 +87,10 @@ class DynamoDbCircuit:
         if snapshot.version != ABSENT:
             values = {":snapshot": {"N": str(snapshot.version)}}
             condition = {"ConditionExpression": f"{VERSION} = :snapshot", "ExpressionAttributeValues": values}
-        answer = self._asked(lambda client: client.put_item(TableName=self.table, Item=item, **condition))
+        answer = self._call(lambda client: client.put_item(TableName=self.table, Item=item, **condition))
         return Snapshot(circuit, version, switch) if answer else None
 
-    def _asked(self, call: Callable[[DynamoDBClient], Any]) -> Any:
+    def _call(self, call: Callable[[DynamoDBClient], Any]) -> Any:
         """The answer to one call; None when its condition did not hold."""
         try:
             from botocore.exceptions import BotoCoreError, ClientError
@@ -100,7 +100,7 @@ class DynamoDbCircuit:
             ) from error
         try:
             client = self._client or dynamodb_client(self._timeout)
-            return call_within(self._timeout + SLACK, caller(self.table), lambda: call(client))
+            return call_within(self._timeout + SLACK, executor_for(self.table), lambda: call(client))
         except TimeoutError as error:
             raise StoreUnavailable(f"DynamoDB gave no answer within {self._timeout + SLACK:g} s") from error
         except ClientError as error:
@@ -128,7 +128,7 @@ def version_of(item: Any) -> int:
 
 
 @cache
-def caller(_table: str) -> ThreadPoolExecutor:
+def executor_for(_table: str) -> ThreadPoolExecutor:
     """The thread that asks."""
     from concurrent.futures import ThreadPoolExecutor
 

@@ -40,7 +40,7 @@ class Mapping(Frozen):
 
 
 class NotNow(Exception):
-    """Raised when AWS did not do what it was asked: busy with the mapping, throttled, unreachable, or not allowed."""
+    """Raised when AWS did not do what it was answer: busy with the mapping, throttled, unreachable, or not allowed."""
 
 
 NotNow.__module__ = "recoverable.aws.pause_store"  # the name under which it has always been logged
@@ -70,26 +70,26 @@ class PauseStore:
         self.queue_arn, self._function = queue_arn, function
         self._clients: dict[str, Any] = {"dynamodb": dynamodb, "lambda": lambda_}
 
-    def mark(self) -> Mark | None:
+    def read_mark(self) -> Mark | None:
         """The mark that we paused the trigger; None when there is none."""
         dynamodb: DynamoDBClient = self._client("dynamodb")
         key: Any = self._key
-        asked = done(lambda: dynamodb.get_item(TableName=self._table, Key=key, ConsistentRead=True))
-        item = asked.get("Item")
+        answer = call_aws(lambda: dynamodb.get_item(TableName=self._table, Key=key, ConsistentRead=True))
+        item = answer.get("Item")
         return None if item is None else str(item.get(PAUSED_AT, {}).get("S", ""))
 
     def set_mark(self, now: datetime) -> None:
         """Mark that we pause the trigger."""
         dynamodb: DynamoDBClient = self._client("dynamodb")
         item: Any = {**self._key, PAUSED_AT: {"S": write_date(now)}}
-        done(lambda: dynamodb.put_item(TableName=self._table, Item=item))
+        call_aws(lambda: dynamodb.put_item(TableName=self._table, Item=item))
 
     def remove_mark(self, mark: Mark) -> None:
         """Remove the mark, if it still is the one that was seen: another pause may have begun."""
         dynamodb: DynamoDBClient = self._client("dynamodb")
         seen: Any = {":seen": {"S": mark}}
         key: Any = self._key
-        done(
+        call_aws(
             lambda: dynamodb.delete_item(
                 TableName=self._table,
                 Key=key,
@@ -99,12 +99,12 @@ class PauseStore:
             unless="ConditionalCheckFailedException",
         )
 
-    def mapping(self) -> Mapping:
+    def read_mapping(self) -> Mapping:
         """The event source mapping that brings the queue to the function."""
         aws: LambdaClient = self._client("lambda")
         name, queue = self._function, self.queue_arn
-        asked = done(lambda: aws.list_event_source_mappings(FunctionName=name, EventSourceArn=queue))
-        for mapping in asked["EventSourceMappings"]:
+        answer = call_aws(lambda: aws.list_event_source_mappings(FunctionName=name, EventSourceArn=queue))
+        for mapping in answer["EventSourceMappings"]:
             return Mapping(mapping["UUID"], mapping["State"])
         raise NotNow(f"no event source mapping brings {queue} to {name}")
 
@@ -118,13 +118,15 @@ class PauseStore:
 
     def _set_enabled(self, mapping: Mapping, *, enabled: bool) -> None:
         aws: LambdaClient = self._client("lambda")
-        done(lambda: aws.update_event_source_mapping(UUID=mapping.uuid, Enabled=enabled))
+        call_aws(lambda: aws.update_event_source_mapping(UUID=mapping.uuid, Enabled=enabled))
 
     def _client(self, service: str) -> Any:
-        return self._clients[service] or done(lambda: client_of(service, queue_from_arn(self.queue_arn).region))
+        return self._clients[service] or call_aws(
+            lambda: process_client(service, queue_from_arn(self.queue_arn).region)
+        )
 
 
-def done(call: Callable[[], T], *, unless: str | None = None) -> T:
+def call_aws(call: Callable[[], T], *, unless: str | None = None) -> T:
     """The answer to one call.
 
     Args:
@@ -141,15 +143,15 @@ def done(call: Callable[[], T], *, unless: str | None = None) -> T:
     except ClientError as error:
         if error.response["Error"]["Code"] == unless:
             nothing: Any = error.response
-            kept: T = nothing
-            return kept
+            unchanged: T = nothing
+            return unchanged
         raise NotNow(str(error)) from error
     except BotoCoreError as error:
         raise NotNow(type(error).__name__) from error
 
 
 @cache
-def client_of(service: str, region: str) -> Any:
+def process_client(service: str, region: str) -> Any:
     """The process's client of a service, made when first needed; it tries each call once."""
     import boto3
     from botocore.config import Config

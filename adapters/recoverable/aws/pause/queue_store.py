@@ -31,7 +31,7 @@ class SqsProbeQueue:
 
     def receive(self) -> Any | None:
         """One message; None when there is none to be had now. Without waiting SQS would ask only some of its servers."""
-        sqs, url = self._reached()
+        sqs, url = self._client_and_url()
         answer = sqs.receive_message(
             QueueUrl=url,
             MaxNumberOfMessages=1,
@@ -43,9 +43,9 @@ class SqsProbeQueue:
 
     def delete(self, message: Any) -> None:
         """Delete a message that is done with."""
-        sqs, url = self._reached()
+        sqs, url = self._client_and_url()
         sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
 
-    def _reached(self) -> tuple[SQSClient, str]:
+    def _client_and_url(self) -> tuple[SQSClient, str]:
         sqs = self._client or sqs_client(self._queue.region, TIMEOUT)
         return sqs, self._queue.url_at(sqs.meta.endpoint_url)

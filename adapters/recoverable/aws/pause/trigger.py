@@ -81,18 +81,18 @@ class PauseTrigger:
             StoreUnavailable: the circuit cannot be told now.
             NotNow: AWS did not answer, or not as it should: nothing is known to have changed.
         """
-        return self._bring(self.circuit.read().circuit)
+        return self._apply(self.circuit.read().circuit)
 
     def _try(self, circuit: Circuit) -> None:
         try:
-            self._bring(circuit)
+            self._apply(circuit)
         except NotNow as error:
             text = "The trigger cannot be changed now: %s. As a result, the probe changes it within a minute or two."
             log_safely(log.warning, text, error)
 
-    def _bring(self, circuit: Circuit) -> Trigger:
-        mark, mapping = self.store.mark(), self.store.mapping()
-        match step_for(circuit, mark, mapping.state, self.clock(), self._longest):
+    def _apply(self, circuit: Circuit) -> Trigger:
+        mark, mapping = self.store.read_mark(), self.store.read_mapping()
+        match next_step(circuit, mark, mapping.state, self.clock(), self._longest):
             case "pause":
                 self.store.set_mark(self.clock())  # first, for without it a disabled mapping is its operator's
                 self.store.disable(mapping)
@@ -106,10 +106,10 @@ class PauseTrigger:
                 self.store.remove_mark(mark or "")
                 return "running"
             case "none":
-                return standing(mark, mapping.state)
+                return trigger_state(mark, mapping.state)
 
 
-def step_for(circuit: Circuit, mark: Mark | None, state: str, now: datetime, longest: timedelta) -> Step:
+def next_step(circuit: Circuit, mark: Mark | None, state: str, now: datetime, longest: timedelta) -> Step:
     """What is to be done with the trigger.
 
     Args:
@@ -130,7 +130,7 @@ def step_for(circuit: Circuit, mark: Mark | None, state: str, now: datetime, lon
     return "forget" if state == "Enabled" else "none"
 
 
-def standing(mark: Mark | None, state: str) -> Trigger:
+def trigger_state(mark: Mark | None, state: str) -> Trigger:
     """How a trigger stands with which nothing is to be done: one that is disabled without our mark is its operator's."""
     if state == "Enabled":
         return "running"

@@ -119,7 +119,7 @@ class Run:
         made = [to_send_request(row, row.timeout, now) for row in fresh if row.timeout]
         ready = [each for each in made if each is not None]
         sent, refused = self._send(ready)
-        claim.doubtful = claim.doubtful or len(sent) + len(refused) < len(ready)
+        claim.unconfirmed = claim.unconfirmed or len(sent) + len(refused) < len(ready)
         sent += [row for row in rows if row.id in self._unmarked]
         refused += [Kept(row, row.problem) for row in fresh if row.timeout is None]
         given_up = self._failing_for_long(ready, {row.id for row in sent} | {each.row.id for each in refused}, now)

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 
 from recoverable.attempts.flow import now
-from recoverable.timeouts.migration.addresses import CUTOFF, cutoff_at, is_same, source_at, target_at
+from recoverable.timeouts.migration.addresses import CUTOFF, is_same_store, parse_cutoff, parse_source, parse_target
 from recoverable.timeouts.migration.moving import Summary, abort, migrate, preview
 from recoverable.timeouts.stores.rows import Selection, StoreUnavailable
 
@@ -34,15 +34,15 @@ INTERRUPTED = 130
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("verb", choices=VERBS)
-    parser.add_argument("source", type=source_at, help="where they wait: dynamodb:TABLE or sqlite:FILE")
+    parser.add_argument("source", type=parse_source, help="where they wait: dynamodb:TABLE or sqlite:FILE")
     parser.add_argument(
         "target",
         nargs="?",
-        type=target_at,
+        type=parse_target,
         help="for migrate: service-bus:SETTING (the environment variable that holds the connection string, or a namespace's host name), sqs, dynamodb:TABLE or sqlite:FILE",
     )
     parser.add_argument(
-        "--cutoff", type=cutoff_at, metavar="'YYYY-MM-DD HH:MM:SS'", help="only what is due then or later, in UTC"
+        "--cutoff", type=parse_cutoff, metavar="'YYYY-MM-DD HH:MM:SS'", help="only what is due then or later, in UTC"
     )
     parser.add_argument("--endpoint", help="only what this endpoint had stored")
     parser.add_argument("--really", action="store_true", help="do it; else it is only said what would be done")
@@ -51,36 +51,36 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Do what the verb says; 1 when something was left, 2 when an argument, the store or the target is at fault."""
     try:
-        if complaint := wrong(arguments):
-            return failed(complaint)
-        summary = done(arguments)
+        if error_text := find_argument_error(arguments):
+            return report_failure(error_text)
+        summary = run_verb(arguments)
     except StoreUnavailable as error:
-        return failed(f"{error}{hint(error)}", begun=arguments.really)
+        return report_failure(f"{error}{hint(error)}", started=arguments.really)
     except KeyboardInterrupt:
-        failed("interrupted", begun=arguments.really)
+        report_failure("interrupted", started=arguments.really)
         return INTERRUPTED
     finally:
         for place in (arguments.source.store, arguments.target):
             getattr(place, "close", lambda: None)()
-    sys.stdout.writelines(f"{line}\n" for line in lines(summary, arguments))
+    sys.stdout.writelines(f"{line}\n" for line in summary_lines(summary, arguments))
     if summary.stopped:
-        return failed(f"{arguments.target.name} takes no more: {summary.stopped}", begun=True)
-    return 1 if summary.left else 0
+        return report_failure(f"{arguments.target.name} takes no more: {summary.stopped}", started=True)
+    return 1 if summary.skipped else 0
 
 
-def wrong(arguments: argparse.Namespace) -> str | None:
+def find_argument_error(arguments: argparse.Namespace) -> str | None:
     """What is wrong with the arguments together."""
     if (arguments.verb == "migrate") != (arguments.target is not None):
         return "`migrate` takes a source and a target, the other verbs a source alone"
-    if arguments.target is not None and is_same(arguments.source.address, arguments.target.name):
+    if arguments.target is not None and is_same_store(arguments.source.address, arguments.target.name):
         return f"{arguments.target.name} is the source itself; write another store as the target (tables of one name in two regions: both by their ARNs)"
     return None
 
 
-def failed(why: str, *, begun: bool = False) -> int:
-    """Say why, and how to go on with what was begun; gives the exit status of what was not done."""
+def report_failure(why: str, *, started: bool = False) -> int:
+    """Say why, and how to go on with what was started; gives the exit status of what was not done."""
     sys.stderr.write(f"recoverable timeouts: {why}\n")
-    if begun:
+    if started:
         sys.stderr.write("What was moved is moved; write the same command again to go on.\n")
     return 2
 
@@ -90,7 +90,7 @@ def hint(error: StoreUnavailable) -> str:
     return next((f"; {hint}" for name, hint in HINTS.items() if name in str(error)), "")
 
 
-def done(arguments: argparse.Namespace) -> Summary:
+def run_verb(arguments: argparse.Namespace) -> Summary:
     """What the verb comes to."""
     store, dry_run = arguments.source.store, not arguments.really
     selection = Selection(arguments.cutoff, arguments.endpoint)
@@ -102,51 +102,53 @@ def done(arguments: argparse.Namespace) -> Summary:
         case _:
             target = arguments.target
             try:
-                return migrate(store, target, selection, now, dry_run=dry_run, show=progress, tell=tell)
+                return migrate(
+                    store, target, selection, now, dry_run=dry_run, on_progress=print_progress, on_skipped=print_line
+                )
             finally:
                 end_progress()
 
 
-def lines(summary: Summary, arguments: argparse.Namespace) -> Iterator[str]:
+def summary_lines(summary: Summary, arguments: argparse.Namespace) -> Iterator[str]:
     """What is said in the end."""
     for (endpoint, to), count in sorted(summary.waiting.items()):
         yield f"{count:>9,}  {endpoint or '?'} → {to}"
     if summary.earliest and summary.latest:
         yield f"due from {summary.earliest:{CUTOFF}} to {summary.latest:{CUTOFF}}; {summary.held:,} held by a migration"
-    for why, count in summary.left.items():
+    for why, count in summary.skipped.items():
         yield f"left: {count:,}, because {why}"
-    yield outcome(summary, arguments)
+    yield outcome_line(summary, arguments)
     if arguments.verb != "preview" and not arguments.really:
         yield "Nothing was changed; add --really."
 
 
-def outcome(summary: Summary, arguments: argparse.Namespace) -> str:
+def outcome_line(summary: Summary, arguments: argparse.Namespace) -> str:
     """What was done, or would be."""
     would = "" if arguments.really else " would be"
     match arguments.verb:
         case "preview":
             return f"{summary.waiting.total():,} wait"
         case "abort":
-            return f"{summary.done:,}{would} shown again"
+            return f"{summary.changed:,}{would} shown again"
         case _:
-            return f"{summary.done:,}{would} moved to {arguments.target.name}"
+            return f"{summary.changed:,}{would} moved to {arguments.target.name}"
 
 
 CLEAR = "\r\033[K"
 """Has a terminal write over the line that it is in."""
 
 
-def progress(line: str) -> None:
+def print_progress(line: str) -> None:
     """Say how far it is, in place of what was said of that before where somebody looks."""
     sys.stderr.write(f"{CLEAR}{line}" if sys.stderr.isatty() else f"{line}\n")
 
 
-def tell(line: str) -> None:
-    """Say what is to stay readable, above the progress."""
+def print_line(line: str) -> None:
+    """Say what is to stay readable, above the print_progress."""
     sys.stderr.write(f"{CLEAR}{line}\n" if sys.stderr.isatty() else f"{line}\n")
 
 
 def end_progress() -> None:
-    """Leave the line of the progress."""
+    """Leave the line of the print_progress."""
     if sys.stderr.isatty():
         sys.stderr.write("\n")

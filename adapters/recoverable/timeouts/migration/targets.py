@@ -19,27 +19,27 @@ class Target(Protocol):
 
     name: str
 
-    def objection(self, timeout: Timeout, now: datetime) -> str | None:
+    def reason_to_skip(self, timeout: Timeout, now: datetime) -> str | None:
         """Why it cannot take a timeout now; None when it can."""
 
-    def send(self, timeouts: Sequence[Timeout], now: datetime) -> Sent:
+    def send(self, timeouts: Sequence[Timeout], now: datetime) -> SendResult:
         """Take them; what it takes it delivers when it is due."""
 
 
 @dataclass(slots=True)
-class Sent:
+class SendResult:
     """What became of timeouts that were sent to a target; what it does not name was not tried, and is in the store alone.
 
     Args:
         ids: those that the target has.
         refused: those that it has not, and why.
-        doubtful: those that it may have, and why that is not known.
+        unconfirmed: those that it may have, and why that is not known.
         failed: why no more can be sent now; empty when it can.
     """
 
     ids: set[str] = field(default_factory=set)
     refused: dict[str, str] = field(default_factory=dict)
-    doubtful: dict[str, str] = field(default_factory=dict)
+    unconfirmed: dict[str, str] = field(default_factory=dict)
     failed: str = ""
 
 
@@ -55,16 +55,16 @@ class SqsTarget:
     def __init__(self, sender: Sender) -> None:
         self._sender = sender
 
-    def objection(self, timeout: Timeout, now: datetime) -> str | None:
+    def reason_to_skip(self, timeout: Timeout, now: datetime) -> str | None:
         """What is due later than SQS can delay, or for a FIFO queue later than now, must stay."""
         if to_send_request(Row(timeout.id, timeout), timeout, now) is None:
             return "SQS delays a message by 15 minutes at most, and one of a FIFO queue not at all"
         return None
 
-    def send(self, timeouts: Sequence[Timeout], now: datetime) -> Sent:
+    def send(self, timeouts: Sequence[Timeout], now: datetime) -> SendResult:
         """Send them with the delay that is left."""
         ready = [to_send_request(Row(timeout.id, timeout), timeout, now) for timeout in timeouts]
-        sent = Sent()
+        sent = SendResult()
         for batch in batches(each for each in ready if each is not None):
             outcome = self._sender.send(batch[0].to, [each.entry for each in batch])
             ids = [each.row.id for each in batch]
@@ -72,7 +72,7 @@ class SqsTarget:
             sent.refused |= {ids[n]: why for n, why in outcome.refused.items()}
             if outcome.failed:
                 unknown = set(ids) - sent.ids - sent.refused.keys()
-                sent.doubtful |= dict.fromkeys(sorted(unknown), outcome.failed)
+                sent.unconfirmed |= dict.fromkeys(sorted(unknown), outcome.failed)
                 sent.failed = outcome.failed
                 break
         return sent
@@ -93,24 +93,24 @@ class StoreTarget:
         """Close the store, if it is one to close."""
         getattr(self._store, "close", lambda: None)()
 
-    def objection(self, timeout: Timeout, now: datetime) -> str | None:  # noqa: ARG002  # the port's
+    def reason_to_skip(self, timeout: Timeout, now: datetime) -> str | None:  # noqa: ARG002  # the port's
         """It takes all."""
         return None
 
-    def send(self, timeouts: Sequence[Timeout], now: datetime) -> Sent:
+    def send(self, timeouts: Sequence[Timeout], now: datetime) -> SendResult:
         """Store them; what is held or cancelled there is not taken, for it would come from neither store, nor shown here, for it may be done with."""
-        sent = Sent()
+        sent = SendResult()
         for timeout in timeouts:
             try:
                 state = self._store.put(timeout, now=now)
             except ValueError as error:  # too large, say: of this one alone
                 sent.refused[timeout.id] = str(error)
             except StoreUnavailable as error:
-                sent.doubtful[timeout.id] = sent.failed = str(error)
+                sent.unconfirmed[timeout.id] = sent.failed = str(error)
                 break
             else:
                 if state in (WAITING, DISPATCHED):
                     sent.ids.add(timeout.id)
                 else:
-                    sent.doubtful[timeout.id] = f"it is {state} there"
+                    sent.unconfirmed[timeout.id] = f"it is {state} there"
         return sent

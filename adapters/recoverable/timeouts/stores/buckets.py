@@ -18,12 +18,12 @@ def buckets_until(watermark: int, horizon: int) -> range:
     return range(bucket_of(watermark), bucket_of(horizon) + 1)
 
 
-def is_over(bucket: int, moment: int) -> bool:
+def is_past(bucket: int, moment: int) -> bool:
     """Whether all of the bucket is due by a moment; one that is over by the horizon is read whole, also what says no due time."""
-    return after(bucket) <= moment
+    return end_of(bucket) <= moment
 
 
-def after(bucket: int) -> int:
+def end_of(bucket: int) -> int:
     """The first moment after a bucket."""
     return (bucket + 1) * WIDTH
 

@@ -71,21 +71,21 @@ class Claim:
         horizon: what is due until then is to be dispatched, in microseconds since 1970.
     """
 
-    __slots__ = ("doubtful", "horizon", "next_kept", "owner", "passed", "shard", "state")
+    __slots__ = ("empty_until", "horizon", "next_kept_at", "owner", "shard", "state", "unconfirmed")
 
     def __init__(self, shard: int, owner: str, state: Shard, horizon: int) -> None:
         self.shard, self.owner, self.state, self.horizon = shard, owner, state, horizon
-        self.passed = state.watermark  # how far it was read and found empty
-        self.next_kept = NEVER  # when what is kept is to be tried again, as far as was seen
-        self.doubtful = False  # whether something that still waits may have been sent
+        self.empty_until = state.watermark  # how far it was read and found empty
+        self.next_kept_at = NEVER  # when what is kept is to be tried again, as far as was seen
+        self.unconfirmed = False  # whether something that still waits may have been sent
 
 
-def begun(due: int, now: int) -> Shard:
+def new_shard(due: int, now: int) -> Shard:
     """The shard when its first timeout was stored, of that due time: others may be due before a first far one."""
     return Shard(watermark=max(min(due, now), now - OLDEST))
 
 
-def claimed(shard: Shard, owner: str, *, now: int, until: int, horizon: int) -> Shard | None:
+def claim_shard(shard: Shard, owner: str, *, now: int, until: int, horizon: int) -> Shard | None:
     """The shard in the hands of a new owner; None while another's lease lasts, unless that was taken by a clock that is far ahead."""
     another = shard.owner not in ("", owner)
     if another and now < shard.until <= now + LEASES_AHEAD * (until - now):
@@ -97,10 +97,10 @@ def claimed(shard: Shard, owner: str, *, now: int, until: int, horizon: int) -> 
     return shard.__replace__(owner=owner, until=until, horizon=announced, unsure=unsure, taken_at=now)
 
 
-def given_back(claim: Claim) -> Fields:
+def changes_on_release(claim: Claim) -> Fields:
     """What changes in a shard that its owner gives back: if something that waits may have been sent, what was announced counts on, as if it were lost."""
     back: Fields = {"owner": "", "until": 0}
-    return back | {"unsure": claim.state.taken_at + LONGEST_RUN} if claim.doubtful else back
+    return back | {"unsure": claim.state.taken_at + LONGEST_RUN} if claim.unconfirmed else back
 
 
 def is_untaken(shard: Shard, due: int, at: int) -> bool:

@@ -53,9 +53,9 @@ class Calls:
             ConditionFailed: the condition of a write does not hold.
             StoreUnavailable: it is not known to be done.
         """
-        return self._made(operation, TableName=self.name, **request)
+        return self._request(operation, TableName=self.name, **request)
 
-    def patiently(self, operation: str, **request: Any) -> Any:
+    def call_retrying_conflicts(self, operation: str, **request: Any) -> Any:
         """The same, again and again while it meets somebody's transaction."""
         for tried in range(CONFLICTS):
             try:
@@ -69,7 +69,7 @@ class Calls:
     def transact(self, actions: list[Any]) -> bool:
         """Do all or nothing; whether all conditions held."""
         for tried in range(CONFLICTS):
-            reasons = self._transacted(actions)
+            reasons = self._transact_once(actions)
             if reasons <= {"ConditionalCheckFailed"}:
                 return not reasons
             self._pause(tried)
@@ -94,7 +94,7 @@ class Calls:
             left: where an answer says what was not done.
         """
         for tried in range(TRIES):
-            answer = self._made(operation, RequestItems={self.name: wanted})
+            answer = self._request(operation, RequestItems={self.name: wanted})
             yield answer
             if not answer.get(left):
                 return
@@ -102,7 +102,7 @@ class Calls:
             self._sleep(0.05 * 2**tried)
         raise StoreUnavailable("DynamoDB: not all of a batch was done, for there is too much to do")
 
-    def _made(self, operation: str, **request: Any) -> Any:
+    def _request(self, operation: str, **request: Any) -> Any:
         try:
             return getattr(self.client(), operation)(**request)
         except Exception as error:
@@ -110,7 +110,7 @@ class Calls:
                 raise ConditionFailed from None
             raise unavailable(error) from error
 
-    def _transacted(self, actions: list[Any]) -> set[str]:
+    def _transact_once(self, actions: list[Any]) -> set[str]:
         """The reasons why nothing was done; none when all is done."""
         try:
             self.client().transact_write_items(TransactItems=actions)

@@ -29,9 +29,9 @@ MAX_ROW = 400_000
 """Bytes of a row's texts; DynamoDB takes 409,600 an item with the names of its attributes (DynamoDB quotas)."""
 
 NEW = "attribute_not_exists(pk)"
-NOT_DONE = "attribute_not_exists(expires)"
-WAITS = f"attribute_exists(pk) AND {NOT_DONE}"
-IN_ITS_MINUTE = f"{NOT_DONE} AND attribute_not_exists(retry_at)"
+NOT_FINISHED = "attribute_not_exists(expires)"
+WAITS = f"attribute_exists(pk) AND {NOT_FINISHED}"
+IN_ITS_MINUTE = f"{NOT_FINISHED} AND attribute_not_exists(retry_at)"
 """Conditions: nothing is there; it is not done with; it is there and not done with; it is looked for in its minute."""
 
 
@@ -50,7 +50,7 @@ def key(pk: str, sk: str) -> Key:
     return {"pk": text(pk), "sk": text(sk)}
 
 
-def key_in(item: Item) -> Key:
+def key_of(item: Item) -> Key:
     """An item's key."""
     return {"pk": item["pk"], "sk": item["sk"]}
 
@@ -87,7 +87,7 @@ def kept_key(timeout_id: str) -> Key | None:
     return None if location is None else key(kept_partition(location.shard), timeout_id)
 
 
-def item_of(timeout: Timeout) -> Item:
+def to_item(timeout: Timeout) -> Item:
     """The item of a timeout that waits; its message is in one text."""
     where = due_key(timeout.id)
     assert where is not None, timeout.id
@@ -100,7 +100,7 @@ def item_of(timeout: Timeout) -> Item:
     }
 
 
-def in_bucket(item: Item, s3_key: str) -> Item:
+def with_s3_body(item: Item, s3_key: str) -> Item:
     """The item whose message is in S3."""
     return {**{name: value for name, value in item.items() if name != "message"}, "s3": text(s3_key)}
 
@@ -110,14 +110,14 @@ def size_of(item: Item) -> int:
     return sum(len(value["S"].encode()) for value in item.values() if "S" in value)
 
 
-def too_large(size: int) -> TooLarge:
+def too_large_error(size: int) -> TooLarge:
     """The error for a row that has no room, and no S3 bucket."""
     return TooLarge(
         f"a timeout of {size:,} bytes; a row takes {MAX_ROW:,}. Give the store a bucket, DynamoDBStore(..., bucket='...'), or send less"
     )
 
 
-def row_of(item: Item, message: str | Unreadable) -> Row:
+def to_row(item: Item, message: str | Unreadable) -> Row:
     """An item as a row.
 
     Args:
@@ -142,21 +142,21 @@ def fields_of(item: Item) -> Mapping[str, Any]:
     return found | {"version": int(digits) if digits.isdigit() else digits}
 
 
-def retry_at(item: Item) -> int:
+def retry_time(item: Item) -> int:
     """When what is kept, or points to it, is to be tried again; at once if it says no moment."""
     digits = item.get("retry_at", {}).get("N", "")
     return int(digits) if digits.isdigit() and len(digits) <= DIGITS else 0
 
 
-def due_of(item: Item) -> int:
+def due_time_of(item: Item) -> int:
     """When the timeout of an item is due; at once if its id says no moment."""
     location = parse_id(item["sk"]["S"])
     return location.due if location else 0
 
 
-def looked_for_at(item: Item) -> int:
+def dispatch_time(item: Item) -> int:
     """When a timeout that waits is to be dispatched."""
-    return retry_at(item) if "retry_at" in item else due_of(item)
+    return retry_time(item) if "retry_at" in item else due_time_of(item)
 
 
 def kept_pointer(item: Item, shard: int, at: int, mark: str) -> Item:
@@ -172,13 +172,13 @@ def kept_pointer(item: Item, shard: int, at: int, mark: str) -> Item:
     return {**where, "of": item["pk"], "retry_at": number(at), "mark": text(mark)}
 
 
-def pointed_to(kept: Item) -> Key | None:
+def pointer_target(kept: Item) -> Key | None:
     """Where the timeout is to which it points; None when it says nothing that can be."""
     partition, timeout_id = kept.get("of", {}).get("S"), kept["sk"]["S"]
     return key(partition, timeout_id) if partition else due_key(timeout_id)
 
 
-def done_item(where: Key, outcome: str, expires: int) -> Item:
+def finished_item(where: Key, outcome: str, expires: int) -> Item:
     """What stays of a timeout that is done with, until DynamoDB's time to live takes it; none that waits has `expires`.
 
     Args:
@@ -186,7 +186,7 @@ def done_item(where: Key, outcome: str, expires: int) -> Item:
         outcome: what became of it.
         expires: when it may go, in seconds since 1970.
     """
-    return {**key_in(where), "outcome": text(outcome), "expires": number(expires)}
+    return {**key_of(where), "outcome": text(outcome), "expires": number(expires)}
 
 
 def is_cancelled(item: Item) -> bool:
@@ -194,6 +194,6 @@ def is_cancelled(item: Item) -> bool:
     return "outcome" in item and item["outcome"]["S"] == CANCELLED
 
 
-def pointer(timeout_id: str, correlation: str) -> Item:
+def correlation_pointer(timeout_id: str, correlation: str) -> Item:
     """The item that leads from a correlation to a timeout."""
     return key(pointer_partition(correlation), timeout_id)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import cache
 
 from recoverable.timeouts.ids import to_microseconds
-from recoverable.timeouts.stores.dynamodb.ending import Ending
-from recoverable.timeouts.stores.dynamodb.items import NOT_DONE, due_key, is_cancelled, pointer_partition
-from recoverable.timeouts.stores.dynamodb.reading import Reading
+from recoverable.timeouts.stores.dynamodb.items import NOT_FINISHED, due_key, is_cancelled, pointer_partition
+from recoverable.timeouts.stores.dynamodb.reader import Reader
 from recoverable.timeouts.stores.dynamodb.shard_states import ShardStates
-from recoverable.timeouts.stores.dynamodb.storing import Storing
 from recoverable.timeouts.stores.dynamodb.table import Table
+from recoverable.timeouts.stores.dynamodb.updater import Updater
+from recoverable.timeouts.stores.dynamodb.writer import Writer
 from recoverable.timeouts.stores.rows import DISPATCHED, MIGRATED
 from recoverable.timeouts.stores.s3.store import Bodies, client_config, s3_client
 from recoverable.timeouts.stores.settings import checked_call_timeout, checked_page
@@ -67,9 +67,9 @@ class DynamoDBStore:
         self._page = checked_page("DynamoDBStore(page)", page)
         self._shards = ShardStates(self._table)
         self._bodies = Bodies(bucket, lambda: s3 or s3_client(timeout))
-        self._storing = Storing(self._table, self._shards, self._bodies)
-        self._reading = Reading(self._table, self._shards, self._bodies, page)
-        self._ending = Ending(self._table, self._shards, self._bodies)
+        self._writer = Writer(self._table, self._shards, self._bodies)
+        self._reader = Reader(self._table, self._shards, self._bodies, page)
+        self._updater = Updater(self._table, self._shards, self._bodies)
 
     def create_table(self) -> None:
         """Make the table, for local servers; in an account let a template do it, with point-in-time recovery."""
@@ -77,11 +77,11 @@ class DynamoDBStore:
 
     def put(self, timeout: Timeout, *, now: datetime, again: bool = False) -> str:
         """Store a timeout, also over one that was migrated, or, if `again`, cancelled; gives what it is then."""
-        return self._storing.put(timeout, now=now, again=again)
+        return self._writer.put(timeout, now=now, again=again)
 
     def cancel(self, timeout_id: str, *, now: datetime) -> bool:
         """Cancel a timeout, or find it cancelled; False when it is none, or may have been taken."""
-        return self._ending.cancel(timeout_id, now)
+        return self._updater.cancel(timeout_id, now)
 
     def was_scheduled(self, timeout_id: str) -> bool:
         """Whether a timeout is stored that has come, or will."""
@@ -93,7 +93,7 @@ class DynamoDBStore:
         """The ids of the timeouts that wait with that correlation, or may: what points to them is taken away after them."""
         if not correlation:
             return []
-        pages = self._table.query(pointer_partition(correlation), NOT_DONE, page=self._page)
+        pages = self._table.query(pointer_partition(correlation), NOT_FINISHED, page=self._page)
         return [item["sk"]["S"] for page in pages for item in page]
 
     def claim(self, shard: int, owner: str, *, now: datetime, until: datetime, horizon: datetime) -> Claim | None:
@@ -108,15 +108,15 @@ class DynamoDBStore:
 
     def due(self, claim: Claim) -> Iterator[Sequence[Row]]:
         """What is due, the oldest first, then what was kept and is to be tried again; in pages, each read when asked for."""
-        return self._reading.due(claim)
+        return self._reader.due(claim)
 
     def mark_dispatched(self, rows: Sequence[Row], *, now: datetime) -> None:
         """Note that these are dispatched."""
-        self._ending.done(rows, DISPATCHED, now)
+        self._updater.finish(rows, DISPATCHED, now)
 
     def keep(self, claim: Claim, rows: Sequence[Kept], *, retry_at: datetime) -> None:
         """Set aside what cannot be dispatched, until it is tried again."""
-        self._ending.keep(claim, rows, to_microseconds(retry_at))
+        self._updater.keep(claim, rows, to_microseconds(retry_at))
 
     def release(self, claim: Claim) -> None:
         """Give the shard back; what was read and found empty is passed, unless something came late."""
@@ -124,19 +124,19 @@ class DynamoDBStore:
 
     def scan(self, selection: Selection) -> Iterator[Sequence[Row]]:
         """All that wait and fit the selection, also those that a migration holds or that are kept; in pages, in no order."""
-        return self._reading.scan(selection)
+        return self._reader.scan(selection)
 
     def hold_for_migration(self, row: Row) -> bool:
         """Hide a timeout from dispatchers, for a migration; False when it is gone, or may have been taken."""
-        return self._ending.hold_for_migration(row)
+        return self._updater.hold_for_migration(row)
 
     def release_from_migration(self, rows: Sequence[Row]) -> None:
         """Let dispatchers see them again."""
-        self._ending.release_from_migration(rows)
+        self._updater.release_from_migration(rows)
 
     def mark_migrated(self, rows: Sequence[Row], *, now: datetime) -> None:
         """Note that these are elsewhere now."""
-        self._ending.done(rows, MIGRATED, now)
+        self._updater.finish(rows, MIGRATED, now)
 
 
 @cache

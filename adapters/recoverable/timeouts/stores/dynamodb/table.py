@@ -62,7 +62,7 @@ class Table:
         more: dict[str, Any] = {"ConditionExpression": condition} if condition else {}
         more |= {"ExpressionAttributeValues": values} if values else {}
         try:
-            self._calls.patiently("put_item", Item=item, **more)
+            self._calls.call_retrying_conflicts("put_item", Item=item, **more)
         except ConditionFailed:
             return False
         return True
@@ -70,7 +70,7 @@ class Table:
     def update(self, key: Key, **change: Any) -> Item | None:
         """Change an item if the condition holds; what it then is, as far as that is asked for, or None when it did not hold."""
         try:
-            answer = self._calls.patiently("update_item", Key=key, **change)
+            answer = self._calls.call_retrying_conflicts("update_item", Key=key, **change)
         except ConditionFailed:
             return None
         changed: Item = answer.get("Attributes", {})

@@ -42,7 +42,7 @@ class Bodies:
         self._bucket, self._client = bucket, client
 
     @property
-    def there(self) -> bool:
+    def is_configured(self) -> bool:
         """Whether there is a bucket."""
         return self._bucket is not None
 
@@ -55,7 +55,7 @@ class Bodies:
             raise unavailable(error, "S3") from error
         return key
 
-    def message(self, item: Item) -> str | Unreadable:
+    def read_message(self, item: Item) -> str | Unreadable:
         """The message of an item, wherever it is; or why there is none."""
         if "s3" not in item:
             found: str | None = item.get("message", {}).get("S")

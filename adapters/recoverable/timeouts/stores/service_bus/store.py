@@ -1,4 +1,4 @@
-"""Service Bus as what keeps timeouts: scheduled messages, for a migration to native delivery."""
+"""Service Bus as what keeps timeouts: to_scheduled_message messages, for a migration to native delivery."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from recoverable.aws.wire import wire_of
 from recoverable.azure.copies import in_milliseconds
 from recoverable.errors import MessageDeserializationError
-from recoverable.timeouts.migration.targets import Sent
+from recoverable.timeouts.migration.targets import SendResult
 from recoverable.timeouts.timeout import Timeout
 
 if TYPE_CHECKING:
@@ -42,16 +42,16 @@ class ServiceBusTarget:
         """Close the connection."""
         self._client.close()
 
-    def objection(self, timeout: Timeout, now: datetime) -> str | None:  # noqa: ARG002  # the port's
+    def reason_to_skip(self, timeout: Timeout, now: datetime) -> str | None:  # noqa: ARG002  # the port's
         """It takes all whose body is with it."""
-        if isinstance(wire(timeout).body, MessageDeserializationError):
+        if isinstance(parse_wire(timeout).body, MessageDeserializationError):
             return "its body was left in S3 by NServiceBus, from where it is not read"
         return None
 
-    def send(self, timeouts: Sequence[Timeout], now: datetime) -> Sent:  # noqa: ARG002  # the port's
+    def send(self, timeouts: Sequence[Timeout], now: datetime) -> SendResult:  # noqa: ARG002  # the port's
         """Schedule them, queue by queue; a queue or a message that is refused does not hold back others."""
-        sent = Sent()
-        for queue, those in by_queue(timeouts).items():
+        sent = SendResult()
+        for queue, those in group_by_queue(timeouts).items():
             if not sent.failed and queue not in self._senders and queue not in self._refusals:
                 self._open(queue, sent)
             if queue in self._refusals:
@@ -60,34 +60,34 @@ class ServiceBusTarget:
                 self._send(queue, those, sent)
         return sent
 
-    def _open(self, queue: str, sent: Sent) -> None:
+    def _open(self, queue: str, sent: SendResult) -> None:
         """Get ready to send to a queue; one that refuses is not asked again, for each answer takes a second."""
         try:
             self._senders[queue] = self._client.get_queue_sender(queue).__enter__()
-        except Exception as error:  # noqa: BLE001  # whatever it is, it is told, and nothing was sent
+        except Exception as error:  # noqa: BLE001  # whatever it is, it is describe_error, and nothing was sent
             if is_refusal(error):
-                self._refusals[queue] = told(queue, error)
+                self._refusals[queue] = describe_error(queue, error)
             else:
-                sent.failed = told(queue, error)
+                sent.failed = describe_error(queue, error)
 
-    def _send(self, queue: str, timeouts: Sequence[Timeout], sent: Sent) -> None:
+    def _send(self, queue: str, timeouts: Sequence[Timeout], sent: SendResult) -> None:
         """Schedule those of one queue together; what is refused together is sent one by one, for one bad message must not hold back the others."""
         ids = [timeout.id for timeout in timeouts]
         try:
-            messages = [scheduled(timeout) for timeout in timeouts]
+            messages = [to_scheduled_message(timeout) for timeout in timeouts]
             self._senders[queue].send_messages(messages, timeout=CALL_TIMEOUT)
-        except Exception as error:  # noqa: BLE001  # whatever it is, it is told, and what is not refused stays hidden
+        except Exception as error:  # noqa: BLE001  # whatever it is, it is describe_error, and what is not refused stays hidden
             if not is_refusal(error):
-                sent.doubtful |= dict.fromkeys(ids, told(queue, error))
-                sent.failed = told(queue, error)
+                sent.unconfirmed |= dict.fromkeys(ids, describe_error(queue, error))
+                sent.failed = describe_error(queue, error)
             elif len(timeouts) == 1:
-                sent.refused[ids[0]] = told(queue, error)
+                sent.refused[ids[0]] = describe_error(queue, error)
             else:
                 self._send_singly(queue, timeouts, sent)
         else:
             sent.ids.update(ids)
 
-    def _send_singly(self, queue: str, timeouts: Sequence[Timeout], sent: Sent) -> None:
+    def _send_singly(self, queue: str, timeouts: Sequence[Timeout], sent: SendResult) -> None:
         for timeout in timeouts:
             if not sent.failed:
                 self._send(queue, [timeout], sent)
@@ -107,12 +107,12 @@ def is_refusal(error: Exception) -> bool:
     return isinstance(error, exceptions.ServiceBusError | TypeError | ValueError) and not isinstance(error, unknown)
 
 
-def told(queue: str, error: Exception) -> str:
+def describe_error(queue: str, error: Exception) -> str:
     """What is said of an error; not its own words, which may quote what was sent."""
     return f"{queue}: {type(error).__name__}"
 
 
-def by_queue(timeouts: Sequence[Timeout]) -> Mapping[str, Sequence[Timeout]]:
+def group_by_queue(timeouts: Sequence[Timeout]) -> Mapping[str, Sequence[Timeout]]:
     """The timeouts by the names that their queues have without region and account."""
     found: dict[str, list[Timeout]] = defaultdict(list)
     for timeout in timeouts:
@@ -121,11 +121,11 @@ def by_queue(timeouts: Sequence[Timeout]) -> Mapping[str, Sequence[Timeout]]:
     return found
 
 
-def scheduled(timeout: Timeout) -> ServiceBusMessage:
-    """The timeout as a scheduled message: headers as properties, its id as the message's, so that duplicates can be detected."""
+def to_scheduled_message(timeout: Timeout) -> ServiceBusMessage:
+    """The timeout as a to_scheduled_message message: headers as properties, its id as the message's, so that duplicates can be detected."""
     from azure.servicebus import ServiceBusMessage
 
-    taken = wire(timeout)
+    taken = parse_wire(timeout)
     assert not isinstance(taken.body, MessageDeserializationError)
     return ServiceBusMessage(
         taken.body,
@@ -136,13 +136,13 @@ def scheduled(timeout: Timeout) -> ServiceBusMessage:
     )
 
 
-def wire(timeout: Timeout) -> Any:
+def parse_wire(timeout: Timeout) -> Any:
     """The message taken apart, whichever shape of NServiceBus.AmazonSQS it has."""
-    attributes = {name: as_received(value) for name, value in timeout.attributes.items()}
+    attributes = {name: to_received_attribute(value) for name, value in timeout.attributes.items()}
     return wire_of({"body": timeout.body, "messageAttributes": attributes})
 
 
-def as_received(value: Mapping[str, Any]) -> dict[str, Any]:
+def to_received_attribute(value: Mapping[str, Any]) -> dict[str, Any]:
     """An attribute as an event has it."""
     received = {"dataType": value.get("DataType"), "stringValue": value.get("StringValue")}
     if "BinaryValue" in value:

@@ -10,7 +10,7 @@ from threading import Lock
 from weakref import finalize
 
 from recoverable.timeouts.stores.shards import Shard
-from recoverable.timeouts.stores.sqlite.rows import SCHEMA, told
+from recoverable.timeouts.stores.sqlite.rows import SCHEMA, as_store_errors
 
 
 class Database:
@@ -24,7 +24,7 @@ class Database:
     """
 
     def __init__(self, path: str) -> None:
-        with told():
+        with as_store_errors():
             self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
             finalize(self, self._connection.close)  # most stores live as long as something needs them
             self._connection.executescript(SCHEMA)
@@ -49,7 +49,7 @@ class Database:
         Raises:
             StoreUnavailable: nothing of it is done.
         """
-        with self._lock, told():
+        with self._lock, as_store_errors():
             self.execute("BEGIN IMMEDIATE")
             try:
                 yield

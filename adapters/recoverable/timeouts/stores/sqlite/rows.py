@@ -20,20 +20,22 @@ CREATE INDEX IF NOT EXISTS by_correlation ON timeouts (correlation) WHERE correl
 CREATE TABLE IF NOT EXISTS shards (number INTEGER PRIMARY KEY, state TEXT NOT NULL);
 """
 
-DROP_REPLACEABLE = "DELETE FROM timeouts WHERE id = ? AND state = ?"
-DROP_OLD = "DELETE FROM timeouts WHERE state IN ('dispatched', 'cancelled', 'migrated') AND at < ?"
+DELETE_REPLACEABLE = "DELETE FROM timeouts WHERE id = ? AND state = ?"
+DELETE_EXPIRED = "DELETE FROM timeouts WHERE state IN ('dispatched', 'cancelled', 'migrated') AND at < ?"
 INSERT = """
 INSERT OR IGNORE INTO timeouts (id, due, state, version, destination, endpoint, correlation, message) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 """
 CANCEL = "UPDATE timeouts SET state = 'cancelled', message = '', at = ? WHERE id = ? AND state IN ('waiting', 'kept')"
 KEEP = "UPDATE timeouts SET state = 'kept', reason = ?, at = ? WHERE id = ? AND state IN ('waiting', 'kept')"
-HIDE = "UPDATE timeouts SET state = 'hidden' WHERE id = ? AND (state = 'hidden' OR state = 'waiting' AND ?)"
-SHOW = "UPDATE timeouts SET state = 'waiting' WHERE id = ? AND state = 'hidden'"
-DONE = "UPDATE timeouts SET state = ?, message = '', at = ? WHERE id = ?"
-CORRELATED = "SELECT id FROM timeouts WHERE correlation = ? AND correlation <> '' AND state IN ('waiting', 'kept')"
+HOLD = "UPDATE timeouts SET state = 'hidden' WHERE id = ? AND (state = 'hidden' OR state = 'waiting' AND ?)"
+RELEASE = "UPDATE timeouts SET state = 'waiting' WHERE id = ? AND state = 'hidden'"
+FINISH = "UPDATE timeouts SET state = ?, message = '', at = ? WHERE id = ?"
+WITH_CORRELATION = (
+    "SELECT id FROM timeouts WHERE correlation = ? AND correlation <> '' AND state IN ('waiting', 'kept')"
+)
 
 DUE = "state = 'waiting' AND due <= ?"
-TRIED_AGAIN = "state = 'kept' AND (at < ? OR typeof(at) <> 'integer')"
+RETRY_DUE = "state = 'kept' AND (at < ? OR typeof(at) <> 'integer')"
 SELECTED = "state IN ('waiting', 'hidden', 'kept') AND due >= ? AND (endpoint = ? OR NOT ?)"
 
 COLUMNS = "id, state, version, destination, endpoint, correlation, message"
@@ -43,7 +45,7 @@ STATES = {HIDDEN: HELD, KEPT: WAITING}
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def as_store_errors() -> Iterator[None]:
     """SQLite's errors as the port's."""
     try:
         yield
@@ -51,7 +53,7 @@ def told() -> Iterator[None]:
         raise StoreUnavailable(f"SQLite: {error}") from error
 
 
-def row_of(record: tuple[str, str, int, str, str, str, str]) -> Row:
+def to_row(record: tuple[str, str, int, str, str, str, str]) -> Row:
     """A record of the table as a row."""
     timeout_id, state, version, to, endpoint, correlation, message = record
     made = partial(Row, timeout_id, kept=state == KEPT, held=state == HIDDEN)

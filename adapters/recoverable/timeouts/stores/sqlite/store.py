@@ -15,27 +15,27 @@ from recoverable.timeouts.stores.sqlite.database import Database
 from recoverable.timeouts.stores.sqlite.rows import (
     CANCEL,
     COLUMNS,
-    CORRELATED,
-    DONE,
-    DROP_OLD,
-    DROP_REPLACEABLE,
+    DELETE_EXPIRED,
+    DELETE_REPLACEABLE,
     DUE,
-    HIDE,
+    FINISH,
+    HOLD,
     INSERT,
     KEEP,
     KEPT,
+    RELEASE,
+    RETRY_DUE,
     SELECTED,
-    SHOW,
     STATES,
-    TRIED_AGAIN,
-    row_of,
+    WITH_CORRELATION,
+    to_row,
 )
 from recoverable.timeouts.timeout import VERSION, Timeout, dump_message
 
 PAGE = 100
 """Rows of a page."""
 
-KEEP_DONE = timedelta(days=1)
+KEEP_FINISHED = timedelta(days=1)
 """How long is known what became of a timeout that is done with."""
 
 
@@ -69,10 +69,10 @@ class SqliteStore:
         fields = (timeout.to, timeout.endpoint, timeout.correlation, dump_message(timeout))
         row = (timeout.id, location.due, WAITING, VERSION, *fields)
         with self._database.transaction():
-            self._database.execute(DROP_REPLACEABLE, (timeout.id, CANCELLED if again else MIGRATED))
+            self._database.execute(DELETE_REPLACEABLE, (timeout.id, CANCELLED if again else MIGRATED))
             self._database.execute(INSERT, row)
             if self._database.shard is None:
-                self._database.shard = shards.begun(location.due, to_microseconds(now))
+                self._database.shard = shards.new_shard(location.due, to_microseconds(now))
             state = self._state_of(timeout.id)
         return str(STATES.get(str(state), state))
 
@@ -91,15 +91,15 @@ class SqliteStore:
     def ids_by_correlation(self, correlation: str) -> Sequence[str]:
         """The ids of the timeouts that wait with that correlation."""
         with self._database.transaction():
-            return [timeout_id for (timeout_id,) in self._database.execute(CORRELATED, (correlation,))]
+            return [timeout_id for (timeout_id,) in self._database.execute(WITH_CORRELATION, (correlation,))]
 
     def claim(self, shard: int, owner: str, *, now: datetime, until: datetime, horizon: datetime) -> Claim | None:
         """Take the shard; forgets what was done with long ago."""
         moments = {"now": to_microseconds(now), "until": to_microseconds(until), "horizon": to_microseconds(horizon)}
         with self._database.transaction():
-            self._database.execute(DROP_OLD, (to_microseconds(now - KEEP_DONE),))
+            self._database.execute(DELETE_EXPIRED, (to_microseconds(now - KEEP_FINISHED),))
             found = self._database.shard
-            taken = found and shards.claimed(found, owner, **moments)
+            taken = found and shards.claim_shard(found, owner, **moments)
             if not taken:
                 return None
             self._database.shard = taken
@@ -107,24 +107,24 @@ class SqliteStore:
 
     def renew(self, claim: Claim, *, until: datetime) -> bool:
         """Keep the shard for longer; False when another has it."""
-        return self._set_if_mine(claim, until=to_microseconds(until))
+        return self._update_if_owner(claim, until=to_microseconds(until))
 
     def due(self, claim: Claim) -> Iterator[Sequence[Row]]:
         """What is due, the oldest first, then what was kept and is to be tried again."""
         yield from self._pages(DUE, claim.horizon)
-        yield from self._pages(TRIED_AGAIN, claim.horizon)
+        yield from self._pages(RETRY_DUE, claim.horizon)
 
     def mark_dispatched(self, rows: Sequence[Row], *, now: datetime) -> None:
         """Note that these are dispatched."""
-        self._done(rows, "dispatched", now)
+        self._finish(rows, "dispatched", now)
 
     def keep(self, _claim: Claim, rows: Sequence[Kept], *, retry_at: datetime) -> None:
         """Set aside what cannot be dispatched, until it is tried again."""
-        self._each(KEEP, [(kept.reason, to_microseconds(retry_at), kept.row.id) for kept in rows])
+        self._execute_each(KEEP, [(kept.reason, to_microseconds(retry_at), kept.row.id) for kept in rows])
 
     def release(self, claim: Claim) -> None:
         """Give the shard back."""
-        self._set_if_mine(claim, **shards.given_back(claim))
+        self._update_if_owner(claim, **shards.changes_on_release(claim))
 
     def scan(self, selection: Selection) -> Iterator[Sequence[Row]]:
         """All that wait and fit the selection, also those that a migration holds or that are kept."""
@@ -136,20 +136,20 @@ class SqliteStore:
         """Hide a timeout from dispatchers, for a migration."""
         with self._database.transaction():
             untaken = self._is_untaken(row.id)
-            return self._database.execute(HIDE, (row.id, untaken)).rowcount == 1
+            return self._database.execute(HOLD, (row.id, untaken)).rowcount == 1
 
     def release_from_migration(self, rows: Sequence[Row]) -> None:
         """Let dispatchers see them again."""
-        self._each(SHOW, [(row.id,) for row in rows])
+        self._execute_each(RELEASE, [(row.id,) for row in rows])
 
     def mark_migrated(self, rows: Sequence[Row], *, now: datetime) -> None:
         """Note that these are elsewhere now."""
-        self._done(rows, "migrated", now)
+        self._finish(rows, "migrated", now)
 
-    def _done(self, rows: Sequence[Row], state: str, now: datetime) -> None:
-        self._each(DONE, [(state, to_microseconds(now), row.id) for row in rows])
+    def _finish(self, rows: Sequence[Row], state: str, now: datetime) -> None:
+        self._execute_each(FINISH, [(state, to_microseconds(now), row.id) for row in rows])
 
-    def _each(self, statement: str, values: Sequence[Sequence[object]]) -> None:
+    def _execute_each(self, statement: str, values: Sequence[Sequence[object]]) -> None:
         with self._database.transaction():
             self._database.execute_each(statement, values)
 
@@ -164,7 +164,7 @@ class SqliteStore:
             if not found:
                 return
             last = found[-1][0]
-            yield [row_of(record) for record in found]
+            yield [to_row(record) for record in found]
 
     def _state_of(self, timeout_id: str) -> str | None:
         """What a timeout is, in the table's words; None when there is none. Within a transaction."""
@@ -180,7 +180,7 @@ class SqliteStore:
         due, state, at = found
         return shards.is_untaken(shard, due, at if state == KEPT and isinstance(at, int) else due)
 
-    def _set_if_mine(self, claim: Claim, **changes: object) -> bool:
+    def _update_if_owner(self, claim: Claim, **changes: object) -> bool:
         """Change the shard's state if the claim still has it; whether it does."""
         with self._database.transaction():
             shard = self._database.shard

@@ -8,14 +8,14 @@ from recoverable.timeouts.ids import parse_id, to_microseconds
 from recoverable.timeouts.stores.dynamodb.items import (
     MAX_ROW,
     NEW,
-    in_bucket,
-    item_of,
+    correlation_pointer,
     kept_pointer,
-    key_in,
-    pointer,
+    key_of,
     size_of,
     text,
-    too_large,
+    to_item,
+    too_large_error,
+    with_s3_body,
 )
 from recoverable.timeouts.stores.rows import CANCELLED, HELD, MIGRATED, WAITING, StoreUnavailable
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from recoverable.timeouts.timeout import Timeout
 
 
-class Storing:
+class Writer:
     """Stores in a table.
 
     Args:
@@ -49,30 +49,33 @@ class Storing:
         """Store a timeout, also over one that was migrated, or, if `again`, cancelled; gives what it is then."""
         location = parse_id(timeout.id)
         assert location is not None, timeout.id
-        item = self._fitting(timeout)
+        item = self._to_fitting_item(timeout)
         if timeout.correlation:
-            self._table.put(pointer(timeout.id, timeout.correlation))
-        state = WAITING if self._written(item, again=again) else self._there(item)
-        if state in (WAITING, HELD) and location.due < self._shards.after_put(location, to_microseconds(now)).watermark:
-            self._point_to(item, location)
+            self._table.put(correlation_pointer(timeout.id, timeout.correlation))
+        state = WAITING if self._write(item, again=again) else self._existing_state(item)
+        if (
+            state in (WAITING, HELD)
+            and location.due < self._shards.check_after_put(location, to_microseconds(now)).watermark
+        ):
+            self._add_pointer(item, location)
         return state
 
-    def _fitting(self, timeout: Timeout) -> Item:
+    def _to_fitting_item(self, timeout: Timeout) -> Item:
         """The timeout's item, its message in S3 if it does not fit; what is refused has changed nothing."""
-        item = item_of(timeout)
+        item = to_item(timeout)
         if (size := size_of(item)) <= MAX_ROW:
             return item
-        if not self._bodies.there:
-            raise too_large(size)
-        return in_bucket(item, self._bodies.put(timeout.id, item["message"]["S"]))
+        if not self._bodies.is_configured:
+            raise too_large_error(size)
+        return with_s3_body(item, self._bodies.put(timeout.id, item["message"]["S"]))
 
-    def _written(self, item: Item, *, again: bool) -> bool:
+    def _write(self, item: Item, *, again: bool) -> bool:
         over = {":over": text(CANCELLED if again else MIGRATED)}
         return self._table.put(item, f"{NEW} OR outcome = :over", over)
 
-    def _there(self, item: Item) -> str:
+    def _existing_state(self, item: Item) -> str:
         """What a timeout is that was there: it may be our own, of which only the answer was lost. What was written to S3 in vain is deleted."""
-        found = self._table.get(key_in(item))
+        found = self._table.get(key_of(item))
         if "s3" in item and (found is None or found.get("s3") != item["s3"]):
             self._bodies.delete([item["s3"]["S"]])
         if found is None:
@@ -81,7 +84,7 @@ class Storing:
             return str(found["outcome"]["S"])
         return HELD if "held" in found else WAITING
 
-    def _point_to(self, item: Item, location: Location) -> None:
+    def _add_pointer(self, item: Item, location: Location) -> None:
         """Have a timeout looked at when it is due, whose minute nobody looks at any more."""
         self._table.put(kept_pointer(item, location.shard, location.due, os.urandom(8).hex()))
-        self._shards.look_at_late(location.shard, location.due)
+        self._shards.schedule_late_check(location.shard, location.due)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from recoverable.timeouts.ids import DIGITS, to_microseconds
-from recoverable.timeouts.stores.buckets import after, buckets_until, is_over, key_after
+from recoverable.timeouts.stores.buckets import buckets_until, end_of, is_past, key_after
 from recoverable.timeouts.stores.dynamodb.items import (
     IN_ITS_MINUTE,
-    NOT_DONE,
+    NOT_FINISHED,
+    dispatch_time,
     due_partition,
     kept_partition,
-    key_in,
-    looked_for_at,
+    key_of,
     number,
-    pointed_to,
-    retry_at,
-    row_of,
+    pointer_target,
+    retry_time,
     text,
+    to_row,
 )
 from recoverable.timeouts.stores.dynamodb.table import BATCH
 from recoverable.timeouts.timeout import Unreadable
@@ -44,7 +44,7 @@ FEW = 10
 """Rows of a page with messages from S3, each up to 1 MB."""
 
 
-class Reading:
+class Reader:
     """Reads a table.
 
     Args:
@@ -66,29 +66,29 @@ class Reading:
         """
         empty = True  # so far
         for read, bucket in enumerate(buckets_until(claim.state.watermark, claim.horizon), 1):
-            waits = yield from self._minute(claim, bucket)
+            waits = yield from self._due_in_minute(claim, bucket)
             empty = empty and not waits
             if empty:
-                claim.passed = after(bucket)
+                claim.empty_until = end_of(bucket)
             if read % MINUTES == 0:
                 yield []
         if claim.state.kept_at <= claim.horizon:
-            yield from self._kept(claim)
+            yield from self._kept_due(claim)
 
-    def _minute(self, claim: Claim, bucket: int) -> Generator[Sequence[Row], None, bool]:
+    def _due_in_minute(self, claim: Claim, bucket: int) -> Generator[Sequence[Row], None, bool]:
         """What is due in a minute; whether something is left in it, or may still come."""
-        before = None if is_over(bucket, claim.horizon) else key_after(claim.horizon)
+        before = None if is_past(bucket, claim.horizon) else key_after(claim.horizon)
         partition = due_partition(bucket, claim.shard)
         found = False
         for items in self._table.query(partition, IN_ITS_MINUTE, before=before, page=self._page):
             found = True
-            yield from self._rows([item for item in items if "held" not in item])
-        may_come = not is_over(bucket, claim.state.taken_at)
+            yield from self._to_rows([item for item in items if "held" not in item])
+        may_come = not is_past(bucket, claim.state.taken_at)
         return may_come or (found and self._table.has(partition, IN_ITS_MINUTE))
 
     def scan(self, selection: Selection) -> Iterator[Sequence[Row]]:
         """All that wait and fit the selection, also those that a migration holds or that are kept; in pages, in no order."""
-        condition = f"begins_with(pk, :due) AND {NOT_DONE} AND sk >= :cutoff"
+        condition = f"begins_with(pk, :due) AND {NOT_FINISHED} AND sk >= :cutoff"
         cutoff = to_microseconds(selection.cutoff) if selection.cutoff else 0
         values = {":due": text("due#"), ":cutoff": text(f"{cutoff:0{DIGITS}}")}
         names: dict[str, str] = {}
@@ -96,53 +96,53 @@ class Reading:
             condition += " AND #endpoint = :endpoint"
             values, names = values | {":endpoint": text(selection.endpoint)}, {"#endpoint": "endpoint"}
         for items in self._table.scan(condition, values, names):
-            yield from self._rows(items)
+            yield from self._to_rows(items)
 
-    def _kept(self, claim: Claim) -> Iterator[Sequence[Row]]:
+    def _kept_due(self, claim: Claim) -> Iterator[Sequence[Row]]:
         """What is pointed to, and to be tried again; a batch at a time, for each can be as large as a row."""
-        for page in self._table.query(kept_partition(claim.shard), NOT_DONE, page=self._page):
-            claim.next_kept = min(claim.next_kept, *(next_look(item, claim.horizon) for item in page))
+        for page in self._table.query(kept_partition(claim.shard), NOT_FINISHED, page=self._page):
+            claim.next_kept_at = min(claim.next_kept_at, *(next_check(item, claim.horizon) for item in page))
             for start in range(0, len(page), BATCH):
-                yield from self._rows(self._followed(page[start : start + BATCH], claim.horizon))
-        self._shards.kept_tried(claim)
+                yield from self._to_rows(self._follow_pointers(page[start : start + BATCH], claim.horizon))
+        self._shards.finish_kept_check(claim)
 
-    def _followed(self, kept: list[Item], horizon: int) -> list[Item]:
+    def _follow_pointers(self, kept: list[Item], horizon: int) -> list[Item]:
         """Those pointed to that are to be tried until the horizon; what points to one that is done with, or gone, is taken away."""
-        now = {item["sk"]["S"]: pointed_to(item) for item in kept if retry_at(item) < horizon}
+        now = {item["sk"]["S"]: pointer_target(item) for item in kept if retry_time(item) < horizon}
         items = self._table.get_all([where for where in now.values() if where])
         waiting = {item["sk"]["S"]: item for item in items if "expires" not in item}
         for item in kept:
             if item["sk"]["S"] in now.keys() - waiting.keys():
-                self._drop(item, horizon)
-        return [item for _, item in sorted(waiting.items()) if looked_for_at(item) <= horizon and "held" not in item]
+                self._expire_pointer(item, horizon)
+        return [item for _, item in sorted(waiting.items()) if dispatch_time(item) <= horizon and "held" not in item]
 
-    def _drop(self, kept: Item, horizon: int) -> None:
+    def _expire_pointer(self, kept: Item, horizon: int) -> None:
         """Leave what points nowhere to the time to live, unless somebody has it point anew."""
         seen = {":seen": kept["mark"]} if "mark" in kept else {}
         self._table.update(
-            key_in(kept),
+            key_of(kept),
             UpdateExpression="SET expires = :now",
             ConditionExpression="mark = :seen" if seen else "attribute_not_exists(mark)",
             ExpressionAttributeValues={":now": number(horizon // SECOND), **seen},
         )
 
-    def _rows(self, items: list[Item]) -> Iterator[Sequence[Row]]:
+    def _to_rows(self, items: list[Item]) -> Iterator[Sequence[Row]]:
         at_once = FEW if any("s3" in item for item in items) else len(items)
         for start in range(0, len(items), at_once or 1):
-            found = [self._row(item) for item in items[start : start + at_once]]
+            found = [self._to_row(item) for item in items[start : start + at_once]]
             yield [row for row in found if row is not None]
 
-    def _row(self, item: Item) -> Row | None:
+    def _to_row(self, item: Item) -> Row | None:
         """The item as a row; None when its message has left S3 because another has dispatched it since it was read here."""
-        message = self._bodies.message(item)
+        message = self._bodies.read_message(item)
         if "s3" in item and isinstance(message, Unreadable):
-            current = self._table.get(key_in(item))
+            current = self._table.get(key_of(item))
             if current is None or "expires" in current:
                 return None
-        return row_of(item, message)
+        return to_row(item, message)
 
 
-def next_look(item: Item, horizon: int) -> int:
+def next_check(item: Item, horizon: int) -> int:
     """When a look is to be taken at what was kept; a while after the horizon for what is tried now, whatever becomes of it."""
-    at = retry_at(item)
+    at = retry_time(item)
     return at if at >= horizon else horizon + LOOK_AGAIN
