@@ -1,4 +1,4 @@
-"""How the orders function limits its rate while everything fails; `orders.py` imports it where the environment asks for that."""
+"""Set the rate limit of the orders function; `orders.py` imports this only where the environment asks for a rate limit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shop import is_bank_failure
 
 
 def rate_limit_after(failures: int) -> RateLimit:
-    """One message at a time after so many failures in a row, over all instances; the trigger is paused meanwhile if PAUSE_TRIGGER says so.
+    """Return a rate limit: one message at a time, over all instances. If PAUSE_TRIGGER is "true", the trigger is paused meanwhile.
 
     Args:
         failures: how many attempts in a row must fail.
@@ -24,5 +24,5 @@ def rate_limit_after(failures: int) -> RateLimit:
 
 
 def paused_function_name() -> str:
-    """The function whose trigger is paused: this one, unless it is the probe."""
+    """Return the name of the function whose trigger is paused: this one, unless this is the probe."""
     return os.environ.get("ORDERS_FUNCTION") or os.environ["AWS_LAMBDA_FUNCTION_NAME"]

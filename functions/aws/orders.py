@@ -1,4 +1,4 @@
-"""The Lambda function that reads the orders queue."""
+"""Read the orders queue on Lambda."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def rate_limit() -> RateLimit | None:
-    """The rate limit that the environment asks for; without one nothing of it is imported."""
+    """Return the rate limit that the environment asks for. Without one, nothing of it is imported."""
     failures = int(os.environ.get("RATE_LIMIT_AFTER", "0"))
     if not failures:
         return None
@@ -26,7 +26,7 @@ def rate_limit() -> RateLimit | None:
 
 
 def timeouts() -> Timeouts | None:
-    """Where delays are stored that are too long for SQS, if the environment names a table; without one they hop."""
+    """Return the store for delays that are too long for SQS, if the environment names a table. Without one, such delays hop."""
     table = os.environ.get("TIMEOUTS_TABLE")
     if not table:
         return None

@@ -1,4 +1,4 @@
-"""The Lambda function that looks each minute whether a paused orders queue can be read again."""
+"""Check each minute if a paused orders queue can be read again."""
 
 from __future__ import annotations
 

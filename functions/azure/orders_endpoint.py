@@ -1,4 +1,4 @@
-"""What reads the orders queue on Service Bus."""
+"""Read the orders queue on Service Bus."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def rate_limit() -> RateLimit | None:
-    """One order at a time after as many failures in a row as the environment says, over all instances; without that nothing of it is imported."""
+    """Return the rate limit that the environment asks for: one order at a time, over all instances. Without one, nothing of it is imported."""
     failures = int(os.environ.get("RATE_LIMIT_AFTER", "0"))
     if not failures:
         return None

@@ -1,4 +1,4 @@
-"""`TimeoutsQueue`: the handler of an endpoint's timeouts queue, to which NServiceBus's senders send what is to come later."""
+"""Handle an endpoint's timeouts queue, to which NServiceBus's senders send messages that are due later."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ CLEAR = "NServiceBus.ClearTimeouts"
 REPLY_TO = "NServiceBus.ReplyToAddress"
 
 REQUEST_HEADERS = {EXPIRE, ROUTE_TO, CLEAR, RELATED_TO_TIMEOUT, TIME_SENT, *RETRY_HEADERS}
-"""What a message says to the timeouts queue, or got there, and no more to its receiver."""
+"""Headers for the timeouts queue itself, or set there; the receiver does not get them."""
 
 
 class TimeoutsQueue:
     """A handler for the queue `{endpoint}-Timeouts`, as SQS names NServiceBus's `{endpoint}.Timeouts`: `SqsEndpoint(TimeoutsQueue(timeouts))`.
 
     Args:
-        timeouts: where what comes is stored.
+        timeouts: stores the messages.
     """
 
     __name__ = "timeouts_queue"
@@ -36,12 +36,12 @@ class TimeoutsQueue:
         self._timeouts = timeouts
 
     def __call__(self, message: Message) -> None:
-        """Store what the message says, or clear what it names.
+        """Store the message until its due time, or cancel the timeouts of the saga that it names.
 
         Raises:
-            MessageDeserializationError: it says neither, or what can never be done; it moves to the error queue at once.
-            StoreUnavailable: it is not stored; it is tried again.
-            SendFailed: it is due already, and SQS has not taken it; it is tried again.
+            MessageDeserializationError: the headers ask for neither, or for something that can never be done; the message moves to the error queue at once.
+            StoreUnavailable: the message is not stored; it is tried again.
+            SendFailed: the message is due already, and SQS did not take it; it is tried again.
         """
         try:
             if CLEAR in message.headers:
@@ -63,7 +63,7 @@ class TimeoutsQueue:
 
 
 def to_queue_address(address: str) -> str:
-    """The queue that an address means: where it is a name, what SQS does not take in one is a hyphen, as in NServiceBus's SQS transport."""
+    """Return a queue's URL, ARN or SQS name. In a name, each character that SQS does not take becomes a hyphen, as in NServiceBus's SQS transport."""
     if address.startswith(("arn:", "https://", "http://")):
         return address
     name = address.removesuffix(".fifo")
@@ -71,10 +71,10 @@ def to_queue_address(address: str) -> str:
 
 
 def parse_due_time(headers: Mapping[str, str]) -> datetime:
-    """When the message is to come.
+    """Return the due time in the message's headers.
 
     Raises:
-        MessageDeserializationError: it does not say.
+        MessageDeserializationError: there is none, or it is later than 2286.
     """
     due = read_date(headers, EXPIRE)
     if due is None or due > LATEST:
@@ -86,10 +86,10 @@ def parse_due_time(headers: Mapping[str, str]) -> datetime:
 
 
 def first_header(headers: Mapping[str, str], *names: str) -> str:
-    """The first of the headers that is there.
+    """Return the first of these headers that is present and not blank.
 
     Raises:
-        MessageDeserializationError: none is.
+        MessageDeserializationError: none of them is.
     """
     for name in names:
         if value := headers.get(name, "").strip():

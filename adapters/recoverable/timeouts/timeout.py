@@ -1,4 +1,4 @@
-"""`Timeout`: a message that waits in a store, and how it is written there."""
+"""Define `Timeout`, a message that waits in a store, and convert it to and from its stored form."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
     from typing import Any
 
 VERSION = 1
-"""The form in which this package writes rows; it leaves those of a higher version to the package that wrote them."""
+"""The version of the rows that this package writes. It does not read rows of another version."""
 
 
 class Unreadable(Exception):
-    """A row that this version cannot read; it says why, and quotes nothing."""
+    """Raised for a row that this version cannot read. Its text gives the reason and quotes no content."""
 
 
 class Timeout(Frozen):
     """A message that waits until it is due.
 
     Args:
-        id: says when it is due, see `ids.py`.
+        id: holds its due time and shard, see `ids.py`.
         to: the queue's URL, ARN or name.
         body: the body, as SQS takes it.
         attributes: the message's attributes as a client of SQS wants them; the headers are one of them.
         group_id: the message group, if it has one.
-        endpoint: who had it stored.
-        correlation: what it can be cancelled by, together with others.
+        endpoint: the endpoint that stored it.
+        correlation: a text by which it can be cancelled, together with others.
     """
 
     id: str
@@ -60,21 +60,21 @@ class Timeout(Frozen):
 
     @property
     def due_at(self) -> datetime:
-        """When it is due."""
+        """Return when it is due."""
         location = parse_id(self.id)
         assert location is not None, self.id
         return from_microseconds(location.due)
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """The headers, as far as they are not within a wrapper in the body."""
+        """Return the headers, without those inside a wrapper in the body."""
         from recoverable.aws.wire import headers_from  # noqa: PLC0415  # for those who migrate
 
         return headers_from(self.attributes.get(HEADERS, {}).get("StringValue") or "{}")
 
 
 def dump_message(timeout: Timeout) -> str:
-    """Body, attributes and group as one text."""
+    """Return body, attributes and group as one JSON text."""
     attributes = {
         name: {key: b64encode(part).decode() if key == "BinaryValue" else part for key, part in value.items()}
         for name, value in timeout.attributes.items()
@@ -84,15 +84,15 @@ def dump_message(timeout: Timeout) -> str:
 
 
 def load_timeout(timeout_id: str, fields: Mapping[str, Any], message: str) -> Timeout:
-    """The timeout of a row.
+    """Return the timeout of a row.
 
     Args:
         timeout_id: its id.
         fields: the row's version, to, endpoint and correlation.
-        message: what `dump_message` made.
+        message: the text from `dump_message`.
 
     Raises:
-        Unreadable: the row is of a newer version, or none that this package writes.
+        Unreadable: the row has another version, or its content is not what this package writes.
     """
     if fields.get("version") != VERSION:
         raise Unreadable(
@@ -117,12 +117,12 @@ def load_timeout(timeout_id: str, fields: Mapping[str, Any], message: str) -> Ti
 
 
 def load_attribute(value: Mapping[str, object]) -> dict[str, Any]:
-    """One attribute as a client of SQS wants it: a kind, and what it says.
+    """Return a message attribute as an SQS client takes it: its data type and its value.
 
     Raises:
         KeyError: it lacks one of them.
         TypeError: one is no text.
-        ValueError: what should be in base64 is not, or a text nobody can send.
+        ValueError: a binary value is not in base64, or a text cannot be sent.
     """
     parts = {key: checked_text(part) for key, part in value.items()}
     says = "BinaryValue" if "BinaryValue" in parts else "StringValue"
@@ -131,11 +131,11 @@ def load_attribute(value: Mapping[str, object]) -> dict[str, Any]:
 
 
 def checked_text(value: object) -> str:
-    """The value, if it is a text.
+    """Return the value after checking that it is a text that can be sent.
 
     Raises:
         TypeError: it is none.
-        ValueError: it holds half a surrogate pair, which JSON can say and nobody can send.
+        ValueError: it holds half a surrogate pair, which JSON can hold and nobody can send.
     """
     if not isinstance(value, str):
         raise TypeError(f"{type(value).__name__} instead of a text")

@@ -1,4 +1,4 @@
-"""A circuit that instances share through one item of a DynamoDB table."""
+"""Keep a circuit that instances share in one item of a DynamoDB table."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 KEY, VERSION = "circuit", "version"
 TIMEOUT = timedelta(milliseconds=200)
-"""How long a call may take: some twenty times what DynamoDB takes when all is well."""
+"""The time for a call: some twenty times what DynamoDB takes when all is well."""
 
 LONGEST_TIMEOUT = timedelta(seconds=5)
 SLACK = 0.8
-"""Seconds that a call gets beside its timeout for what is not the network's: its name looked up, certificates read by a small function's share of a processor."""
+"""Seconds that a call gets beside its timeout for what is not network traffic: the name look-up, and reading certificates on a small function's share of a processor."""
 
 ABSENT = 0
-"""The version of a circuit that was never changed, and is no item yet."""
+"""The version of a circuit that was never changed, and has no item yet."""
 
 
 class DynamoDbCircuit:
@@ -41,9 +41,9 @@ class DynamoDbCircuit:
 
     Args:
         table: the table's name.
-        name: the circuit's; what shares a name is limited together.
+        name: the circuit's name; endpoints that share it are limited together.
         client: a boto3 DynamoDB client, instead of the one made when something first fails.
-        timeout: how long the network may take for a call, up to 5 s; then, or 0.8 s later where its name is not looked up, the instance goes on without.
+        timeout: how long the network may take for a call, up to 5 s. Then, or 0.8 s later where the name look-up hangs, the instance goes on without the store.
 
     Raises:
         TypeError: a setting of another kind.
@@ -62,10 +62,10 @@ class DynamoDbCircuit:
         self._client, self._timeout = client, timeout.total_seconds()
 
     def read(self) -> Snapshot:
-        """The circuit as it is.
+        """Return the circuit as it is.
 
         Raises:
-            StoreUnavailable: it cannot be told now.
+            StoreUnavailable: it cannot be read now.
         """
         key: Any = {KEY: {"S": self.name}}
         answer = self._call(lambda client: client.get_item(TableName=self.table, Key=key, ConsistentRead=True))
@@ -73,7 +73,7 @@ class DynamoDbCircuit:
         return from_item({name: value.get("S") for name, value in item.items()}, version_of(item))
 
     def compare_and_set(self, snapshot: Snapshot, circuit: Circuit, switch: str = "") -> Snapshot | None:
-        """Change the circuit, if it still is as in the snapshot; None when another instance was faster.
+        """Change the circuit if it still is as in the snapshot; None when another instance was faster.
 
         Raises:
             StoreUnavailable: it is not known whether it was changed.
@@ -91,7 +91,7 @@ class DynamoDbCircuit:
         return Snapshot(circuit, version, switch) if answer else None
 
     def _call(self, call: Callable[[DynamoDBClient], Any]) -> Any:
-        """The answer to one call; None when its condition did not hold."""
+        """Make one call and return its answer; None when its condition did not hold."""
         try:
             from botocore.exceptions import BotoCoreError, ClientError
         except ModuleNotFoundError as error:
@@ -112,7 +112,7 @@ class DynamoDbCircuit:
 
 
 def version_of(item: Any) -> int:
-    """The version of an item.
+    """Return the version of an item.
 
     Raises:
         StoreUnavailable: it has none, and was written by something else.
@@ -129,7 +129,7 @@ def version_of(item: Any) -> int:
 
 @cache
 def executor_for(_table: str) -> ThreadPoolExecutor:
-    """The thread that asks."""
+    """Return the thread in which calls are made."""
     from concurrent.futures import ThreadPoolExecutor
 
     return ThreadPoolExecutor(1, "recoverable-circuit")
@@ -137,7 +137,7 @@ def executor_for(_table: str) -> ThreadPoolExecutor:
 
 @cache
 def dynamodb_client(timeout: float) -> DynamoDBClient:
-    """The process's client, made when something first fails; it tries each call once.
+    """Return the process's client, made when something first fails. It tries each call once.
 
     Args:
         timeout: seconds for one call, connecting included.

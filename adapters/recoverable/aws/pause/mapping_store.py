@@ -1,4 +1,4 @@
-"""What a pause asks of AWS: the event source mapping, and the mark that it was us who disabled it."""
+"""Read and change the event source mapping in AWS, and the mark that it was us who disabled it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Mapping(Frozen):
     """An event source mapping.
 
     Args:
-        uuid: what names it.
+        uuid: its id.
         state: Enabled, Disabling, ... in Lambda's words (GetEventSourceMapping, `State`).
     """
 
@@ -40,17 +40,17 @@ class Mapping(Frozen):
 
 
 class NotNow(Exception):
-    """Raised when AWS did not do what it was answer: busy with the mapping, throttled, unreachable, or not allowed."""
+    """Raised when AWS did not do what was asked: busy with the mapping, throttled, unreachable, or not allowed."""
 
 
 NotNow.__module__ = "recoverable.aws.pause_store"  # the name under which it has always been logged
 
 
 class PauseStore:
-    """AWS, as far as pausing needs it.
+    """The part of AWS that pausing needs.
 
     Args:
-        circuit: whose table holds the mark.
+        circuit: the circuit; its table holds the mark.
         queue_arn: the ARN of the queue.
         function: the function's name.
         dynamodb: a boto3 client, instead of one of our own.
@@ -71,7 +71,7 @@ class PauseStore:
         self._clients: dict[str, Any] = {"dynamodb": dynamodb, "lambda": lambda_}
 
     def read_mark(self) -> Mark | None:
-        """The mark that we paused the trigger; None when there is none."""
+        """Return the mark that we paused the trigger; None when there is none."""
         dynamodb: DynamoDBClient = self._client("dynamodb")
         key: Any = self._key
         answer = call_aws(lambda: dynamodb.get_item(TableName=self._table, Key=key, ConsistentRead=True))
@@ -79,28 +79,28 @@ class PauseStore:
         return None if item is None else str(item.get(PAUSED_AT, {}).get("S", ""))
 
     def set_mark(self, now: datetime) -> None:
-        """Mark that we pause the trigger."""
+        """Set the mark that we paused the trigger."""
         dynamodb: DynamoDBClient = self._client("dynamodb")
         item: Any = {**self._key, PAUSED_AT: {"S": write_date(now)}}
         call_aws(lambda: dynamodb.put_item(TableName=self._table, Item=item))
 
     def remove_mark(self, mark: Mark) -> None:
-        """Remove the mark, if it still is the one that was seen: another pause may have begun."""
+        """Remove the mark if it is still the one that was read: another pause may have started."""
         dynamodb: DynamoDBClient = self._client("dynamodb")
-        seen: Any = {":seen": {"S": mark}}
+        values: Any = {":seen": {"S": mark}}
         key: Any = self._key
         call_aws(
             lambda: dynamodb.delete_item(
                 TableName=self._table,
                 Key=key,
                 ConditionExpression=f"{PAUSED_AT} = :seen",
-                ExpressionAttributeValues=seen,
+                ExpressionAttributeValues=values,
             ),
             unless="ConditionalCheckFailedException",
         )
 
     def read_mapping(self) -> Mapping:
-        """The event source mapping that brings the queue to the function."""
+        """Return the event source mapping from the queue to the function."""
         aws: LambdaClient = self._client("lambda")
         name, queue = self._function, self.queue_arn
         answer = call_aws(lambda: aws.list_event_source_mappings(FunctionName=name, EventSourceArn=queue))
@@ -109,11 +109,11 @@ class PauseStore:
         raise NotNow(f"no event source mapping brings {queue} to {name}")
 
     def enable(self, mapping: Mapping) -> None:
-        """Let the mapping deliver."""
+        """Enable the mapping: it delivers."""
         self._set_enabled(mapping, enabled=True)
 
     def disable(self, mapping: Mapping) -> None:
-        """Let the mapping deliver nothing more; what it holds already still comes."""
+        """Disable the mapping: it delivers nothing more, but for what it has received already."""
         self._set_enabled(mapping, enabled=False)
 
     def _set_enabled(self, mapping: Mapping, *, enabled: bool) -> None:
@@ -127,11 +127,11 @@ class PauseStore:
 
 
 def call_aws(call: Callable[[], T], *, unless: str | None = None) -> T:
-    """The answer to one call.
+    """Make one call and return its answer.
 
     Args:
         call: makes it.
-        unless: the error by which AWS says that there is nothing to do.
+        unless: the code of an error that means that there is nothing to do.
 
     Raises:
         NotNow: AWS gave another error, or no answer.
@@ -152,7 +152,7 @@ def call_aws(call: Callable[[], T], *, unless: str | None = None) -> T:
 
 @cache
 def process_client(service: str, region: str) -> Any:
-    """The process's client of a service, made when first needed; it tries each call once."""
+    """Return the process's client of a service, made when it is first needed. It tries each call once."""
     import boto3
     from botocore.config import Config
 

@@ -1,4 +1,4 @@
-"""What the probe asks of SQS: one message of the queue, and to delete it when it is done with."""
+"""Receive and delete the messages of a paused queue, for the probe."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SqsProbeQueue:
         self._queue, self._client = queue_from_arn(queue_arn), client
 
     def receive(self) -> Any | None:
-        """One message; None when there is none to be had now. Without waiting SQS would ask only some of its servers."""
+        """Return one message; None when there is none now. It waits a second, for without that SQS asks only some of its servers."""
         sqs, url = self._client_and_url()
         answer = sqs.receive_message(
             QueueUrl=url,
@@ -42,7 +42,7 @@ class SqsProbeQueue:
         return next(iter(answer.get("Messages", ())), None)
 
     def delete(self, message: Any) -> None:
-        """Delete a message that is done with."""
+        """Delete a message that was handled."""
         sqs, url = self._client_and_url()
         sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
 

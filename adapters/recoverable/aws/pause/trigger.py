@@ -1,4 +1,4 @@
-"""`PauseTrigger`: while the rate is limited nothing is delivered, and so nothing paid for; the probe looks whether it is over."""
+"""Define `PauseTrigger`: disable the function's trigger while the rate is limited, so that nothing is delivered and nothing paid for."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
 log = logging.getLogger("recoverable.rate_limit")
 
 LONGEST = timedelta(hours=24)
-"""The longest pause: after it messages are deferred instead, so that what fails goes on with its ladder and is seen."""
+"""The longest pause. After it messages are deferred instead, so that failing messages go on with their retries and are seen."""
 
 
 class PauseTrigger:
-    """Pauses the function's trigger while the rate is limited: `RateLimit(..., on_started=pause.start, on_ended=pause.stop)`.
+    """A pause of the function's trigger while the rate is limited: `RateLimit(..., on_started=pause.start, on_ended=pause.stop)`.
 
-    It disables the event source mapping, and marks that it was us: what an operator disabled stays as it is.
+    It disables the event source mapping, and sets a mark that it was us: a mapping that an operator disabled stays disabled.
 
     Args:
         circuit: the circuit, which the function and the probe share; its table holds the mark too.
         queue_arn: the ARN of the queue that triggers the function.
         function: the function's name, with its alias when the mapping is the alias's.
         longest: how long a pause may last, up to 365 days; after that the messages of the queue are deferred instead.
-        store: what is asked of AWS; made when it is first needed.
-        clock: gives the time.
+        store: the calls to AWS; made from the other settings unless given.
+        clock: returns the time.
 
     Raises:
         TypeError: a setting of another kind.
@@ -66,20 +66,20 @@ class PauseTrigger:
         self._longest = checked_delay("PauseTrigger(longest)", longest)
 
     def start(self) -> None:
-        """Pause the trigger; what cannot be done now is left to the probe."""
+        """Pause the trigger. If AWS cannot do it now, the probe does it later."""
         now = self.clock()
         self._try(Open(now, now))
 
     def stop(self) -> None:
-        """Let the trigger run again; what cannot be done now is left to the probe."""
+        """Let the trigger run again. If AWS cannot do it now, the probe does it later."""
         self._try(CLOSED)
 
     def repair(self) -> Trigger:
-        """Make of the trigger what the circuit wants, whatever was left half done; how it stands now.
+        """Bring the trigger to the state that the circuit wants, whatever was left half done, and return its state.
 
         Raises:
-            StoreUnavailable: the circuit cannot be told now.
-            NotNow: AWS did not answer, or not as it should: nothing is known to have changed.
+            StoreUnavailable: the circuit cannot be read now.
+            NotNow: AWS gave an error, or no answer: the trigger may not have changed.
         """
         return self._apply(self.circuit.read().circuit)
 
@@ -99,7 +99,9 @@ class PauseTrigger:
                 log_safely(log.warning, "The trigger is paused: its event source mapping is disabled.")
                 return "paused"
             case "resume":
-                self.store.enable(mapping)  # the mark stays until it is seen to run: a death here must leave a trace
+                self.store.enable(
+                    mapping
+                )  # the mark stays until the mapping is seen to run: a crash here must leave a trace
                 log_safely(log.info, "The trigger runs again: its event source mapping is enabled.")
                 return "resumed"
             case "forget":
@@ -110,16 +112,16 @@ class PauseTrigger:
 
 
 def next_step(circuit: Circuit, mark: Mark | None, state: str, now: datetime, longest: timedelta) -> Step:
-    """What is to be done with the trigger.
+    """Return what must be done with the trigger.
 
     Args:
         circuit: the circuit.
-        mark: the mark that we paused it, if it is there.
-        state: the mapping's, in Lambda's words.
+        mark: the mark that we paused it, if there is one.
+        state: the mapping's state, in Lambda's words.
         now: the time.
         longest: how long a pause may last.
     """
-    # what began in a far future, no clock of ours wrote
+    # a start far in the future was written by no clock of ours
     wants_pause = isinstance(circuit, Open) and abs(now - circuit.since) < longest
     if wants_pause:
         return "pause" if state == "Enabled" else "none"
@@ -131,7 +133,7 @@ def next_step(circuit: Circuit, mark: Mark | None, state: str, now: datetime, lo
 
 
 def trigger_state(mark: Mark | None, state: str) -> Trigger:
-    """How a trigger stands with which nothing is to be done: one that is disabled without our mark is its operator's."""
+    """Return the state of a trigger that needs no change. One that is disabled without our mark was disabled by its operator."""
     if state == "Enabled":
         return "running"
     if state not in {"Disabled", "Disabling"}:

@@ -1,4 +1,4 @@
-"""What is written on the command line for a store, a target or a cutoff, and what it means."""
+"""Parse the command's arguments for a store, a target or a cutoff."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Source:
 
     Args:
         store: the store.
-        address: what was written for it.
+        address: its address on the command line.
     """
 
     store: Store
@@ -31,10 +31,10 @@ class Source:
 
 
 def parse_source(address: str) -> Source:
-    """The store that an address means, and the address.
+    """Open the store at an address that must exist already.
 
     Raises:
-        ArgumentTypeError: it means none that is there.
+        ArgumentTypeError: the address is not that of an existing store.
     """
     kind, _, name = address.partition(":")
     if kind == "sqlite" and name and not os.path.exists(name):  # a target is made, a source is not
@@ -43,10 +43,10 @@ def parse_source(address: str) -> Source:
 
 
 def parse_target(address: str) -> Target:
-    """The target that an address means.
+    """Open the target at an address.
 
     Raises:
-        ArgumentTypeError: it means none.
+        ArgumentTypeError: the address is not that of a target.
     """
     kind, _, name = address.partition(":")
     if address == "sqs":
@@ -62,10 +62,10 @@ def parse_target(address: str) -> Target:
 
 
 def parse_store(address: str) -> Store:
-    """The store that an address means.
+    """Open the store at an address.
 
     Raises:
-        ArgumentTypeError: it means none.
+        ArgumentTypeError: the address is not that of a store.
     """
     kind, _, name = address.partition(":")
     if name and kind == "dynamodb":
@@ -78,7 +78,7 @@ def parse_store(address: str) -> Store:
 
 
 def open_sqlite(path: str) -> Store:
-    """The store in a file.
+    """Open the store in a file.
 
     Raises:
         ArgumentTypeError: the file cannot be made, or is no database.
@@ -92,10 +92,10 @@ def open_sqlite(path: str) -> Store:
 
 
 def open_service_bus(name: str) -> Target:
-    """The namespace that a setting or a host name means.
+    """Open the namespace that a setting or a host name stands for.
 
     Raises:
-        ArgumentTypeError: it means none, or what it takes is not installed.
+        ArgumentTypeError: there is no such setting or host name, or a package is not installed.
     """
     connection = os.environ.get(name, name)
     if "=" not in connection and "." not in connection:
@@ -115,21 +115,21 @@ def open_service_bus(name: str) -> Target:
 
 
 def is_same_store(one: str, other: str) -> bool:
-    """Whether two addresses may mean one store; a table's name may be that of any ARN that ends with it."""
-    (kind, _, name), (other_kind, _, other_place) = one.partition(":"), other.partition(":")
+    """True if two addresses may be those of one store; a table's name may be that of any ARN that ends with it."""
+    (kind, _, name), (other_kind, _, other_name) = one.partition(":"), other.partition(":")
     if kind != other_kind:
         return False
     if kind == "sqlite":
-        return os.path.realpath(name) == os.path.realpath(other_place)
-    by_arn = ":" in name and ":" in other_place
-    return name == other_place if by_arn else name.split("/")[-1] == other_place.split("/")[-1]
+        return os.path.realpath(name) == os.path.realpath(other_name)
+    by_arn = ":" in name and ":" in other_name
+    return name == other_name if by_arn else name.split("/")[-1] == other_name.split("/")[-1]
 
 
 def parse_cutoff(text: str) -> datetime:
-    """The moment of a cutoff.
+    """Return the moment of a cutoff.
 
     Raises:
-        ArgumentTypeError: it is none.
+        ArgumentTypeError: the text is no time.
     """
     try:
         return datetime.strptime(text, CUTOFF).replace(tzinfo=UTC)

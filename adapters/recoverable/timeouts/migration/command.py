@@ -1,11 +1,11 @@
 """Move stored timeouts to native delivery, or to another table.
 
-  preview   what waits, by endpoint and destination; nothing is changed
-  migrate   move it; a dry run unless --really is given. Begun again after an interruption, it goes on
-  abort     let the dispatcher see again what an interrupted migration holds; a dry run unless --really is given
+  preview   count what waits, by endpoint and destination; nothing is changed
+  migrate   move it; a dry run unless --really is given. Run it again after an interruption: it goes on
+  abort     release what an interrupted migration holds to the dispatcher; a dry run unless --really is given
 
-Stores are written dynamodb:TABLE (region and credentials as for any AWS tool) or sqlite:FILE. What is moved is hidden from the dispatcher while it is on
-its way, so that none fires twice; what the dispatcher may have taken already is left to it. Run one migration of a store at a time.
+Stores are written dynamodb:TABLE (region and credentials as for any AWS tool) or sqlite:FILE. A timeout is hidden from the dispatcher while it is moved,
+so that it is not sent twice. What the dispatcher may have taken already is skipped. Run one migration of a store at a time.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ HINTS = {
 }
 
 INTERRUPTED = 130
-"""The exit status of what was interrupted at the keyboard (POSIX shells: 128 + SIGINT)."""
+"""The exit status after an interruption at the keyboard (POSIX shells: 128 + SIGINT)."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Do what the verb says; 1 when something was left, 2 when an argument, the store or the target is at fault."""
+    """Run the verb. Return 0 when all is done, 1 when some timeouts were skipped, 2 when an argument, the store or the target failed, 130 when interrupted."""
     try:
         if error_text := find_argument_error(arguments):
             return report_failure(error_text)
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def find_argument_error(arguments: argparse.Namespace) -> str | None:
-    """What is wrong with the arguments together."""
+    """Return what is wrong with the arguments together; None when they fit."""
     if (arguments.verb == "migrate") != (arguments.target is not None):
         return "`migrate` takes a source and a target, the other verbs a source alone"
     if arguments.target is not None and is_same_store(arguments.source.address, arguments.target.name):
@@ -78,7 +78,7 @@ def find_argument_error(arguments: argparse.Namespace) -> str | None:
 
 
 def report_failure(why: str, *, started: bool = False) -> int:
-    """Say why, and how to go on with what was started; gives the exit status of what was not done."""
+    """Print why it failed, and how to go on with what was started. Return the exit status."""
     sys.stderr.write(f"recoverable timeouts: {why}\n")
     if started:
         sys.stderr.write("What was moved is moved; write the same command again to go on.\n")
@@ -86,12 +86,12 @@ def report_failure(why: str, *, started: bool = False) -> int:
 
 
 def hint(error: StoreUnavailable) -> str:
-    """What to do about what AWS's client or DynamoDB says."""
+    """Return what to do about an error of AWS's client or DynamoDB."""
     return next((f"; {hint}" for name, hint in HINTS.items() if name in str(error)), "")
 
 
 def run_verb(arguments: argparse.Namespace) -> Summary:
-    """What the verb comes to."""
+    """Run the verb and return its summary."""
     store, dry_run = arguments.source.store, not arguments.really
     selection = Selection(arguments.cutoff, arguments.endpoint)
     match arguments.verb:
@@ -110,7 +110,7 @@ def run_verb(arguments: argparse.Namespace) -> Summary:
 
 
 def summary_lines(summary: Summary, arguments: argparse.Namespace) -> Iterator[str]:
-    """What is said in the end."""
+    """Yield the lines that are printed at the end."""
     for (endpoint, to), count in sorted(summary.waiting.items()):
         yield f"{count:>9,}  {endpoint or '?'} → {to}"
     if summary.earliest and summary.latest:
@@ -123,7 +123,7 @@ def summary_lines(summary: Summary, arguments: argparse.Namespace) -> Iterator[s
 
 
 def outcome_line(summary: Summary, arguments: argparse.Namespace) -> str:
-    """What was done, or would be."""
+    """Return the line that says what was done, or would be done."""
     would = "" if arguments.really else " would be"
     match arguments.verb:
         case "preview":
@@ -135,20 +135,20 @@ def outcome_line(summary: Summary, arguments: argparse.Namespace) -> str:
 
 
 CLEAR = "\r\033[K"
-"""Has a terminal write over the line that it is in."""
+"""Clears the line on a terminal, so that it is written over."""
 
 
 def print_progress(line: str) -> None:
-    """Say how far it is, in place of what was said of that before where somebody looks."""
+    """Print the progress; on a terminal in place of the last one."""
     sys.stderr.write(f"{CLEAR}{line}" if sys.stderr.isatty() else f"{line}\n")
 
 
 def print_line(line: str) -> None:
-    """Say what is to stay readable, above the print_progress."""
+    """Print a line that stays readable, above the progress."""
     sys.stderr.write(f"{CLEAR}{line}\n" if sys.stderr.isatty() else f"{line}\n")
 
 
 def end_progress() -> None:
-    """Leave the line of the print_progress."""
+    """End the line of the progress."""
     if sys.stderr.isatty():
         sys.stderr.write("\n")

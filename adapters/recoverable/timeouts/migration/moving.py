@@ -1,4 +1,4 @@
-"""Moves stored timeouts to native delivery or to another store: preview, migrate, abort; what is on its way is hidden from dispatchers."""
+"""Move stored timeouts to native delivery or to another store: preview, migrate, abort. What is being moved is held, so that no dispatcher sends it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from recoverable.timeouts.stores.rows import Row, Selection
 from recoverable.timeouts.timeout import Timeout
 
 CHUNK = 25
-"""Timeouts sent before they are marked: what a death in between sends twice at most."""
+"""Timeouts that are sent before they are marked: a crash in between sends at most these twice."""
 
 SKIPPED_KEPT = "they could not be dispatched and are kept here; the dispatcher tries them again"
-"""Why those stay that were set aside: whatever is wrong with them goes with them, and their time has come."""
+"""The reason why kept timeouts are not moved: whatever is wrong with them would move too, and they are due already."""
 
 SKIPPED_TAKEN = "a dispatcher may have taken it, or it is cancelled"
 
@@ -25,16 +25,16 @@ Notify = Callable[[str], object]
 
 @dataclass(slots=True)
 class Summary:
-    """What a migration has seen and done.
+    """The counts of a migration.
 
     Args:
-        waiting: how many wait, by endpoint and destination.
+        waiting: the number that waits, by endpoint and destination.
         earliest: when the first is due.
         latest: when the last is due.
-        held: how many an earlier migration holds.
-        done: how many were moved, or shown again.
-        left: how many were left where they are, by reason.
-        stopped: why it ended early; empty when it saw all.
+        held: the number that an earlier migration holds.
+        changed: the number that was moved, or released by an abort.
+        skipped: the number that was not moved, by reason.
+        stopped: the reason why it ended early; empty when it read all.
     """
 
     waiting: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -46,7 +46,7 @@ class Summary:
     stopped: str = ""
 
     def count_row(self, row: Row) -> Timeout | None:
-        """Count a row; its timeout, or None when that must stay where it is."""
+        """Count a row. Return its timeout, or None when it must stay in the store."""
         self.held += row.held
         if row.timeout is None:
             self.skipped[f"cannot be read: {row.problem}"] += 1
@@ -62,7 +62,7 @@ class Summary:
 
 
 def preview(store: Store, selection: Selection) -> Summary:
-    """What waits; nothing is changed."""
+    """Count what waits, and change nothing."""
     summary = Summary()
     for page in store.scan(selection):
         for row in page:
@@ -71,15 +71,15 @@ def preview(store: Store, selection: Selection) -> Summary:
 
 
 def abort(store: Store, selection: Selection, *, dry_run: bool) -> Summary:
-    """Let dispatchers see again what a migration that did not end holds; a chunk that was just sent may then come twice."""
+    """Release what an unfinished migration holds. A chunk that was just sent may then be sent twice."""
     summary = Summary()
     for page in store.scan(selection):
-        hidden = [row for row in page if row.held]
-        for row in hidden:
+        held = [row for row in page if row.held]
+        for row in held:
             summary.count_row(row)
         if not dry_run:
-            store.release_from_migration(hidden)
-        summary.changed += len(hidden)
+            store.release_from_migration(held)
+        summary.changed += len(held)
     return summary
 
 
@@ -93,16 +93,16 @@ def migrate(
     on_progress: Notify,
     on_skipped: Notify,
 ) -> Summary:
-    """Migration what waits, until the target gives out; begun again after an interruption, it goes on with what is still there.
+    """Move what waits until the target fails. After an interruption, run it again: it goes on with what is still there.
 
     Args:
-        store: where it waits; another migration of it must not run.
-        target: where it goes.
-        selection: which timeouts.
-        clock: gives the time.
-        dry_run: say what would be done, and change nothing.
-        on_progress: told how far it is.
-        on_skipped: told each timeout that was to be moved and is left, and why.
+        store: the source; no other migration of it may run.
+        target: the target.
+        selection: the timeouts to move.
+        clock: returns the time.
+        dry_run: count what would be moved, and change nothing.
+        on_progress: called with a line about the progress.
+        on_skipped: called with a line for each timeout that was to be moved and could not be, with the reason.
     """
     migration = Migration(store, target, on_skipped)
     summary = migration.summary
@@ -120,19 +120,19 @@ def migrate(
 
 
 def chunks(pages: Iterator[Sequence[Row]]) -> Iterator[Sequence[Row]]:
-    """What is sent before it is marked."""
+    """Split pages into chunks: what is sent before it is marked."""
     for page in pages:
         for start in range(0, len(page), CHUNK):
             yield page[start : start + CHUNK]
 
 
 class Migration:
-    """One migration that is under way.
+    """A running migration.
 
     Args:
-        store: where they wait.
-        target: where they go.
-        on_skipped: told each one that is left, and why.
+        store: the source.
+        target: the target.
+        on_skipped: called with a line for each timeout that could not be moved, with the reason.
     """
 
     def __init__(self, store: Store, target: Target, on_skipped: Notify) -> None:
@@ -140,7 +140,7 @@ class Migration:
         self.summary = Summary()
 
     def select(self, chunk: Sequence[Row], now: datetime) -> list[Row]:
-        """Those that the target can take; the others are counted as left."""
+        """Return the rows that the target can take, and count the others as skipped."""
         ready = []
         for row in chunk:
             timeout = self.summary.count_row(row)
@@ -153,24 +153,24 @@ class Migration:
         return ready
 
     def transfer(self, ready: Sequence[Row], now: datetime) -> None:
-        """Hide, send, mark; an end in between leaves them hidden, and the next migration or an abort takes them up."""
-        hidden = {row.id: row for row in ready if self._store.hold_for_migration(row)}
-        if taken := len(ready) - len(hidden):
+        """Hold, send and mark rows. After an interruption in between they stay held, until the next migration or an abort."""
+        held = {row.id: row for row in ready if self._store.hold_for_migration(row)}
+        if taken := len(ready) - len(held):
             self.summary.skipped[SKIPPED_TAKEN] += taken
-        if not hidden:
+        if not held:
             return
-        sent = self._target.send([row.timeout for row in hidden.values() if row.timeout], now)
-        self._store.mark_migrated([hidden[timeout_id] for timeout_id in sent.ids], now=now)
+        sent = self._target.send([row.timeout for row in held.values() if row.timeout], now)
+        self._store.mark_migrated([held[timeout_id] for timeout_id in sent.ids], now=now)
         self.summary.changed += len(sent.ids)
         self.summary.stopped = sent.failed
-        self._release_unsent([row for row in hidden.values() if row.id not in sent.ids], sent)
+        self._release_unsent([row for row in held.values() if row.id not in sent.ids], sent)
 
     def _release_unsent(self, rows: Sequence[Row], sent: SendResult) -> None:
-        """Show again what the target certainly has not; say which it refused, and which it may have."""
+        """Release what the target certainly does not have. Report what it refused, and what it may have."""
         self._store.release_from_migration([row for row in rows if row.id not in sent.unconfirmed])
         for row in rows:
             if row.id in sent.unconfirmed:
-                why = f"{self._target.name} may have it ({sent.unconfirmed[row.id]}), so it stays hidden until migrate or abort"
+                why = f"{self._target.name} may have it ({sent.unconfirmed[row.id]}), so it stays held until migrate or abort"
             elif row.id in sent.refused:
                 why = f"{self._target.name} did not take it ({sent.refused[row.id]}), so the dispatcher sees it again"
             else:

@@ -1,4 +1,4 @@
-"""Where a migration can move timeouts to: what a target is and answers, and, beside Service Bus, SQS's own delay and another store."""
+"""Define what a migration moves timeouts to: SQS's own delay, another store, or another target such as Service Bus."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from recoverable.timeouts.timeout import Timeout
 
 
 class Target(Protocol):
-    """Where timeouts are moved to."""
+    """Something that timeouts are moved to."""
 
     name: str
 
     def reason_to_skip(self, timeout: Timeout, now: datetime) -> str | None:
-        """Why it cannot take a timeout now; None when it can."""
+        """Return why it cannot take a timeout now; None when it can."""
 
     def send(self, timeouts: Sequence[Timeout], now: datetime) -> SendResult:
-        """Take them; what it takes it delivers when it is due."""
+        """Take the timeouts. The target delivers each one when it is due."""
 
 
 @dataclass(slots=True)
 class SendResult:
-    """What became of timeouts that were sent to a target; what it does not name was not tried, and is in the store alone.
+    """The result of sending timeouts to a target. What it does not name was not tried, and is in the source alone.
 
     Args:
-        ids: those that the target has.
-        refused: those that it has not, and why.
-        unconfirmed: those that it may have, and why that is not known.
-        failed: why no more can be sent now; empty when it can.
+        ids: the ids of those that the target has.
+        refused: the ids of those that it does not have, each with the reason.
+        unconfirmed: the ids of those that it may have, each with the reason why that is not known.
+        failed: the reason why no more can be sent now; empty when more can be sent.
     """
 
     ids: set[str] = field(default_factory=set)
@@ -56,13 +56,13 @@ class SqsTarget:
         self._sender = sender
 
     def reason_to_skip(self, timeout: Timeout, now: datetime) -> str | None:
-        """What is due later than SQS can delay, or for a FIFO queue later than now, must stay."""
+        """Return a reason for what is due later than SQS can delay it, or for a FIFO queue later than now; None for all else."""
         if to_send_request(Row(timeout.id, timeout), timeout, now) is None:
             return "SQS delays a message by 15 minutes at most, and one of a FIFO queue not at all"
         return None
 
     def send(self, timeouts: Sequence[Timeout], now: datetime) -> SendResult:
-        """Send them with the delay that is left."""
+        """Send the timeouts with the remaining delay."""
         ready = [to_send_request(Row(timeout.id, timeout), timeout, now) for timeout in timeouts]
         sent = SendResult()
         for batch in batches(each for each in ready if each is not None):
@@ -79,26 +79,29 @@ class SqsTarget:
 
 
 class StoreTarget:
-    """Another store: what is moved keeps its id, so that it is there once however often it is moved.
+    """Another store. A moved timeout keeps its id, so that it is there once, however often it is moved.
 
     Args:
         store: the store.
-        name: what it is called in what is said.
+        name: its name in messages to the user.
     """
 
     def __init__(self, store: Store, name: str) -> None:
         self._store, self.name = store, name
 
     def close(self) -> None:
-        """Close the store, if it is one to close."""
+        """Close the store, if it can be closed."""
         getattr(self._store, "close", lambda: None)()
 
     def reason_to_skip(self, timeout: Timeout, now: datetime) -> str | None:  # noqa: ARG002  # the port's
-        """It takes all."""
+        """Return None: a store takes every timeout."""
         return None
 
     def send(self, timeouts: Sequence[Timeout], now: datetime) -> SendResult:
-        """Store them; what is held or cancelled there is not taken, for it would come from neither store, nor shown here, for it may be done with."""
+        """Store the timeouts. One that is held or cancelled in the target counts as unconfirmed.
+
+        It is not taken, for then no store would send it; nor refused, for it would be released here, and it may be finished.
+        """
         sent = SendResult()
         for timeout in timeouts:
             try:

@@ -1,4 +1,4 @@
-"""What is known of a shard: who dispatches it, how far it is announced and how far it is empty; pure.
+"""Compute a shard's state: who dispatches it, how far that was announced, and how far the shard is empty. Pure.
 
 A shard is a part of a store that one dispatcher at a time works on. A dispatcher that takes it says so before it reads;
 whoever stores a timeout looks afterwards. So a timeout that comes too late to be read was stored before the look, or is
@@ -62,7 +62,7 @@ class Shard(Frozen):
 
 
 class Claim:
-    """A shard in the hands of a dispatcher.
+    """A shard that a dispatcher has claimed.
 
     Args:
         shard: its number.
@@ -81,12 +81,12 @@ class Claim:
 
 
 def new_shard(due: int, now: int) -> Shard:
-    """The shard when its first timeout was stored, of that due time: others may be due before a first far one."""
+    """Return a shard's state when its first timeout is stored. Others may be due before that one, so the watermark starts no later than now."""
     return Shard(watermark=max(min(due, now), now - OLDEST))
 
 
 def claim_shard(shard: Shard, owner: str, *, now: int, until: int, horizon: int) -> Shard | None:
-    """The shard in the hands of a new owner; None while another's lease lasts, unless that was taken by a clock that is far ahead."""
+    """Return the shard with a new owner; None while another's lease lasts, unless a clock that is far ahead set that lease."""
     another = shard.owner not in ("", owner)
     if another and now < shard.until <= now + LEASES_AHEAD * (until - now):
         return None
@@ -98,13 +98,13 @@ def claim_shard(shard: Shard, owner: str, *, now: int, until: int, horizon: int)
 
 
 def changes_on_release(claim: Claim) -> Fields:
-    """What changes in a shard that its owner gives back: if something that waits may have been sent, what was announced counts on, as if it were lost."""
+    """Return what changes when a shard is released. If something that waits may have been sent, its horizon counts on, as if the shard had been lost."""
     back: Fields = {"owner": "", "until": 0}
     return back | {"unsure": claim.state.taken_at + LONGEST_RUN} if claim.unconfirmed else back
 
 
 def is_untaken(shard: Shard, due: int, at: int) -> bool:
-    """Whether no dispatcher can have taken a timeout.
+    """True if no dispatcher can have taken a timeout.
 
     Args:
         shard: its shard.

@@ -1,4 +1,4 @@
-"""Reads from a DynamoDB table what is due, what was kept, and all that waits: page by page, so that memory stays bounded."""
+"""Read from a DynamoDB table what is due, what was kept, and all that waits: page by page, so that memory stays bounded."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from recoverable.timeouts.stores.shards import Claim
 
 LOOK_AGAIN = 300_000_000
-"""Microseconds after which a look is taken at what is kept, if what was tried again could neither be sent nor kept: five minutes."""
+"""Microseconds after which kept timeouts are read again, if what was tried could neither be sent nor kept: five minutes."""
 
 MINUTES = 100
-"""Minutes that are read before the caller is asked whether there is time for more: half a second or so where all are empty."""
+"""Minutes that are read before the caller is asked if there is time for more: half a second or so where all are empty."""
 
 SECOND = 1_000_000
 """Microseconds of a second, in which DynamoDB counts."""
@@ -45,13 +45,13 @@ FEW = 10
 
 
 class Reader:
-    """Reads a table.
+    """The reads of a table.
 
     Args:
         table: the table.
         shard_states: the states of its shards.
         bodies: the messages in S3.
-        page: how many items are looked at for a page.
+        page: the number of items that DynamoDB examines for a page.
     """
 
     __slots__ = ("_bodies", "_page", "_shards", "_table")
@@ -60,9 +60,9 @@ class Reader:
         self._table, self._shards, self._bodies, self._page = table, shard_states, bodies, page
 
     def due(self, claim: Claim) -> Iterator[Sequence[Row]]:
-        """What is due, the oldest first, then what was kept and is to be tried again; in pages, each read when asked for.
+        """Yield what is due, the oldest first, then what was kept and is to be tried again; in pages, each read when it is needed.
 
-        An empty page now and then lets the caller renew its lease, or stop: what was read and found empty until then is passed.
+        An empty page now and then lets the caller renew its lease, or stop. The claim records how far everything was found empty.
         """
         empty = True  # so far
         for read, bucket in enumerate(buckets_until(claim.state.watermark, claim.horizon), 1):
@@ -76,7 +76,7 @@ class Reader:
             yield from self._kept_due(claim)
 
     def _due_in_minute(self, claim: Claim, bucket: int) -> Generator[Sequence[Row], None, bool]:
-        """What is due in a minute; whether something is left in it, or may still come."""
+        """Yield what is due in a minute. Return True if something is left in it, or may still be stored in it."""
         before = None if is_past(bucket, claim.horizon) else key_after(claim.horizon)
         partition = due_partition(bucket, claim.shard)
         found = False
@@ -87,7 +87,7 @@ class Reader:
         return may_come or (found and self._table.has(partition, IN_ITS_MINUTE))
 
     def scan(self, selection: Selection) -> Iterator[Sequence[Row]]:
-        """All that wait and fit the selection, also those that a migration holds or that are kept; in pages, in no order."""
+        """Yield all that waits and fits the selection, also what a migration holds or what is kept; in pages, in no order."""
         condition = f"begins_with(pk, :due) AND {NOT_FINISHED} AND sk >= :cutoff"
         cutoff = to_microseconds(selection.cutoff) if selection.cutoff else 0
         values = {":due": text("due#"), ":cutoff": text(f"{cutoff:0{DIGITS}}")}
@@ -99,7 +99,7 @@ class Reader:
             yield from self._to_rows(items)
 
     def _kept_due(self, claim: Claim) -> Iterator[Sequence[Row]]:
-        """What is pointed to, and to be tried again; a batch at a time, for each can be as large as a row."""
+        """Yield the timeouts with a pointer that are to be tried again; in batches, for each can be as large as a row."""
         for page in self._table.query(kept_partition(claim.shard), NOT_FINISHED, page=self._page):
             claim.next_kept_at = min(claim.next_kept_at, *(next_check(item, claim.horizon) for item in page))
             for start in range(0, len(page), BATCH):
@@ -107,7 +107,7 @@ class Reader:
         self._shards.finish_kept_check(claim)
 
     def _follow_pointers(self, kept: list[Item], horizon: int) -> list[Item]:
-        """Those pointed to that are to be tried until the horizon; what points to one that is done with, or gone, is taken away."""
+        """Return the timeouts that are to be tried until the horizon, and expire pointers to timeouts that are finished or gone."""
         now = {item["sk"]["S"]: pointer_target(item) for item in kept if retry_time(item) < horizon}
         items = self._table.get_all([where for where in now.values() if where])
         waiting = {item["sk"]["S"]: item for item in items if "expires" not in item}
@@ -117,7 +117,7 @@ class Reader:
         return [item for _, item in sorted(waiting.items()) if dispatch_time(item) <= horizon and "held" not in item]
 
     def _expire_pointer(self, kept: Item, horizon: int) -> None:
-        """Leave what points nowhere to the time to live, unless somebody has it point anew."""
+        """Leave a pointer without a target to the time to live, unless it was written again since."""
         seen = {":seen": kept["mark"]} if "mark" in kept else {}
         self._table.update(
             key_of(kept),
@@ -133,7 +133,7 @@ class Reader:
             yield [row for row in found if row is not None]
 
     def _to_row(self, item: Item) -> Row | None:
-        """The item as a row; None when its message has left S3 because another has dispatched it since it was read here."""
+        """Return the item as a row; None when its message is gone from S3 because it was dispatched after it was read here."""
         message = self._bodies.read_message(item)
         if "s3" in item and isinstance(message, Unreadable):
             current = self._table.get(key_of(item))
@@ -143,6 +143,6 @@ class Reader:
 
 
 def next_check(item: Item, horizon: int) -> int:
-    """When a look is to be taken at what was kept; a while after the horizon for what is tried now, whatever becomes of it."""
+    """Return when a kept timeout is to be looked at next: a while after the horizon for one that is tried now, whatever becomes of it."""
     at = retry_time(item)
     return at if at >= horizon else horizon + LOOK_AGAIN

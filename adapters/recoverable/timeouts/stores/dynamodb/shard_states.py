@@ -1,4 +1,4 @@
-"""The states of the shards in a DynamoDB table: each change is one conditional write of the fields that it is about, so that none is a race to lose."""
+"""Read and change the states of the shards in a DynamoDB table. Each change is one conditional write of the fields it concerns, so that no race is lost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NUMBERS = ("horizon", "kept_at", "late", "taken_at", "unsure", "until", "waterma
 
 
 class ShardStates:
-    """The shards of a table.
+    """The states of a table's shards.
 
     Args:
         table: the table.
@@ -32,12 +32,12 @@ class ShardStates:
         self._table = table
 
     def check_after_put(self, location: Location, now: int) -> Shard:
-        """A shard's state after a timeout was stored in it, which is noted as late if whoever has the shard may pass its minute."""
+        """Return a shard's state after a timeout was stored in it. Count the timeout as late if the shard's owner may pass its minute."""
         state = self._get(location.shard) or self._create(location, now)
         return self._count_late(location.shard) if is_past(bucket_of(location.due), state.taken_at) else state
 
     def claim(self, shard: int, owner: str, *, now: int, until: int, horizon: int) -> Shard | None:
-        """Take a shard; None when another has it, or is taking it just now, or nothing was ever stored in it."""
+        """Claim a shard; None when another has it, or is claiming it just now, or nothing was ever stored in it."""
         found = self._get(shard)
         taken = found and shards.claim_shard(found, owner, now=now, until=until, horizon=horizon)
         if not found or not taken:
@@ -47,11 +47,11 @@ class ShardStates:
         return self._update_if(shard, expected, fields) or self._confirm_claim(shard, taken)
 
     def renew(self, claim: Claim, until: int) -> bool:
-        """Keep a shard for longer; False when another has it."""
+        """Renew the lease; False when another has the shard."""
         return self._update_if(claim.shard, {"owner": claim.owner}, {"until": until}) is not None
 
     def release(self, claim: Claim) -> None:
-        """Give a shard back, if it is still the claim's; what was found empty is passed, unless something came late."""
+        """Release a shard that the claim still has, and move its watermark over what was found empty, unless something was stored late."""
         mine: Fields = {"owner": claim.owner}
         back: Fields = shards.changes_on_release(claim)
         on_time = mine | {"late": claim.state.late}
@@ -59,7 +59,7 @@ class ShardStates:
             self._update_if(claim.shard, mine, back)
 
     def schedule_kept_check(self, claim: Claim, at: int) -> None:
-        """Have those that are pointed to looked at no later than at that moment, now that the claim's owner has pointed to one."""
+        """Have the pointers checked no later than at that moment, after the claim's owner has written one."""
         state = self._get(claim.shard)
         if state and state.owner == claim.owner:
             self._set_kept_check(claim.shard, at)
@@ -67,12 +67,12 @@ class ShardStates:
             self.schedule_late_check(claim.shard, at)
 
     def schedule_late_check(self, shard: int, at: int) -> None:
-        """The same after somebody other than its owner has pointed to one: whoever looks just now may not have expected it."""
+        """Do the same after anybody else has written a pointer: a dispatcher that reads the pointers just now may have missed it."""
         self._count_late(shard)
         self._set_kept_check(shard, at)
 
     def finish_kept_check(self, claim: Claim) -> None:
-        """Those that are pointed to were tried, and the next is to be at the claim's `next_kept_at`, unless one came late."""
+        """Set the next check of the pointers to the claim's `next_kept_at`, unless one was written late."""
         on_time: Fields = {"owner": claim.owner, "late": claim.state.late}
         if self._update_if(claim.shard, on_time, {"kept_at": claim.next_kept_at}) is None:
             self._set_kept_check(claim.shard, claim.next_kept_at)
@@ -82,12 +82,12 @@ class ShardStates:
         return None if item is None else from_shard_item(item)
 
     def _confirm_claim(self, shard: int, taken: Shard) -> Shard | None:
-        """A shard's state if it was taken after all, and only the answer was lost."""
+        """Return a shard's state if the claim succeeded and only its answer was lost."""
         state = self._get(shard)
         return state if state and (state.owner, state.until) == (taken.owner, taken.until) else None
 
     def _create(self, location: Location, now: int) -> Shard:
-        """The state with which a shard begins, or with which another has begun it."""
+        """Create a shard's state, and return it, or the state that another created first."""
         state = shards.new_shard(location.due, now)
         if self._table.put(to_shard_item(location.shard, state), NEW):
             return state
@@ -110,7 +110,7 @@ class ShardStates:
         return from_shard_item(changed)
 
     def _update_if(self, shard: int, expected: Fields, fields: Fields) -> Shard | None:
-        """Change a shard's fields if others are as they were expected; the shard then, or None when they are not."""
+        """Change a shard's fields if others are as expected. Return the new state, or None when they are not."""
         values = {f":{name}": to_value(value) for name, value in fields.items()}
         changed = self._table.update(
             shard_key(shard),
@@ -124,16 +124,16 @@ class ShardStates:
 
 
 def to_shard_item(shard: int, state: Shard) -> Item:
-    """The item of a shard's state."""
+    """Return the item of a shard's state."""
     numbers = {name: number(getattr(state, name)) for name in NUMBERS}
     return {**shard_key(shard), **numbers, "owner": text(state.owner)}
 
 
 def from_shard_item(item: Item) -> Shard:
-    """The state that an item says."""
+    """Return the shard's state that an item holds."""
     return Shard(owner=item["owner"]["S"], **{name: int(item[name]["N"]) for name in NUMBERS})
 
 
 def to_value(value: int | str) -> dict[str, str]:
-    """A field's value as DynamoDB has it."""
+    """Return a field's value as a DynamoDB value."""
     return text(value) if isinstance(value, str) else number(value)

@@ -1,4 +1,4 @@
-"""Changes timeouts that wait in a DynamoDB table: they are cancelled, hidden, kept, or done with."""
+"""Change timeouts that wait in a DynamoDB table: cancel, hold, keep or finish them."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ if TYPE_CHECKING:
     from recoverable.timeouts.stores.shards import Claim
 
 KEEP_FINISHED = timedelta(days=1)
-"""How long is known what became of a timeout that is done with."""
+"""How long the outcome of a finished timeout is kept."""
 
 MAX_REASON = 1_000
-"""Characters of the reason why a timeout is kept."""
+"""The most characters of the reason why a timeout is kept."""
 
 UNTAKEN = "horizon < :at AND (unsure = :nobody OR horizon < :due)"
-"""`shards.is_untaken`, as DynamoDB asks it."""
+"""`shards.is_untaken` as a condition of DynamoDB."""
 
 
 class Updater:
-    """Changes what waits in a table.
+    """The changes to the timeouts of a table.
 
     Args:
         table: the table.
@@ -63,7 +63,7 @@ class Updater:
         self._table, self._shards, self._bodies = table, shard_states, bodies
 
     def cancel(self, timeout_id: str, now: datetime) -> bool:
-        """Cancel a timeout, or finish that; False when it is none, or may have been taken."""
+        """Cancel a timeout, or complete an earlier cancel. False when there is none, or it may have been taken."""
         where = due_key(timeout_id)
         item = self._table.get(where) if where else None
         if item is None or not (is_cancelled(item) or self._try_cancel(item, now)):
@@ -72,7 +72,7 @@ class Updater:
         return True
 
     def _try_cancel(self, item: Item, now: datetime) -> bool:
-        """Cancel a timeout as it was seen; whether it is cancelled then, by this or by another just now."""
+        """Cancel a timeout if it is as it was read. True if it is cancelled then, by this call or another."""
         change = "SET outcome = :outcome, expires = :expires REMOVE message, retry_at, reason"
         values = {":outcome": text(CANCELLED), ":expires": number(expiry(now))}
         if self._update_untaken(item, change, "attribute_not_exists(held)", values):
@@ -85,12 +85,12 @@ class Updater:
         return row.held or self._update_untaken(row.native, "SET held = :yes", WAITS, {":yes": number(1)})
 
     def release_from_migration(self, rows: Sequence[Row]) -> None:
-        """Let dispatchers see them again."""
+        """Let dispatchers see these again."""
         for row in rows:
             self._table.update(key_of(row.native), UpdateExpression="REMOVE held", ConditionExpression=WAITS)
 
     def keep(self, claim: Claim, rows: Sequence[Kept], retry_at: int) -> None:
-        """Set aside what cannot be dispatched; what another has done with since stays so, and what points to it goes when it is looked at."""
+        """Set aside what cannot be dispatched. What was finished since stays so; its pointer is deleted when it is looked at."""
         claim.next_kept_at = min(claim.next_kept_at, retry_at)
         mark = os.urandom(8).hex()
         self._table.write([kept_pointer(kept.row.native, claim.shard, retry_at, mark) for kept in rows])
@@ -104,14 +104,14 @@ class Updater:
             )
 
     def finish(self, rows: Sequence[Row], outcome: str, now: datetime) -> None:
-        """Note that these are done with."""
+        """Mark these as dispatched or migrated, and delete what belongs to them."""
         items = [row.native for row in rows]
         self._table.write([finished_item(item, outcome, expiry(now)) for item in items])
         self._table.delete([key for item in items if "retry_at" in item and (key := kept_key(item["sk"]["S"]))])
         self._delete_related(items)
 
     def _update_untaken(self, item: Item, change: str, condition: str, values: dict[str, Any]) -> bool:
-        """Change a timeout that waits as it was seen, if no dispatcher has announced to take it: one transaction with its shard's state."""
+        """Change a timeout that waits and is as it was read, if no dispatcher has announced to take it: one transaction with its shard's state."""
         location = parse_id(item["sk"]["S"])
         if location is None:
             return False
@@ -143,7 +143,7 @@ class Updater:
             log_safely(log.warning, text, item["sk"]["S"], error)
 
     def _delete_related(self, done: Sequence[Item]) -> None:
-        """Take away what leads from correlations to timeouts that are done with, and their messages in S3."""
+        """Delete the pointers from correlations to finished timeouts, and their messages in S3."""
         named = [(item["sk"]["S"], fields_of(item)) for item in done]
         self._table.delete(
             [
@@ -156,5 +156,5 @@ class Updater:
 
 
 def expiry(now: datetime) -> int:
-    """When what is done with may go, in seconds since 1970."""
+    """Return when a finished timeout may be deleted, in seconds since 1970."""
     return int((now + KEEP_FINISHED).timestamp())

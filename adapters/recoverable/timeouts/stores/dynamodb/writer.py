@@ -1,4 +1,4 @@
-"""Stores timeouts in a DynamoDB table: what points to one before it, and its shard looked at after it."""
+"""Store timeouts in a DynamoDB table: write the pointer before the timeout, and check the shard after it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Writer:
-    """Stores in a table.
+    """The writes of new timeouts to a table.
 
     Args:
         table: the table.
@@ -46,7 +46,7 @@ class Writer:
         self._table, self._shards, self._bodies = table, shard_states, bodies
 
     def put(self, timeout: Timeout, *, now: datetime, again: bool) -> str:
-        """Store a timeout, also over one that was migrated, or, if `again`, cancelled; gives what it is then."""
+        """Store a timeout, also over one that was migrated, or, if `again`, cancelled. Return the state that it has then."""
         location = parse_id(timeout.id)
         assert location is not None, timeout.id
         item = self._to_fitting_item(timeout)
@@ -61,7 +61,7 @@ class Writer:
         return state
 
     def _to_fitting_item(self, timeout: Timeout) -> Item:
-        """The timeout's item, its message in S3 if it does not fit; what is refused has changed nothing."""
+        """Return the timeout's item, with its message in S3 if it does not fit. A timeout that is refused has changed nothing."""
         item = to_item(timeout)
         if (size := size_of(item)) <= MAX_ROW:
             return item
@@ -74,7 +74,7 @@ class Writer:
         return self._table.put(item, f"{NEW} OR outcome = :over", over)
 
     def _existing_state(self, item: Item) -> str:
-        """What a timeout is that was there: it may be our own, of which only the answer was lost. What was written to S3 in vain is deleted."""
+        """Return the state of the timeout that was there; it may be our own, of which only the answer was lost. Delete what was written to S3 in vain."""
         found = self._table.get(key_of(item))
         if "s3" in item and (found is None or found.get("s3") != item["s3"]):
             self._bodies.delete([item["s3"]["S"]])
@@ -85,6 +85,6 @@ class Writer:
         return HELD if "held" in found else WAITING
 
     def _add_pointer(self, item: Item, location: Location) -> None:
-        """Have a timeout looked at when it is due, whose minute nobody looks at any more."""
+        """Write a pointer to a timeout whose minute nobody looks at any more, so that it is looked at when it is due."""
         self._table.put(kept_pointer(item, location.shard, location.due, os.urandom(8).hex()))
         self._shards.schedule_late_check(location.shard, location.due)

@@ -1,4 +1,4 @@
-"""Service Bus as what keeps timeouts: to_scheduled_message messages, for a migration to native delivery."""
+"""Move timeouts to Service Bus as scheduled messages, for a migration to native delivery."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ class ServiceBusTarget:
         self._client.close()
 
     def reason_to_skip(self, timeout: Timeout, now: datetime) -> str | None:  # noqa: ARG002  # the port's
-        """It takes all whose body is with it."""
+        """Return a reason for a timeout whose body is not with it; None for all others."""
         if isinstance(parse_wire(timeout).body, MessageDeserializationError):
             return "its body was left in S3 by NServiceBus, from where it is not read"
         return None
 
     def send(self, timeouts: Sequence[Timeout], now: datetime) -> SendResult:  # noqa: ARG002  # the port's
-        """Schedule them, queue by queue; a queue or a message that is refused does not hold back others."""
+        """Schedule the timeouts, queue by queue. A queue or a message that is refused does not hold back others."""
         sent = SendResult()
         for queue, those in group_by_queue(timeouts).items():
             if not sent.failed and queue not in self._senders and queue not in self._refusals:
@@ -61,22 +61,22 @@ class ServiceBusTarget:
         return sent
 
     def _open(self, queue: str, sent: SendResult) -> None:
-        """Get ready to send to a queue; one that refuses is not asked again, for each answer takes a second."""
+        """Open a sender to a queue. A queue that refuses is not tried again, for each answer takes a second."""
         try:
             self._senders[queue] = self._client.get_queue_sender(queue).__enter__()
-        except Exception as error:  # noqa: BLE001  # whatever it is, it is describe_error, and nothing was sent
+        except Exception as error:  # noqa: BLE001  # whatever it is, the result holds it, and nothing was sent
             if is_refusal(error):
                 self._refusals[queue] = describe_error(queue, error)
             else:
                 sent.failed = describe_error(queue, error)
 
     def _send(self, queue: str, timeouts: Sequence[Timeout], sent: SendResult) -> None:
-        """Schedule those of one queue together; what is refused together is sent one by one, for one bad message must not hold back the others."""
+        """Schedule the timeouts of one queue together. What is refused together is sent one by one: one bad message must not hold back the others."""
         ids = [timeout.id for timeout in timeouts]
         try:
             messages = [to_scheduled_message(timeout) for timeout in timeouts]
             self._senders[queue].send_messages(messages, timeout=CALL_TIMEOUT)
-        except Exception as error:  # noqa: BLE001  # whatever it is, it is describe_error, and what is not refused stays hidden
+        except Exception as error:  # noqa: BLE001  # whatever it is, the result holds it, and what is not refused stays held
             if not is_refusal(error):
                 sent.unconfirmed |= dict.fromkeys(ids, describe_error(queue, error))
                 sent.failed = describe_error(queue, error)
@@ -94,7 +94,7 @@ class ServiceBusTarget:
 
 
 def is_refusal(error: Exception) -> bool:
-    """Whether Service Bus said that it will not take this, or the SDK that it cannot be sent; else nobody knows, and the next will fare the same."""
+    """True if Service Bus refused this, or the SDK cannot send it. Otherwise the result is unknown, and the next message would fare the same."""
     from azure.servicebus import exceptions
 
     unknown = (
@@ -108,12 +108,12 @@ def is_refusal(error: Exception) -> bool:
 
 
 def describe_error(queue: str, error: Exception) -> str:
-    """What is said of an error; not its own words, which may quote what was sent."""
+    """Return the queue and the error's type. The error's own text is left out, for it may quote what was sent."""
     return f"{queue}: {type(error).__name__}"
 
 
 def group_by_queue(timeouts: Sequence[Timeout]) -> Mapping[str, Sequence[Timeout]]:
-    """The timeouts by the names that their queues have without region and account."""
+    """Return the timeouts by the names of their queues, without region and account."""
     found: dict[str, list[Timeout]] = defaultdict(list)
     for timeout in timeouts:
         name = timeout.to.rstrip("/").rpartition("/")[2].rpartition(":")[2]
@@ -122,7 +122,7 @@ def group_by_queue(timeouts: Sequence[Timeout]) -> Mapping[str, Sequence[Timeout
 
 
 def to_scheduled_message(timeout: Timeout) -> ServiceBusMessage:
-    """The timeout as a to_scheduled_message message: headers as properties, its id as the message's, so that duplicates can be detected."""
+    """Return the timeout as a scheduled message: headers as properties, and its id as the message id, so that duplicates can be detected."""
     from azure.servicebus import ServiceBusMessage
 
     taken = parse_wire(timeout)
@@ -137,13 +137,13 @@ def to_scheduled_message(timeout: Timeout) -> ServiceBusMessage:
 
 
 def parse_wire(timeout: Timeout) -> Any:
-    """The message taken apart, whichever shape of NServiceBus.AmazonSQS it has."""
+    """Return the parts of the message, whichever shape of NServiceBus.AmazonSQS it has."""
     attributes = {name: to_received_attribute(value) for name, value in timeout.attributes.items()}
     return wire_of({"body": timeout.body, "messageAttributes": attributes})
 
 
 def to_received_attribute(value: Mapping[str, Any]) -> dict[str, Any]:
-    """An attribute as an event has it."""
+    """Return a message attribute as an event has it."""
     received = {"dataType": value.get("DataType"), "stringValue": value.get("StringValue")}
     if "BinaryValue" in value:
         received["binaryValue"] = b64encode(value["BinaryValue"]).decode()
@@ -151,7 +151,7 @@ def to_received_attribute(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def client_for(connection: str) -> ServiceBusClient:
-    """A client by connection string, or by identity."""
+    """Return a client for a connection string, or for a host name with an identity."""
     from azure.servicebus import ServiceBusClient
 
     if "=" in connection:

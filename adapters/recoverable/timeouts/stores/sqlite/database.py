@@ -1,4 +1,4 @@
-"""The SQLite database of a store: its transactions, and the state of its one shard."""
+"""Open a store's SQLite database, run its transactions, and keep the state of its one shard."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Database:
         self._lock = Lock()
 
     def close(self) -> None:
-        """Close it, now and not when nobody needs it any more."""
+        """Close the connection now, and not when it is garbage collected."""
         self._connection.close()
 
     def execute(self, statement: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
@@ -44,7 +44,7 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All of what is executed within, or nothing of it.
+        """Do all of what is executed within, or nothing of it.
 
         Raises:
             StoreUnavailable: nothing of it is done.
@@ -60,7 +60,7 @@ class Database:
 
     @property
     def shard(self) -> Shard | None:
-        """The shard's state; None as long as nothing was stored. Within a transaction it stays as it is."""
+        """Return the shard's state; None while nothing was ever stored. Within a transaction it does not change."""
         found = self.execute("SELECT state FROM shards").fetchone()
         return Shard(**json.loads(found[0])) if found else None
 

@@ -1,4 +1,4 @@
-"""The tables of SQLite's store and the statements about them, a record as a row, and SQLite's errors as the port's."""
+"""Define the tables and statements of the SQLite store, and turn records into rows and SQLite's errors into the port's."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ SELECTED = "state IN ('waiting', 'hidden', 'kept') AND due >= ? AND (endpoint = 
 COLUMNS = "id, state, version, destination, endpoint, correlation, message"
 HIDDEN, KEPT = "hidden", "kept"
 STATES = {HIDDEN: HELD, KEPT: WAITING}
-"""What the port calls those that it calls otherwise."""
+"""The port's names for states that the table names otherwise."""
 
 
 @contextmanager
 def as_store_errors() -> Iterator[None]:
-    """SQLite's errors as the port's."""
+    """Raise SQLite's errors as the port's."""
     try:
         yield
     except sqlite3.Error as error:
@@ -54,7 +54,7 @@ def as_store_errors() -> Iterator[None]:
 
 
 def to_row(record: tuple[str, str, int, str, str, str, str]) -> Row:
-    """A record of the table as a row."""
+    """Return a record of the table as a row."""
     timeout_id, state, version, to, endpoint, correlation, message = record
     made = partial(Row, timeout_id, kept=state == KEPT, held=state == HIDDEN)
     fields = {"version": version, "to": to, "endpoint": endpoint, "correlation": correlation}

@@ -1,4 +1,4 @@
-"""`SqliteStore`: timeouts in a file or in memory, for local runs and tests; one dispatcher at a time."""
+"""Define `SqliteStore`: timeouts in a file or in memory, for local runs and tests; one dispatcher at a time."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PAGE = 100
 """Rows of a page."""
 
 KEEP_FINISHED = timedelta(days=1)
-"""How long is known what became of a timeout that is done with."""
+"""How long the outcome of a finished timeout is kept."""
 
 
 class SqliteStore:
@@ -63,7 +63,7 @@ class SqliteStore:
         self._database.close()
 
     def put(self, timeout: Timeout, *, now: datetime, again: bool = False) -> str:
-        """Store a timeout, also over one that was migrated, or, if `again`, cancelled; gives what it is then."""
+        """Store a timeout, also over one that was migrated, or, if `again`, cancelled. Return the state that it has then."""
         location = parse_id(timeout.id)
         assert location is not None, timeout.id
         fields = (timeout.to, timeout.endpoint, timeout.correlation, dump_message(timeout))
@@ -77,24 +77,24 @@ class SqliteStore:
         return str(STATES.get(str(state), state))
 
     def cancel(self, timeout_id: str, *, now: datetime) -> bool:
-        """Cancel a timeout, or find it cancelled; False when it is none, or may have been taken."""
+        """Cancel a timeout. True if it is cancelled now or was before; False when there is none, or it may have been taken."""
         with self._database.transaction():
             if self._is_untaken(timeout_id):
                 self._database.execute(CANCEL, (to_microseconds(now), timeout_id))
             return self._state_of(timeout_id) == CANCELLED
 
     def was_scheduled(self, timeout_id: str) -> bool:
-        """Whether a timeout is stored that has come, or will."""
+        """True if a timeout with this id is stored that was not cancelled, dispatched ones included."""
         with self._database.transaction():
             return self._state_of(timeout_id) not in (None, CANCELLED)
 
     def ids_by_correlation(self, correlation: str) -> Sequence[str]:
-        """The ids of the timeouts that wait with that correlation."""
+        """Return the ids of the timeouts that wait with this correlation."""
         with self._database.transaction():
             return [timeout_id for (timeout_id,) in self._database.execute(WITH_CORRELATION, (correlation,))]
 
     def claim(self, shard: int, owner: str, *, now: datetime, until: datetime, horizon: datetime) -> Claim | None:
-        """Take the shard; forgets what was done with long ago."""
+        """Claim the shard, and delete what was finished long ago; None when another has it or nothing was ever stored."""
         moments = {"now": to_microseconds(now), "until": to_microseconds(until), "horizon": to_microseconds(horizon)}
         with self._database.transaction():
             self._database.execute(DELETE_EXPIRED, (to_microseconds(now - KEEP_FINISHED),))
@@ -106,16 +106,16 @@ class SqliteStore:
         return Claim(shard, owner, taken, moments["horizon"])
 
     def renew(self, claim: Claim, *, until: datetime) -> bool:
-        """Keep the shard for longer; False when another has it."""
+        """Renew the lease; False when another has the shard."""
         return self._update_if_owner(claim, until=to_microseconds(until))
 
     def due(self, claim: Claim) -> Iterator[Sequence[Row]]:
-        """What is due, the oldest first, then what was kept and is to be tried again."""
+        """Yield what is due, the oldest first, then what was kept and is to be tried again."""
         yield from self._pages(DUE, claim.horizon)
         yield from self._pages(RETRY_DUE, claim.horizon)
 
     def mark_dispatched(self, rows: Sequence[Row], *, now: datetime) -> None:
-        """Note that these are dispatched."""
+        """Mark these as dispatched."""
         self._finish(rows, "dispatched", now)
 
     def keep(self, _claim: Claim, rows: Sequence[Kept], *, retry_at: datetime) -> None:
@@ -123,27 +123,27 @@ class SqliteStore:
         self._execute_each(KEEP, [(kept.reason, to_microseconds(retry_at), kept.row.id) for kept in rows])
 
     def release(self, claim: Claim) -> None:
-        """Give the shard back."""
+        """Release the shard."""
         self._update_if_owner(claim, **shards.changes_on_release(claim))
 
     def scan(self, selection: Selection) -> Iterator[Sequence[Row]]:
-        """All that wait and fit the selection, also those that a migration holds or that are kept."""
+        """Yield all that waits and fits the selection, also what a migration holds or what is kept."""
         cutoff = to_microseconds(selection.cutoff) if selection.cutoff else 0
         one, endpoint = selection.endpoint is not None, selection.endpoint
         yield from self._pages(SELECTED, cutoff, endpoint or "", one)
 
     def hold_for_migration(self, row: Row) -> bool:
-        """Hide a timeout from dispatchers, for a migration."""
+        """Hide a timeout from dispatchers; False when it is gone, or may have been taken."""
         with self._database.transaction():
             untaken = self._is_untaken(row.id)
             return self._database.execute(HOLD, (row.id, untaken)).rowcount == 1
 
     def release_from_migration(self, rows: Sequence[Row]) -> None:
-        """Let dispatchers see them again."""
+        """Let dispatchers see these again."""
         self._execute_each(RELEASE, [(row.id,) for row in rows])
 
     def mark_migrated(self, rows: Sequence[Row], *, now: datetime) -> None:
-        """Note that these are elsewhere now."""
+        """Mark these as migrated."""
         self._finish(rows, "migrated", now)
 
     def _finish(self, rows: Sequence[Row], state: str, now: datetime) -> None:
@@ -167,12 +167,12 @@ class SqliteStore:
             yield [to_row(record) for record in found]
 
     def _state_of(self, timeout_id: str) -> str | None:
-        """What a timeout is, in the table's words; None when there is none. Within a transaction."""
+        """Return a timeout's state in the table's words; None when there is none. Call it within a transaction."""
         found = self._database.execute("SELECT state FROM timeouts WHERE id = ?", (timeout_id,)).fetchone()
         return str(found[0]) if found else None
 
     def _is_untaken(self, timeout_id: str) -> bool:
-        """Whether no dispatcher can have taken a timeout, if it waits; within a transaction."""
+        """True if no dispatcher can have taken this timeout, if it waits. Call it within a transaction."""
         found = self._database.execute("SELECT due, state, at FROM timeouts WHERE id = ?", (timeout_id,)).fetchone()
         shard = self._database.shard
         if found is None or shard is None:
@@ -181,7 +181,7 @@ class SqliteStore:
         return shards.is_untaken(shard, due, at if state == KEPT and isinstance(at, int) else due)
 
     def _update_if_owner(self, claim: Claim, **changes: object) -> bool:
-        """Change the shard's state if the claim still has it; whether it does."""
+        """Change the shard's state if the claim still has it. True if it does."""
         with self._database.transaction():
             shard = self._database.shard
             if shard is None or shard.owner != claim.owner:
