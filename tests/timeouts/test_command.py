@@ -72,7 +72,7 @@ def test_with_really_it_is_moved_and_its_progress_shown(
     told = capsys.readouterr()
 
     assert (status, told.out.splitlines()[-1]) == (0, f"2 moved to {target}")
-    assert told.err == "2 seen, 2 moved, 0 left\n"
+    assert told.err == "2 read, 2 moved, 0 skipped\n"
     assert (waiting(source), waiting(target)) == (1, 2)
 
 
@@ -99,11 +99,11 @@ def test_a_namespace_that_is_not_there_leaves_all_where_it_is(
     assert main(["timeouts", "migrate", source, "service-bus:ServiceBus", "--really"]) == 2
     told = capsys.readouterr()
     assert told.err.splitlines()[-2:] == [
-        "recoverable timeouts: Service Bus takes no more: orders: ServiceBusConnectionError",
-        "What was moved is moved; write the same command again to go on.",
+        "recoverable timeouts: Service Bus failed: orders: ServiceBusConnectionError",
+        "What was moved is moved. Run the same command again to go on.",
     ]
     assert told.out.splitlines()[-2:] == [
-        "left: 3, because Service Bus took no more, so the dispatcher sees it again",
+        "skipped: 3, because Service Bus took no more, so the dispatcher sees it again",
         "0 moved to Service Bus",
     ]
     assert held(source) == 0
@@ -134,14 +134,14 @@ def test_an_interruption_says_how_to_go_on(
     assert main(["timeouts", "abort", source, "--really"]) == 130
     assert capsys.readouterr().err.splitlines() == [
         "recoverable timeouts: interrupted",
-        "What was moved is moved; write the same command again to go on.",
+        "What was moved is moved. Run the same command again to go on.",
     ]
 
 
 @pytest.mark.parametrize(
     ("said", "hint_"),
     [
-        ("DynamoDB: NoRegionError", "; say which region in AWS_DEFAULT_REGION or your AWS profile"),
+        ("DynamoDB: NoRegionError", "; set the region in AWS_DEFAULT_REGION or your AWS profile"),
         ("DynamoDB: ... (ResourceNotFoundException) ...", "; there is no such table in this account and region"),
         ("DynamoDB: EndpointConnectionError", ""),
     ],
@@ -158,7 +158,7 @@ def test_what_is_held_is_shown_again_by_an_abort(source: str, capsys: pytest.Cap
     store.close()
 
     assert main(["timeouts", "abort", source, "--really"]) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == "3 shown again"
+    assert capsys.readouterr().out.splitlines()[-1] == "3 released to the dispatcher"
 
 
 def test_a_store_is_not_moved_onto_itself(source: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -73,7 +73,7 @@ def test_what_is_moved_onto_itself_is_refused_and_comes_after_an_abort(store: St
     abort(store, ALL, dry_run=False)
 
     assert dict(summary.skipped) == {
-        "itself may have it (it is held there), so it stays hidden until migrate or abort": 1
+        "itself may have it (it is held there), so it stays held until migrate or abort": 1
     }
     assert take(store, NOW + HOUR) == [made]
 
@@ -159,11 +159,11 @@ def test_what_the_target_refuses_is_dispatched_from_where_it_is(store: Store) ->
     assert take(store, NOW + HOUR) == [made]
 
 
-def test_what_the_target_may_have_stays_hidden_until_it_is_migrated_again(local_store: Store, other: Store) -> None:
+def test_what_the_target_may_have_stays_held_until_it_is_migrated_again(local_store: Store, other: Store) -> None:
     made = stored(local_store, NOW + HOUR)
     summary = moved(local_store, Answering(SendResult(unconfirmed={made.id: "no answer"})))
 
-    assert dict(summary.skipped) == {"the test may have it (no answer), so it stays hidden until migrate or abort": 1}
+    assert dict(summary.skipped) == {"the test may have it (no answer), so it stays held until migrate or abort": 1}
     assert take(local_store, NOW + HOUR) == []
     moved(local_store, StoreTarget(other, "other"))
     assert take(other, NOW + HOUR) == [made]

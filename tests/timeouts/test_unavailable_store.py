@@ -84,7 +84,7 @@ def test_a_hook_that_fails_does_not_hide_the_error(caplog: pytest.LogCaptureFixt
 
     with pytest.raises(CriticalError):
         circuit.failed(DOWN, NOW + seconds(120))
-    assert "The hook for critical errors failed (RuntimeError); the error is raised all the same" in told(caplog)
+    assert "on_critical raised RuntimeError; the critical error is raised all the same" in told(caplog)
 
 
 class Sick:

@@ -125,9 +125,9 @@ def load_attribute(value: Mapping[str, object]) -> dict[str, Any]:
         ValueError: a binary value is not in base64, or a text cannot be sent.
     """
     parts = {key: checked_text(part) for key, part in value.items()}
-    says = "BinaryValue" if "BinaryValue" in parts else "StringValue"
-    said: str | bytes = b64decode(parts[says]) if says == "BinaryValue" else parts[says]
-    return {**parts, "DataType": parts["DataType"], says: said}
+    field = "BinaryValue" if "BinaryValue" in parts else "StringValue"
+    content: str | bytes = b64decode(parts[field]) if field == "BinaryValue" else parts[field]
+    return {**parts, "DataType": parts["DataType"], field: content}
 
 
 def checked_text(value: object) -> str:

@@ -71,7 +71,7 @@ class Circuit:
             except Exception as failure:  # noqa: BLE001  # the critical error must be raised whatever its hook does
                 log_safely(
                     log.error,
-                    "The hook for critical errors failed (%s); the error is raised all the same",
+                    "on_critical raised %s; the critical error is raised all the same",
                     type(failure).__name__,
                 )
         raise critical from error

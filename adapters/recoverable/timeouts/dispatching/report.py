@@ -36,7 +36,7 @@ def log_report(report: Report) -> Report:
     """Log the report if there was anything to dispatch or the run did not finish, and return it."""
     if report.dispatched or report.kept or report.postponed or not report.finished:
         text = "Dispatched %d timeouts, kept %d, postponed %d; at most %.1f s overdue; %s"
-        end = "all that was due was seen" if report.finished else "the next run goes on"
+        end = "all that was due was read" if report.finished else "not finished: the next run goes on"
         facts = (report.dispatched, report.kept, report.postponed, report.behind, end)
         log_safely(log.info, text, *facts, extra=asdict(report))
     return report

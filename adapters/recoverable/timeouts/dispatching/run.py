@@ -143,7 +143,7 @@ class Run:
     def _skip_queue(self, to: str, why: str) -> None:
         """Skip a queue that does not answer for the rest of this run: it must not use up the time of other queues."""
         self._failing[to] = why
-        text = "SQS could not be told about timeouts for '%s': %s. As a result, they stay, and the next run sends them."
+        text = "SQS SendMessageBatch failed for timeouts for '%s': %s. They stay stored, and the next run sends them."
         log_safely(log.warning, text, to, why)
 
     def _failing_for_long(self, ready: Sequence[SendRequest], done: set[str], now: datetime) -> list[Kept]:

@@ -22,8 +22,8 @@ from recoverable.timeouts.stores.rows import Selection, StoreUnavailable
 VERBS = ("preview", "migrate", "abort")
 
 HINTS = {
-    "NoRegionError": "say which region in AWS_DEFAULT_REGION or your AWS profile",
-    "NoCredentialsError": "say who you are in AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+    "NoRegionError": "set the region in AWS_DEFAULT_REGION or your AWS profile",
+    "NoCredentialsError": "set credentials in AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
     "ResourceNotFoundException": "there is no such table in this account and region",
 }
 
@@ -42,10 +42,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="for migrate: service-bus:SETTING (the environment variable that holds the connection string, or a namespace's host name), sqs, dynamodb:TABLE or sqlite:FILE",
     )
     parser.add_argument(
-        "--cutoff", type=parse_cutoff, metavar="'YYYY-MM-DD HH:MM:SS'", help="only what is due then or later, in UTC"
+        "--cutoff",
+        type=parse_cutoff,
+        metavar="'YYYY-MM-DD HH:MM:SS'",
+        help="only timeouts that are due then or later, in UTC",
     )
-    parser.add_argument("--endpoint", help="only what this endpoint had stored")
-    parser.add_argument("--really", action="store_true", help="do it; else it is only said what would be done")
+    parser.add_argument("--endpoint", help="only timeouts that this endpoint stored")
+    parser.add_argument("--really", action="store_true", help="do it; without this, only print what would be done")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -64,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
             getattr(place, "close", lambda: None)()
     sys.stdout.writelines(f"{line}\n" for line in summary_lines(summary, arguments))
     if summary.stopped:
-        return report_failure(f"{arguments.target.name} takes no more: {summary.stopped}", started=True)
+        return report_failure(f"{arguments.target.name} failed: {summary.stopped}", started=True)
     return 1 if summary.skipped else 0
 
 
@@ -81,7 +84,7 @@ def report_failure(why: str, *, started: bool = False) -> int:
     """Print why it failed, and how to go on with what was started. Return the exit status."""
     sys.stderr.write(f"recoverable timeouts: {why}\n")
     if started:
-        sys.stderr.write("What was moved is moved; write the same command again to go on.\n")
+        sys.stderr.write("What was moved is moved. Run the same command again to go on.\n")
     return 2
 
 
@@ -116,7 +119,7 @@ def summary_lines(summary: Summary, arguments: argparse.Namespace) -> Iterator[s
     if summary.earliest and summary.latest:
         yield f"due from {summary.earliest:{CUTOFF}} to {summary.latest:{CUTOFF}}; {summary.held:,} held by a migration"
     for why, count in summary.skipped.items():
-        yield f"left: {count:,}, because {why}"
+        yield f"skipped: {count:,}, because {why}"
     yield outcome_line(summary, arguments)
     if arguments.verb != "preview" and not arguments.really:
         yield "Nothing was changed; add --really."
@@ -129,7 +132,7 @@ def outcome_line(summary: Summary, arguments: argparse.Namespace) -> str:
         case "preview":
             return f"{summary.waiting.total():,} wait"
         case "abort":
-            return f"{summary.changed:,}{would} shown again"
+            return f"{summary.changed:,}{would} released to the dispatcher"
         case _:
             return f"{summary.changed:,}{would} moved to {arguments.target.name}"
 

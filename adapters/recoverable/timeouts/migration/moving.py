@@ -15,7 +15,7 @@ from recoverable.timeouts.timeout import Timeout
 CHUNK = 25
 """Timeouts that are sent before they are marked: a crash in between sends at most these twice."""
 
-SKIPPED_KEPT = "they could not be dispatched and are kept here; the dispatcher tries them again"
+SKIPPED_KEPT = "they could not be dispatched and are kept in this store; the dispatcher tries them again"
 """The reason why kept timeouts are not moved: whatever is wrong with them would move too, and they are due already."""
 
 SKIPPED_TAKEN = "a dispatcher may have taken it, or it is cancelled"
@@ -113,7 +113,9 @@ def migrate(
         else:
             migration.transfer(ready, clock())
         verb = "would be moved" if dry_run else "moved"
-        on_progress(f"{summary.waiting.total():,} seen, {summary.changed:,} {verb}, {summary.skipped.total():,} left")
+        on_progress(
+            f"{summary.waiting.total():,} read, {summary.changed:,} {verb}, {summary.skipped.total():,} skipped"
+        )
         if summary.stopped:
             break
     return summary

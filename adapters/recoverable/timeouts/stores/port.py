@@ -19,7 +19,7 @@ class Store(Protocol):
         """Return how many dispatchers can work at once."""
 
     def put(self, timeout: Timeout, *, now: datetime, again: bool = False) -> str:
-        """Store a timeout, also over one that was migrated, or, if `again`, over one that was cancelled; any other that is there stays as it is.
+        """Store a timeout. It replaces one that was migrated, or, if `again`, one that was cancelled; any other that exists stays as it is.
 
         Return the state that it has then: WAITING, HELD, DISPATCHED, CANCELLED or MIGRATED. Raise `TooLarge` when it does not fit.
         """
@@ -48,7 +48,7 @@ class Store(Protocol):
     def keep(self, claim: Claim, /, rows: Sequence[Kept], *, retry_at: datetime) -> None:
         """Set aside what cannot be dispatched, until it is tried again; what is finished stays so.
 
-        What is to be tried again at the claim's horizon cannot be cancelled, and is not read again by this claim.
+        A timeout with `retry_at` at the claim's horizon cannot be cancelled, and this claim does not read it again.
         """
 
     def release(self, claim: Claim) -> None:

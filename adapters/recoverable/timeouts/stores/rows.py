@@ -29,7 +29,7 @@ for _error in (StoreUnavailable, TooLarge):
 
 
 class Row(Frozen):
-    """A row of a store.
+    """A stored timeout.
 
     Args:
         id: the timeout's id; any other text in a row that something else wrote.

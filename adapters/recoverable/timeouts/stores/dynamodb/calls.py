@@ -64,7 +64,7 @@ class Calls:
                 if code_of(error.__cause__) != CONFLICT:
                     raise
             self._pause(tried)
-        raise StoreUnavailable("DynamoDB: a write met transactions again and again")
+        raise StoreUnavailable("DynamoDB: a write conflicted with transactions again and again")
 
     def transact(self, actions: list[Any]) -> bool:
         """Do all actions or none. True if all conditions held."""
@@ -76,7 +76,7 @@ class Calls:
         raise StoreUnavailable(f"DynamoDB: a transaction was cancelled again and again: {', '.join(sorted(reasons))}")
 
     def pages(self, operation: str, **request: Any) -> Iterator[list[Item]]:
-        """Yield what is found, page by page; each page is requested when it is needed."""
+        """Yield the items of a query or scan, page by page; each page is requested when it is needed."""
         while True:
             answer = self.call(operation, **request)
             if answer.get("Items"):
@@ -100,7 +100,7 @@ class Calls:
                 return
             [wanted] = answer[unprocessed].values()
             self._sleep(0.05 * 2**tried)
-        raise StoreUnavailable("DynamoDB: not all of a batch was done, for there is too much to do")
+        raise StoreUnavailable("DynamoDB: a part of a batch was not processed, for there is too much to do")
 
     def _request(self, operation: str, **request: Any) -> Any:
         try:

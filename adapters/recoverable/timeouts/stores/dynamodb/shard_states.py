@@ -91,9 +91,9 @@ class ShardStates:
         state = shards.new_shard(location.due, now)
         if self._table.put(to_shard_item(location.shard, state), NEW):
             return state
-        begun = self._get(location.shard)
-        assert begun is not None, location.shard  # what begins a shard never goes
-        return begun
+        existing = self._get(location.shard)
+        assert existing is not None, location.shard  # a shard's state is never deleted
+        return existing
 
     def _set_kept_check(self, shard: int, at: int) -> None:
         self._table.update(

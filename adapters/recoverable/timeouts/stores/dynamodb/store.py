@@ -76,7 +76,7 @@ class DynamoDBStore:
         self._table.create()
 
     def put(self, timeout: Timeout, *, now: datetime, again: bool = False) -> str:
-        """Store a timeout, also over one that was migrated, or, if `again`, cancelled. Return the state that it has then."""
+        """Store a timeout. It replaces one that was migrated, or, if `again`, one that was cancelled. Return the state that it has then."""
         return self._writer.put(timeout, now=now, again=again)
 
     def cancel(self, timeout_id: str, *, now: datetime) -> bool:

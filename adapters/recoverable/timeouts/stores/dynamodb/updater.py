@@ -134,7 +134,7 @@ class Updater:
         try:
             self._delete_related([item])
         except StoreUnavailable as error:
-            import logging  # noqa: PLC0415  # for what seldom happens
+            import logging  # noqa: PLC0415  # seldom needed
 
             from recoverable.observe.log import log_safely  # noqa: PLC0415
 

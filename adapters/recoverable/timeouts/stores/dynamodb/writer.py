@@ -46,7 +46,7 @@ class Writer:
         self._table, self._shards, self._bodies = table, shard_states, bodies
 
     def put(self, timeout: Timeout, *, now: datetime, again: bool) -> str:
-        """Store a timeout, also over one that was migrated, or, if `again`, cancelled. Return the state that it has then."""
+        """Store a timeout. It replaces one that was migrated, or, if `again`, one that was cancelled. Return the state that it has then."""
         location = parse_id(timeout.id)
         assert location is not None, timeout.id
         item = self._to_fitting_item(timeout)
@@ -74,12 +74,12 @@ class Writer:
         return self._table.put(item, f"{NEW} OR outcome = :over", over)
 
     def _existing_state(self, item: Item) -> str:
-        """Return the state of the timeout that was there; it may be our own, of which only the answer was lost. Delete what was written to S3 in vain."""
+        """Return the state of the timeout that exists already; an earlier try of our own may have stored it. Delete our copy of its message from S3."""
         found = self._table.get(key_of(item))
         if "s3" in item and (found is None or found.get("s3") != item["s3"]):
             self._bodies.delete([item["s3"]["S"]])
         if found is None:
-            raise StoreUnavailable("DynamoDB: it was done with, and forgotten just now; ask again")
+            raise StoreUnavailable("DynamoDB: an earlier timeout with this id was deleted just now; call again")
         if "expires" in found:
             return str(found["outcome"]["S"])
         return HELD if "held" in found else WAITING

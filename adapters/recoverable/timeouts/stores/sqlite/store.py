@@ -63,7 +63,7 @@ class SqliteStore:
         self._database.close()
 
     def put(self, timeout: Timeout, *, now: datetime, again: bool = False) -> str:
-        """Store a timeout, also over one that was migrated, or, if `again`, cancelled. Return the state that it has then."""
+        """Store a timeout. It replaces one that was migrated, or, if `again`, one that was cancelled. Return the state that it has then."""
         location = parse_id(timeout.id)
         assert location is not None, timeout.id
         fields = (timeout.to, timeout.endpoint, timeout.correlation, dump_message(timeout))
