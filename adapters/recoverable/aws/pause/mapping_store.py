@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from recoverable.aws.queues import queue_from_arn
 from recoverable.frozen import Frozen
 from recoverable.headers import write_date
 
-TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
-    from typing import Any, TypeAlias, TypeVar
 
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_lambda import LambdaClient
 
     from recoverable.aws.pause.circuit_store import DynamoDbCircuit
 
-    T = TypeVar("T")
-    Mark: TypeAlias = str
+T = TypeVar("T")
+Mark: TypeAlias = str
 
 PAUSED_AT = "paused_at"
 TIMEOUT = 1.0

@@ -3,44 +3,44 @@
 from __future__ import annotations
 
 import logging
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 from recoverable.aws.queues import queue_from_arn
 from recoverable.observe.log import log_safely
 from recoverable.rate_limit.state import Open
 
-TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, Protocol, TypedDict
 
     from recoverable.aws.pause.trigger import PauseTrigger, Trigger
 
-    class ProbeQueue(Protocol):
-        """The part of the queue that the probe needs."""
-
-        def receive(self) -> Any | None:
-            """Return one message as SQS gives it, with all its attributes; None when there is none now."""
-
-        def delete(self, message: Any) -> None:
-            """Delete a message that was handled."""
-
-    class Report(TypedDict):
-        """The result of one run of the probe.
-
-        Args:
-            trigger: the trigger's state now.
-            probed: the number of messages that were attempted, 0 or 1.
-            handled: the number of them that were handled, which ended the pause.
-            enabled: True if this probe let the trigger run again.
-        """
-
-        trigger: Trigger
-        probed: int
-        handled: int
-        enabled: bool
-
-
 log = logging.getLogger("recoverable.rate_limit")
+
+
+class ProbeQueue(Protocol):
+    """The part of the queue that the probe needs."""
+
+    def receive(self) -> Any | None:
+        """Return one message as SQS gives it, with all its attributes; None when there is none now."""
+
+    def delete(self, message: Any) -> None:
+        """Delete a message that was handled."""
+
+
+class Report(TypedDict):
+    """The result of one run of the probe.
+
+    Args:
+        trigger: the trigger's state now.
+        probed: the number of messages that were attempted, 0 or 1.
+        handled: the number of them that were handled, which ended the pause.
+        enabled: True if this probe let the trigger run again.
+    """
+
+    trigger: Trigger
+    probed: int
+    handled: int
+    enabled: bool
 
 
 class Probe:

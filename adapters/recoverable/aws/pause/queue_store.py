@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from recoverable.aws.client import sqs_client
 from recoverable.aws.queues import queue_from_arn
 
-TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
-    from typing import Any
-
     from mypy_boto3_sqs import SQSClient
 
 TIMEOUT = 6.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from datetime import timedelta
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from recoverable.attempts.flow import now
 from recoverable.aws.pause.mapping_store import NotNow, PauseStore
@@ -12,18 +13,16 @@ from recoverable.checks import checked_delay, checked_queue
 from recoverable.observe.log import log_safely
 from recoverable.rate_limit.state import CLOSED, Open
 
-TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
-    from typing import Literal, TypeAlias
 
     from recoverable.aws.pause.circuit_store import DynamoDbCircuit
     from recoverable.aws.pause.mapping_store import Mark
     from recoverable.rate_limit.state import Circuit
 
-    Step: TypeAlias = Literal["pause", "resume", "forget", "none"]
-    Trigger: TypeAlias = Literal["running", "resumed", "paused", "changing", "left alone"]
+Step: TypeAlias = Literal["pause", "resume", "forget", "none"]
+Trigger: TypeAlias = Literal["running", "resumed", "paused", "changing", "left alone"]
 
 log = logging.getLogger("recoverable.rate_limit")
 
