@@ -1,4 +1,4 @@
-"""The command `recoverable timeouts`: a dry run unless one really wants it."""
+"""Test the command `recoverable timeouts`: it is a dry run unless --really is given."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from waiting.world import HOUR
 
 @pytest.fixture
 def source(tmp_path: Path) -> str:
-    """A store with three timeouts, one of another endpoint."""
+    """Return a store with three timeouts, one of another endpoint."""
     path = tmp_path / "timeouts.sqlite"
     store = SqliteStore(path)
     for n, endpoint in enumerate(("shop", "shop", "bank")):
@@ -28,7 +28,7 @@ def source(tmp_path: Path) -> str:
 
 
 def waiting(address: str) -> int:
-    """How many wait in the store of that address, hidden or not."""
+    """Return how many timeouts wait in the store at that address, held or not."""
     store = SqliteStore(address.removeprefix("sqlite:"))
     found = sum(len(page) for page in store.scan(Selection()))
     store.close()
@@ -36,7 +36,7 @@ def waiting(address: str) -> int:
 
 
 def held(address: str) -> int:
-    """How many a migration holds in the store of that address."""
+    """Return how many timeouts a migration holds in the store at that address."""
     store = SqliteStore(address.removeprefix("sqlite:"))
     found = sum(row.held for page in store.scan(Selection()) for row in page)
     store.close()

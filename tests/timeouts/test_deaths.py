@@ -1,4 +1,4 @@
-"""A dispatcher that dies, wherever that is, loses nothing, and sends few twice."""
+"""Test that a dispatcher that crashes at any point loses nothing, and sends few messages twice."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ ROWS = 40
 
 
 class Killed(BaseException):
-    """The process is gone."""
+    """Raised when the process is killed."""
 
 
 class Countdown:
-    """Kills, or disturbs, at the n-th call of all.
+    """A hook that kills or disturbs at the n-th call of all.
 
     Args:
         nth: from 1.
@@ -43,12 +43,12 @@ class Countdown:
 
     @property
     def struck(self) -> bool:
-        """Whether there was an n-th call."""
+        """Return True if there was an n-th call."""
         return self.calls >= self._nth
 
 
 def shop_with_rows() -> tuple[Shop, SqliteStore, set[str]]:
-    """Forty messages that are due, for two queues and one that is gone."""
+    """Return a shop with forty messages that are due, for two queues and one that does not exist."""
     store = SqliteStore(page=15)
     shop = Shop(store, queues=("orders", "bank"))
     queues = ("orders", "bank", "orders", "gone")
@@ -95,7 +95,7 @@ def test_a_death_between_two_pages_of_any_read_loses_nothing() -> None:
 
 
 class DyingPages:
-    """A store whose reading ends with a death after so many pages."""
+    """A store whose reading ends with a crash after so many pages."""
 
     def __init__(self, store: SqliteStore, pages: int) -> None:
         self._store, self._pages = store, pages
@@ -112,7 +112,7 @@ class DyingPages:
 
 
 class Point:
-    """Meddles with a boto3 client at its n-th call, before it is sent."""
+    """A hook that disturbs a boto3 client at its n-th call, before it is sent."""
 
     def __init__(self, cloud: Cloud, store: DynamoDBStore, strike: Callable[[], object], nth: int) -> None:
         self.calls, self._strike, self._nth, self._busy = 0, strike, nth, False
@@ -135,7 +135,7 @@ def kill() -> None:
 
 
 def every_point(cloud: Cloud, scenario: Callable[[DynamoDBStore, int], bool]) -> int:
-    """Play a scenario once for each point, until there is none more; gives how many there were."""
+    """Play a scenario once for each point, until there are no more, and return how many there were."""
     for nth in count(1):
         if not scenario(cloud.store(), nth):
             return nth - 1
@@ -143,7 +143,7 @@ def every_point(cloud: Cloud, scenario: Callable[[DynamoDBStore, int], bool]) ->
 
 
 def due(n: int) -> datetime:
-    """Due times in one shard, over several minutes."""
+    """Return due times in one shard, over several minutes."""
     return NOW - seconds(40 * n)
 
 

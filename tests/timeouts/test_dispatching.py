@@ -1,4 +1,4 @@
-"""The dispatcher: what it does with what is due, with what cannot be sent, and with the time it has."""
+"""Test the dispatcher: what it does with what is due, with what cannot be sent, and with the time it has."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_a_queue_that_does_not_answer_is_asked_again_at_the_next_run() -> None:
 
 
 def queue_url(shop: Shop, name: str) -> str:
-    """The queue's URL, for which no look-up is needed."""
+    """Return the queue's URL, for which no look-up is needed."""
     return shop.world.client.get_queue_url(QueueName=name)["QueueUrl"]
 
 
@@ -152,7 +152,7 @@ def test_a_dispatcher_that_lost_its_shard_stops_at_the_next_page(local_store: St
 
 
 class Context:
-    """Lambda's, with two seconds left."""
+    """Lambda's context, with two seconds left."""
 
     def get_remaining_time_in_millis(self) -> int:
         return 2_000

@@ -1,4 +1,4 @@
-"""What is DynamoDB's alone: the calls that are made, what gets a time to live, and messages too large for a row."""
+"""Test what only the DynamoDB store does: its calls, its time to live, and messages too large for a row."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LARGE = "x" * 500_000
 
 
 def items(store: DynamoDBStore, cloud: Cloud) -> list[Any]:
-    """All that is in the table."""
+    """Return all items of the table."""
     return list(cloud.client("dynamodb").scan(TableName=store._table.name, ConsistentRead=True)["Items"])
 
 
@@ -139,7 +139,7 @@ def test_sixty_that_store_late_timeouts_in_one_shard_at_once_are_all_heard(cloud
 
 
 def conflict(calls: list[int]) -> Any:
-    """A hook of boto3's that has the first so many calls meet somebody's transaction."""
+    """Return a hook of boto3's that has the first so many calls conflict with a transaction."""
 
     def refuse(**_: object) -> None:
         calls[0] -= 1
@@ -198,7 +198,7 @@ def test_a_cancellation_that_fails_without_a_reason_is_not_taken_for_done(moto: 
 
 
 def fail_without_reason(**_: object) -> None:
-    """A hook of boto3's that has a transaction fail, and nobody know why."""
+    """Return a hook of boto3's that has a transaction fail for no known reason."""
     answer: Any = {"Error": {"Code": "TransactionCanceledException"}, "CancellationReasons": []}
     raise ClientError(answer, "TransactWriteItems")
 
@@ -253,7 +253,7 @@ def test_a_message_that_is_stored_twice_is_in_s3_once(moto: Cloud) -> None:
 
 
 class Twice:
-    """A table each of whose writes is made twice, and only the second is heard of.
+    """A table whose writes are each made twice, and only the second result is returned.
 
     Args:
         table: the table.
@@ -340,7 +340,7 @@ def test_a_message_that_is_not_in_s3_is_kept_and_reported(moto: Cloud, lost: str
 
 
 def keys(cloud: Cloud, bucket: str) -> list[str]:
-    """What a bucket holds."""
+    """Return the keys of a bucket."""
     return [each["Key"] for each in cloud.client("s3").list_objects_v2(Bucket=bucket).get("Contents", [])]
 
 

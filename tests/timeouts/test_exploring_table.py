@@ -1,4 +1,4 @@
-"""The tables that the search plays with answer as DynamoDB does, as far as moto knows: each call of a schedule is made on both."""
+"""Compare the tables that the search plays with to DynamoDB, as far as moto knows it: each call of a schedule is made on both."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ VERBS = (
 
 
 class Twin(Tables):
-    """Tables of which there is another in moto, to which each call is made too."""
+    """Tables that make each call on moto too."""
 
     def __init__(self, moto: Any) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class Twin(Tables):
 
 
 def outcome(do: Callable[..., Any], request: Any) -> Any:
-    """What a call answers, or comes to."""
+    """Return what a call answers, or the error that it raises."""
     try:
         return do(**request)
     except ClientError as error:
@@ -64,7 +64,7 @@ def outcome(do: Callable[..., Any], request: Any) -> Any:
 
 
 def comparable(answer: Any) -> Any:
-    """What of an answer the store looks at, in one order."""
+    """Return the parts of an answer that the store reads, in one order."""
     if isinstance(answer, ClientError):
         told: Any = answer.response
         return told["Error"]["Code"], [reason["Code"] for reason in told.get("CancellationReasons", ())]
@@ -73,7 +73,7 @@ def comparable(answer: Any) -> Any:
 
 
 def everything(store: DynamoDBStore) -> None:
-    """Call each verb of a store, on what waits and on what does not."""
+    """Call each method of a store, on what waits and on what does not."""
     due = [stored(store, NOW - n * MINUTE, correlation="saga-1") for n in range(3)]
     far = [stored(store, NOW + n * HOUR) for n in range(1, 4)]
     store.put(due[0], now=NOW)

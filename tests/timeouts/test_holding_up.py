@@ -1,4 +1,4 @@
-"""What must not hold up what is behind it: messages that S3 does not give, minutes without end, queues that cannot be, or do not answer, marks that fail."""
+"""Test that nothing holds up the timeouts behind it: messages that S3 does not give, endless minutes, queues that do not exist or answer, marks that fail."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LARGE = "x" * 500_000
 
 
 def refusing(code: str, status: int, operation: str) -> Any:
-    """A hook of boto3's that has a service answer so."""
+    """Return a hook of boto3's that has a service refuse with this code."""
 
     def refuse(**_: object) -> None:
         answer: Any = {"Error": {"Code": code}, "ResponseMetadata": {"HTTPStatusCode": status}}

@@ -1,4 +1,4 @@
-"""Moving what waits: to Service Bus, to SQS, to another store; interrupted anywhere, nothing is lost."""
+"""Test moving what waits to Service Bus, to SQS or to another store; an interruption anywhere loses nothing."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ ALL = Selection()
 
 
 class Killed(BaseException):
-    """The process is gone."""
+    """Raised when the process is killed."""
 
 
 @pytest.fixture
 def other() -> Iterator[Store]:
-    """Where timeouts are moved to."""
+    """Return the store that timeouts are moved to."""
     with sqlite() as made:
         yield made
 
 
 def moved(source: Store, target: Any, selection: Selection = ALL, *, dry_run: bool = False) -> Summary:
-    """Migrate."""
+    """Migrate, and return the summary."""
     return migrate(source, target, selection, lambda: NOW, dry_run=dry_run, on_progress=str, on_skipped=str)
 
 
@@ -261,14 +261,14 @@ def test_an_sqs_that_does_not_answer_may_have_what_was_sent(local_store: Store) 
 
 @pytest.fixture
 def namespace() -> Iterator[ServiceBusNamespace]:
-    """One that has the orders queue."""
+    """Yield a namespace that has the orders queue."""
     with ServiceBusNamespace([Queue("orders")]) as running:
         yield running
 
 
 @pytest.fixture
 def service_bus(namespace: ServiceBusNamespace) -> Iterator[ServiceBusTarget]:
-    """It as a target."""
+    """Return the namespace as a target."""
     target = ServiceBusTarget(namespace.connection_string)
     yield target
     target.close()

@@ -1,4 +1,4 @@
-"""`Timeouts`: what is scheduled arrives when it is due, unless it is cancelled before."""
+"""Test `Timeouts`: what is scheduled arrives when it is due, unless it is cancelled before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every store promises of what is cancelled, by its id or by its correlation."""
+"""Test what every store promises of cancelled timeouts, by their id or by their correlation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every store promises of what a migration holds."""
+"""Test what every store promises of timeouts that a migration holds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_a_migration_sees_what_fits_its_selection(store: Store) -> None:
 
 
 def scanned(store: Store, selection: Selection) -> set[str]:
-    """The ids of what a migration sees."""
+    """Return the ids of the timeouts that a migration sees."""
     return {row.id for page in store.scan(selection) for row in page}
 
 

@@ -1,4 +1,4 @@
-"""A store that does not answer: asked again each second, told in NServiceBus's words, and a critical error after two minutes."""
+"""Test a store that does not answer: it is asked again each second, logged in NServiceBus's words, and a critical error follows after two minutes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DOWN = StoreUnavailable("down")
 
 
 def told(caplog: pytest.LogCaptureFixture) -> list[str]:
-    """What was logged of the circuit."""
+    """Return what was logged about the circuit."""
     return [record.getMessage() for record in caplog.records if record.name == "recoverable.timeouts"]
 
 
@@ -88,7 +88,7 @@ def test_a_hook_that_fails_does_not_hide_the_error(caplog: pytest.LogCaptureFixt
 
 
 class Sick:
-    """Meddles with a store: down while it is told so."""
+    """A hook that has a store fail while it is set to be down."""
 
     def __init__(self) -> None:
         self.down = False
@@ -105,7 +105,7 @@ def sick() -> Sick:
 
 @pytest.fixture
 def shop(sick: Sick, local_store: Store) -> Shop:
-    """A shop whose store can be down."""
+    """Return a shop whose store can be down."""
     store: Any = Meddled(local_store, before=sick)
     return Shop(store)
 

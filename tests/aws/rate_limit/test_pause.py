@@ -1,4 +1,4 @@
-"""A trigger that is paused while the rate is limited, on local clouds: it always runs again, whoever died when."""
+"""Test a trigger that is paused while the rate is limited, on local clouds: it always runs again, whoever crashed when."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ NEVER_WRITTEN = Open(datetime(9999, 1, 1, tzinfo=UTC), NOW)
 
 @pytest.fixture
 def shop(account: Account) -> Shop:
-    """A queue and its function."""
+    """Return a queue and its function."""
     return Shop(account)
 
 
 def report(trigger: Trigger) -> Report:
-    """What a probe answers that attempted nothing, and left the trigger as it was."""
+    """Return the report of a probe that attempted nothing, and left the trigger as it was."""
     return {"trigger": trigger, "probed": 0, "handled": 0, "enabled": False}
 
 
