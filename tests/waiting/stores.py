@@ -89,3 +89,8 @@ def sqlite(path: str | Path = ":memory:") -> Iterator[SqliteStore]:
         yield store
     finally:
         store.close()
+
+
+def items(store: DynamoDBStore, cloud: Cloud) -> list[Any]:
+    """Return all items of the table."""
+    return list(cloud.client("dynamodb").scan(TableName=store._table.name, ConsistentRead=True)["Items"])

@@ -8,39 +8,10 @@ import pytest
 
 from recoverable.cli import main
 from recoverable.timeouts import SqliteStore, StoreUnavailable
-from recoverable.timeouts.migration.addresses import is_same_store
 from recoverable.timeouts.migration.command import hint
 from recoverable.timeouts.stores.rows import Selection
 from recoverable_local.service_bus import Queue, ServiceBusNamespace
-from waiting.rows import NOW, stored
-from waiting.world import HOUR
-
-
-@pytest.fixture
-def source(tmp_path: Path) -> str:
-    """Return a store with three timeouts, one of another endpoint."""
-    path = tmp_path / "timeouts.sqlite"
-    store = SqliteStore(path)
-    for n, endpoint in enumerate(("shop", "shop", "bank")):
-        stored(store, NOW + n * HOUR, endpoint=endpoint)
-    store.close()
-    return f"sqlite:{path}"
-
-
-def waiting(address: str) -> int:
-    """Return how many timeouts wait in the store at that address, held or not."""
-    store = SqliteStore(address.removeprefix("sqlite:"))
-    found = sum(len(page) for page in store.scan(Selection()))
-    store.close()
-    return found
-
-
-def held(address: str) -> int:
-    """Return how many timeouts a migration holds in the store at that address."""
-    store = SqliteStore(address.removeprefix("sqlite:"))
-    found = sum(row.held for page in store.scan(Selection()) for row in page)
-    store.close()
-    return found
+from waiting.moving import held, waiting
 
 
 def test_a_preview_lists_what_waits(source: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -159,61 +130,3 @@ def test_what_is_held_is_shown_again_by_an_abort(source: str, capsys: pytest.Cap
 
     assert main(["timeouts", "abort", source, "--really"]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "3 released to the dispatcher"
-
-
-def test_a_store_is_not_moved_onto_itself(source: str, capsys: pytest.CaptureFixture[str]) -> None:
-    path = Path(source.removeprefix("sqlite:"))
-    link = path.with_name("link.sqlite")
-    link.symlink_to(path)
-
-    assert main(["timeouts", "migrate", source, f"sqlite:{link}", "--really"]) == 2
-    assert "link.sqlite is the source itself; write another store" in capsys.readouterr().err
-    assert waiting(source) == 3
-
-
-ARN = "arn:aws:dynamodb:eu-west-1:123456789012:table/timeouts"
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "same"),
-    [
-        ("dynamodb:timeouts", "dynamodb:timeouts", True),
-        ("dynamodb:timeouts", f"dynamodb:{ARN}", True),
-        ("dynamodb:timeouts", "dynamodb:other", False),
-        (f"dynamodb:{ARN}", f"dynamodb:{ARN.replace('west', 'north')}", False),
-        ("dynamodb:timeouts", "sqlite:timeouts", False),
-        ("sqlite:a/../timeouts", "sqlite:timeouts", True),
-        ("sqlite:timeouts", "sqs", False),
-    ],
-)
-def test_a_table_is_known_by_its_name_and_its_arn(one: str, other: str, *, same: bool) -> None:
-    assert (is_same_store(one, other), is_same_store(other, one)) == (same, same)
-
-
-WRONG = [
-    (["preview", "redis:x"], "'redis:x' is no store; write dynamodb:TABLE or sqlite:FILE"),
-    (["preview", "sqlite:/nowhere/x"], "there is no file '/nowhere/x'; write sqlite:FILE with one"),
-    (["migrate", "{source}", "sqlite:/nowhere/x"], "unable to open database file"),
-    (["migrate", "{source}"], "`migrate` takes a source and a target"),
-    (["preview", "{source}", "sqs"], "the other verbs a source alone"),
-    (["migrate", "{source}", "service-bus:NOWHERE"], "the environment has no NOWHERE, and it is no host name"),
-    (
-        ["migrate", "{source}", "service-bus:key=secret"],
-        "key=secret holds no connection string of Service Bus; one begins with Endpoint=sb://",
-    ),
-    (["preview", "{source}", "--cutoff", "tomorrow"], "'tomorrow' is no time; write '2030-01-31 23:59:59', in UTC"),
-    (["move", "{source}"], "invalid choice: 'move'"),
-]
-
-
-@pytest.mark.parametrize(("written", "why"), WRONG, ids=[why for _, why in WRONG])
-def test_what_is_written_wrongly_is_refused(
-    source: str, capsys: pytest.CaptureFixture[str], written: list[str], why: str
-) -> None:
-    try:
-        status: object = main(["timeouts", *(word.format(source=source) for word in written)])
-    except SystemExit as end:
-        status = end.code
-
-    assert (status, why in capsys.readouterr().err) == (2, True)
-    assert waiting(source) == 3
