@@ -101,8 +101,8 @@ class Timeouts:
 
         Raises:
             TypeError: neither or both of `at` and `delay`, or one of another kind; a `key` with a `delay`; a body that is no JSON.
-            ValueError: a negative delay, a time without a zone or out of range, what names no queue of SQS, a correlation of more than 2,000 bytes, an
-                empty body, or one that SQS does not take.
+            ValueError: a negative delay; a time without a zone or out of range; no name of an SQS queue; a correlation of more than 2,000 bytes;
+                a body that is empty, too large, or holds characters that SQS does not take.
             TooLarge: the message is too large for the store.
             StoreUnavailable: the message is not stored; call again.
             SendFailed: SQS was to delay the message, and did not take it; call again.
@@ -173,23 +173,22 @@ class Timeouts:
         return timeout.id
 
     def _send_or_store(self, timeout: Timeout, now: datetime, *, keyed: bool) -> None:
-        from recoverable.timeouts.sending import check_sendable, is_fifo  # noqa: PLC0415  # only for those that schedule
+        from recoverable.timeouts.sending import check_sendable, is_fifo  # noqa: PLC0415  # a long delayed retry does not need it
 
         check_sendable(timeout)
-        wait = timeout.due_at - now
         longest = NO_DELAY if is_fifo(timeout.to) else self.longest_native
-        if wait > longest or (keyed and self._store.was_scheduled(timeout.id)):
+        if timeout.due_at - now > longest or (keyed and self._store.was_scheduled(timeout.id)):
             self._store.put(timeout, now=now, again=True)
             return
         from recoverable.timeouts.client import send_now  # noqa: PLC0415
 
-        world = current_environment.get()
-        send_now(timeout, now, world.client if world else self._client)
+        environment = current_environment.get()
+        send_now(timeout, now, environment.client if environment else self._client)
 
     def now(self) -> datetime:
         """Return the time by which delays are counted: that of the test environment, where there is one."""
-        world = current_environment.get()
-        return world.clock() if world else self._own_clock()
+        environment = current_environment.get()
+        return environment.clock() if environment else self._own_clock()
 
 
 def unique_token(to: str, key: str | None) -> str:

@@ -64,7 +64,7 @@ def test_what_was_migrated_is_gone(store: Store) -> None:
 
 @pytest.mark.parametrize("again", [True, False])
 def test_what_was_migrated_is_stored_again_by_a_migration_alone(store: Store, *, again: bool) -> None:
-    """Who schedules it again did not hear that it was stored, and it comes from where it is now."""
+    """A writer that schedules it again got no answer at first; the message comes from the store where it is now."""
     made = stored(store, NOW + HOUR)
     [row] = [row for page in store.scan(Selection()) for row in page]
     store.hold_for_migration(row)
