@@ -1,4 +1,4 @@
-"""What every store promises while dispatchers lose their shard, or have a clock that is wrong."""
+"""Test what every store promises while dispatchers lose their shard, or have a wrong clock."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from waiting.world import DAY, HOUR, MINUTE
 
 
 def read_by_a_slow_one(store: Store, now: datetime) -> tuple[Claim, Sequence[Row]]:
-    """A dispatcher that has read what is due, and for a long time does nothing about it."""
+    """Return the claim and rows of a dispatcher that has read what is due, and then does nothing for a long time."""
     [claim] = claims(store, now, owner="slow")
     return claim, [row for page in store.due(claim) for row in page]
 
@@ -34,7 +34,7 @@ def test_what_another_has_kept_is_not_sent_again_if_who_lost_the_shard_has_sent_
     stored(store, NOW)
     _, rows = read_by_a_slow_one(store, NOW)
     keep(store, NOW + 2 * MINUTE)
-    store.mark(rows, now=NOW + 3 * MINUTE)
+    store.mark_dispatched(rows, now=NOW + 3 * MINUTE)
 
     assert take(store, NOW + 2 * HOUR) == []
 
@@ -65,7 +65,7 @@ def test_who_takes_a_shard_by_what_it_was_forgets_nobody_who_has_lost_it_since(m
 
 
 def once(strike: Callable[[], object]) -> Callable[..., None]:
-    """A hook of boto3's that strikes at the first call."""
+    """Return a hook of boto3's that acts at the first call."""
     left = [strike]
 
     def called(**_: object) -> None:
@@ -105,7 +105,7 @@ def test_who_lost_the_shard_holds_up_no_cancellation_of_what_nobody_has_announce
     assert store.cancel(made.id, now=NOW + 2 * MINUTE)
 
 
-@pytest.mark.parametrize("what", ["cancel", "hide"])
+@pytest.mark.parametrize("what", ["cancel", "hold_for_migration"])
 def test_a_clock_far_ahead_leaves_no_horizon_behind(store: Store, what: str) -> None:
     stored(store, NOW + 30 * DAY)
     poll(store, NOW + 3 * HOUR)
@@ -116,7 +116,7 @@ def test_a_clock_far_ahead_leaves_no_horizon_behind(store: Store, what: str) -> 
     assert take(store, NOW + HOUR) == []
 
 
-@pytest.mark.parametrize("what", ["cancel", "hide"])
+@pytest.mark.parametrize("what", ["cancel", "hold_for_migration"])
 def test_a_clock_far_ahead_that_died_leaves_its_horizon_for_as_long_as_a_run_can_last(store: Store, what: str) -> None:
     stored(store, NOW + 30 * DAY)
     list(claims(store, NOW + 3 * HOUR, owner="fast"))
@@ -130,11 +130,11 @@ def test_a_clock_far_ahead_that_died_leaves_its_horizon_for_as_long_as_a_run_can
 
 
 def is_done(store: Store, timeout_id: str, what: str) -> bool:
-    """Whether a timeout can be cancelled, or hidden for a migration."""
+    """Return True if a timeout can be cancelled, or held for a migration."""
     if what == "cancel":
         return store.cancel(timeout_id, now=NOW)
     [row] = [row for page in store.scan(Selection()) for row in page if row.id == timeout_id]
-    return store.hide(row)
+    return store.hold_for_migration(row)
 
 
 def test_what_is_stored_where_a_clock_far_ahead_has_been_is_dispatched_when_it_is_due(store: Store) -> None:

@@ -1,94 +1,43 @@
-"""A store that does not answer: asked again each second, told in NServiceBus's words, and a critical error after two minutes."""
+"""Test a store that does not answer: it is asked again each second, logged in NServiceBus's words, and a critical error follows after two minutes."""
 
 from __future__ import annotations
 
-import logging
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from builders import seconds
-from recoverable.timeouts import CriticalError, Dispatcher, SqliteStore, Store, StoreUnavailable
-from recoverable.timeouts.dispatching.outage import Circuit
+from recoverable.timeouts import Dispatcher, SqliteStore, Store, StoreUnavailable
 from waiting.rows import NOW
 from waiting.stores import Cloud
 from waiting.world import HOUR, MINUTE, Meddled, Shop
 
 ARMED = "The circuit breaker for TimeoutStorageConnectivity is now in the armed state"
+
+
 DISARMED = "The circuit breaker for TimeoutStorageConnectivity is now disarmed"
+
+
 TRIGGERED = "The circuit breaker for TimeoutStorageConnectivity will now be triggered"
+
+
 CRITICAL = "Repeated failures when fetching timeouts from storage, endpoint will be terminated."
+
+
 FAILED = "Failed to fetch timeouts from the timeout storage: down"
+
 
 DOWN = StoreUnavailable("down")
 
 
 def told(caplog: pytest.LogCaptureFixture) -> list[str]:
-    """What was logged of the circuit."""
+    """Return what was logged about the circuit."""
     return [record.getMessage() for record in caplog.records if record.name == "recoverable.timeouts"]
 
 
-def test_the_first_failure_arms_it_and_a_success_disarms_it(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO)
-    circuit = Circuit()
-    circuit.failed(DOWN, NOW)
-    circuit.failed(DOWN, NOW + seconds(119))
-    circuit.succeeded()
-
-    assert (told(caplog), circuit.armed_since) == ([FAILED, ARMED, FAILED, DISARMED], None)
-
-
-def test_two_minutes_later_it_is_critical(caplog: pytest.LogCaptureFixture) -> None:
-    circuit = Circuit()
-    circuit.failed(DOWN, NOW)
-
-    with pytest.raises(CriticalError, match=CRITICAL):
-        circuit.failed(DOWN, NOW + seconds(120))
-    assert told(caplog) == [FAILED, ARMED, FAILED, TRIGGERED, CRITICAL]
-
-
-def test_the_time_is_a_setting() -> None:
-    circuit = Circuit(timedelta(seconds=5))
-    circuit.failed(DOWN, NOW)
-
-    with pytest.raises(CriticalError):
-        circuit.failed(DOWN, NOW + seconds(5))
-
-
-def test_a_success_starts_the_time_anew() -> None:
-    circuit = Circuit()
-    circuit.failed(DOWN, NOW)
-    circuit.succeeded()
-    circuit.failed(DOWN, NOW + seconds(120))
-
-    assert circuit.armed_since == NOW + seconds(120)
-
-
-def test_the_hook_gets_the_error_before_it_is_raised() -> None:
-    got: list[CriticalError] = []
-    circuit = Circuit(on_critical=got.append)
-    circuit.failed(DOWN, NOW)
-
-    with pytest.raises(CriticalError) as raised:
-        circuit.failed(DOWN, NOW + seconds(120))
-    assert (got, raised.value.__cause__) == ([raised.value], DOWN)
-
-
-def test_a_hook_that_fails_does_not_hide_the_error(caplog: pytest.LogCaptureFixture) -> None:
-    def fail(_error: CriticalError) -> None:
-        raise RuntimeError("no pager")
-
-    circuit = Circuit(on_critical=fail)
-    circuit.failed(DOWN, NOW)
-
-    with pytest.raises(CriticalError):
-        circuit.failed(DOWN, NOW + seconds(120))
-    assert "The hook for critical errors failed (RuntimeError); the error is raised all the same" in told(caplog)
-
-
 class Sick:
-    """Meddles with a store: down while it is told so."""
+    """A hook that has a store fail while it is set to be down."""
 
     def __init__(self) -> None:
         self.down = False
@@ -105,7 +54,7 @@ def sick() -> Sick:
 
 @pytest.fixture
 def shop(sick: Sick, local_store: Store) -> Shop:
-    """A shop whose store can be down."""
+    """Return a shop whose store can be down."""
     store: Any = Meddled(local_store, before=sick)
     return Shop(store)
 
@@ -162,7 +111,7 @@ def test_a_database_that_is_gone_is_an_unavailable_store(tmp_path: Any) -> None:
     store.close()
 
     with pytest.raises(StoreUnavailable, match="SQLite: Cannot operate on a closed database"):
-        store.waiting_for("saga-1")
+        store.ids_by_correlation("saga-1")
 
 
 def test_a_database_that_cannot_be_made_is_told(tmp_path: Any) -> None:

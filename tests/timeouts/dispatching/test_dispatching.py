@@ -1,4 +1,4 @@
-"""The dispatcher: what it does with what is due, with what cannot be sent, and with the time it has."""
+"""Test the dispatcher: what it does with what is due, with what cannot be sent, and with the time it has."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from builders import seconds
 from recoverable.timeouts import Dispatcher, Report, SqliteStore, Store, Timeout
 from recoverable.timeouts.ids import new_id
 from waiting.stores import PAGE
-from waiting.world import DAY, HOUR, MINUTE, Meddled, Shop
+from waiting.world import HOUR, MINUTE, Meddled, Shop
 
 
 def test_nothing_due_is_nothing_done(local_store: Store) -> None:
@@ -118,7 +118,7 @@ def test_a_queue_that_does_not_answer_is_asked_again_at_the_next_run() -> None:
 
 
 def queue_url(shop: Shop, name: str) -> str:
-    """The queue's URL, for which no look-up is needed."""
+    """Return the queue's URL, for which no look-up is needed."""
     return shop.world.client.get_queue_url(QueueName=name)["QueueUrl"]
 
 
@@ -143,7 +143,7 @@ def test_a_dispatcher_that_lost_its_shard_stops_at_the_next_page(local_store: St
     now = shop.now() + HOUR
 
     def take_over(name: str) -> None:
-        if name == "mark":
+        if name == "mark_dispatched":
             local_store.claim(0, "another", now=now, until=now + HOUR, horizon=now)
 
     robbed: Any = Meddled(local_store, before=take_over)
@@ -152,7 +152,7 @@ def test_a_dispatcher_that_lost_its_shard_stops_at_the_next_page(local_store: St
 
 
 class Context:
-    """Lambda's, with two seconds left."""
+    """Lambda's context, with two seconds left."""
 
     def get_remaining_time_in_millis(self) -> int:
         return 2_000
@@ -173,76 +173,6 @@ def test_a_batch_holds_no_more_than_sqs_takes(local_store: Store) -> None:
     shop.world.run(for_=HOUR)
 
     assert shop.dispatch() == Report(dispatched=5, finished=True)
-
-
-@pytest.mark.parametrize(
-    ("version", "message", "why"),
-    [
-        (2, '{"body": "x"}', "it is of version 2, and this package reads 1; deploy the newer one"),
-        (1, "no json", "its content cannot be read (JSONDecodeError)"),
-        (1, '{"attributes": {}}', "its content cannot be read (KeyError)"),
-        (1, '{"body":"x","attributes":{"a":{"BinaryValue":7}},"group":null}', "its content cannot be read (TypeError)"),
-    ],
-)
-def test_a_row_that_cannot_be_read_is_kept_and_reported(
-    caplog: pytest.LogCaptureFixture, version: int, message: str, why: str
-) -> None:
-    store = SqliteStore()
-    shop = Shop(store, receiving=False)
-    good = [shop.timeouts.schedule("orders", "good", delay=HOUR) for _ in range(2)]
-    store._database.execute("UPDATE timeouts SET version = ?, message = ? WHERE id = ?", (version, message, good[0]))
-    shop.world.run(for_=HOUR)
-
-    assert shop.dispatch() == Report(dispatched=1, kept=1, finished=True)
-    assert why in caplog.text
-    store.close()
-
-
-def test_a_row_of_a_newer_version_is_sent_once_it_can_be_read() -> None:
-    store = SqliteStore()
-    shop = Shop(store, receiving=False)
-    shop.timeouts.schedule("orders", "hello", delay=HOUR)
-    store._database.execute("UPDATE timeouts SET version = 2")
-    shop.run_each_minute(HOUR)
-    store._database.execute("UPDATE timeouts SET version = 1")
-    shop.run_each_minute(HOUR)
-
-    assert shop.bodies("orders") == ["hello"]
-    store.close()
-
-
-@pytest.mark.parametrize("skew", [-DAY, -HOUR, -MINUTE], ids=str)
-def test_a_dispatcher_whose_clock_is_slow_is_late_by_that_and_loses_nothing(local_store: Store, skew: Any) -> None:
-    shop = Shop(local_store)
-    shop.dispatcher = shop.new_dispatcher(clock=lambda: shop.now() + skew)
-    due, message_id = shop.now() + HOUR, shop.timeouts.schedule("orders", "hello", delay=HOUR)
-    shop.run_each_minute(HOUR - skew + MINUTE)
-
-    assert shop.arrived[message_id] == [due - skew]
-
-
-def test_dispatchers_whose_clocks_differ_lose_nothing(local_store: Store) -> None:
-    shop = Shop(local_store)
-    skewed = [shop.new_dispatcher(clock=lambda by=by: shop.now() + by * MINUTE) for by in (-7, 5, 0)]
-    scheduled = {shop.timeouts.schedule("orders", "hello", delay=HOUR + n * MINUTE) for n in range(30)}
-    for n in range(120):
-        skewed[n % 3].run()
-        shop.world.run(for_=MINUTE)
-
-    assert set(shop.arrived) == scheduled
-    assert {len(times) for times in shop.arrived.values()} == {1}
-
-
-@pytest.mark.parametrize("skew", [-DAY, -HOUR, HOUR, DAY], ids=str)
-def test_what_is_stored_by_a_clock_that_is_wrong_is_not_lost(local_store: Store, skew: Any) -> None:
-    shop = Shop(local_store)
-    shop.run_each_minute(HOUR)
-    due = shop.now() + 2 * HOUR
-    shop.timeouts = type(shop.timeouts)(local_store, client=shop.world.client, clock=lambda: shop.now() + skew)
-    message_id = shop.timeouts.schedule("orders", "hello", delay=2 * HOUR)
-    shop.run_each_minute(2 * HOUR + abs(skew) + MINUTE)
-
-    assert shop.arrived[message_id] == [max(due + skew, shop.arrived[message_id][0])]
 
 
 @pytest.mark.parametrize(

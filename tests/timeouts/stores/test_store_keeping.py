@@ -1,4 +1,4 @@
-"""What every store promises of what is kept, for it could not be dispatched."""
+"""Test what every store promises of timeouts that are kept because they could not be dispatched."""
 
 from __future__ import annotations
 

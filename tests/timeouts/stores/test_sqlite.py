@@ -1,4 +1,4 @@
-"""What of SQLite alone is promised: others may have the file too."""
+"""Test what only the SQLite store promises: other processes may have the file open too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every store promises of what is cancelled, by its id or by its correlation."""
+"""Test what every store promises of cancelled timeouts, by their id or by their correlation."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_what_waits_or_was_dispatched_comes(store: Store, end: str) -> None:
     if end == "cancelled":
         store.cancel(made.id, now=NOW)
 
-    assert store.comes(made.id) == (end in ("waits", "dispatched"))
+    assert store.was_scheduled(made.id) == (end in ("waits", "dispatched"))
 
 
 @pytest.mark.parametrize("doubtful", [True, False])
@@ -41,7 +41,7 @@ def test_what_may_have_been_sent_cannot_be_cancelled_although_the_next_clock_is_
 ) -> None:
     made = stored(store, NOW + 2 * AHEAD)
     for claim in claims(store, NOW + AHEAD):
-        claim.doubtful = doubtful  # SQS has not answered
+        claim.unconfirmed = doubtful  # SQS has not answered
         store.release(claim)
     for claim in claims(store, NOW, owner="two"):
         store.release(claim)
@@ -56,7 +56,7 @@ def test_what_was_cancelled_is_stored_again_only_if_asked(store: Store, *, again
     state = store.put(made, now=NOW, again=again)
 
     assert state == ("waiting" if again else "cancelled")
-    assert list(store.waiting_for("saga-1")) == [made.id] or not again
+    assert list(store.ids_by_correlation("saga-1")) == [made.id] or not again
     assert take(store, NOW + HOUR) == ([made] if again else [])
 
 
@@ -86,19 +86,19 @@ def test_those_that_wait_are_found_by_their_correlation(store: Store) -> None:
     stored(store, NOW, correlation="saga-2")
     stored(store, NOW)
 
-    assert sorted(store.waiting_for("saga-1")) == [each.id for each in made]
-    assert list(store.waiting_for("saga-3")) == list(store.waiting_for("")) == []
+    assert sorted(store.ids_by_correlation("saga-1")) == [each.id for each in made]
+    assert list(store.ids_by_correlation("saga-3")) == list(store.ids_by_correlation("")) == []
 
 
 def test_one_that_was_cancelled_is_not_found_by_its_correlation(store: Store) -> None:
     one, other = (stored(store, NOW + n * HOUR, correlation="saga-1") for n in (1, 2))
     store.cancel(one.id, now=NOW)
 
-    assert list(store.waiting_for("saga-1")) == [other.id]
+    assert list(store.ids_by_correlation("saga-1")) == [other.id]
 
 
 def test_those_that_were_dispatched_are_not_found_by_their_correlation(store: Store) -> None:
     stored(store, NOW, correlation="saga-1")
     take(store)
 
-    assert list(store.waiting_for("saga-1")) == []
+    assert list(store.ids_by_correlation("saga-1")) == []

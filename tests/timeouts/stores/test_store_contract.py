@@ -1,4 +1,4 @@
-"""What every store promises of what is stored: it is found when it is due, and once."""
+"""Test what every store promises of stored timeouts: each is found when it is due, and once."""
 
 from __future__ import annotations
 

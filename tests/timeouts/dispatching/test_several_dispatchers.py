@@ -1,4 +1,4 @@
-"""Several dispatchers at once: what is due is sent once, and where their clocks disagree, a page twice."""
+"""Test several dispatchers at once: what is due is sent once, and where their clocks disagree, a page twice."""
 
 from __future__ import annotations
 

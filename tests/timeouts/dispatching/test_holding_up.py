@@ -1,21 +1,18 @@
-"""What must not hold up what is behind it: messages that S3 does not give, minutes without end, queues that cannot be, or do not answer, marks that fail."""
+"""Test that nothing holds up the timeouts behind it: messages that S3 does not give, endless minutes, queues that do not exist or answer, marks that fail."""
 
 from __future__ import annotations
 
-import json
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 
-from builders import Clock, seconds
-from recoverable.timeouts import Dispatcher, Report, SqliteStore, Store, StoreUnavailable
-from recoverable.timeouts.dispatching.run import CHUNK
-from recoverable.timeouts.stores.dynamodb.items import due_key, kept_key
-from recoverable.timeouts.stores.rows import Selection
-from waiting.backlog import URL, CountingSqs
-from waiting.rows import NOW, keep, poll, stored, take
+from builders import seconds
+from recoverable.timeouts import Dispatcher, Report, Store, StoreUnavailable
+from recoverable.timeouts.stores.dynamodb.items import due_key
+from waiting.backlog import URL
+from waiting.rows import NOW, poll, stored, take
 from waiting.stores import Cloud
 from waiting.world import HOUR, MINUTE, Meddled, Shop
 
@@ -23,7 +20,7 @@ LARGE = "x" * 500_000
 
 
 def refusing(code: str, status: int, operation: str) -> Any:
-    """A hook of boto3's that has a service answer so."""
+    """Return a hook of boto3's that has a service refuse with this code."""
 
     def refuse(**_: object) -> None:
         answer: Any = {"Error": {"Code": code}, "ResponseMetadata": {"HTTPStatusCode": status}}
@@ -51,7 +48,7 @@ def test_what_another_has_dispatched_since_it_was_read_is_not_kept(moto: Cloud) 
     assert stale is not None
     take(store)
 
-    assert [list(page) for page in store._reading._rows([stale])] == [[]]
+    assert [list(page) for page in store._reader._to_rows([stale])] == [[]]
 
 
 def test_s3_that_does_not_answer_is_an_unavailable_store(moto: Cloud) -> None:
@@ -158,140 +155,11 @@ def test_what_an_outage_of_sqs_has_held_back_for_long_comes_minutes_after_it(
     assert len(shop.bodies("orders")) == 30
 
 
-def test_a_dispatcher_that_loses_its_shard_while_it_sends_stops_at_the_next_chunk() -> None:
-    store, clock = SqliteStore(), Clock()
-    shop = Shop(store, receiving=False)
-    for n in range(3 * CHUNK):
-        stored(store, clock() + seconds(n), to="orders")
-
-    def lose(name: str) -> None:
-        if name == "send_message_batch":
-            clock.advance(seconds(21))  # three batches of a chunk outlast the lease
-            store.claim(0, "another", now=clock(), until=clock() + MINUTE, horizon=clock())
-
-    slow: Any = Meddled(shop.world.client, before=lose)
-
-    assert Dispatcher(store, client=slow, clock=clock).run() == Report(dispatched=CHUNK, behind=0.0)
-    store.close()
-
-
-def test_a_dispatcher_that_sends_slowly_keeps_its_shard() -> None:
-    store, clock, taken = SqliteStore(), Clock(), list[object]()
-    shop = Shop(store, receiving=False)
-    for n in range(3 * CHUNK):
-        stored(store, clock() + seconds(n), to="orders")
-
-    def wait(name: str) -> None:
-        if name == "send_message_batch":
-            clock.advance(seconds(10))
-            taken.append(store.claim(0, "another", now=clock(), until=clock() + MINUTE, horizon=clock()))
-
-    slow: Any = Meddled(shop.world.client, before=wait)
-
-    assert Dispatcher(store, client=slow, clock=clock).run().dispatched == 3 * CHUNK
-    assert taken == [None] * len(taken)
-    store.close()
-
-
-STRANGE = [{"S": "soon"}, {"N": "-1"}, {"N": "1.5"}, {"N": "1" + 30 * "0"}, None]
-
-
-@pytest.mark.parametrize("where", ["due#", "kept#"])
-@pytest.mark.parametrize("strange", STRANGE, ids=str)
-def test_what_was_kept_and_does_not_say_until_when_is_tried_again(
-    moto: Cloud, where: str, strange: dict[str, str] | None
-) -> None:
-    store = moto.store()
-    made = stored(store, NOW)
-    keep(store)
-    client, table = moto.client("dynamodb"), store._table.name
-    items = client.scan(TableName=table, ConsistentRead=True)["Items"]
-    [item] = [item for item in items if item["pk"]["S"].startswith(where)]
-    del item["retry_at"]
-    client.put_item(TableName=table, Item=item | ({"retry_at": strange} if strange else {}))
-
-    assert where == "kept#" or not store.cancel(made.id, now=NOW)
-    assert take(store, NOW + HOUR) == [made]
-
-
-def test_what_is_kept_is_not_tried_before_its_time_because_what_points_to_it_says_no_moment(moto: Cloud) -> None:
-    store = moto.store()
-    late, soon = stored(store, NOW), stored(store, NOW + 4 * MINUTE)
-    keep(store)
-    keep(store, NOW + 2 * MINUTE, retry_in=5 * MINUTE)
-    where = kept_key(late.id)
-    assert where is not None
-    store._table.update(where, UpdateExpression="REMOVE retry_at")
-
-    assert take(store, NOW + 7 * MINUTE) == [soon]
-    assert take(store, NOW + HOUR) == [late]
-
-
-def test_what_was_kept_in_a_file_and_does_not_say_until_when_is_tried_again() -> None:
-    store = SqliteStore()
-    made = stored(store, NOW)
-    keep(store)
-    store._database.execute("UPDATE timeouts SET at = 'soon'")
-
-    assert not store.cancel(made.id, now=NOW)
-    assert take(store, NOW + MINUTE) == [made]
-    store.close()
-
-
-@pytest.mark.parametrize("name", ["correlation", "s3"])
-def test_a_row_whose_fields_are_of_other_types_holds_up_nothing(moto: Cloud, name: str) -> None:
-    store = moto.store(bucket=moto.bucket())
-    bad, good = stored(store, NOW, to=URL), stored(store, NOW + seconds(1), to=URL)
-    key = due_key(bad.id)
-    assert key is not None
-    store._table.update(
-        key,
-        UpdateExpression="SET #name = :it",
-        ExpressionAttributeNames={"#name": name},
-        ExpressionAttributeValues={":it": {"N": "7"}},
-    )
-    sqs: Any = CountingSqs()
-    Dispatcher(store, client=sqs, clock=lambda: NOW).run()
-
-    assert good.id not in {row.id for page in store.scan(Selection()) for row in page}
-    assert Dispatcher(store, client=sqs, clock=lambda: NOW).run().finished
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        {"body": None},
-        {"body": "\ud800"},
-        {"attributes": {"\ud800": {"DataType": "String", "StringValue": "v"}}},
-        {"attributes": {"a": {"DataType": "String", "StringValue": "\ud800"}}},
-        {"group": 7},
-        {"attributes": {"a": {"StringValue": "no kind"}}},
-        {"attributes": {"a": {"DataType": "String"}}},
-        {"attributes": {"a": {"DataType": "String", "StringValue": 5}}},
-        {"attributes": {"a": {"DataType": 5, "StringValue": "v"}}},
-        {"attributes": []},
-    ],
-    ids=str,
-)
-def test_a_message_of_other_types_does_not_hold_up_others(content: dict[str, Any]) -> None:
-    store = SqliteStore()
-    shop = Shop(store, receiving=False)
-    bad = shop.timeouts.schedule("orders", "bad", delay=HOUR)
-    shop.timeouts.schedule("orders", "good", delay=HOUR)
-    message = json.dumps({"body": "x", "attributes": {}, "group": None, **content})
-    store._database.execute("UPDATE timeouts SET message = ? WHERE id = ?", (message, bad))
-    shop.world.run(for_=HOUR)
-
-    assert shop.dispatch() == Report(dispatched=1, kept=1, finished=True)
-    assert shop.bodies("orders") == ["good"]
-    store.close()
-
-
 def test_what_is_sent_and_cannot_be_marked_is_not_sent_again(local_store: Store) -> None:
     shop, sick = Shop(local_store, receiving=False), [True]
 
     def refuse(name: str) -> None:
-        if sick and name == "mark":
+        if sick and name == "mark_dispatched":
             raise StoreUnavailable("it writes nothing")
 
     meddled: Any = Meddled(local_store, before=refuse)

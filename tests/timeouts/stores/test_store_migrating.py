@@ -1,4 +1,4 @@
-"""What every store promises of what a migration holds."""
+"""Test what every store promises of timeouts that a migration holds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_a_migration_sees_what_fits_its_selection(store: Store) -> None:
 
 
 def scanned(store: Store, selection: Selection) -> set[str]:
-    """The ids of what a migration sees."""
+    """Return the ids of the timeouts that a migration sees."""
     return {row.id for page in store.scan(selection) for row in page}
 
 
@@ -31,14 +31,14 @@ def test_what_a_migration_holds_is_hidden_from_dispatchers(store: Store) -> None
     made = stored(store, NOW + HOUR)
     [row] = [row for page in store.scan(Selection()) for row in page]
 
-    assert store.hide(row)
+    assert store.hold_for_migration(row)
     assert (take(store, NOW + HOUR), scanned(store, Selection())) == ([], {made.id})
 
 
 def test_what_a_migration_holds_cannot_be_cancelled(store: Store) -> None:
     made = stored(store, NOW + HOUR)
     [row] = [row for page in store.scan(Selection()) for row in page]
-    store.hide(row)
+    store.hold_for_migration(row)
 
     assert not store.cancel(made.id, now=NOW)
 
@@ -46,9 +46,9 @@ def test_what_a_migration_holds_cannot_be_cancelled(store: Store) -> None:
 def test_what_a_migration_shows_again_is_dispatched_however_late(store: Store) -> None:
     made = stored(store, NOW + HOUR)
     [row] = [row for page in store.scan(Selection()) for row in page]
-    store.hide(row)
+    store.hold_for_migration(row)
     poll(store, NOW + 1.5 * HOUR)
-    store.show([row])
+    store.release_from_migration([row])
 
     assert take(store, NOW + 2 * HOUR) == [made]
 
@@ -56,7 +56,7 @@ def test_what_a_migration_shows_again_is_dispatched_however_late(store: Store) -
 def test_what_was_migrated_is_gone(store: Store) -> None:
     stored(store, NOW + HOUR)
     [row] = [row for page in store.scan(Selection()) for row in page]
-    store.hide(row)
+    store.hold_for_migration(row)
     store.mark_migrated([row], now=NOW)
 
     assert (take(store, NOW + HOUR), scanned(store, Selection())) == ([], set())
@@ -64,10 +64,10 @@ def test_what_was_migrated_is_gone(store: Store) -> None:
 
 @pytest.mark.parametrize("again", [True, False])
 def test_what_was_migrated_is_stored_again_by_a_migration_alone(store: Store, *, again: bool) -> None:
-    """Who schedules it again did not hear that it was stored, and it comes from where it is now."""
+    """A writer that schedules it again got no answer at first; the message comes from the store where it is now."""
     made = stored(store, NOW + HOUR)
     [row] = [row for page in store.scan(Selection()) for row in page]
-    store.hide(row)
+    store.hold_for_migration(row)
     store.mark_migrated([row], now=NOW)
     state = store.put(made, now=NOW, again=again)
 
@@ -79,4 +79,4 @@ def test_what_a_dispatcher_may_have_taken_is_not_hidden(store: Store) -> None:
     [row] = [row for page in store.scan(Selection()) for row in page]
     list(claims(store, NOW))
 
-    assert not store.hide(row)
+    assert not store.hold_for_migration(row)

@@ -1,24 +1,24 @@
-"""Changes timeouts that wait in a DynamoDB table: they are cancelled, hidden, kept, or done with."""
+"""Change timeouts that wait in a DynamoDB table: cancel, hold, keep or finish them."""
 
 from __future__ import annotations
 
 import os
 from datetime import timedelta
 
-from recoverable.timeouts.ids import place_of
+from recoverable.timeouts.ids import parse_id
 from recoverable.timeouts.stores.dynamodb.items import (
     WAITS,
-    done_item,
+    correlation_pointer,
+    dispatch_time,
     due_key,
-    due_of,
+    due_time_of,
     fields_of,
+    finished_item,
     is_cancelled,
     kept_key,
     kept_pointer,
-    key_in,
-    looked_for_at,
+    key_of,
     number,
-    pointer,
     shard_key,
     text,
 )
@@ -38,18 +38,18 @@ if TYPE_CHECKING:
     from recoverable.timeouts.stores.s3.store import Bodies
     from recoverable.timeouts.stores.shards import Claim
 
-KEEP_DONE = timedelta(days=1)
-"""How long is known what became of a timeout that is done with."""
+KEEP_FINISHED = timedelta(days=1)
+"""How long the outcome of a finished timeout is kept."""
 
 MAX_REASON = 1_000
-"""Characters of the reason why a timeout is kept."""
+"""The most characters of the reason why a timeout is kept."""
 
 UNTAKEN = "horizon < :at AND (unsure = :nobody OR horizon < :due)"
-"""`shards.is_untaken`, as DynamoDB asks it."""
+"""`shards.is_untaken` as a condition of DynamoDB."""
 
 
-class Ending:
-    """Changes what waits in a table.
+class Updater:
+    """The changes to the timeouts of a table.
 
     Args:
         table: the table.
@@ -63,78 +63,78 @@ class Ending:
         self._table, self._shards, self._bodies = table, shard_states, bodies
 
     def cancel(self, timeout_id: str, now: datetime) -> bool:
-        """Cancel a timeout, or finish that; False when it is none, or may have been taken."""
+        """Cancel a timeout, or complete an earlier cancel. False when there is none, or it may have been taken."""
         where = due_key(timeout_id)
         item = self._table.get(where) if where else None
-        if item is None or not (is_cancelled(item) or self._cancelled(item, now)):
+        if item is None or not (is_cancelled(item) or self._try_cancel(item, now)):
             return False
-        self._forget_cancelled(item)
+        self._delete_related_of_cancelled(item)
         return True
 
-    def _cancelled(self, item: Item, now: datetime) -> bool:
-        """Cancel a timeout as it was seen; whether it is cancelled then, by this or by another just now."""
+    def _try_cancel(self, item: Item, now: datetime) -> bool:
+        """Cancel a timeout if it is as it was read. True if it is cancelled then, by this call or another."""
         change = "SET outcome = :outcome, expires = :expires REMOVE message, retry_at, reason"
         values = {":outcome": text(CANCELLED), ":expires": number(expiry(now))}
-        if self._untaken(item, change, "attribute_not_exists(held)", values):
+        if self._update_untaken(item, change, "attribute_not_exists(held)", values):
             return True
-        found = self._table.get(key_in(item))
+        found = self._table.get(key_of(item))
         return found is not None and is_cancelled(found)
 
-    def hide(self, row: Row) -> bool:
+    def hold_for_migration(self, row: Row) -> bool:
         """Hide a timeout from dispatchers; False when it is gone, or may have been taken."""
-        return row.hidden or self._untaken(row.native, "SET held = :yes", WAITS, {":yes": number(1)})
+        return row.held or self._update_untaken(row.native, "SET held = :yes", WAITS, {":yes": number(1)})
 
-    def show(self, rows: Sequence[Row]) -> None:
-        """Let dispatchers see them again."""
+    def release_from_migration(self, rows: Sequence[Row]) -> None:
+        """Let dispatchers see these again."""
         for row in rows:
-            self._table.update(key_in(row.native), UpdateExpression="REMOVE held", ConditionExpression=WAITS)
+            self._table.update(key_of(row.native), UpdateExpression="REMOVE held", ConditionExpression=WAITS)
 
     def keep(self, claim: Claim, rows: Sequence[Kept], retry_at: int) -> None:
-        """Set aside what cannot be dispatched; what another has done with since stays so, and what points to it goes when it is looked at."""
-        claim.next_kept = min(claim.next_kept, retry_at)
+        """Set aside what cannot be dispatched. What was finished since stays so; its pointer is deleted when it is looked at."""
+        claim.next_kept_at = min(claim.next_kept_at, retry_at)
         mark = os.urandom(8).hex()
         self._table.write([kept_pointer(kept.row.native, claim.shard, retry_at, mark) for kept in rows])
-        self._shards.look_at_kept(claim, retry_at)
+        self._shards.schedule_kept_check(claim, retry_at)
         for kept in rows:  # last, for now its minute counts as empty
             self._table.update(
-                key_in(kept.row.native),
+                key_of(kept.row.native),
                 UpdateExpression="SET retry_at = :at, reason = :reason",
                 ConditionExpression=WAITS,
                 ExpressionAttributeValues={":at": number(retry_at), ":reason": text(kept.reason[:MAX_REASON])},
             )
 
-    def done(self, rows: Sequence[Row], outcome: str, now: datetime) -> None:
-        """Note that these are done with."""
+    def finish(self, rows: Sequence[Row], outcome: str, now: datetime) -> None:
+        """Mark these as dispatched or migrated, and delete what belongs to them."""
         items = [row.native for row in rows]
-        self._table.write([done_item(item, outcome, expiry(now)) for item in items])
+        self._table.write([finished_item(item, outcome, expiry(now)) for item in items])
         self._table.delete([key for item in items if "retry_at" in item and (key := kept_key(item["sk"]["S"]))])
-        self._forget(items)
+        self._delete_related(items)
 
-    def _untaken(self, item: Item, change: str, condition: str, values: dict[str, Any]) -> bool:
-        """Change a timeout that waits as it was seen, if no dispatcher has announced to take it: one transaction with its shard's state."""
-        place = place_of(item["sk"]["S"])
-        if place is None:
+    def _update_untaken(self, item: Item, change: str, condition: str, values: dict[str, Any]) -> bool:
+        """Change a timeout that waits and is as it was read, if no dispatcher has announced to take it: one transaction with its shard's state."""
+        location = parse_id(item["sk"]["S"])
+        if location is None:
             return False
-        moments = {":at": looked_for_at(item), ":due": due_of(item), ":nobody": NOBODY}
+        moments = {":at": dispatch_time(item), ":due": due_time_of(item), ":nobody": NOBODY}
         announced = {
-            "Key": shard_key(place.shard),
+            "Key": shard_key(location.shard),
             "ConditionExpression": UNTAKEN,
             "ExpressionAttributeValues": {name: number(moment) for name, moment in moments.items()},
         }
         as_seen = "retry_at = :seen" if "retry_at" in item else "attribute_not_exists(retry_at)"
         update = {
-            "Key": key_in(item),
+            "Key": key_of(item),
             "UpdateExpression": change,
             "ConditionExpression": f"{WAITS} AND {condition} AND {as_seen}",
             "ExpressionAttributeValues": values | ({":seen": item["retry_at"]} if "retry_at" in item else {}),
         }
         return self._table.transact([{"ConditionCheck": announced}, {"Update": update}])
 
-    def _forget_cancelled(self, item: Item) -> None:
+    def _delete_related_of_cancelled(self, item: Item) -> None:
         try:
-            self._forget([item])
+            self._delete_related([item])
         except StoreUnavailable as error:
-            import logging  # noqa: PLC0415  # for what seldom happens
+            import logging  # noqa: PLC0415  # seldom needed
 
             from recoverable.observe.log import log_safely  # noqa: PLC0415
 
@@ -142,15 +142,19 @@ class Ending:
             text = "What belongs to timeout '%s' could not be deleted: %s. It is cancelled all the same."
             log_safely(log.warning, text, item["sk"]["S"], error)
 
-    def _forget(self, done: Sequence[Item]) -> None:
-        """Take away what leads from correlations to timeouts that are done with, and their messages in S3."""
+    def _delete_related(self, done: Sequence[Item]) -> None:
+        """Delete the pointers from correlations to finished timeouts, and their messages in S3."""
         named = [(item["sk"]["S"], fields_of(item)) for item in done]
         self._table.delete(
-            [pointer(timeout_id, fields["correlation"]) for timeout_id, fields in named if "correlation" in fields]
+            [
+                correlation_pointer(timeout_id, fields["correlation"])
+                for timeout_id, fields in named
+                if "correlation" in fields
+            ]
         )
         self._bodies.delete([fields["s3"] for _, fields in named if "s3" in fields])
 
 
 def expiry(now: datetime) -> int:
-    """When what is done with may go, in seconds since 1970."""
-    return int((now + KEEP_DONE).timestamp())
+    """Return when a finished timeout may be deleted, in seconds since 1970."""
+    return int((now + KEEP_FINISHED).timestamp())

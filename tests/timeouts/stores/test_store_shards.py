@@ -1,4 +1,4 @@
-"""What every store promises of its shards: each is one dispatcher's at a time."""
+"""Test what every store promises of its shards: each is one dispatcher's at a time."""
 
 from __future__ import annotations
 
