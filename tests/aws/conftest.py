@@ -1,4 +1,4 @@
-"""The local SQS, queues of unique names, and the faulty proxy, as fixtures."""
+"""The local SQS, queues of unique names, and a proxy that lets calls fail, as fixtures."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from uuid import uuid4
 
 import pytest
 
-from aws.faulty_proxy import FaultyProxy
 from aws.queues import Queue
 from aws.server import CREDENTIALS, REGION, client_at, moto_server
+from faulty_proxy import FaultyProxy
 from recoverable.aws.client import sqs_client
 
 NewQueue = Callable[..., Queue]

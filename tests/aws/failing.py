@@ -7,27 +7,28 @@ from datetime import timedelta
 
 import pytest
 
-from aws.faulty_proxy import FailEntry, Fault, HangUp, Late, LoseAnswer, Refuse, SayNothing
 from aws.harness import Mapping, ladder, sqs_endpoint
 from aws.queues import Queue
+from faulty_proxy import EmptyAnswer, Fault, Late
 from recoverable import Message
+from recoverable_local.testing import AnswerLost, PartlyFailed, Refused, Unreachable
 
 SETTLE_WITHIN = timedelta(seconds=20)  # a call gets half of it, and half of that to answer
 A, B = "secret of A", "secret of B"
 
 NOTHING_DONE: list[Fault] = [
-    Refuse("RequestThrottled", 403),
-    Refuse("ExpiredToken", 403),
-    Refuse("AccessDenied", 403),
-    Refuse("ServiceUnavailable", 503),
-    Refuse("QueueDoesNotExist"),
-    HangUp(),
-    SayNothing(),
+    Refused("RequestThrottled", status=403),
+    Refused("ExpiredToken", status=403),
+    Refused("AccessDenied", status=403),
+    Refused("ServiceUnavailable", status=503),
+    Refused("QueueDoesNotExist"),
+    Unreachable(),
+    EmptyAnswer(),
 ]
 LATE = pytest.param(Late(), marks=pytest.mark.slow)
 nothing_done = pytest.mark.parametrize("fault", NOTHING_DONE, ids=str)
-all_done = pytest.mark.parametrize("fault", [LoseAnswer(), LATE], ids=str)
-any_fault = pytest.mark.parametrize("fault", [*NOTHING_DONE, LoseAnswer(), LATE, FailEntry(0)], ids=str)
+all_done = pytest.mark.parametrize("fault", [AnswerLost(), LATE], ids=str)
+any_fault = pytest.mark.parametrize("fault", [*NOTHING_DONE, AnswerLost(), LATE, PartlyFailed()], ids=str)
 
 
 class Handler:

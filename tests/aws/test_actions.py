@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from aws.conftest import NewQueue
-from aws.faulty_proxy import FaultyProxy
 from aws.harness import Mapping, ladder, sqs_endpoint
 from aws.queues import Queue
+from faulty_proxy import FaultyProxy
 from recoverable import (
     Delayed,
     DelayedRetry,

@@ -8,13 +8,20 @@ from typing import Any
 
 import pytest
 
-from aws.faulty_proxy import FailEntry, Fault, FaultyProxy, HangUp, LoseAnswer, Refuse, Rule, SayNothing
 from aws.harness import Mapping, ladder, sqs_endpoint
 from aws.queues import Queue
+from faulty_proxy import EmptyAnswer, Fault, FaultyProxy, Rule
 from recoverable import Message
+from recoverable_local.testing import AnswerLost, PartlyFailed, Refused, Unreachable
 
 OPERATIONS = ("SendMessageBatch", "DeleteMessageBatch", "ChangeMessageVisibilityBatch")
-FAULTS: list[Fault] = [Refuse("RequestThrottled", 403), LoseAnswer(), HangUp(), SayNothing(), FailEntry(0)]
+FAULTS: list[Fault] = [
+    Refused("RequestThrottled", status=403),
+    AnswerLost(),
+    Unreachable(),
+    EmptyAnswer(),
+    PartlyFailed(),
+]
 GOOD, BAD = [f"good {number}" for number in range(6)], [f"bad {number}" for number in range(6)]
 
 
@@ -53,7 +60,7 @@ def test_whatever_calls_fail_nothing_is_lost_and_nothing_good_is_given_up(
     for body in [*GOOD, *BAD]:
         orders.send(body)
     proxy.rules = bad_day(Random(seed))
-    lost = sum(rule.fault == LoseAnswer() and rule.operation == OPERATIONS[0] for rule in proxy.rules)
+    lost = sum(rule.fault == AnswerLost() and rule.operation == OPERATIONS[0] for rule in proxy.rules)
     settings = ladder(error, immediate=1, delayed=1)
     mapping = Mapping(orders, sqs_endpoint(handle, settings, counter=counter))
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from aws.faulty_proxy import FaultyProxy
 from aws.harness import Context, Mapping, ladder, lose_deliveries, sqs_endpoint
 from aws.queues import Queue
 from aws.records import event, received, record
+from faulty_proxy import FaultyProxy
 from recoverable import Message
 from recoverable.aws.client import sqs_client
 

@@ -9,9 +9,9 @@ from datetime import timedelta
 
 import pytest
 
-from aws.faulty_proxy import FaultyProxy
 from aws.harness import Mapping, NearTheEnd, ladder, lose_deliveries, sqs_endpoint
 from aws.queues import Queue
+from faulty_proxy import FaultyProxy
 from recoverable import Message
 
 

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from aws.conftest import NewQueue
-from aws.faulty_proxy import FaultyProxy, LoseAnswer, Refuse, Rule
 from aws.harness import Mapping, ladder, lose_deliveries, sqs_endpoint
 from aws.queues import Queue
 from aws.records import event, received
+from faulty_proxy import FaultyProxy, Rule
 from recoverable import DelayedRetry, Message, RetryAfter
+from recoverable_local.testing import AnswerLost, Refused
 
 Runs = list[tuple[str, int, int]]
 
@@ -142,7 +143,7 @@ def test_a_copy_whose_answer_was_lost_is_recognized_and_arrives_once(
     runs: Runs = []
     send(orders, "a1")
     endpoint = mapping(orders, failing("a1", runs=runs), error=error, immediate=5, unrecoverable=(ValueError,))
-    proxy.rules = [Rule("SendMessageBatch", LoseAnswer(), calls=(1,))]
+    proxy.rules = [Rule("SendMessageBatch", AnswerLost(), calls=(1,))]
 
     endpoint.poll()
     endpoint.expire()
@@ -155,7 +156,7 @@ def test_a_copy_whose_answer_was_lost_is_recognized_and_arrives_once(
 def test_a_copy_that_is_not_sent_holds_up_its_group(orders: Queue, error: Queue, proxy: FaultyProxy) -> None:
     runs: Runs = []
     send(orders, "a1", "a2")
-    proxy.rules = [Rule("SendMessageBatch", Refuse("RequestThrottled", 403), calls=(1,))]
+    proxy.rules = [Rule("SendMessageBatch", Refused("RequestThrottled", status=403), calls=(1,))]
     endpoint = mapping(orders, failing("a1", runs=runs), error=error)
 
     endpoint.poll()

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from aws.faulty_proxy import FaultyProxy
 from aws.harness import Mapping, compete, ladder, lose_deliveries, sqs_endpoint
 from aws.queues import Queue
 from aws.server import client_at
+from faulty_proxy import FaultyProxy
 from recoverable import Message
 
 HEADER: Any = {"counter": "header"}

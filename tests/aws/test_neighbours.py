@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from aws.faulty_proxy import FaultyProxy
 from aws.harness import Mapping, ladder, lose_deliveries, sqs_endpoint
 from aws.queues import Queue
 from builders import delivery
+from faulty_proxy import FaultyProxy
 from recoverable import Message
 from recoverable.aws.order import groups
 from recoverable.recovery.counting import is_unreported

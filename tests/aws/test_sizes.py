@@ -8,9 +8,9 @@ from typing import Literal
 import pytest
 
 from aws.conftest import NewQueue
-from aws.faulty_proxy import FaultyProxy
 from aws.harness import Mapping, ladder, sqs_endpoint
 from aws.queues import Arrived, Queue
+from faulty_proxy import FaultyProxy
 from recoverable import Delayed, Immediate, Message, Recoverability
 from recoverable_local.testing import SqsWorld
 

@@ -7,11 +7,11 @@ import logging
 import pytest
 
 from aws.conftest import NewQueue
-from aws.faulty_proxy import FaultyProxy
 from aws.harness import Context, Mapping, ladder, sqs_endpoint
 from aws.queues import Queue
 from aws.records import event, received
 from aws.server import session
+from faulty_proxy import FaultyProxy
 from recoverable import ErrorContext, Message, MoveToError, Recoverability
 from recoverable.recovery.actions import Action
 from recoverable.recovery.policy import default_policy
