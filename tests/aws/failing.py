@@ -50,10 +50,6 @@ def mapping(orders: Queue, error: Queue, handler: Handler, *, immediate: int = 0
     return Mapping(orders, endpoint)
 
 
-def bodies(queue: Queue) -> list[str]:
-    return sorted(message.body for message in queue.arrived())
-
-
 def told(caplog: pytest.LogCaptureFixture) -> list[str]:
     """What the settlement's log says will happen."""
     records = [record for record in caplog.records if record.name == "recoverable.settlement"]

@@ -86,3 +86,14 @@ def arrived(message: Any) -> Arrived:
     return Arrived(
         message["Body"], headers, attributes, system.get("MessageGroupId"), system.get("MessageDeduplicationId")
     )
+
+
+def send(queue: Queue, *bodies: str) -> None:
+    """Send messages."""
+    for body in bodies:
+        queue.send(body)
+
+
+def bodies(queue: Queue) -> list[str]:
+    """Take all that is visible out of a queue, and return the bodies in alphabetical order."""
+    return sorted(message.body for message in queue.arrived())

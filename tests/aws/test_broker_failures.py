@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from aws.failing import SETTLE_WITHIN, A, B, Handler, all_done, any_fault, bodies, mapping, nothing_done, told
+from aws.failing import SETTLE_WITHIN, A, B, Handler, all_done, any_fault, mapping, nothing_done, told
 from aws.harness import Mapping, ladder, sqs_endpoint, wait_for
-from aws.queues import Queue
+from aws.queues import Queue, bodies
 from faulty_proxy import EmptyAnswer, Fault, FaultyProxy, Rule
 from recoverable import Message
 from recoverable_local.testing import PartlyFailed, Refused

@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 
 from aws.harness import Mapping, NearTheEnd, ladder, lose_deliveries, sqs_endpoint
-from aws.queues import Queue
+from aws.queues import Queue, bodies, send
 from faulty_proxy import FaultyProxy
 from recoverable import Message
 
@@ -35,15 +35,6 @@ class Meeting:
         self._present -= 1
         if message.text in self._bad:
             raise ValueError("no")
-
-
-def send(queue: Queue, *bodies: str) -> None:
-    for body in bodies:
-        queue.send(body)
-
-
-def bodies(queue: Queue) -> list[str]:
-    return sorted(message.body for message in queue.arrived())
 
 
 def test_as_many_messages_are_worked_on_at_once_as_the_concurrency_says(orders: Queue, error: Queue) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aws.harness import Mapping, ladder, lose_deliveries, sqs_endpoint
-from aws.queues import Queue
+from aws.queues import Queue, bodies, send
 from faulty_proxy import FaultyProxy, Rule
 from recoverable import Message
 from recoverable.aws.endpoint import UnfinishedBatch
@@ -27,15 +27,6 @@ class Handler:
             raise self._interruption
         if message.text == "bad":
             raise ValueError("no")
-
-
-def send(queue: Queue, *bodies: str) -> None:
-    for body in bodies:
-        queue.send(body)
-
-
-def bodies(queue: Queue) -> list[str]:
-    return sorted(message.body for message in queue.arrived())
 
 
 def without_partial_responses(orders: Queue, error: Queue, handler: Handler, *, immediate: int = 0) -> Mapping:

@@ -8,7 +8,7 @@ import pytest
 
 from aws.conftest import NewQueue
 from aws.harness import Context, Mapping, ladder, sqs_endpoint
-from aws.queues import Queue
+from aws.queues import Queue, bodies
 from aws.records import event, received
 from aws.server import session
 from faulty_proxy import FaultyProxy
@@ -21,10 +21,6 @@ NO_QUEUE = "arn:aws:sns:eu-west-1:123456789012:topic"
 
 def fail(message: Message) -> None:
     raise ValueError("no")
-
-
-def bodies(queue: Queue) -> list[str]:
-    return sorted(message.body for message in queue.arrived())
 
 
 def to_no_queue(settings: Recoverability, context: ErrorContext) -> Action:
