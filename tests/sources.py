@@ -85,6 +85,11 @@ def module_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+def runtime_modules() -> set[str]:
+    """Return the full names of the runtime's modules, for tests that assert that one is not imported: it has to exist."""
+    return {module_of(path) for path in runtime()}
+
+
 def is_for_types(node: ast.AST) -> bool:
     """Whether the node is the block that only type checkers see."""
     return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"

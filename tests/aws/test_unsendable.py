@@ -16,6 +16,9 @@ from recoverable import ErrorContext, Message, MoveToError, Recoverability
 from recoverable.recovery.actions import Action
 from recoverable.recovery.policy import default_policy
 
+OWN_QUEUE = "is the queue it came from"
+"""What the log says of a message whose error queue is its own queue."""
+
 NO_QUEUE = "arn:aws:sns:eu-west-1:123456789012:topic"
 
 
@@ -96,7 +99,7 @@ def test_an_error_queue_that_is_the_queue_itself_redelivers_until_the_redrive_po
 
     assert (runs, bodies(error)) == ([1, 2], ["hello"])
     assert not proxy.calls  # neither sent nor shown again: it waits out its visibility timeout
-    assert f"its error queue '{orders.name}' is the queue it came from" in caplog.text
+    assert f"its error queue '{orders.name}' {OWN_QUEUE}" in caplog.text
 
 
 def test_a_queue_of_the_same_name_in_another_region_is_another_queue(
@@ -109,4 +112,4 @@ def test_a_queue_of_the_same_name_in_another_region_is_another_queue(
     Mapping(orders, sqs_endpoint(fail, ladder(orders.arn.replace("eu-west-1", "us-east-1")))).run_dry()
 
     assert [message["Body"] for message in far.receive_message(QueueUrl=url)["Messages"]] == ["hello"]
-    assert "is the queue it came from" not in caplog.text
+    assert OWN_QUEUE not in caplog.text
