@@ -56,13 +56,13 @@ print((time.perf_counter() - start) * 1e3)
 
 
 def in_turn(measure: Callable[[str], float], rounds: int) -> tuple[float, float]:
-    """The best of bare and of ours, measured in turn: what disturbs only ever slows down, and drifts are fair to both."""
+    """Return the best of bare and of ours, measured in turn: other work on the machine only slows down, and a drift of its speed is fair to both."""
     figures = [(measure("bare"), measure("ours")) for _ in range(rounds)]
     return min(figure for figure, _ in figures), min(figure for _, figure in figures)
 
 
 def through_service_bus(folder: Path) -> tuple[float, float]:
-    """Microseconds of a message from queue to completion, many on their way at once."""
+    """Measure the microseconds of a message from queue to completion, with many on their way at once."""
     ended: list[float] = []
 
     def observe(entry: Entry) -> None:
@@ -86,7 +86,7 @@ def through_service_bus(folder: Path) -> tuple[float, float]:
 
 
 def in_the_worker(folder: Path) -> tuple[float, float]:
-    """Microseconds of an invocation in Microsoft's worker, one after the other, without a broker."""
+    """Measure the microseconds of an invocation in Microsoft's worker, one after the other, without a broker."""
     with Worker(folder, settings={"ServiceBus": "unused"}) as worker:
 
         def measure(function: str) -> float:
@@ -99,7 +99,7 @@ def in_the_worker(folder: Path) -> tuple[float, float]:
 
 
 def decoded_and_called() -> tuple[float, float]:
-    """Microseconds of the function itself, with the decoding of its message, which the worker does for each."""
+    """Measure the microseconds of the function itself, with the decoding of its message, which the worker does for each."""
     endpoint = ServiceBusEndpoint(lambda each: each.body, queue="ours", connection="ServiceBus", name="ours")
     [ours] = [each.get_user_function() for each in registered(endpoint.blueprint())]
     functions: dict[str, Callable[[Any], Any]] = {"bare": lambda message: message.get_body(), "ours": ours}
@@ -116,7 +116,7 @@ def decoded_and_called() -> tuple[float, float]:
 
 
 def registered(blueprint: Blueprint) -> list[Any]:
-    """The functions of a blueprint."""
+    """Return the functions of a blueprint."""
     app = FunctionApp()
     app.register_functions(blueprint)
     found: list[Any] = app.get_functions()
@@ -124,13 +124,13 @@ def registered(blueprint: Blueprint) -> list[Any]:
 
 
 def importing(what: str, before: str = "") -> float:
-    """Milliseconds of an import in a fresh interpreter."""
+    """Measure the milliseconds of an import in a fresh interpreter."""
     program = ["-c", IMPORT.format(what=what, before=before)]
     return median(printed(program) for _ in range(IMPORTS))
 
 
 def table() -> Table:
-    """All of it."""
+    """Measure all, and return the table."""
     made = Table("", "bare", "ours", "ours by bare")
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)

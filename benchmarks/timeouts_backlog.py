@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def measured(place: str) -> Any:
-    """What a process of its own measures."""
+    """Measure in a process of its own."""
     run = subprocess.run([sys.executable, __file__, "--dispatch", place], capture_output=True, text=True, check=True)
     return json.loads(run.stdout)
 
@@ -77,7 +77,7 @@ class TickingSqs(CountingSqs):
 
 
 def peak_memory() -> float:
-    """The most memory that this process had, in MB; of Linux, whose `getrusage` would tell that of its parent too."""
+    """Return the most memory that this process had, in MB, as Linux counts it; `getrusage` would include that of its parent."""
     [peak] = [line.split()[1] for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line]
     return int(peak) / 1024
 

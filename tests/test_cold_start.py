@@ -68,7 +68,7 @@ class Start(NamedTuple):
 
 @cache
 def cold_start() -> Start:
-    """A fresh interpreter as Lambda starts it, and one good record."""
+    """Start a fresh interpreter as Lambda does, and handle one good record."""
     ended = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 0, ended.stderr
     told = json.loads(ended.stdout)

@@ -73,7 +73,7 @@ def test_what_decides_has_no_clock_no_log_and_no_chance(path: Path) -> None:
 
 
 def called(module: ast.Module) -> Iterator[str]:
-    """The names of all that is called."""
+    """Yield the names of all that is called."""
     for node in ast.walk(module):
         if isinstance(node, ast.Call):
             yield node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
@@ -152,7 +152,7 @@ def test_nothing_at_module_level_changes(path: Path) -> None:
 
 
 def targets(node: ast.AST) -> list[ast.expr]:
-    """What a statement assigns to."""
+    """Return what a statement assigns to."""
     match node:
         case ast.Assign(targets=assigned) | ast.Delete(targets=assigned):
             return [part for each in assigned for part in (each.elts if isinstance(each, ast.Tuple) else [each])]
@@ -163,7 +163,7 @@ def targets(node: ast.AST) -> list[ast.expr]:
 
 
 def changed(module: ast.Module) -> Iterator[str]:
-    """The names whose content is changed in place."""
+    """Yield the names whose content is changed in place."""
     for node in ast.walk(module):
         for target in targets(node):
             if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):

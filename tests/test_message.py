@@ -30,7 +30,7 @@ class Order(BaseModel):
 
 
 def number_in(body: bytes) -> int:
-    """The number of the order."""
+    """Return the number of the order."""
     number: int = json.loads(body)["number"]
     return number
 

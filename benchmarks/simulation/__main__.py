@@ -21,7 +21,7 @@ FEWEST_BY_INSTANCE = 10
 
 
 def cells(fails_every: int, messages: int, numbers: Sequence[int]) -> list[Cell]:
-    """The cells of one table, for these numbers of instances; no fewer messages than fill a batch for each instance."""
+    """Return the cells of one table, for these numbers of instances, with enough messages to fill a batch for each instance."""
     return [
         Cell(subject, max(messages, FEWEST_BY_INSTANCE * instances), fails_every, instances)
         for subject in SUBJECTS
@@ -36,7 +36,7 @@ def quietly(cell: Cell) -> Result:
 
 
 def duration(cell: Cell) -> int:
-    """Which cell takes longer, roughly: those begin first, so that both processes end at about the same time."""
+    """Estimate how long a cell takes: the longest begin first, so that both processes end at about the same time."""
     attempts = cell.messages + cell.messages // cell.fails_every * 24
     return attempts * (10 if cell.subject == "recoverable" and cell.instances > 1 else 1)
 

@@ -27,14 +27,14 @@ current_tenant: ContextVar[str] = ContextVar("current_tenant", default="nobody")
 def settled(
     handler: Handler, *ids: str, within: Invocation | None = None, concurrency: int = 1
 ) -> dict[str, Settlement]:
-    """The settlements of messages with these ids."""
+    """Return the settlements of messages with these ids."""
     deliveries = [delivery(id=id_) for id_ in ids or ("m-1",)]
     settlements = attempts(handler, deliveries, within or invocation(), concurrency)
     return {one.message.id: settlement for one, settlement in zip(deliveries, settlements, strict=True)}
 
 
 def raising(error: BaseException) -> Handler:
-    """A coroutine function that raises after it has waited."""
+    """Return a coroutine function that raises after it has waited."""
 
     async def handle(message: Message) -> None:
         await asyncio.sleep(0)
@@ -44,7 +44,7 @@ def raising(error: BaseException) -> Handler:
 
 
 async def forever(message: Message) -> None:
-    """Waits for what never comes, swallowing every `Exception`; ends by itself only to fail the test."""
+    """Wait for what never comes, swallowing every `Exception`; end only to fail the test."""
     try:
         await asyncio.wait_for(asyncio.Event().wait(), PATIENCE)
     except Exception as error:
@@ -52,7 +52,7 @@ async def forever(message: Message) -> None:
 
 
 def handed_back(id_: str) -> Forward:
-    """The settlement of a message for which there was no time."""
+    """Return the settlement of a message for which there was no time."""
     return Forward(QUEUE, seconds(0), {MESSAGE_ID: id_, PRIOR_ATTEMPTS: None, HELD_SINCE: NOW_WRITTEN, DUE_AT: None})
 
 

@@ -24,13 +24,13 @@ SOON, PATIENCE = 0.1, 60.0
 
 
 def busy_until(deadline: float) -> None:
-    """Runs Python code until then, at the latest."""
+    """Run Python code until then, at the latest."""
     while time.monotonic() < deadline:
         pass
 
 
 def forever(_: object = None) -> NoReturn:
-    """Works on and on, swallowing every `Exception`; ends by itself only to fail the test."""
+    """Work on and on, swallowing every `Exception`; end only to fail the test."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         with suppress(Exception):
@@ -127,7 +127,7 @@ def test_after_an_early_ring_the_handler_is_still_stopped_in_its_own_time() -> N
 
 @pytest.fixture
 def ours() -> Iterator[list[int]]:
-    """A signal handler and a timer that were there before, as of a test's own time limit; notes each ring."""
+    """Install a signal handler and a timer, as a test's own time limit does, and yield a list with an entry for each time that the timer rang."""
     rung: list[int] = []
     before, timer = signal.signal(signal.SIGALRM, lambda number, _: rung.append(number)), PATIENCE
     left, _ = signal.setitimer(signal.ITIMER_REAL, timer)

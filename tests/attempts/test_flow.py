@@ -27,7 +27,7 @@ HEADER = platform("header")
 def attempted(
     handler: Handler, of: Delivery | None = None, within: Invocation | None = None
 ) -> tuple[Settlement, list[str]]:
-    """The settlement, and the ids of the messages that the handler got."""
+    """Return the settlement, and the ids of the messages that the handler got."""
     return attempt(handler, of or delivery(), within or invocation()), handler.handled
 
 
@@ -189,7 +189,7 @@ def test_a_handler_that_is_stopped_has_timed_out(caplog: pytest.LogCaptureFixtur
 
 
 def after_another(running: Invocation) -> Invocation:
-    """The invocation after it has handled a message."""
+    """Return the invocation after it has handled a message."""
     running.settle_on_end(delivery(), 9.0, first=True)
     return running
 

@@ -43,7 +43,7 @@ class Handler:
 
 
 def mapping(orders: Queue, error: Queue, handler: Handler, *, immediate: int = 0) -> Mapping:
-    """Two messages waiting for an endpoint whose messages go to the error queue after the immediate retries."""
+    """Send two messages, and return the mapping of an endpoint that moves messages to the error queue after the immediate retries."""
     orders.send(A)
     orders.send(B)
     endpoint = sqs_endpoint(handler, ladder(error, immediate=immediate), settle_within=SETTLE_WITHIN)
@@ -51,6 +51,6 @@ def mapping(orders: Queue, error: Queue, handler: Handler, *, immediate: int = 0
 
 
 def told(caplog: pytest.LogCaptureFixture) -> list[str]:
-    """What the settlement's log says will happen."""
+    """Return what happens to the messages, as the log of failed settlements says."""
     records = [record for record in caplog.records if record.name == "recoverable.settlement"]
     return [record.getMessage().partition("As a result, ")[2] for record in records]

@@ -87,7 +87,7 @@ class Mapping:
         self._kept: list[Any] = []
 
     def poll(self) -> list[str] | None:
-        """One receive and one invocation; the bodies that were reported, or None when nothing was there."""
+        """Receive and invoke once. Return the bodies that were reported, or None when nothing was there."""
         messages = self.queue.receive(most=self._batch, visibility=self._visibility)
         if not messages:
             return None
@@ -170,14 +170,14 @@ def wait_for(condition: Callable[[], bool], *, within: float = PATIENCE) -> None
 
 
 def sqs_endpoint(handler: Callable[[Message], Any], recoverability: Recoverability, **settings: Any) -> SqsEndpoint:
-    """An endpoint that keeps ample time for settling unless told otherwise."""
+    """Return an endpoint that keeps ample time for settling, unless the test sets another."""
     return SqsEndpoint(handler, recoverability, **{**PATIENT, **settings})
 
 
 def ladder(
     error: Queue | str, *, immediate: int = 0, delayed: int = 0, delay: float = 0, **more: Any
 ) -> Recoverability:
-    """Settings with no retries unless asked for, and no delay."""
+    """Return settings without retries unless the test sets some, and without delay."""
     name = error if isinstance(error, str) else error.name
     policy = more.pop("policy", None)
     return Recoverability(

@@ -45,7 +45,7 @@ class Handler:
 
 
 def types(queue: Queue) -> list[str]:
-    """The exceptions for which messages were given up."""
+    """Return the exceptions for which messages were given up."""
     return [copy.headers["NServiceBus.ExceptionInfo.ExceptionType"] for copy in queue.arrived()]
 
 

@@ -29,7 +29,7 @@ class Ledger:
 
 
 def every_attempt(immediate: int, delayed: int) -> Counter[tuple[str, int, int]]:
-    """Each body once in each attempt of each round."""
+    """Return the expected runs: each body once in each attempt of each round."""
     return Counter(
         (body, round_, attempt)
         for body in BODIES

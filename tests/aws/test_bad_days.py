@@ -26,7 +26,7 @@ GOOD, BAD = [f"good {number}" for number in range(6)], [f"bad {number}" for numb
 
 
 def bad_day(random: Random) -> list[Rule]:
-    """Each of the first calls of each operation fails with a chance of one half."""
+    """Return rules by which each of the first calls of each operation fails with a chance of one half."""
     return [
         Rule(operation, random.choice(FAULTS), calls=(number,))
         for operation in OPERATIONS

@@ -28,7 +28,7 @@ def succeed(message: Message) -> None:
 
 
 def batch_of(queue: Queue, size: int) -> dict[str, Any]:
-    """An event of more records than one receive gives, as a mapping with a batching window sends."""
+    """Return an event of more records than one receive gives, as a mapping with a batching window sends."""
     for number in range(size):
         queue.send(str(number))
     messages = [message for _ in range(ceil(size / 10)) for message in queue.receive()]

@@ -29,21 +29,21 @@ def copied(
     delay: float = 0,
     source: Queue = SOURCE,
 ) -> Copy | None:
-    """The copy of a record."""
+    """Return the copy of a record."""
     delivery = delivery_of(one, source, recoverability(), platform())
     forward = Forward(to, timedelta(seconds=delay), changes or {})
     return copy_of(delivery, forward, source=source, to=destination(to, source))
 
 
 def entry(one: dict[str, Any], changes: Mapping[str, str | None] | None = None, **more: Any) -> Entry:
-    """The entry of a copy that can be made."""
+    """Return the entry of a copy that can be made."""
     copy = copied(one, changes, **more)
     assert copy is not None
     return copy.entry
 
 
 def headers_in(entry: Entry) -> dict[str, str]:
-    """The headers in the one attribute of an entry."""
+    """Return the headers in the one attribute of an entry."""
     read: dict[str, str] = json.loads(entry["MessageAttributes"][HEADERS]["StringValue"])
     return read
 
@@ -141,7 +141,7 @@ FIFO = Queue("eu-west-1", "123456789012", "orders.fifo")
 
 
 def identity(one: dict[str, Any], to: str = "error.fifo", source: Queue = FIFO) -> str:
-    """The deduplication id of a record's copy."""
+    """Return the deduplication id of a record's copy."""
     found: str = entry(one, to=to, source=source)["MessageDeduplicationId"]
     return found
 

@@ -152,7 +152,7 @@ def test_clients_that_a_handler_keeps_between_invocations_find_their_event_loop(
 
 
 def plain(call: Callable[[Message], Awaitable[None]]) -> Callable[[Message], Awaitable[None]]:
-    """A plain function that returns a coroutine, as decorators make them."""
+    """Return a plain function that returns a coroutine, as decorators make them."""
 
     def handle(message: Message) -> Awaitable[None]:
         return call(message)

@@ -19,7 +19,7 @@ THAT_DATE = datetime(2026, 3, 4, 5, 6, 7, 89, tzinfo=UTC)
 
 
 def read(one: dict[str, Any], *, counter: Any = "native", redelivers_only: bool = False) -> Delivery:
-    """The delivery, with two immediate and two delayed retries."""
+    """Return the delivery, with two immediate and two delayed retries."""
     queue = queue_from_arn(one["eventSourceARN"])
     return delivery_of(one, queue, recoverability(2, 2), platform(counter, redelivers_only=redelivers_only))
 

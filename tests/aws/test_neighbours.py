@@ -143,7 +143,7 @@ class Life:
 
 
 def fates(killers: tuple[str, ...]) -> dict[str, str]:
-    """What becomes of each message, when all lie in one batch and the killers end the process whenever they run."""
+    """Return each message's end, when all are in one batch and the killers end the process whenever they run."""
     waiting, fate = {name: Life(name) for name in NAMES}, dict[str, str]()
     while waiting:
         for row in groups([life.delivered() for life in waiting.values()], fifo=False):
@@ -158,7 +158,7 @@ def fates(killers: tuple[str, ...]) -> dict[str, str]:
 
 
 def end(one: Delivery, killers: tuple[str, ...]) -> str:
-    """How one delivery ends."""
+    """Return how one delivery ends."""
     if is_unreported(one, "native", IMMEDIATE):
         return "error" if one.message.round == DELAYED else "next round"
     return "dies" if one.message.id in killers else "done"

@@ -21,7 +21,7 @@ def came(
     prior_attempts: int = 0,
     round_: int = 0,
 ) -> Delivery:
-    """A delivery of the message of that name, `held` since so many minutes."""
+    """Return a delivery of the message with that id, which is `held` for so many minutes."""
     return delivery(
         id=name,
         deliveries=deliveries,
@@ -33,7 +33,7 @@ def came(
 
 
 def order(*deliveries: Delivery, fifo: bool = False) -> list[list[str]]:
-    """The groups, by message id."""
+    """Return the groups, by message id."""
     return [[delivery.message.id for delivery in row] for row in groups(list(deliveries), fifo=fifo)]
 
 

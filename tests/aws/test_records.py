@@ -21,7 +21,7 @@ THAT_DATE = datetime(2026, 3, 4, 5, 6, 7, 89, tzinfo=UTC)
 
 
 def read(one: dict[str, Any]) -> Message:
-    """The message of a record."""
+    """Return the message of a record."""
     return delivery_of(one, QUEUE, recoverability(), platform()).message
 
 

@@ -37,17 +37,17 @@ def climb(orders: Queue, error: Queue, **sent: Any) -> tuple[Fails, Arrived]:
 
 
 def without_faults(headers: dict[str, str]) -> dict[str, str]:
-    """The headers but for what the failure says of itself."""
+    """Return the headers without those that describe the failure itself."""
     return {name: text for name, text in headers.items() if not name.startswith(FAULTS)}
 
 
 def failed(orders: Queue, **headers: str) -> dict[str, Any]:
-    """The headers of a message that failed in that queue."""
+    """Return the headers of a message that failed in that queue."""
     return {**headers, "NServiceBus.FailedQ": orders.name, "NServiceBus.TimeOfFailure": A_DATE}
 
 
 def attribute(text: str) -> dict[str, Any]:
-    """Our one attribute, as a sender writes it."""
+    """Return our attribute, as a sender writes it."""
     return {HEADERS: {"DataType": "String", "StringValue": text}}
 
 

@@ -19,13 +19,13 @@ INFO = "NServiceBus.ExceptionInfo."
 
 
 def size(copy: Arrived) -> int:
-    """Bytes of the body and of our one attribute."""
+    """Return the bytes of the body and of our attribute."""
     ours = len("NServiceBus.AmazonSQS.Headers") + len("String") + len(json.dumps(copy.headers))
     return len(copy.body.encode()) + ours
 
 
 def fail_at_length(message: Message) -> None:
-    """Fails with a long message, a long note and a deep stack."""
+    """Fail with a long message, a long note and a deep stack."""
 
     def dive(depth: int) -> None:
         if depth:

@@ -24,7 +24,7 @@ def mapping(orders: Queue, error: Queue, handler: Callable[[Message], Any], cont
 
 
 def failures(error: Queue) -> list[tuple[str, str]]:
-    """Body and exception type of what was given up."""
+    """Return body and exception type of the messages in the error queue."""
     kind = "NServiceBus.ExceptionInfo.ExceptionType"
     return sorted((copy.body, copy.headers[kind]) for copy in error.arrived())
 
@@ -35,7 +35,7 @@ def slow(message: Message) -> None:
 
 
 def stubborn(message: Message) -> None:
-    """Slow, and it takes no failure for an answer."""
+    """Work slowly, and swallow every failure."""
     end = monotonic() + 5
     while monotonic() < end:
         try:

@@ -27,7 +27,7 @@ def fail(message: Message) -> None:
 
 
 def to_no_queue(settings: Recoverability, context: ErrorContext) -> Action:
-    """A policy that moves some messages to what is no queue."""
+    """Return a policy that moves some messages to what is no queue."""
     return MoveToError(NO_QUEUE) if context.message.text == "bad" else default_policy(settings, context)
 
 

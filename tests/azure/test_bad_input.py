@@ -40,7 +40,7 @@ class Orders:
 
 
 def endpoint(handler: Any, settings: Recoverability | None = None, **parts: Any) -> ServiceBusEndpoint[Any]:
-    """An endpoint without retries, whose client is its own."""
+    """Return an endpoint without retries, with a client of its own."""
     return ServiceBusEndpoint(
         handler, settings or recoverability(0, 0), **{"queue": QUEUE, "connection": SETTING, **parts}
     )
@@ -58,7 +58,7 @@ def served(receiver: ServiceBusReceiver, serving: ServiceBusEndpoint[Any]) -> ty
 
 
 def once(act: Callable[[], None]) -> Callable[[], None]:
-    """Something that happens the first time alone."""
+    """Return a function that raises the first time alone."""
     left = [act]
     return lambda: left.pop()() if left else None
 

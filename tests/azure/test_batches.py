@@ -20,13 +20,13 @@ from recoverable.recovery.faults import EXCEPTION_MESSAGE
 
 
 def bad_ones_fail(message: Message) -> None:
-    """Fails for a body that says so."""
+    """Fail for a body that says so."""
     if message.text == "bad":
         raise Boom("it broke")
 
 
 def batch(*bodies: str, **told: Any) -> list[func.ServiceBusMessage]:
-    """Messages of these bodies."""
+    """Return messages of these bodies."""
     return trigger_messages(*({"body": body.encode(), **told} for body in bodies))
 
 

@@ -48,7 +48,7 @@ FAILURE_SIDE = {
 
 
 def printed(*missing: str) -> list[str]:
-    """What a fresh interpreter prints."""
+    """Return what a fresh interpreter prints."""
     program = PROGRAM.format(missing=missing)
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
     return ended.stdout.splitlines()

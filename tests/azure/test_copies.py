@@ -20,7 +20,7 @@ TO_ERROR = Forward(ERROR_QUEUE, NO_DELAY, {FAILED_QUEUE: QUEUE})
 
 
 def later(delay: float = 10, **changes: str | None) -> Forward:
-    """A delayed retry."""
+    """Return a delayed retry."""
     return Forward(QUEUE, seconds(delay), changes)
 
 
@@ -32,7 +32,7 @@ def copied(
     namespace: str = NAMESPACE,
     **told: Any,
 ) -> Copy:
-    """The copy of a trigger's message."""
+    """Return the copy of a trigger's message."""
     delivery = delivery_of(trigger_message(**told), queue, recoverability(), platform())
     return copy_of(delivery, forward or later(), namespace=namespace, now=NOW, ambiguous=ambiguous)
 
@@ -149,7 +149,7 @@ def test_no_copy_is_taken_for_anothers(parts: dict[str, Any]) -> None:
 
 
 def faults(**headers: str) -> Forward:
-    """A move to the error queue with these fault headers."""
+    """Return a move to the error queue with these fault headers."""
     return Forward(ERROR_QUEUE, NO_DELAY, {FAILED_QUEUE: QUEUE, EXCEPTION_TYPE: "Boom", **headers})
 
 

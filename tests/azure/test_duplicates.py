@@ -43,7 +43,7 @@ DEATHS = {
 
 @pytest.fixture(scope="module")
 def bus() -> Iterator[Bus]:
-    """Queues that detect duplicates and queues that do not, for each test its own, and the endpoint's client, which sends once more when a connection is lost."""
+    """Yield queues that detect duplicates and queues that do not, new for each test, and the endpoint's client, which sends once more when a connection is lost."""
     kinds = {"once": 24 * HOUR, "twice": None}
     names = [
         f"{kind} {use}"
@@ -73,7 +73,7 @@ def send(bus: Bus, queue: str, *ids: str) -> None:
 
 
 def receiver_of(bus: Bus, queue: str) -> ServiceBusReceiver:
-    """A receiver whose link stands, which is closed with all others."""
+    """Return a receiver whose link stands, which is closed with all others."""
     return bus.client.get_queue_receiver(queue).__enter__()
 
 
@@ -82,7 +82,7 @@ def error_queue(queue: str) -> str:
 
 
 def endpoint(bus: Bus, queue: str, settings: Recoverability, **parts: Any) -> ServiceBusEndpoint[Any]:
-    """An endpoint whose handler fails."""
+    """Return an endpoint whose handler fails."""
 
     def fail(message: Message) -> None:
         raise Boom(message.text)
@@ -117,7 +117,7 @@ def live(bus: Bus, receiver: ServiceBusReceiver, living: ServiceBusEndpoint[Any]
 
 
 def arrived(bus: Bus, queue: str) -> list[tuple[str, str]]:
-    """The messages in a queue's error queue, by their ids at their first sender's and their bodies."""
+    """Return the messages in a queue's error queue: the id that the first sender gave, and the body."""
     seen = bus.seen(error_queue(queue))
     return sorted((each.application_properties[MESSAGE_ID], each.body.decode()) for each in seen)
 

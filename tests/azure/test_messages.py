@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def delivered(*, counter: Counter = "native", body: bytes = BODY, **told: Any) -> Delivery:
-    """The message as a delivery on the builders' ladder, with two immediate retries."""
+    """Return the message as a delivery on the builders' ladder, with two immediate retries."""
     return delivery_of(trigger_message(body, **told), QUEUE, recoverability(), platform(counter))
 
 

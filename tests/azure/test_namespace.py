@@ -35,7 +35,7 @@ class Orders:
 
 
 def endpoint(handler: Any, settings: Recoverability | None = None, **parts: Any) -> ServiceBusEndpoint[Any]:
-    """An endpoint with one immediate and one delayed retry, whose client is its own."""
+    """Return an endpoint with one immediate and one delayed retry, with a client of its own."""
     settings = settings or recoverability(1, 1, time_increase=seconds(1))
     return ServiceBusEndpoint(handler, settings, **{"queue": QUEUE, "connection": SETTING, **parts})
 

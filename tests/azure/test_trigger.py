@@ -25,7 +25,7 @@ async def place_order(message: Message) -> None:
 
 
 def function_of(called: ServiceBusEndpoint[Any]) -> Function:
-    """The one function of an app with the endpoint's blueprint."""
+    """Return the one function of an app with the endpoint's blueprint."""
     app = func.FunctionApp()
     app.register_functions(called.blueprint())
     [function] = app.get_functions()
@@ -33,7 +33,7 @@ def function_of(called: ServiceBusEndpoint[Any]) -> Function:
 
 
 def bindings(called: ServiceBusEndpoint[Any]) -> Any:
-    """The bindings as the worker tells them to the host."""
+    """Return the bindings as the worker reports them to the host."""
     return json.loads(function_of(called).get_function_json())["bindings"]
 
 

@@ -24,7 +24,7 @@ ONCE = dict.fromkeys(GOOD, 1)
 
 @contextmanager
 def running(**parameters: str) -> Iterator[World]:
-    """The template's functions at work."""
+    """Yield the template's functions at work."""
     template, seen = Path(__file__).with_name("template.yaml"), list[Entry]()
     settings = {"visibility_timeout": LONG, "parameters": parameters}
     with LocalAws.from_template(template, observe=seen.append, **settings) as host:
@@ -32,19 +32,19 @@ def running(**parameters: str) -> Iterator[World]:
 
 
 def runs(world: World) -> list[str]:
-    """What the handlers were called with, in order."""
+    """Return what the handlers were called with, in order."""
     lines = [line.line for line in world.host.function_log]
     return [line.removeprefix("RUN ") for line in lines if line.startswith("RUN ")]
 
 
 def awaited_runs(world: World, count: int) -> list[str]:
-    """The same, when there are so many at least: the log comes by another way than the answer."""
+    """Wait until there are at least so many, and return them: the log comes by another way than the answer."""
     world.host.run_until(lambda: len(runs(world)) >= count, deadline=DEADLINE)
     return runs(world)
 
 
 def exception_types(messages: list[QueuedMessage]) -> dict[str, str]:
-    """Why each message lies in the error queue, by body."""
+    """Return the exception type of each message in the error queue, by body."""
     found = {message.body: json.loads(message.attributes["NServiceBus.AmazonSQS.Headers"]) for message in messages}
     return {body: headers["NServiceBus.ExceptionInfo.ExceptionType"] for body, headers in found.items()}
 

@@ -49,7 +49,7 @@ def endpoint(limit: RateLimit | None = None) -> SqsEndpoint:
 
 
 def counted(log: Log) -> list[tuple[str, str]]:
-    """The lines that the metric counts: who wrote them, and about which message."""
+    """Return the lines that the metric counts: who wrote them, and about which message."""
     return [(line["logger"], line["message_id"]) for line in log.found(PATTERN)]
 
 

@@ -41,7 +41,7 @@ ERROR: Line = (
 
 
 def delayed(by: str) -> Line:
-    """The line of a delayed retry."""
+    """Return the line of a delayed retry."""
     text = f"Delayed Retry will reschedule message 'm-1' after a delay of {by} because of an exception:"
     return ("recoverable.delayed_retry", "WARNING", text)
 
@@ -52,12 +52,12 @@ def _everything_is_logged(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def lines(caplog: pytest.LogCaptureFixture) -> list[Line]:
-    """The log as logger, level and text."""
+    """Return the log as logger, level and text."""
     return [(record.name, record.levelname, record.getMessage()) for record in caplog.records]
 
 
 def answering(action: Action) -> Recoverability:
-    """A policy that always answers so."""
+    """Return a policy that always gives this answer."""
     return recoverability(policy=lambda settings, context: action)
 
 

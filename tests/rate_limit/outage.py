@@ -36,7 +36,7 @@ class Database:
         self.placed: list[str] = []
 
     def begin(self, away: timedelta) -> None:
-        """An outage begins now."""
+        """Begin an outage now."""
         self._over = self._world.now + away
 
     def __call__(self, message: Message) -> None:
@@ -63,7 +63,7 @@ def serve(world: World, handler: Handler, settings: Recoverability, *, instances
 def outage(
     world: World, limit: RateLimit | None, *, orders: int = 50, instances: int = 1
 ) -> tuple[Database, list[str]]:
-    """The database when all is over, and the orders that were sent."""
+    """Let an outage happen. Return the database at the end, and the orders that were sent."""
     database = Database(world)
     serve(world, database, SHORT.__replace__(rate_limit=limit), instances=instances)
     sent = [world.send(QUEUE, "a card") for _ in range(orders)]

@@ -48,7 +48,7 @@ class VirtualStore(MemoryCircuit):
         return super().compare_and_set(seen, circuit, switch)
 
     def circuit(self) -> Circuit:
-        """What it holds, as nobody's call."""
+        """Return what it holds, without counting a call."""
         return super().read().circuit
 
     def _in_trouble(self) -> bool:

@@ -43,13 +43,13 @@ class Broken(Store):
 
 
 def limiter(limit: RateLimit, clock: Clock, *unrecoverable: type[Exception]) -> Limiter:
-    """The limiter of an endpoint with these settings."""
+    """Return the limiter of an endpoint with these settings."""
     settings = recoverability().__replace__(failed=Failed(None, unrecoverable))
     return limiter_for("endpoint", limit, settings, Environment(None, clock, nullcontext), may_defer=True)
 
 
 def failing(through: Limiter, error: BaseException, number: int = 1) -> timedelta | None:
-    """How long a message waits whose attempt failed so."""
+    """Return how long a message waits whose attempt failed with this exception."""
     return through.failed(delivery(id=f"m-{number}"), error)
 
 

@@ -168,7 +168,7 @@ def test_a_prober_that_dies_is_waited_for_no_longer_than_its_lease() -> None:
 
 
 def two(calls: Calls, clock: Clock, store: Store, *, failures: int = 2) -> tuple[Instance, Instance]:
-    """Two instances that share a store."""
+    """Return two instances that share a store."""
     limit = calls.limit(failures, store=store)
     return Instance(limit, clock), Instance(limit, clock)
 

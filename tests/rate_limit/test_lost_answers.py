@@ -74,7 +74,7 @@ class Slow(Store):
 
 
 def two(calls: Calls, clock: Clock, store: Store) -> tuple[Instance, Instance]:
-    """Two instances that share a store."""
+    """Return two instances that share a store."""
     limit = calls.limit(1, store=store)
     return Instance(limit, clock), Instance(limit, clock)
 

@@ -48,7 +48,7 @@ class Ended:
 
 @cache
 def ended(cloud: str) -> Ended:
-    """An outage on this cloud, to its end."""
+    """Let an outage happen on this cloud, and return its end."""
     world, calls = CLOUDS[cloud](), list[str]()
     store, began = VirtualStore(world), world.now
     database, sent = outage(world, shared(store, calls), orders=ORDERS, instances=INSTANCES)
@@ -56,7 +56,7 @@ def ended(cloud: str) -> Ended:
 
 
 def shared(store: VirtualStore, calls: list[str]) -> RateLimit:
-    """A limit for all instances, whose callbacks are noted."""
+    """Return a limit for all instances, whose callbacks are noted."""
     return RateLimit(
         FAILURES,
         timedelta(seconds=WAIT),
@@ -68,7 +68,7 @@ def shared(store: VirtualStore, calls: list[str]) -> RateLimit:
 
 @pytest.fixture(params=CLOUDS)
 def after(request: pytest.FixtureRequest) -> Ended:
-    """The end of an outage on each cloud."""
+    """Let an outage happen on each cloud, and return its end."""
     return ended(request.param)
 
 

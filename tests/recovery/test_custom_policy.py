@@ -77,7 +77,7 @@ def test_it_sees_how_far_the_message_has_climbed() -> None:
 
 
 def remembering(settings_seen: list[Recoverability], contexts_seen: list[ErrorContext]) -> Policy:
-    """The default policy, which also keeps what it was asked."""
+    """Return a policy that is the default one, and keeps the contexts that it was given."""
 
     def policy(settings: Recoverability, context: ErrorContext) -> Action:
         settings_seen.append(settings)
@@ -109,7 +109,7 @@ class Unshowable:
 
 
 async def asynchronous(settings: Recoverability, context: ErrorContext) -> Action:
-    """What a policy must not be; hidden behind a lambda, only its answer shows it."""
+    """Return a coroutine, as no policy may; behind a lambda, only its answer shows it."""
     return ImmediateRetry()
 
 
@@ -147,7 +147,7 @@ class Unspeakable(Exception):
 
 
 def raising(error: BaseException) -> Any:
-    """A function of anything that raises."""
+    """Return a function that raises, whatever it is given."""
 
     def function(*_: object) -> Any:
         raise error

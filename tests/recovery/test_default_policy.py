@@ -111,7 +111,7 @@ def test_the_defaults_make_24_attempts() -> None:
 
 
 def attempts_made(settings: Recoverability) -> int:
-    """How often a message that always fails is tried before it moves to the error queue."""
+    """Return how often a message that always fails is tried before it moves to the error queue."""
     attempts, failures, retries = 1, 1, 0
     while True:
         match default_policy(settings, error_context(failures=failures, retries=retries)):

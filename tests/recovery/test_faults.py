@@ -19,7 +19,7 @@ INFO = "NServiceBus.ExceptionInfo."
 
 
 def faults(exception: BaseException) -> dict[str, str]:
-    """The headers about the exception itself, by the rest of their names."""
+    """Return the headers about the exception itself, by the rest of their names."""
     every = fault_headers(exception, queue="orders", platform=platform(), now=NOW)
     return {
         name.removeprefix(INFO): text
@@ -29,7 +29,7 @@ def faults(exception: BaseException) -> dict[str, str]:
 
 
 def raised(exception: BaseException, cause: BaseException | None = None) -> BaseException:
-    """The exception with a traceback."""
+    """Return the exception with a traceback."""
     try:
         raise exception from cause
     except BaseException as caught:  # noqa: BLE001  # given back
@@ -72,7 +72,7 @@ class Liar(Odd):
 
     @__class__.setter
     def __class__(self, value: Any) -> None:
-        """What cannot be."""
+        """Do nothing."""
 
 
 class WithHelp(Odd):
@@ -132,7 +132,7 @@ def test_where_it_was_raised_is_the_source() -> None:
 
 
 def chained(*, suppressed: bool = False) -> BaseException:
-    """An exception raised while another one was handled."""
+    """Return an exception raised while another one was handled."""
     try:
         try:
             raise KeyError("code")
@@ -145,7 +145,7 @@ def chained(*, suppressed: bool = False) -> BaseException:
 
 
 def circle() -> BaseException:
-    """Two exceptions that caused each other."""
+    """Return two exceptions that caused each other."""
     first, second = Odd("first"), ValueError("second")
     first.__cause__, second.__cause__ = second, first
     return first
@@ -210,7 +210,7 @@ def test_data_is_told(data: Any, told: dict[str, str]) -> None:
 
 
 def noted(*notes: Any) -> BaseException:
-    """An exception with notes, of any kind."""
+    """Return an exception with notes, of any kind."""
     exception = Odd("odd")
     exception.__notes__ = list(notes)
     return exception

@@ -23,13 +23,13 @@ FRAME = re.compile(
 
 
 def trace(exception: BaseException) -> str:
-    """The stack trace of the exception."""
+    """Return the stack trace of the exception."""
     headers = fault_headers(exception, queue="orders", platform=platform(), now=NOW)
     return headers["NServiceBus.ExceptionInfo.StackTrace"]
 
 
 def failure(function: Callable[[], object]) -> BaseException:
-    """What the function raises."""
+    """Return what the function raises."""
     try:
         function()
     except BaseException as error:  # noqa: BLE001  # given back
@@ -38,17 +38,17 @@ def failure(function: Callable[[], object]) -> BaseException:
 
 
 def charge() -> None:
-    """Raises."""
+    """Raise."""
     raise Boom("card declined")
 
 
 def place_order() -> None:
-    """Raises what it calls raises."""
+    """Raise what the function that it calls raises."""
     charge()
 
 
 def pay() -> None:
-    """Raises because of what it calls."""
+    """Raise because of what it calls."""
     try:
         charge()
     except Boom as error:
@@ -56,13 +56,13 @@ def pay() -> None:
 
 
 def line_of(function: Callable[[], None], offset: int) -> int:
-    """A line of the function, from its `def`."""
+    """Return a line of the function, from its `def`."""
     assert isinstance(function, FunctionType)
     return function.__code__.co_firstlineno + offset
 
 
 def at(function: Callable[[], None], offset: int) -> str:
-    """The line that a frame of the function has in the trace."""
+    """Return the line that a frame of the function has in the trace."""
     assert isinstance(function, FunctionType)
     return f"   at {__name__}.{function.__name__}() in {HERE}:line {line_of(function, offset)}"
 
@@ -158,7 +158,7 @@ def test_every_member_of_a_group_is_told() -> None:
 
 
 def line_of_call() -> int:
-    """The line where `failure` calls its function."""
+    """Return the line where `failure` calls its function."""
     lines = Path(HERE).read_text(encoding="utf-8").splitlines()
     return lines.index("        function()") + 1
 

@@ -31,7 +31,7 @@ def main() -> int:
 
 
 def read_arguments() -> Namespace:
-    """What was asked for."""
+    """Return what the command line asks for."""
     parser = ArgumentParser(prog="make soak", description=__doc__)
     parser.add_argument("--cloud", choices=list(CLOUDS), help="both when not given")
     parser.add_argument("--quick", action="store_true", help="few messages, many of which fail: as in `make test`")

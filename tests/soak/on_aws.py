@@ -63,11 +63,11 @@ class Aws:
             assert len(answer["Successful"]) == len(entries), answer
 
     def left(self) -> int:
-        """How many messages the queue holds."""
+        """Return how many messages the queue holds."""
         return self._orders.depth().total
 
     def set_aside(self) -> list[SetAside]:
-        """What lies in the error queue."""
+        """Return what lies in the error queue."""
         return [_set_aside(message) for message in _all(self._errors)]
 
 

@@ -73,11 +73,11 @@ class Azure:
                 sender.send_messages([ServiceBusMessage(body) for body in bodies[start : start + _BATCH]])
 
     def left(self) -> int:
-        """How many messages the queue holds."""
+        """Return how many messages the queue holds."""
         return self._namespace.queue(QUEUE).depth().total
 
     def set_aside(self) -> list[SetAside]:
-        """What lies in the error queue."""
+        """Return what lies in the error queue."""
         return [_set_aside(message) for message in self._namespace.queue(ERROR_QUEUE).messages()]
 
     def _drop_all(self, _: random.Random) -> bool:

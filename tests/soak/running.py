@@ -23,16 +23,16 @@ class Cloud(Protocol):
 
     @property
     def pranks(self) -> Mapping[str, Prank]:
-        """What can go wrong with it."""
+        """Return what can go wrong with it."""
 
     def send(self, bodies: Sequence[str]) -> None:
         """Send messages."""
 
     def left(self) -> int:
-        """How many messages the queue holds, hidden, locked and scheduled ones too."""
+        """Return how many messages the queue holds, hidden, locked and scheduled ones too."""
 
     def set_aside(self) -> list[SetAside]:
-        """What lies in the error queue."""
+        """Return what lies in the error queue."""
 
 
 Begin = Callable[[Path], AbstractContextManager[Cloud]]

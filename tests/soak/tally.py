@@ -43,23 +43,23 @@ class Tally:
 
     @property
     def lost(self) -> list[int]:
-        """The messages that were neither processed nor set aside: there are to be none."""
+        """Return the messages that were neither processed nor set aside: there are to be none."""
         return [number for number in range(len(self.deeds)) if not self._ends(number)]
 
     @property
     def duplicates(self) -> int:
-        """Ends beyond the first: processed again, set aside again, or both."""
+        """Count ends beyond the first: processed again, set aside again, or both."""
         return sum(self._ends(number) - 1 for number in range(len(self.deeds)) if self._ends(number))
 
     @property
     def extra_runs(self) -> int:
-        """Runs of handlers beyond those that the messages' own deeds take."""
+        """Count runs of handlers beyond those that the messages' own deeds take."""
         expected = (DEEDS[deed].runs for deed in self.deeds)
         return sum(max(0, self.runs[number] - runs) for number, runs in enumerate(expected))
 
     @property
     def convicted(self) -> int:
-        """Messages in the error queue alone that would have succeeded."""
+        """Return how many messages are in the error queue alone though they would have succeeded."""
         innocent = [number for number, deed in enumerate(self.deeds) if not DEEDS[deed].hopeless]
         return sum(self.aside[number] > 0 and not self.processed[number] for number in innocent)
 
@@ -67,7 +67,7 @@ class Tally:
         return self.processed[number] + self.aside[number]
 
     def table(self) -> str:
-        """All that there is to tell, a line each."""
+        """Return the figures, a line each."""
         lines = {
             "messages": len(self.deeds),
             **{f"  of which one {deed}": count for deed, count in Counter(self.deeds).items()},

@@ -21,7 +21,7 @@ MESSAGES = 10_000
 def cells(
     clouds: Sequence[str], ways: Sequence[str], instances: Sequence[int], messages: int, minutes: float
 ) -> Iterator[Cell]:
-    """The cells of the table, in its order."""
+    """Yield the cells of the table, in its order."""
     for cloud in clouds:
         for name, way in WAYS.items():
             if cloud in way.clouds and name in ways:

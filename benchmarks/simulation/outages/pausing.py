@@ -40,7 +40,7 @@ class VirtualTrigger:
         self.queue_arn = world._existing(QUEUE).settings.arn
 
     def mark(self) -> str | None:
-        """The mark."""
+        """Return the mark."""
         return self._mark or None
 
     def set_mark(self, now: datetime) -> None:
@@ -52,7 +52,7 @@ class VirtualTrigger:
         self._mark = "" if self._mark == mark else self._mark
 
     def mapping(self) -> Mapping:
-        """The mapping."""
+        """Return the mapping."""
         return Mapping("mapping", self._state)
 
     def enable(self, _mapping: Mapping) -> None:
@@ -85,7 +85,7 @@ class ProbeQueue:
         self._client = client
 
     def receive(self) -> Any | None:
-        """One order."""
+        """Receive one order."""
         everything = {"MessageSystemAttributeNames": ["All"], "MessageAttributeNames": ["All"]}
         found = self._client.receive_message(QueueUrl=QUEUE, MaxNumberOfMessages=1, **everything)
         return next(iter(found.get("Messages", ())), None)
@@ -96,7 +96,7 @@ class ProbeQueue:
 
 
 def pause_of(world: SqsWorld, store: SharedCircuit) -> PauseTrigger:
-    """What pauses the trigger of the orders."""
+    """Return what pauses the trigger of the orders."""
     trigger = VirtualTrigger(world)
     return PauseTrigger(
         cast("DynamoDbCircuit", store),

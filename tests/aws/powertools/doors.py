@@ -49,7 +49,7 @@ class Shop:
 
 
 def powertools_function(record_handler: Callable[..., Any], processor: BasePartialBatchProcessor) -> Endpoint:
-    """A Lambda handler as Powertools' documentation has it."""
+    """Return a Lambda handler as Powertools' documentation has it."""
 
     def handler(event: dict[str, Any], context: Any) -> Any:
         return process_partial_response(
@@ -60,7 +60,7 @@ def powertools_function(record_handler: Callable[..., Any], processor: BaseParti
 
 
 def function(door: str, shop: Shop, recoverability: Recoverability, **settings: Any) -> Endpoint:
-    """The Lambda handler behind one of the doors."""
+    """Return a Lambda handler: our endpoint, or Powertools' processor."""
     if door == ENDPOINT:
         return sqs_endpoint(shop.by_message, recoverability, **settings)
     return powertools_function(shop.by_record, RecoverableBatchProcessor(recoverability, **{**PATIENT, **settings}))

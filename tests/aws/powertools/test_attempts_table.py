@@ -14,14 +14,14 @@ VARIES = ("MessageId", "TimeSent", "TimeOfFailure", "StackTrace")  # which messa
 
 
 def constant(copy: Arrived) -> Arrived:
-    """The copy without what differs from message to message."""
+    """Return the copy without what differs from message to message."""
     return copy._replace(headers={name: text for name, text in copy.headers.items() if not name.endswith(VARIES)})
 
 
 def climbed(
     door: str, orders: Queue, error: Queue, *, immediate: int, delayed: int, counter: str
 ) -> tuple[Counter[tuple[str, int, int]], list[Arrived]]:
-    """What the handler was given for one message that fails and one that passes, and what reached the error queue."""
+    """Return what the handler was given for one message that fails and one that passes, and what reached the error queue."""
     shop = Shop()
     endpoint = function(door, shop, ladder(error, immediate=immediate, delayed=delayed), counter=counter)
     orders.send("fails")

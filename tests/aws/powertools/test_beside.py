@@ -53,26 +53,26 @@ class Shop:
         self.by_message(message)
 
     def door(self, door: str) -> Endpoint:
-        """The bare Lambda handler."""
+        """Return the bare Lambda handler."""
         settings: Any = {"recoverability": ladder("error"), "client": RecordingClient().as_client()}
         if door == ENDPOINT:
             return SqsEndpoint(self.by_message, **settings)
         return powertools_function(self.by_record, RecoverableBatchProcessor(**settings))
 
     def decorated(self, handler: Any) -> Any:
-        """The handler under the three decorators that Powertools' documentation stacks."""
+        """Return the handler under the three decorators that Powertools' documentation stacks."""
         traced: Any = self.tracer.capture_lambda_handler(handler)
         measured: Any = self.metrics.log_metrics(traced)
         return self.logger.inject_lambda_context(measured)
 
     def logged(self) -> list[dict[str, Any]]:
-        """What the logger wrote."""
+        """Return what the logger wrote."""
         return [json.loads(line) for line in self.lines.getvalue().splitlines()]
 
 
 @pytest.fixture
 def our_log() -> Iterator[logging.Logger]:
-    """The package's logger, given back as it was."""
+    """Yield the package's logger, and restore it at the end."""
     ours = logging.getLogger("recoverable")
     before = ours.handlers[:], ours.level, ours.propagate
     yield ours
@@ -159,7 +159,7 @@ def test_x_ray_hears_of_each_message_and_of_the_function(door: str, heard: list[
 
 
 def as_on_lambda(port: int) -> dict[str, str]:
-    """The variables that Lambda sets, and the daemon's address."""
+    """Return the variables that Lambda sets, and the daemon's address."""
     trace = f"Root=1-5e1b4151-5ac6c58239c1e5b4a1b2c3d4;Parent={LAMBDA_S_OWN};Sampled=1"
     lambda_ = {"LAMBDA_TASK_ROOT": str(TESTS), "_X_AMZN_TRACE_ID": trace}
     return {**os.environ, **lambda_, "AWS_XRAY_DAEMON_ADDRESS": f"127.0.0.1:{port}"}

@@ -39,7 +39,7 @@ class Told(RecoverableBatchProcessor):
 
 
 def place(record: SQSRecord) -> str:
-    """A record handler: good orders pass."""
+    """Return a record handler: good orders pass."""
     if record.body != "good":
         raise ValueError("no")
     return "placed"

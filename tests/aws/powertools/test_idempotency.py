@@ -25,7 +25,7 @@ INVOCATION = 2.0
 
 @pytest.fixture
 def store(sqs: str) -> Iterator[DynamoDBPersistenceLayer]:
-    """Powertools' store, in a table of a local DynamoDB."""
+    """Yield Powertools' store, in a table of a local DynamoDB."""
     keys = {name.lower(): value for name, value in CREDENTIALS.items()}
     client = boto3.client("dynamodb", endpoint_url=sqs, region_name=REGION, **keys)  # type: ignore[call-overload]  # the two keys
     name = f"idempotency-{uuid4().hex[:12]}"
@@ -64,11 +64,11 @@ class Bank:
         self.by_message(message)
 
     def key(self, message: Message) -> str:
-        """What it is idempotent by."""
+        """Return the key that it is idempotent by."""
         return message.id
 
     def function(self, door: str, recoverability: Recoverability) -> Endpoint:
-        """The Lambda handler, which tells Powertools how long its invocations last."""
+        """Return the Lambda handler, from which Powertools learns how long invocations last."""
         processor = RecoverableBatchProcessor(recoverability, **PATIENT)
         doors: dict[str, Endpoint] = {
             ENDPOINT: sqs_endpoint(self.by_message, recoverability),

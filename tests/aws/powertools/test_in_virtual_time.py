@@ -19,7 +19,7 @@ Runs = list[timedelta]
 
 
 def native(ladder: Recoverability, fail: Callable[[], None]) -> Callable[..., Any]:
-    """Our own door."""
+    """Return our own endpoint."""
 
     def handle(message: Message) -> None:
         fail()
@@ -28,7 +28,7 @@ def native(ladder: Recoverability, fail: Callable[[], None]) -> Callable[..., An
 
 
 def powertools(ladder: Recoverability, fail: Callable[[], None]) -> Callable[..., Any]:
-    """Powertools' door."""
+    """Return Powertools' processor."""
     processor = RecoverableBatchProcessor(ladder)
 
     def handle(record: SQSRecord) -> None:
@@ -38,7 +38,7 @@ def powertools(ladder: Recoverability, fail: Callable[[], None]) -> Callable[...
 
 
 def times_of_attempts(door: Callable[..., Any], ladder: Recoverability) -> Runs:
-    """When the handler ran, from the beginning of the world, until its message lay in the error queue."""
+    """Return when the handler ran, in seconds from the world's beginning, until its message was in the error queue."""
     world, runs = SqsWorld(), Runs()
     began = world.now
 

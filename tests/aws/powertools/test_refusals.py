@@ -20,15 +20,15 @@ from recoverable.aws.powertools import RecoverableBatchProcessor
 
 
 def place(record: Any) -> None:
-    """A record handler that passes."""
+    """Succeed, as a record handler."""
 
 
 async def place_later(record: Any) -> None:
-    """What Powertools' asynchronous processor takes."""
+    """Succeed, as a handler of Powertools' asynchronous processor."""
 
 
 def place_one_by_one(record: Any) -> Iterator[None]:
-    """Calling this runs nothing."""
+    """Yield, as a generator: calling it runs nothing."""
     yield
 
 
@@ -137,7 +137,7 @@ def test_it_is_a_batch_processor_of_powertools() -> None:
 
 
 def said(program: str) -> tuple[int, str]:
-    """How a program ended, and the last line that it wrote."""
+    """Return how a program ended, and the last line that it wrote."""
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
     return done.returncode, (done.stdout + done.stderr).strip().splitlines()[-1]
 

@@ -40,14 +40,14 @@ def end(door: str, context: Any, *records: Record, **settings: Any) -> End:
 
 
 def copy(entry: dict[str, Any]) -> dict[str, Any]:
-    """The headers and the delay of a copy; no stack trace, which tells one door from the other."""
+    """Return the headers and the delay of a copy, without the stack trace, which differs between endpoint and processor."""
     headers = json.loads(entry["MessageAttributes"][HEADERS]["StringValue"])
     headers.pop(STACK_TRACE, None)
     return {**headers, "delay": entry["DelaySeconds"], "body": entry["MessageBody"]}
 
 
 def again(body: str, number: int, deliveries: int = 2) -> Record:
-    """A record that was delivered before."""
+    """Return a record that was delivered before."""
     return record(body, message_id=f"native-{number}", deliveries=deliveries)
 
 

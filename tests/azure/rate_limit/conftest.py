@@ -26,7 +26,7 @@ KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr
 
 
 def installed() -> Path:
-    """Azurite's table service, as the lock file has it; what npm left unfinished is done again."""
+    """Return Azurite's table service, as the lock file has it; install it again when npm left it unfinished."""
     wanted, done = HERE / "package-lock.json", INSTALLED / "done.json"
     if not done.exists() or done.read_bytes() != wanted.read_bytes():
         INSTALLED.mkdir(exist_ok=True)
@@ -41,7 +41,7 @@ def installed() -> Path:
 
 @pytest.fixture(scope="session")
 def azurite() -> Iterator[str]:
-    """The connection string of an account in a table storage that remembers nothing."""
+    """Yield the connection string of an account in a table storage that remembers nothing."""
     if shutil.which("npm") is None:
         pytest.skip("npm is not there to install Azurite with: the circuit in table storage is not tested")
     port = free_port()

@@ -20,7 +20,7 @@ CREATE, UPDATE = "POST", "PUT"
 
 
 def circuit(connection: str, table: str, *, tries: int) -> TableCircuit:
-    """A circuit whose client makes each call so many times at most, with patience for a machine that others use too."""
+    """Return a circuit whose client makes each call so many times at most, with patience for a machine that others use too."""
     client = TableClient.from_connection_string(connection, table, retry_total=tries - 1, retry_backoff_factor=0)
     return TableCircuit(table, "orders", client=client, patience=seconds(5))
 

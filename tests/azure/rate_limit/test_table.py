@@ -24,12 +24,12 @@ on_azurite = [pytest.mark.slow, pytest.mark.xdist_group("azurite"), pytest.mark.
 
 @pytest.fixture
 def table(azurite: str) -> TableClient:
-    """A client of a table that is not there yet."""
+    """Return a client of a table that is not there yet."""
     return TableClient.from_connection_string(azurite, f"circuits{uuid4().hex}")
 
 
 def circuit(table: TableClient, name: str = "orders") -> TableCircuit:
-    """A circuit in a table, with patience for a machine that others use too."""
+    """Return a circuit in a table, with patience for a machine that others use too."""
     return TableCircuit(table.table_name, name, client=table, patience=seconds(5))
 
 
@@ -40,7 +40,7 @@ class TestTableCircuit(CircuitContract):
 
     @pytest.fixture
     def new_store(self, table: TableClient) -> NewStore:
-        """Stores of one new circuit."""
+        """Return a function that makes stores of one new circuit."""
         return lambda: circuit(table)
 
 
@@ -94,7 +94,7 @@ SILENT = "DefaultEndpointsProtocol=http;AccountName=shop;AccountKey=a2V5;TableEn
 
 @pytest.fixture
 def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
-    """A storage account that takes connections and never answers."""
+    """Yield a storage account that takes connections and never answers."""
     with closing(socket.create_server(("127.0.0.1", 0))) as server:
         monkeypatch.setenv("AzureWebJobsStorage", SILENT.format(server.getsockname()[1]))  # as above
         table_client.cache_clear()

@@ -27,7 +27,7 @@ BY_KEY = "ServiceBusClient.from_connection_string({!r})"
 
 @pytest.fixture
 def bus() -> Iterator[ServiceBusNamespace]:
-    """A namespace with the queues of the template."""
+    """Yield a namespace with the queues of the template."""
     with namespace(DEPLOYED) as running:
         yield running
 
@@ -61,7 +61,7 @@ def given_up(bus: ServiceBusNamespace) -> None:
 
 
 def seen(message: SeenMessage) -> tuple[object, ...]:
-    """A message's body and properties, and whether its id is one that it had before."""
+    """Return a message's body and properties, and whether its id is one that it had before."""
     return message.body, dict(message.application_properties), message.message_id in {"first", "second"}
 
 

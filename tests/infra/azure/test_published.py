@@ -29,7 +29,7 @@ BINDING = {
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The published tree, built."""
+    """Return the published tree, built."""
     folder = tmp_path_factory.mktemp("published") / "wwwroot"
     publish(folder)
     build(folder, folder.with_name("wheels"))
@@ -37,14 +37,14 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def app_settings(**changed: str) -> dict[str, str]:
-    """The template's settings without its connection."""
+    """Return the template's settings without its connection."""
     settings: dict[str, str] = DEPLOYED.properties("settings")
     return {name: value for name, value in settings.items() if not name.startswith("ServiceBus__")} | changed
 
 
 @pytest.fixture(scope="module")
 def worker(app: Path) -> Iterator[Worker]:
-    """Microsoft's worker with the app in it."""
+    """Yield Microsoft's worker with the app in it."""
     with Worker(app, settings=app_settings()) as running:
         yield running
 
@@ -93,11 +93,11 @@ def test_orders_are_placed_tried_again_and_given_up_on_the_queues_of_the_templat
 
 
 def placed(host: LocalFunctions) -> set[str]:
-    """The orders that the log says are placed."""
+    """Return the orders that are placed, as the log says."""
     return {found for line in host.function_log for found in re.findall(r"order (\S+) is placed", line.line)}
 
 
 def reason(order: SeenMessage) -> tuple[object, ...]:
-    """Of an order in the error queue: the card, where it failed, and why."""
+    """Return the card of an order in the error queue, where it failed, and why."""
     names = ("NServiceBus.FailedQ", "NServiceBus.ExceptionInfo.ExceptionType")
     return json.loads(order.body)["card"], *(order.application_properties[name] for name in names)

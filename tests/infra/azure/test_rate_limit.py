@@ -27,7 +27,7 @@ DOWN = Boom("the bank does not answer")
 
 
 def limit_under(deployed: Deployment, monkeypatch: pytest.MonkeyPatch) -> RateLimit | None:
-    """The example's rate limit under the deployment's app settings."""
+    """Return the example's rate limit under the deployment's app settings."""
     for name, setting in deployed.properties("settings").items():
         monkeypatch.setenv(name, setting)
     example: Any = run_path(str(ROOT / "functions" / "azure" / "orders_endpoint.py"))["orders"]
@@ -59,7 +59,7 @@ def test_a_card_that_is_declined_says_nothing_about_the_bank(monkeypatch: pytest
 
 
 def counts(line: str) -> bool:
-    """Whether the alert's query counts a line of the log."""
+    """True if the alert's query counts a line of the log."""
     [begins] = re.findall(r'startswith "([^"]+)"', CRITERION["query"])
     [has] = re.findall(r'has "([^"]+)"', CRITERION["query"])
     return line.startswith(begins) and has in line

@@ -32,7 +32,7 @@ def wheels_for(requirements: list[str], folder: Path) -> None:
 
 
 def applies(requirement: Requirement, extras: set[str]) -> bool:
-    """Whether a requirement is one here, with these extras."""
+    """True if a requirement is one here, with these extras."""
     marker = requirement.marker
     return marker is None or any(marker.evaluate({"extra": extra}) for extra in ("", *extras))
 
