@@ -90,7 +90,7 @@ def test_what_a_handler_raises_passes() -> None:
         alarm.call(PATIENCE, failing, None)
 
 
-def test_after_the_handler_the_alarm_rings_unheard() -> None:
+def test_after_the_handler_the_timer_s_signal_is_ignored() -> None:
     with Deadline() as alarm:
         alarm.call(SOON, lambda _: None, None)
         busy_until(time.monotonic() + 3 * SOON)
@@ -137,7 +137,7 @@ def ours() -> Iterator[list[int]]:
 
 
 @pytest.mark.parametrize("fails", [True, False], ids=["after a failure", "after a success"])
-def test_the_signal_and_its_timer_go_back_to_whoever_had_them(ours: list[int], fails: bool) -> None:  # noqa: FBT001  # the table's column
+def test_the_signal_handler_and_the_timer_of_before_are_restored(ours: list[int], fails: bool) -> None:  # noqa: FBT001  # the table's column
     before = signal.getsignal(signal.SIGALRM)
 
     with suppress(Boom), Deadline() as alarm:
@@ -162,7 +162,7 @@ def test_a_timer_that_should_have_rung_meanwhile_rings_afterwards(ours: list[int
     assert ours == [signal.SIGALRM]
 
 
-def test_without_a_time_limit_signal_and_timer_are_left_alone(ours: list[int]) -> None:
+def test_without_a_time_limit_signal_and_timer_are_not_changed(ours: list[int]) -> None:
     before = signal.getsignal(signal.SIGALRM)
 
     with Deadline():

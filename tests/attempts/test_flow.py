@@ -108,7 +108,7 @@ WORDLESS: dict[str, tuple[Platform, dict[str, Any], list[str], str]] = {
 
 
 @pytest.mark.parametrize(("on", "parts", "handled", "logger"), WORDLESS.values(), ids=WORDLESS)
-def test_deliveries_without_a_word_climb_the_ladder(
+def test_deliveries_without_a_recorded_outcome_go_through_the_retries(
     on: Platform, parts: dict[str, Any], handled: list[str], logger: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     handler = Handler()
@@ -121,7 +121,7 @@ def test_deliveries_without_a_word_climb_the_ladder(
     assert logged(caplog) == [(logger, repr(silence))]
 
 
-def test_what_is_not_yet_due_is_not_asked_about_its_deliveries() -> None:
+def test_deliveries_are_not_checked_before_a_message_is_due() -> None:
     held = delivery(due_at=NOW + seconds(5), unreported=True, deliveries=9)
 
     settlement, _ = attempted(Handler(), held, invocation(left=0))
@@ -135,7 +135,7 @@ def test_what_is_not_yet_due_runs_when_it_may_not_be_deferred() -> None:
     assert invocation(left=9.0).settle_on_receipt(held, may_defer=False) is None
 
 
-def test_what_ended_without_a_word_is_asked_about_before_the_time_is() -> None:
+def test_unreported_deliveries_are_checked_before_the_remaining_time() -> None:
     silent = delivery(unreported=True, deliveries=6, round=2)
 
     settlement, _ = attempted(Handler(), silent, invocation(left=0))
@@ -171,7 +171,7 @@ def test_a_handler_gets_the_shorter_of_its_times(left: float | None, own: timede
     assert alarm.seconds == given
 
 
-def test_without_any_limit_no_alarm_is_set() -> None:
+def test_without_any_limit_no_timer_is_set() -> None:
     alarm = Rung()
 
     assert attempted(Handler(), within=invocation(deadline=alarm)) == (COMPLETE, ["m-1"])

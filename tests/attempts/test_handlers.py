@@ -122,7 +122,7 @@ HANDLERS: dict[str, tuple[Any, bool]] = {
 
 
 @pytest.mark.parametrize(("handler", "is_coroutine"), HANDLERS.values(), ids=HANDLERS)
-def test_a_handler_that_gives_a_coroutine_is_known(handler: Any, is_coroutine: bool) -> None:  # noqa: FBT001  # the table's column
+def test_a_handler_that_returns_a_coroutine_is_recognized(handler: Any, is_coroutine: bool) -> None:  # noqa: FBT001  # the table's column
     assert is_coroutine_handler(handler) == is_coroutine
 
 

@@ -58,7 +58,7 @@ def climb(orders: Queue, settings: Recoverability, failure: Exception | None = N
 
 
 @pytest.mark.parametrize("named_by", ["name", "arn", "url"])
-def test_the_error_queue_is_known_by_name_arn_or_url(
+def test_the_error_queue_can_be_named_by_name_arn_or_url(
     orders: Queue, new_queue: NewQueue, proxy: FaultyProxy, named_by: str
 ) -> None:
     aside = new_queue("aside")
@@ -135,7 +135,7 @@ def test_a_handler_that_asks_to_wait_gets_its_delay_at_once_and_as_often_as_ther
     assert handler.times[1] - handler.times[0] >= 1.0
 
 
-def test_a_policy_may_climb_a_ladder_of_its_own(orders: Queue, error: Queue) -> None:
+def test_a_policy_may_have_retries_of_its_own(orders: Queue, error: Queue) -> None:
     def twice_at_once_then_once_later(settings: Recoverability, context: ErrorContext) -> Action:
         if context.immediate_processing_failures < 2:
             return ImmediateRetry()
@@ -149,7 +149,7 @@ def test_a_policy_may_climb_a_ladder_of_its_own(orders: Queue, error: Queue) -> 
 
 
 @pytest.mark.parametrize("nonsense", [lambda *_: None, lambda *_: "retry", lambda *_: 1 / 0])
-def test_a_policy_that_raises_or_answers_nonsense_is_replaced_by_the_default_one(
+def test_a_policy_that_raises_or_answers_no_action_is_replaced_by_the_default_one(
     orders: Queue, error: Queue, caplog: pytest.LogCaptureFixture, nonsense: Any
 ) -> None:
     handler = climb(orders, ladder(error, immediate=1, policy=nonsense))

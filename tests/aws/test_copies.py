@@ -81,7 +81,7 @@ def test_a_wrapped_copy_has_its_headers_in_the_wrapper_and_else_stays_as_it_came
     assert copy["MessageAttributes"] == {"b": {"DataType": "String", "StringValue": "2"}}
 
 
-def test_what_is_changed_replaces_headers_and_attributes_of_that_name_and_none_takes_them_away() -> None:
+def test_a_changed_header_replaces_headers_and_attributes_of_that_name_and_none_removes_them() -> None:
     attributes = {name: text("old") for name in ("kept", "changed", "gone")}
     one = record(headers={f"h-{name}": "old" for name in attributes}, attributes=attributes)
 
@@ -127,7 +127,7 @@ def test_in_the_wrapped_shape_ten_attributes_have_room_and_folded_ones_come_out_
         ("orders", 899.5, "blue", {"DelaySeconds": 900, "MessageGroupId": "blue"}),
     ],
 )
-def test_a_delay_is_told_in_whole_seconds_and_never_early(
+def test_a_delay_is_sent_in_whole_seconds_and_never_too_short(
     to: str, delay: float, group: str | None, addressed: dict[str, object]
 ) -> None:
     copy = entry(record(group=group), to=to, delay=delay)

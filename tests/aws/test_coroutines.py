@@ -46,7 +46,7 @@ def test_as_many_messages_are_worked_on_at_once_as_the_concurrency_says(orders: 
     assert (max(handler.together), handler.runs) == (3, Counter("abcdef"))
 
 
-def test_one_at_a_time_unless_told(orders: Queue, error: Queue) -> None:
+def test_messages_run_one_at_a_time_by_default(orders: Queue, error: Queue) -> None:
     handler = Meeting(1)
     send(orders, *"abc")
 
@@ -77,7 +77,7 @@ def test_those_delivered_earlier_run_alone_whatever_the_concurrency(
     assert (max(handler.together), proxy.calls) == (1, {"DeleteMessageBatch": 2})
 
 
-def test_all_that_run_at_once_from_the_start_are_convicted_and_the_rest_is_handed_back(
+def test_all_that_run_at_once_from_the_start_fail_by_time_out_and_the_rest_is_handed_back(
     orders: Queue, error: Queue
 ) -> None:
     async def slow(message: Message) -> None:

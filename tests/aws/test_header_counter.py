@@ -93,7 +93,7 @@ def test_three_lost_deliveries_of_one_copy_count_as_one_attempt(orders: Queue, e
     assert handler.runs == [(0, 2), (0, 3)]
 
 
-def test_a_message_that_kills_at_every_delivery_climbs_to_the_error_queue(
+def test_a_message_that_kills_at_every_delivery_ends_in_the_error_queue(
     orders: Queue, error: Queue, handler: Ledger
 ) -> None:
     orders.send()

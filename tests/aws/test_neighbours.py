@@ -84,7 +84,7 @@ def test_an_immediate_retry_is_shown_again_before_the_next_message_runs(
 
 
 @pytest.mark.parametrize("lost", [1, 2])
-def test_two_deliveries_that_ended_without_a_word_convict_nobody(
+def test_two_deliveries_without_a_recorded_outcome_do_not_count_as_failures(
     orders: Queue, error: Queue, watcher: Watcher, lost: int
 ) -> None:
     orders.send("innocent")
@@ -95,7 +95,7 @@ def test_two_deliveries_that_ended_without_a_word_convict_nobody(
     assert (len(watcher.runs), error.count()) == (1, 0)
 
 
-def test_a_message_whose_every_delivery_ends_without_a_word_climbs_the_ladder_without_running(
+def test_a_message_whose_deliveries_all_end_without_a_recorded_outcome_goes_through_its_retries_without_running(
     orders: Queue, error: Queue, watcher: Watcher
 ) -> None:
     orders.send("killer")
@@ -113,7 +113,7 @@ def test_a_message_whose_every_delivery_ends_without_a_word_climbs_the_ladder_wi
     assert copy.headers["NServiceBus.ExceptionInfo.ExceptionType"] == "recoverable.UnreportedFailure"
 
 
-def test_a_policy_that_grants_more_immediate_retries_lets_a_convicted_message_run_after_all(
+def test_a_policy_that_grants_more_immediate_retries_lets_an_unreported_message_run_after_all(
     orders: Queue, error: Queue, watcher: Watcher
 ) -> None:
     from recoverable import ImmediateRetry
@@ -165,6 +165,8 @@ def end(one: Delivery, killers: tuple[str, ...]) -> str:
 
 
 @pytest.mark.parametrize("number", range(IMMEDIATE + DELAYED + 2))
-def test_up_to_as_many_killers_as_immediate_and_delayed_retries_and_one_convict_no_innocent(number: int) -> None:
+def test_up_to_as_many_killers_as_immediate_and_delayed_retries_and_one_send_no_healthy_message_to_the_error_queue(
+    number: int,
+) -> None:
     for killers in combinations(NAMES, number):
         assert fates(killers) == {name: "error" if name in killers else "done" for name in NAMES}

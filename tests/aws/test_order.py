@@ -76,7 +76,7 @@ def test_each_delivery_starts_one_place_further(deliveries: int, rotation: str) 
         (came("b", 3), "abc"),
     ],
 )
-def test_the_highest_of_deliveries_and_what_was_climbed_before_is_the_place_to_start(
+def test_the_start_of_the_rotation_is_the_highest_of_deliveries_and_prior_attempts(
     furthest: Delivery, rotation: str
 ) -> None:
     assert order(came("a", 2), furthest, came("c", 2)) == [[name] for name in rotation]

@@ -76,7 +76,7 @@ def test_an_unwrapped_message_stays_unwrapped(orders: Queue, error: Queue) -> No
     ["no json", "[1, 2]", "7", "null", "[" * 100_000, '{"deep": ' + "[" * 50_000 + "]" * 50_000 + "}"],
     ids=["text", "list", "number", "null", "half", "deep"],
 )
-def test_a_message_with_headers_that_cannot_be_read_climbs_as_a_native_one_and_keeps_them(
+def test_a_message_with_unreadable_headers_is_retried_as_a_native_one_and_keeps_them(
     orders: Queue, error: Queue, headers: str
 ) -> None:
     handler, copy = climb(orders, error, attributes=attribute(headers))
@@ -85,7 +85,7 @@ def test_a_message_with_headers_that_cannot_be_read_climbs_as_a_native_one_and_k
     assert [(text, round_) for _, text, round_ in handler.read] == [("hello", 0), ("hello", 1)]
 
 
-def test_folded_attributes_that_are_none_reach_the_error_queue_as_they_were(orders: Queue, error: Queue) -> None:
+def test_malformed_folded_attributes_reach_the_error_queue_as_they_were(orders: Queue, error: Queue) -> None:
     hostile = {"Recoverable.Attributes": '{"a": {"dataType": 5}}', ID: "7"}
 
     _, copy = climb(orders, error, attributes=attribute(json.dumps(hostile)))
@@ -103,7 +103,9 @@ def test_a_wrapped_body_that_is_no_base64_reaches_handler_and_error_queue_as_it_
     assert handler.read == [("7", "no base64!", 0), ("7", "no base64!", 1)]
 
 
-def test_a_body_left_in_s3_goes_to_the_error_queue_at_once_with_what_to_do(orders: Queue, error: Queue) -> None:
+def test_a_body_stored_in_s3_goes_to_the_error_queue_at_once_and_the_error_says_what_to_do(
+    orders: Queue, error: Queue
+) -> None:
     handler, copy = climb(orders, error, body=wrapped({ID: "7"}, "", S3BodyKey="bodies/7"))
 
     wrapper = json.loads(copy.body)
@@ -111,7 +113,7 @@ def test_a_body_left_in_s3_goes_to_the_error_queue_at_once_with_what_to_do(order
     assert wrapper["Headers"]["NServiceBus.ExceptionInfo.Message"].startswith("the body was left in S3")
 
 
-def test_a_redriven_message_climbs_the_whole_ladder_again(orders: Queue, error: Queue) -> None:
+def test_a_redriven_message_gets_all_its_retries_again(orders: Queue, error: Queue) -> None:
     orders.send()
     handler = Fails()
     Mapping(orders, sqs_endpoint(handler, ladder(error, immediate=1, delayed=1))).run_dry()

@@ -138,7 +138,7 @@ def test_an_error_queue_that_takes_less_gets_the_copy_without_the_details(sqs_wo
     assert {name for copy in arrived for name in copy.headers if name.startswith(INFO)} == set()
 
 
-def test_a_copy_that_is_refused_bare_too_leaves_its_message_where_it_is(sqs_world: SqsWorld) -> None:
+def test_a_copy_that_is_refused_without_fault_headers_too_leaves_its_message_on_the_queue(sqs_world: SqsWorld) -> None:
     sqs_world.create_queue("orders", dead_letter_queue="dead", max_receive_count=3)
     sqs_world.create_queue("error", max_size=1024)
     sqs_world.serve(

@@ -94,7 +94,9 @@ def test_a_handler_that_had_its_own_limit_is_stopped_and_has_failed(
     assert failures(error) == [("slow", timeout), ("slow too", timeout)]
 
 
-def test_what_was_handed_back_runs_first_the_next_time_and_is_convicted_then(orders: Queue, error: Queue) -> None:
+def test_a_message_that_was_handed_back_runs_first_the_next_time_and_then_times_out_as_a_failure(
+    orders: Queue, error: Queue
+) -> None:
     orders.send("quick")
     orders.send("slow")
     mapping(orders, error, slow, NearTheEnd()).poll()
@@ -113,7 +115,9 @@ def test_what_was_handed_back_runs_first_the_next_time_and_is_convicted_then(ord
     assert [copy.body for copy in orders.arrived()] == ["quick"]  # for which no time was left
 
 
-def test_a_limit_of_its_own_convicts_where_the_invocation_leaves_little_more(orders: Queue, error: Queue) -> None:
+def test_the_handler_s_own_time_limit_counts_as_a_failure_when_the_invocation_has_little_more_time(
+    orders: Queue, error: Queue
+) -> None:
     orders.send("quick")
     orders.send("slow")
 

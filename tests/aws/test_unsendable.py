@@ -31,7 +31,7 @@ def to_no_queue(settings: Recoverability, context: ErrorContext) -> Action:
     return MoveToError(NO_QUEUE) if context.message.text == "bad" else default_policy(settings, context)
 
 
-def test_an_error_queue_that_is_none_leaves_its_message_and_not_the_neighbours(
+def test_an_invalid_error_queue_keeps_its_message_on_the_queue_and_not_the_neighbours(
     orders: Queue, error: Queue, caplog: pytest.LogCaptureFixture
 ) -> None:
     for body in ("good", "bad", "fine"):

@@ -60,7 +60,7 @@ def test_a_delayed_retry_is_a_copy_that_is_scheduled() -> None:
     )
 
 
-def test_a_move_to_error_is_a_copy_that_tells_why() -> None:
+def test_a_move_to_error_is_a_copy_with_the_reason() -> None:
     client = RecordingClient()
 
     assert ended(endpoint(client=client), trigger_message(**LAST_ROUND)) is None
@@ -159,7 +159,7 @@ def test_a_deferral_that_cannot_be_sent_runs_the_handler_instead() -> None:
     assert [message.id for message in handler.handled] == ["m-1"]
 
 
-def test_what_ended_without_a_word_climbs_on_and_no_handler_runs() -> None:
+def test_an_unreported_message_gets_its_next_round_and_no_handler_runs() -> None:
     client, handler = RecordingClient(), Handler()
 
     assert ended(endpoint(handler, client=client), trigger_message(DeliveryCount=6)) is None
@@ -167,7 +167,7 @@ def test_what_ended_without_a_word_climbs_on_and_no_handler_runs() -> None:
     assert (queue, properties(copy)[DELAYED_RETRIES], handler.handled) == (QUEUE, "1", [])
 
 
-def test_what_ended_without_a_word_and_cannot_be_sent_on_is_abandoned() -> None:
+def test_an_unreported_message_that_cannot_be_sent_is_abandoned() -> None:
     client, handler = RecordingClient(lambda _: ServiceBusError("busy")), Handler()
 
     error = ended(endpoint(handler, client=client), trigger_message(DeliveryCount=6))
@@ -184,7 +184,7 @@ def test_a_fault_header_makes_no_message_undeliverable() -> None:
     assert (STACK_TRACE in told, told[EXCEPTION_TYPE], told[FAILED_QUEUE]) == (False, "builders.Boom", QUEUE)
 
 
-def test_what_is_too_large_without_fault_headers_is_left_to_the_host() -> None:
+def test_a_message_too_large_without_fault_headers_is_abandoned_to_the_host() -> None:
     client = RecordingClient(largest=20_000)
 
     error = ended(endpoint(client=client), trigger_message(b"b" * 20_000, **LAST_ROUND))
@@ -247,7 +247,7 @@ def test_the_counters_of_a_round_are_gone_from_the_next() -> None:
     assert PRIOR_ATTEMPTS not in properties(client.sent[0][1])
 
 
-def test_an_older_extension_makes_no_message_climb_for_ever() -> None:
+def test_an_older_extension_does_not_make_a_message_retry_for_ever() -> None:
     client = RecordingClient()
     mine = {"tenant": "north", DELAYED_RETRIES: "2"}
 

@@ -77,7 +77,7 @@ STRANGE: dict[str, Any] = {
 }
 
 
-def test_headers_that_are_no_texts_make_no_message_climb_for_ever(bus: Bus) -> None:
+def test_headers_that_are_no_texts_do_not_make_a_message_retry_for_ever(bus: Bus) -> None:
     headers = (DELAYED_RETRIES, PRIOR_ATTEMPTS, DELAYED_RETRY_AT, DUE_AT, FAILED_QUEUE)
     for name, value in STRANGE.items():
         bus.send(name, application_properties=dict.fromkeys(headers, value))

@@ -131,7 +131,7 @@ def test_when_a_copy_cannot_be_sent_the_host_abandons_the_whole_batch() -> None:
     assert client.calls == []  # what went to its own queue would be there twice
 
 
-def test_a_batch_that_died_before_runs_again_and_then_climbs_on_without_its_handler() -> None:
+def test_a_batch_whose_process_died_runs_again_and_then_goes_through_its_retries_without_its_handler() -> None:
     ran = []
     for count in (2, 3, 4):
         client, handler = RecordingClient(), Handler()
@@ -141,7 +141,7 @@ def test_a_batch_that_died_before_runs_again_and_then_climbs_on_without_its_hand
     assert ran == [(2, []), (2, []), (0, ["1", "1"])]
 
 
-def test_what_the_host_does_not_tell_is_left_out_and_said(caplog: pytest.LogCaptureFixture) -> None:
+def test_fields_that_the_host_does_not_give_are_omitted_and_logged(caplog: pytest.LogCaptureFixture) -> None:
     client = RecordingClient()
 
     ended(endpoint(client=client, batch=True), trigger_messages({"CorrelationId": None}, {"CorrelationId": "c-2"}))

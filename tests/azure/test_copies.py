@@ -66,7 +66,7 @@ def test_a_session_is_the_partition_key() -> None:
     assert (fields["session_id"], "partition_key" in fields) == ("customer-7", False)
 
 
-def test_a_field_that_the_host_does_not_tell_is_left_out() -> None:
+def test_a_field_that_the_host_does_not_give_is_omitted() -> None:
     fields = copied(CorrelationId="of another", Subject="placed", ambiguous=frozenset({"correlation_id"})).fields
 
     assert ("correlation_id" in fields, fields["subject"]) == (False, "placed")
@@ -97,7 +97,7 @@ def test_half_a_character_in_a_name_stops_no_copy() -> None:
     assert copied(properties={"\ud800": 1}).properties == {"?": 1}
 
 
-def test_headers_are_set_replaced_and_taken_away() -> None:
+def test_headers_are_set_replaced_and_removed() -> None:
     forward = Forward(QUEUE, NO_DELAY, {"set": "new", "replaced": "new", "gone": None, "never": None})
 
     copy = copied(forward, properties={"replaced": 1, "gone": "old", "kept": 2})
@@ -180,7 +180,7 @@ def test_data_gives_way_entry_by_entry() -> None:
     assert [len(copy.properties[name]) for name in kept[1:]] == [100] * (len(kept) - 1)
 
 
-def test_where_nothing_is_left_the_users_properties_stay() -> None:
+def test_when_nothing_can_be_trimmed_the_users_properties_stay() -> None:
     copy = copied(faults(**{STACK_TRACE: "s" * 30_000}), properties={"a": "u" * 30_000, "b": "u" * 33_000})
 
     assert sorted(copy.properties) == [FAILED_QUEUE, "a", "b"]

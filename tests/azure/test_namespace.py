@@ -40,7 +40,7 @@ def endpoint(handler: Any, settings: Recoverability | None = None, **parts: Any)
     return ServiceBusEndpoint(handler, settings, **{"queue": QUEUE, "connection": SETTING, **parts})
 
 
-def test_a_message_climbs_the_whole_ladder_and_arrives_with_all_it_had(bus: Bus) -> None:
+def test_a_message_gets_all_its_retries_and_arrives_with_all_it_had(bus: Bus) -> None:
     mine = {"tenant": "north", "count": 2**40, "share": 0.5, "urgent": True, "small": 7}
     told: dict[str, Any] = {**mine, "count": {"TYPE": "LONG", "VALUE": 2**40}}
     bus.send("order 42", message_id="m-1", application_properties=told, correlation_id="c-1", subject="placed")
@@ -58,7 +58,7 @@ def test_a_message_climbs_the_whole_ladder_and_arrives_with_all_it_had(bus: Bus)
     assert bus.seen(QUEUE) == []
 
 
-def test_a_coroutine_handler_climbs_it_too(bus: Bus) -> None:
+def test_a_coroutine_handler_gets_all_retries_too(bus: Bus) -> None:
     orders = Orders()
 
     async def handle(message: Message) -> None:
@@ -71,7 +71,7 @@ def test_a_coroutine_handler_climbs_it_too(bus: Bus) -> None:
     assert orders.seen == LADDER
 
 
-def test_each_message_of_a_batch_climbs_by_itself(bus: Bus) -> None:
+def test_each_message_of_a_batch_is_retried_by_itself(bus: Bus) -> None:
     attempts: dict[str, int] = {}
 
     def handle(message: Message) -> None:
@@ -86,7 +86,7 @@ def test_each_message_of_a_batch_climbs_by_itself(bus: Bus) -> None:
     assert bus.seen(QUEUE) == []
 
 
-def test_a_sessions_message_climbs_in_its_session(bus: Bus) -> None:
+def test_a_sessions_message_is_retried_in_its_session(bus: Bus) -> None:
     orders = Orders()
     bus.send("order 42", to=SESSIONS, session_id="customer-7")
 
@@ -160,7 +160,7 @@ def test_a_large_message_reaches_the_error_queue_with_fewer_fault_headers(bus: B
     assert (len(arrived.body), arrived.application_properties[FAILED_QUEUE]) == (253_000, QUEUE)
 
 
-def test_what_nobody_settles_ends_in_the_error_queue_too(bus: Bus) -> None:
+def test_a_message_that_nobody_settles_ends_in_the_error_queue_too(bus: Bus) -> None:
     bus.send("order 42", to=BRIEF)
     bus.namespace.fail(Operation.SEND, Refuse("amqp:unauthorized-access"), path=ERROR_QUEUE, times=None)
 

@@ -72,7 +72,9 @@ def until_empty(world: World, queue: str) -> None:
     ],
     ids=["kill", "compute", "sleep"],
 )
-def test_one_that_never_ends_well_climbs_alone(tenth: str, reason: str, parameters: dict[str, str]) -> None:
+def test_a_message_that_kills_at_every_delivery_is_retried_alone(
+    tenth: str, reason: str, parameters: dict[str, str]
+) -> None:
     """Nine good ones beside it are processed; it lies in the error queue, having climbed the ladder."""
     with running(**parameters) as world:
         for body in [*GOOD[:5], tenth, *GOOD[5:]]:
@@ -86,7 +88,7 @@ def test_one_that_never_ends_well_climbs_alone(tenth: str, reason: str, paramete
     assert {place.partition(".")[0] for body, place in done if body == tenth} == {"0", "1"}
 
 
-def test_a_group_waits_while_its_head_climbs() -> None:
+def test_a_group_waits_while_its_first_message_is_retried() -> None:
     """Each group's steps run in order, the failing head's attempts before the next step, while another group goes on."""
     with running() as world:
         for group, body in [("a", "1"), ("a", "bad-2"), ("a", "3"), ("b", "1"), ("b", "2")]:

@@ -165,7 +165,7 @@ def test_each_function_runs_in_the_subnets_and_groups() -> None:
     assert places("a VPC") == dict.fromkeys(("OrdersFunction", "ProbeFunction", "TimeoutsFunction"), vpc)
 
 
-def test_no_function_runs_in_a_vpc_unless_it_is_told_to() -> None:
+def test_no_function_runs_in_a_vpc_by_default() -> None:
     assert set(places().values()) == {None}
 
 

@@ -67,7 +67,7 @@ def named(resource: Any) -> str:
 
 
 @pytest.mark.parametrize("service", ["sqs", "dynamodb", "lambda", "s3"])
-def test_the_endpoint_and_the_pause_make_the_calls_that_are_known_and_nowhere_else(service: str) -> None:
+def test_the_endpoint_and_the_pause_make_the_listed_calls_and_no_others(service: str) -> None:
     files = {str(file.relative_to(PACKAGE)): file for file in (PACKAGE / "aws").rglob("*.py")}
 
     found = {(name, method) for name, file in files.items() for method in methods_called(service, file)}

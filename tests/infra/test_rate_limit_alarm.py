@@ -90,7 +90,7 @@ def test_each_period_of_an_outage_has_a_line() -> None:
 
 
 @pytest.mark.parametrize("minutes", bounds(SAM, "RateLimitedAlarmMinutes"))
-def test_the_alarm_waits_for_as_many_minutes_as_it_is_told(minutes: int) -> None:
+def test_the_alarm_waits_for_as_many_minutes_as_the_parameter_says(minutes: int) -> None:
     periods = SAM["Mappings"]["ByAlarmMinutes"][str(minutes)]["Periods"]
 
     assert periods * ALARM["Period"] == minutes * 60

@@ -175,7 +175,7 @@ def test_all_functions_know_the_bucket(features: tuple[str, ...], name: Any) -> 
 
 @pytest.mark.parametrize("function", ["orders", "timeouts"])
 @pytest.mark.parametrize(("variable", "there"), [(None, False), ("", False), ("mine", True)])
-def test_the_functions_use_the_bucket_that_they_are_told(
+def test_the_functions_use_the_bucket_of_the_parameter(
     function: str, variable: str | None, *, there: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TIMEOUTS_TABLE", "the table")

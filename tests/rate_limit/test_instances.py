@@ -120,7 +120,7 @@ def test_a_failure_that_does_not_count_neither_starts_it_nor_waits() -> None:
     assert limited(instance.breaker.snapshot.circuit)[1] == clock.now + seconds(1)
 
 
-def test_a_predicate_that_raises_is_told_and_the_failure_counts() -> None:
+def test_a_predicate_that_raises_is_logged_and_the_failure_counts() -> None:
     calls = Calls()
     instance = Instance(calls.limit(1, counts=lambda error: 1 // 0 == 0), Clock())
 
@@ -132,7 +132,7 @@ def test_a_predicate_that_raises_is_told_and_the_failure_counts() -> None:
     )
 
 
-def test_callbacks_that_raise_are_told_and_change_nothing() -> None:
+def test_callbacks_that_raise_are_logged_and_change_nothing() -> None:
     def broken() -> None:
         raise RuntimeError("no pager")
 
@@ -310,7 +310,7 @@ def test_without_its_store_an_instance_goes_on_by_what_it_knows() -> None:
     ]
 
 
-def test_a_store_that_is_away_is_left_alone_for_a_while() -> None:
+def test_an_unavailable_store_is_not_called_for_a_while() -> None:
     clock, store = Clock(), Store()
     instance = Instance(RateLimit(100, store=store), clock)
     store.away = True
@@ -334,7 +334,7 @@ def test_a_store_that_dies_while_limited_keeps_nobody_limited() -> None:
     assert [one.attempt(), one.attempt(), other.attempt()] == ["attempted"] * 3
 
 
-def test_what_ended_while_the_store_was_away_ends_for_all_at_a_success_when_it_is_back() -> None:
+def test_what_ended_while_the_store_was_unavailable_ends_for_all_at_a_success_when_it_is_back() -> None:
     calls, clock, store = Calls(), Clock(), Store()
     one, _ = two(calls, clock, store)
     one.fail(2)
@@ -374,7 +374,7 @@ def test_an_attempt_of_an_untroubled_instance_asks_and_changes_nothing(failures:
     assert (instance.attempt(), store.reads, store.read().version) == ("attempted", 0, 0)
 
 
-def test_a_probe_that_outlived_its_lease_gives_nobody_elses_turn_away() -> None:
+def test_a_probe_that_outlived_its_lease_does_not_release_another_probe() -> None:
     clock = Clock()
     instance = Instance(RateLimit(1), clock)
     instance.fail()

@@ -183,7 +183,7 @@ def test_a_start_that_arrives_late_is_called_back_late() -> None:
     assert (before, calls) == ([], ["started"])
 
 
-def test_a_store_that_is_away_after_an_answer_was_lost_is_left_alone_as_ever() -> None:
+def test_a_store_that_is_unavailable_after_a_lost_answer_is_not_called_for_a_while() -> None:
     calls, clock, store = Calls(), Clock(), Silenced()
     one, _ = two(calls, clock, store)
     store.answer_lost = True
@@ -211,7 +211,7 @@ def test_a_start_whose_answer_was_lost_while_another_thread_looked_is_ended_by_i
     assert store.read().circuit == CLOSED
 
 
-def test_the_log_tells_of_it() -> None:
+def test_the_lost_answer_is_logged() -> None:
     clock, store = Clock(), Store()
     one, _ = two(Calls(), clock, store)
     store.answer_lost = True

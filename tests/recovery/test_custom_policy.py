@@ -2,7 +2,7 @@
 
 NServiceBus.AcceptanceTests, upstream → here, as far as the core decides them:
 
-    CustomPolicyDoes1DelayedRetryThenSendsToError, When_custom_policy_executed   → test_it_sees_how_far_the_message_has_climbed
+    CustomPolicyDoes1DelayedRetryThenSendsToError, When_custom_policy_executed   → test_it_sees_how_many_retries_the_message_has_had
     When_custom_policy_always_moves_to_error, ..._moves_to_overridden_error_queue → ANSWERS
     When_custom_policy_discards_message                                          → ANSWERS, and test_settlements.py
     When_custom_policy_provided                                                  → test_it_gets_the_settings
@@ -57,7 +57,7 @@ def test_it_gets_the_settings() -> None:
     assert asked == [settings]
 
 
-def test_it_sees_how_far_the_message_has_climbed() -> None:
+def test_it_sees_how_many_retries_the_message_has_had() -> None:
     seen: list[ErrorContext] = []
     failure = Boom("it broke")
     climbed = delivery(deliveries=2, prior_attempts=1, round=4)
@@ -123,7 +123,7 @@ NONSENSE: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize(("policy", "shown"), NONSENSE.values(), ids=NONSENSE)
-def test_nonsense_is_reported_and_the_default_policy_decides(policy: Policy, shown: str) -> None:
+def test_an_invalid_action_is_reported_and_the_default_policy_decides(policy: Policy, shown: str) -> None:
     made = decision(settings=recoverability(policy=policy))
 
     assert (made.action, made.warnings) == (
@@ -132,7 +132,7 @@ def test_nonsense_is_reported_and_the_default_policy_decides(policy: Policy, sho
     )
 
 
-def test_a_coroutine_is_nonsense_too_and_leaves_no_warning_of_python() -> None:
+def test_a_coroutine_is_an_invalid_action_too_and_causes_no_warning_of_python() -> None:
     made = decision(settings=recoverability(policy=lambda *asked: asynchronous(*asked)))  # type: ignore[arg-type]  # noqa: PLW0108  # hides that it is async
 
     assert made.action == ImmediateRetry()

@@ -1,7 +1,7 @@
 """The fault headers: what an exception says of itself, however odd it is, so that ServiceControl and an operator understand it.
 
 NServiceBus.Core.Tests/Recoverability/FaultMetadataExtractorTests, upstream → here: VerifyExceptionHeadersAreSet, ShouldApplyStaticMetadata →
-test_settlements.py (the whole dict) and test_what_is_known_is_told; ExceptionMessageIsTruncated → test_a_huge_message_is_cut.
+test_settlements.py (the whole dict) and test_all_that_is_known_is_in_the_fault_headers; ExceptionMessageIsTruncated → test_a_huge_message_is_cut.
 When_message_processing_fails.Should_provide_additional_exception_information → test_data_and_notes_are_told.
 """
 
@@ -121,7 +121,7 @@ TOLD: dict[str, tuple[BaseException, dict[str, str]]] = {
 
 
 @pytest.mark.parametrize(("exception", "told"), TOLD.values(), ids=TOLD)
-def test_what_is_known_is_told(exception: BaseException, told: dict[str, str]) -> None:
+def test_all_that_is_known_is_in_the_fault_headers(exception: BaseException, told: dict[str, str]) -> None:
     assert faults(exception) == told
 
 
@@ -203,7 +203,7 @@ DATA: dict[str, tuple[Any, dict[str, str]]] = {
 
 
 @pytest.mark.parametrize(("data", "told"), DATA.values(), ids=DATA)
-def test_data_is_told(data: Any, told: dict[str, str]) -> None:
+def test_data_is_in_the_fault_headers(data: Any, told: dict[str, str]) -> None:
     every = faults(WithData(data))
 
     assert {name: text for name, text in every.items() if name.startswith("Data.")} == told
@@ -224,11 +224,11 @@ NOTES: dict[str, tuple[BaseException, str | None]] = {
 
 
 @pytest.mark.parametrize(("exception", "told"), NOTES.values(), ids=NOTES)
-def test_notes_are_told(exception: BaseException, told: str | None) -> None:
+def test_notes_are_in_the_fault_headers(exception: BaseException, told: str | None) -> None:
     assert faults(exception).get("Data.Notes") == told
 
 
-def test_notes_that_are_no_list_are_left_out() -> None:
+def test_notes_that_are_no_list_are_omitted() -> None:
     exception = Odd("odd")
     exception.__notes__ = 42  # type: ignore[assignment]  # what PEP 678 leaves possible
 
@@ -239,7 +239,7 @@ def test_a_huge_message_is_cut() -> None:
     assert faults(Odd("x" * 2**15))["Message"] == "x" * 2**14
 
 
-def test_the_host_is_told_by_a_guid_that_stays_the_same() -> None:
+def test_the_host_id_is_a_guid_that_stays_the_same() -> None:
     first, again, other = (
         fault_headers(Odd(), queue="orders", platform=platform(host=host), now=NOW)["$.diagnostics.hostid"]
         for host in ("place-orders", "place-orders", "ship-orders")

@@ -134,7 +134,7 @@ def test_every_path_starts_at_a_root(path: str, expected: str) -> None:
     assert absolute(path) == expected
 
 
-def test_our_own_frames_which_every_failure_shares_are_left_out() -> None:
+def test_our_own_frames_which_every_failure_shares_are_omitted() -> None:
     parsing = trace(failure(lambda: Message("no json", id="m-1").parse(lambda body: charge())))
 
     assert f"   at {__name__}.charge() in" in parsing
@@ -145,7 +145,7 @@ def test_an_exception_that_was_never_raised_has_no_frames() -> None:
     assert trace(Boom("it broke")) == "builders.Boom: it broke"
 
 
-def test_every_member_of_a_group_is_told() -> None:
+def test_every_member_of_a_group_is_in_the_trace() -> None:
     group = BaseExceptionGroup("several", [failure(charge), KeyError("code")])
 
     assert trace(group).splitlines() == [
@@ -163,14 +163,14 @@ def line_of_call() -> int:
     return lines.index("        function()") + 1
 
 
-def test_causes_in_a_circle_are_told_once() -> None:
+def test_causes_in_a_circle_are_written_once() -> None:
     first, second = Boom("first"), Boom("second")
     first.__cause__, second.__cause__ = second, first
 
     assert trace(first).splitlines()[0] == "builders.Boom: first ---> builders.Boom: second"
 
 
-def test_a_long_chain_of_causes_is_told_up_to_a_point() -> None:
+def test_a_long_chain_of_causes_is_cut() -> None:
     last = Boom("0")
     for number in range(1, 100):
         following = Boom(str(number))
@@ -186,7 +186,7 @@ def test_a_huge_trace_is_cut() -> None:
     assert len(trace(group)) == MAX_STACK_TRACE
 
 
-def test_a_deep_recursion_is_told() -> None:
+def test_a_deep_recursion_is_in_the_trace() -> None:
     def forever() -> None:
         forever()
 

@@ -43,7 +43,7 @@ def test_the_order_is_kept_to_the_end(orders: Queue, error: Queue) -> None:
     assert handler.bodies.index("a2") > max(place for place, body in enumerate(handler.bodies) if body == "a1")
 
 
-def test_what_was_held_back_often_is_not_convicted_for_it(orders: Queue, error: Queue) -> None:
+def test_being_held_back_often_does_not_count_as_a_failure(orders: Queue, error: Queue) -> None:
     handler = Failing()
     send(orders, "a1", "a2")
     lose_deliveries(orders, 9)
@@ -53,7 +53,7 @@ def test_what_was_held_back_often_is_not_convicted_for_it(orders: Queue, error: 
     assert (handler.bodies, error.count(), orders.count()) == (["a1", "a2"], 0, 0)
 
 
-def test_what_has_no_time_left_waits_in_place_with_all_that_follows_it(orders: Queue, error: Queue) -> None:
+def test_a_message_without_time_left_stays_on_the_queue_with_all_that_follow_it(orders: Queue, error: Queue) -> None:
     context = Context()
     runs: list[str] = []
 

@@ -23,7 +23,9 @@ def mapping(queue: Queue, handler: Callable[[Message], Any], *, batch: int = 1, 
     return Mapping(queue, sqs_endpoint(handler, ladder(error, **steps)), batch=batch)
 
 
-def test_the_order_of_a_group_is_kept_while_its_head_climbs(orders: Queue, error: Queue, proxy: FaultyProxy) -> None:
+def test_the_order_of_a_group_is_kept_while_its_first_message_is_retried(
+    orders: Queue, error: Queue, proxy: FaultyProxy
+) -> None:
     handler = Failing("a1")
     send(orders, "a1", "a2")
 

@@ -106,7 +106,9 @@ def test_metrics_of_handlers_are_written_at_the_end_of_the_invocation(
     assert (written["service"], written["orders"]) == ("shop", [1.0, 1.0])
 
 
-def test_the_retry_log_is_a_part_of_powertools_json_once_asked(shop: Shop, our_log: logging.Logger) -> None:
+def test_the_retry_log_is_part_of_powertools_json_when_its_logger_is_configured(
+    shop: Shop, our_log: logging.Logger
+) -> None:
     utils.copy_config_to_registered_loggers(source_logger=shop.logger, include={our_log.name})
 
     shop.function(event(record("bad")), Context())
@@ -135,7 +137,7 @@ def test_an_endpoint_keeps_its_handler_s_name_and_text_under_decorators() -> Non
         ("processor", ["## __main__.place_order", "## __main__.place_record", "## powertools_handler"]),
     ],
 )
-def test_x_ray_hears_of_each_message_and_of_the_function(door: str, heard: list[str]) -> None:
+def test_x_ray_gets_a_segment_for_each_message_and_for_the_function(door: str, heard: list[str]) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as daemon:
         daemon.bind(("127.0.0.1", 0))
         daemon.settimeout(60)

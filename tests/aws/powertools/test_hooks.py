@@ -45,7 +45,7 @@ def place(record: SQSRecord) -> str:
     return "placed"
 
 
-def test_a_success_hook_is_told_the_raw_record_and_the_answer() -> None:
+def test_a_success_hook_gets_the_raw_record_and_the_answer() -> None:
     processor = Told()
 
     powertools_function(place, processor)(event(GOOD), Context())
@@ -54,7 +54,7 @@ def test_a_success_hook_is_told_the_raw_record_and_the_answer() -> None:
     assert (processor.told, successes) == ([("success", "native-1", "placed")], [GOOD])
 
 
-def test_a_failure_hook_is_told_the_handler_s_record_and_its_exception() -> None:
+def test_a_failure_hook_gets_the_handler_s_record_and_its_exception() -> None:
     processor = Told()
 
     powertools_function(place, processor)(event(BAD), Context())
@@ -74,7 +74,7 @@ def test_process_answers_what_the_hooks_answered() -> None:
     assert answers == [("success", "placed", GOOD), ("fail", "<class 'ValueError'>:no", SQSRecord(BAD))]
 
 
-def test_a_message_of_which_no_attempt_was_made_is_told_to_no_hook() -> None:
+def test_no_hook_is_called_for_a_message_of_which_no_attempt_was_made() -> None:
     processor = Told()
 
     powertools_function(place, processor)(event(GOOD, BAD), Context(0.0))
@@ -82,7 +82,7 @@ def test_a_message_of_which_no_attempt_was_made_is_told_to_no_hook() -> None:
     assert processor.told == []
 
 
-def test_a_handler_that_was_stopped_is_told_as_its_time_out() -> None:
+def test_a_failure_hook_gets_the_time_out_of_a_handler_that_was_stopped() -> None:
     processor = Told(handler_timeout=seconds(0.05))
 
     powertools_function(lambda record: time.sleep(60), processor)(event(GOOD), Context())

@@ -159,7 +159,7 @@ def test_a_charge_that_was_stopped_is_made_again_once_its_invocation_is_over(
     assert (bank.charged, error.count()) == (["begun", "order 1"], 0)
 
 
-def test_a_record_handler_that_asks_for_the_message_is_told_its_own_id(orders: Queue, error: Queue) -> None:
+def test_a_record_handler_that_asks_for_the_message_gets_the_message_s_own_id(orders: Queue, error: Queue) -> None:
     told: list[tuple[str, str]] = []
 
     def place(record: SQSRecord, message: Message) -> None:

@@ -56,7 +56,7 @@ def times_of_attempts(door: Callable[..., Any], ladder: Recoverability) -> Runs:
 
 
 @pytest.mark.parametrize(("immediate", "delayed"), [(0, 0), (1, 1), (2, 1), (5, 3)])
-def test_both_doors_make_the_same_attempts_at_the_same_times(immediate: int, delayed: int) -> None:
+def test_endpoint_and_processor_make_the_same_attempts_at_the_same_times(immediate: int, delayed: int) -> None:
     ladder = Recoverability(Immediate(immediate), Delayed(delayed), Failed("orders-error"))
 
     attempts = times_of_attempts(native, ladder)

@@ -126,7 +126,7 @@ class OnAnEarlierOne(RecoverableBatchProcessor, EarlierProcessor):
     """Ours, standing on that."""
 
 
-def test_a_powertools_that_takes_no_logger_is_given_none() -> None:
+def test_a_powertools_that_takes_no_logger_gets_none() -> None:
     processor = OnAnEarlierOne(ladder("error", immediate=1))
 
     assert powertools_function(place, processor)(event(record()), Context()) == {"batchItemFailures": []}

@@ -77,7 +77,7 @@ def test_a_copy_that_is_not_yet_due_goes_on_waiting_and_its_handler_does_not_run
     assert (ended.runs, [copy["delay"] for copy in ended.copies]) == ([], [900])
 
 
-def test_a_message_without_a_word_takes_its_next_round_and_its_handler_does_not_run() -> None:
+def test_a_message_without_a_recorded_outcome_takes_its_next_round_and_its_handler_does_not_run() -> None:
     ended = end(PROCESSOR, Context(), again("passes", 2, deliveries=5))
 
     assert (ended.runs, [copy["NServiceBus.Retries"] for copy in ended.copies]) == ([], ["1"])

@@ -137,7 +137,7 @@ def test_whatever_hangs_before_the_call_holds_no_message_up() -> None:
     hanging.done.set()
 
 
-def test_a_connection_that_is_no_setting_is_told_and_holds_no_message_up() -> None:
+def test_a_connection_that_is_no_setting_is_logged_and_holds_no_message_up() -> None:
     instance = Instance(RateLimit(5, store=TableCircuit("circuits", "orders", connection="NoSuch")), Clock())
 
     assert instance.attempt(Boom("down")) == "attempted"

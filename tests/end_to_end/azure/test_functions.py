@@ -78,7 +78,9 @@ def test_the_attempts_of_the_table_are_made_by_any_number_of_hosts(count: int) -
         ("sleep", {"AzureFunctionsJobHost__functionTimeout": "00:00:04"}),
     ],
 )
-def test_one_that_never_ends_well_climbs_and_its_neighbours_are_processed(tenth: str, settings: dict[str, str]) -> None:
+def test_a_message_that_kills_at_every_delivery_is_retried_and_its_neighbours_are_processed(
+    tenth: str, settings: dict[str, str]
+) -> None:
     with LocalFunctions.from_folder(HERE / "jobs", app_settings=settings) as host:
         host.send("jobs", *GOOD[:5], tenth, *GOOD[5:])
         host.run_until(

@@ -75,7 +75,7 @@ def test_the_script_sends_two_orders(bus: ServiceBusNamespace) -> None:
 
 
 @pytest.mark.slow
-def test_what_was_given_up_is_seen_and_sent_back_to_start_anew(
+def test_messages_in_the_error_queue_are_listed_and_redriven_to_start_anew(
     bus: ServiceBusNamespace, capsys: pytest.CaptureFixture[str]
 ) -> None:
     given_up(bus)

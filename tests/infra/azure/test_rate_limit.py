@@ -77,7 +77,7 @@ def test_the_alert_counts_what_the_function_writes_when_an_order_waits(caplog: p
 
 
 @pytest.mark.parametrize("minutes", LIMITED.bounds("rateLimitedAlertMinutes"))
-def test_the_alert_waits_for_as_many_minutes_as_it_is_told(minutes: int) -> None:
+def test_the_alert_waits_for_as_many_minutes_as_the_parameter_says(minutes: int) -> None:
     alert = Deployment({"rateLimitAfter": 1, "rateLimitedAlertMinutes": minutes}).properties("rateLimitedAlert")
     [criterion] = alert["criteria"]["allOf"]
     periods = criterion["failingPeriods"]
