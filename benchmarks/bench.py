@@ -18,7 +18,7 @@ CLIENTS = {
     "boto3": "boto3, as we do",
     "botocore": "botocore",
     "bare": "botocore without built-in handlers",
-    "located": "botocore with the endpoint told",
+    "located": "botocore with a given endpoint",
 }
 
 

@@ -53,7 +53,7 @@ class Bus:
 
 @dataclass
 class Crossings:
-    """What ran in the package: its files, and the calls from one of them into another.
+    """The files of the package that ran, and the number of calls from one of them into another.
 
     A coroutine or generator that goes on counts as called.
     """

@@ -23,7 +23,7 @@ from recoverable_local.functions_host import Ended, Entry, LocalFunctions, Worke
 from recoverable_local.functions_host.worker.rpc import to_metadata
 
 MESSAGES, INVOCATIONS, IMPORTS = 300, 100, 9
-PATIENCE = 60  # seconds
+TIMEOUT = 60  # seconds
 
 APP = """
 import azure.functions as func
@@ -41,7 +41,7 @@ def ours(message):
 app.register_functions(ServiceBusEndpoint(ours, queue="ours", connection="ServiceBus").blueprint())
 """
 
-TOLD: dict[str, Any] = {
+METADATA: dict[str, Any] = {
     "MessageId": "m-1", "DeliveryCount": 1, "SequenceNumber": 42, "LockToken": "6a3b0a52-0000-4000-8000-000000000001",
     "ApplicationProperties": {"tenant": "north"}, "UserProperties": {"tenant": "north"},
 }  # fmt: skip
@@ -74,7 +74,7 @@ def through_service_bus(folder: Path) -> tuple[float, float]:
         def measure(queue: str) -> float:
             ended.clear()
             host.send(queue, *["{}"] * MESSAGES)
-            end = time.monotonic() + PATIENCE
+            end = time.monotonic() + TIMEOUT
             while len(ended) < MESSAGES:
                 if time.monotonic() > end:
                     raise TimeoutError(f"only {len(ended)} of {MESSAGES} messages were handled")
@@ -92,7 +92,7 @@ def in_the_worker(folder: Path) -> tuple[float, float]:
         def measure(function: str) -> float:
             start = time.perf_counter()
             for _ in range(INVOCATIONS):
-                worker.invoke(function, b"{}", TOLD)
+                worker.invoke(function, b"{}", METADATA)
             return (time.perf_counter() - start) / INVOCATIONS * 1e6
 
         return in_turn(measure, 40)
@@ -103,11 +103,11 @@ def decoded_and_called() -> tuple[float, float]:
     endpoint = ServiceBusEndpoint(lambda each: each.body, queue="ours", connection="ServiceBus", name="ours")
     [ours] = [each.get_user_function() for each in registered(endpoint.blueprint())]
     functions: dict[str, Callable[[Any], Any]] = {"bare": lambda message: message.get_body(), "ours": ours}
-    told = {name: Datum(typed.value, typed.kind) for name, typed in to_metadata(TOLD).items()}
+    metadata = {name: Datum(typed.value, typed.kind) for name, typed in to_metadata(METADATA).items()}
     body, calls = Datum(b"{}", "bytes"), 5_000
 
     def once(function: Callable[[Any], Any]) -> None:
-        function(ServiceBusMessageInConverter.decode(body, trigger_metadata=told))
+        function(ServiceBusMessageInConverter.decode(body, trigger_metadata=metadata))
 
     def measure(which: str) -> float:
         return timeit.timeit(lambda: once(functions[which]), number=calls) / calls * 1e6

@@ -31,7 +31,7 @@ ERROR_QUEUE = "orders-error"
 
 
 class Boom(Exception):
-    """What a failing handler raises in the tests."""
+    """Raised by failing handlers in the tests."""
 
 
 def seconds(number: float) -> timedelta:

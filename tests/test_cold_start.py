@@ -53,7 +53,7 @@ FAILURE_SIDE = {
 
 
 class Start(NamedTuple):
-    """What a cold start did.
+    """The result of a cold start.
 
     Args:
         response: what the handler answered.
@@ -71,8 +71,8 @@ def cold_start() -> Start:
     """Start a fresh interpreter as Lambda does, and handle one good record."""
     ended = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 0, ended.stderr
-    told = json.loads(ended.stdout)
-    return Start(told["response"], set(told["before"]), told["files"])
+    printed = json.loads(ended.stdout)
+    return Start(printed["response"], set(printed["before"]), printed["files"])
 
 
 def test_the_record_is_handled() -> None:

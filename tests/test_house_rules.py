@@ -106,12 +106,12 @@ def imported_modules(path: Path) -> set[str]:
 
 
 def circles(graph: dict[str, set[str]]) -> list[str]:
-    """Return the modules that lead back to themselves: what is left when those without imports are taken out, again and again."""
-    left = dict(graph)
-    while ready := [module for module, imported in left.items() if not imported & left.keys()]:
+    """Return the modules that lead back to themselves: what remains when those without imports are taken out, again and again."""
+    remaining = dict(graph)
+    while ready := [module for module, imported in remaining.items() if not imported & remaining.keys()]:
         for module in ready:
-            del left[module]
-    return sorted(left)
+            del remaining[module]
+    return sorted(remaining)
 
 
 @pytest.mark.parametrize("path", [*runtime(), *local_cloud()], ids=name)

@@ -23,7 +23,7 @@ PLENTY = 10**9
 
 
 class Cell(NamedTuple):
-    """What is simulated.
+    """The settings of one simulation.
 
     Args:
         subject: a name of `SUBJECTS`.
@@ -39,7 +39,7 @@ class Cell(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """How often messages were tried: least, mean, most."""
+    """The numbers of attempts of messages: least, mean, most."""
 
     least: int
     mean: float
@@ -48,7 +48,7 @@ class Spread(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What was measured.
+    """The figures of one simulation.
 
     Args:
         cell: what was simulated.

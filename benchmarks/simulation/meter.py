@@ -108,11 +108,11 @@ class Meter:
 
 
 class MeteredClient:
-    """An SQS client that tells of each call before it makes it.
+    """An SQS client that reports each call before it makes it.
 
     Args:
         client: makes the calls.
-        called: told the operation and the request.
+        called: gets the operation and the request.
     """
 
     def __init__(self, client: Any, called: Callable[[str, dict[str, Any]], None]) -> None:

@@ -28,7 +28,7 @@ def lambda_million(result: Result) -> float:
     return lambda_dollars(each(result, result.invocations), each(result, result.lambda_seconds)) * MILLION
 
 
-def told(spread: Spread | None) -> str:
+def describe_spread(spread: Spread | None) -> str:
     """Return a spread in as few words as possible."""
     if spread is None:
         return "–"
@@ -46,10 +46,10 @@ ALWAYS: tuple[Column, ...] = (
     ("subject", lambda r: r.cell.subject),
     ("instances", lambda r: f"{r.cell.instances:,}"),
     ("at once", lambda r: f"{r.most_at_once:,}"),
-    ("attempts", lambda r: told(r.failing)),
+    ("attempts", lambda r: describe_spread(r.failing)),
 )
 GOOD: tuple[Column, ...] = (
-    ("of a good one", lambda r: told(r.good)),
+    ("of a good one", lambda r: describe_spread(r.good)),
     ("good given up", lambda r: f"{r.good_set_aside:,}"),
 )
 COST: tuple[Column, ...] = (

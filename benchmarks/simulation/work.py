@@ -33,7 +33,7 @@ class Work:
 
     Args:
         fails_every: 100 lets one in a hundred fail, 1 all.
-        take: told the seconds that an attempt takes.
+        take: called with the seconds that an attempt takes.
     """
 
     def __init__(self, fails_every: int, take: Callable[[float], None]) -> None:

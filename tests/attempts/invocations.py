@@ -85,7 +85,7 @@ class Rung(Deadline):
 
 
 class Handler:
-    """A plain handler that notes the ids of its messages, and raises what it was told to.
+    """A plain handler that notes the ids of its messages, and raises what the test sets.
 
     Args:
         error: what it raises.

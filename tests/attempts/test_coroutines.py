@@ -18,7 +18,7 @@ from recoverable.headers import DUE_AT, HELD_SINCE, MESSAGE_ID, PRIOR_ATTEMPTS
 from recoverable.recovery.delivery import Delivery
 from recoverable.recovery.settlement import COMPLETE, Forward, Redeliver, Settlement
 
-SOON, PATIENCE = 0.01, 60.0
+SOON, TIMEOUT = 0.01, 60.0
 AT_ONCE = Redeliver(seconds(0))
 Handler = Callable[[Message], Awaitable[None]]
 current_tenant: ContextVar[str] = ContextVar("current_tenant", default="nobody")
@@ -46,7 +46,7 @@ def raising(error: BaseException) -> Handler:
 async def forever(message: Message) -> None:
     """Wait for what never comes, swallowing every `Exception`; end only to fail the test."""
     try:
-        await asyncio.wait_for(asyncio.Event().wait(), PATIENCE)
+        await asyncio.wait_for(asyncio.Event().wait(), TIMEOUT)
     except Exception as error:
         raise AssertionError("it was not cancelled") from error
 
@@ -106,7 +106,7 @@ FAILURES = [
 
 @pytest.mark.parametrize("error", FAILURES, ids=repr)
 def test_whatever_a_coroutine_raises_is_a_failed_attempt(error: BaseException) -> None:
-    running = invocation(left=PATIENCE)
+    running = invocation(left=TIMEOUT)
 
     assert settled(raising(error), within=running) == {"m-1": AT_ONCE}
     assert running.interruption is None
@@ -128,7 +128,7 @@ def test_a_handler_that_cancels_itself_has_failed_and_the_next_one_runs() -> Non
             task.cancel()
         await asyncio.sleep(0)
 
-    assert settled(handle, "a", "b", within=invocation(left=PATIENCE)) == {"a": AT_ONCE, "b": COMPLETE}
+    assert settled(handle, "a", "b", within=invocation(left=TIMEOUT)) == {"a": AT_ONCE, "b": COMPLETE}
 
 
 def test_who_had_the_invocation_from_its_start_is_cancelled_and_has_failed(caplog: pytest.LogCaptureFixture) -> None:
@@ -156,7 +156,7 @@ def test_who_had_its_own_time_has_failed() -> None:
         if message.id == "b":
             await forever(message)
 
-    running = invocation(left=PATIENCE, handler_timeout=seconds(SOON))
+    running = invocation(left=TIMEOUT, handler_timeout=seconds(SOON))
 
     assert settled(handle, "a", "b", within=running) == {"a": COMPLETE, "b": AT_ONCE}
 
@@ -166,7 +166,7 @@ def test_a_time_out_of_the_handlers_own_making_is_an_ordinary_failure() -> None:
         if message.id == "b":
             raise TimeoutError("theirs")
 
-    assert settled(handle, "a", "b", within=invocation(left=PATIENCE)) == {"a": COMPLETE, "b": AT_ONCE}
+    assert settled(handle, "a", "b", within=invocation(left=TIMEOUT)) == {"a": COMPLETE, "b": AT_ONCE}
 
 
 def test_the_log_shows_where_a_cancelled_handler_stood(caplog: pytest.LogCaptureFixture) -> None:
@@ -180,10 +180,10 @@ def test_a_handler_that_waits_when_it_is_cancelled_is_cancelled_again(caplog: py
 
     async def handle(message: Message) -> None:
         try:
-            await asyncio.sleep(PATIENCE)
+            await asyncio.sleep(TIMEOUT)
         finally:
             steps.append("closes")
-            await asyncio.sleep(PATIENCE)
+            await asyncio.sleep(TIMEOUT)
             steps.append("closed")
 
     settled(handle, "m-1", within=invocation(recoverability(0), left=SOON))
@@ -282,10 +282,10 @@ def test_when_one_cannot_go_on_none_starts_in_a_later_invocation() -> None:
                 raise RuntimeError
             return super().settle_on_receipt(delivery, may_defer=may_defer)
 
-    row = [delivery(id=f"m-{number}") for number in range(6)]
+    deliveries = [delivery(id=f"m-{number}") for number in range(6)]
     broken = Broken(recoverability(), platform(), Clock())
     with pytest.raises(RuntimeError):
-        attempts(handle, row, broken, 2)
+        attempts(handle, deliveries, broken, 2)
     before = len(handled)
     settled(handle, "later")
 

@@ -164,18 +164,18 @@ LIMITS: dict[str, tuple[float | None, timedelta | None, list[float]]] = {
 
 @pytest.mark.parametrize(("left", "own", "given"), LIMITS.values(), ids=LIMITS)
 def test_a_handler_gets_the_shorter_of_its_times(left: float | None, own: timedelta | None, given: list[float]) -> None:
-    alarm = Rung()
+    deadline = Rung()
 
-    attempt(Handler(), delivery(), invocation(left=left, handler_timeout=own, deadline=alarm))
+    attempt(Handler(), delivery(), invocation(left=left, handler_timeout=own, deadline=deadline))
 
-    assert alarm.seconds == given
+    assert deadline.seconds == given
 
 
 def test_without_any_limit_no_timer_is_set() -> None:
-    alarm = Rung()
+    deadline = Rung()
 
-    assert attempted(Handler(), within=invocation(deadline=alarm)) == (COMPLETE, ["m-1"])
-    assert alarm.seconds == []
+    assert attempted(Handler(), within=invocation(deadline=deadline)) == (COMPLETE, ["m-1"])
+    assert deadline.seconds == []
 
 
 def test_who_had_the_invocation_from_its_start_has_failed() -> None:

@@ -14,7 +14,7 @@ from recoverable import Message
 from recoverable.recovery.settlement import COMPLETE, Redeliver, Settlement
 
 AT_ONCE = Redeliver(seconds(0))
-SOON, PATIENCE = 0.01, 60.0
+SOON, TIMEOUT = 0.01, 60.0
 
 
 def generator(message: Message) -> Iterator[None]:
@@ -91,7 +91,7 @@ def test_any_other_answer_means_nothing(settled: Callable[[Any], Settlement], an
 
 def test_what_was_left_unawaited_has_no_more_time_than_its_handler(caplog: pytest.LogCaptureFixture) -> None:
     async def forgetful(message: Message) -> Coroutine[Any, Any, None]:
-        return asyncio.sleep(PATIENCE)
+        return asyncio.sleep(TIMEOUT)
 
     attempts(forgetful, [delivery()], invocation(recoverability(0), left=SOON), 1)
 

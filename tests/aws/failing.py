@@ -1,4 +1,4 @@
-"""Two messages that fail, the faults that calls about them can meet, and what the log tells of it."""
+"""Two messages that fail, the faults that calls about them can meet, and what the log says of them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def mapping(orders: Queue, error: Queue, handler: Handler, *, immediate: int = 0
     return Mapping(orders, endpoint)
 
 
-def told(caplog: pytest.LogCaptureFixture) -> list[str]:
+def consequences(caplog: pytest.LogCaptureFixture) -> list[str]:
     """Return what happens to the messages, as the log of failed settlements says."""
     records = [record for record in caplog.records if record.name == "recoverable.settlement"]
     return [record.getMessage().partition("As a result, ")[2] for record in records]

@@ -35,7 +35,7 @@ def bad_day(random: Random) -> list[Rule]:
     ]
 
 
-def climb(mapping: Mapping, polls: int = 80) -> None:
+def run_to_the_end(mapping: Mapping, polls: int = 80) -> None:
     """Poll until nothing is left, letting visibility timeouts end between the polls."""
     for _ in range(polls):
         if mapping.queue.count() == 0:
@@ -64,9 +64,11 @@ def test_whatever_calls_fail_nothing_is_lost_and_nothing_good_is_given_up(
     settings = ladder(error, immediate=1, delayed=1)
     mapping = Mapping(orders, sqs_endpoint(handle, settings, counter=counter))
 
-    climb(mapping)
+    run_to_the_end(mapping)
 
     given_up = Counter(copy.body for copy in error.arrived())
     assert (set(runs), set(given_up), mapping.raised) == ({*GOOD, *BAD}, {*BAD}, [])
     assert max(given_up.values()) <= 2**lost
-    assert min(runs[body] for body in BAD) >= 2  # the copy of a lost answer climbs, though its original is convicted
+    assert (
+        min(runs[body] for body in BAD) >= 2
+    )  # the copy whose answer was lost is retried, though its original ends in the error queue

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from aws.failing import SETTLE_WITHIN, A, B, Handler, all_done, any_fault, mapping, nothing_done, told
+from aws.failing import SETTLE_WITHIN, A, B, Handler, all_done, any_fault, consequences, mapping, nothing_done
 from aws.harness import Mapping, ladder, sqs_endpoint, wait_for
 from aws.queues import Queue, bodies
 from faulty_proxy import EmptyAnswer, Fault, FaultyProxy, Rule
@@ -39,7 +39,7 @@ def test_a_copy_that_is_not_sent_leaves_its_message_to_come_back(
 
     assert reported == [A, B]
     assert (bodies(error), proxy.calls["DeleteMessageBatch"]) == ([], 0)
-    assert set(told(caplog)) == {"they were not forwarded, and come back after their visibility timeout."}
+    assert set(consequences(caplog)) == {"they were not forwarded, and come back after their visibility timeout."}
 
     proxy.rules = []
     failing.expire()
@@ -173,7 +173,7 @@ def test_a_delete_that_fails_is_left_to_the_mapping(
 
     assert (reported, orders.count(), bodies(error)) == ([], 0, [A, B])
     assert dict(proxy.calls) == {"SendMessageBatch": 1, "DeleteMessageBatch": 1}
-    assert told(caplog) == [
+    assert consequences(caplog) == [
         "they were not deleted here; they are not reported either, so the event source mapping deletes them, "
         "or they come back if the invocation fails."
     ]
@@ -189,7 +189,7 @@ def test_an_immediate_retry_that_cannot_be_shown_again_comes_after_the_visibilit
     reported = failing.poll()
 
     assert (reported, orders.count(), dict(proxy.calls)) == ([A, B], 2, {"ChangeMessageVisibilityBatch": 1})
-    assert told(caplog) == ["they come back not when wanted, but after their visibility timeout."]
+    assert consequences(caplog) == ["they come back not when wanted, but after their visibility timeout."]
 
     failing.expire()
     failing.run_dry()

@@ -146,10 +146,10 @@ def fates(killers: tuple[str, ...]) -> dict[str, str]:
     """Return each message's end, when all are in one batch and the killers end the process whenever they run."""
     waiting, fate = {name: Life(name) for name in NAMES}, dict[str, str]()
     while waiting:
-        for row in groups([life.delivered() for life in waiting.values()], fifo=False):
-            ends = {one.message.id: end(one, killers) for one in row}
+        for group in groups([life.delivered() for life in waiting.values()], fifo=False):
+            ends = {one.message.id: end(one, killers) for one in group}
             if "dies" in ends.values():
-                break  # this row and all behind it come back
+                break  # this group and all behind it come back
             for name in [name for name, what in ends.items() if what == "next round"]:
                 waiting[name].deliveries, waiting[name].round = 0, waiting[name].round + 1
             fate |= {name: what for name, what in ends.items() if what != "next round"}

@@ -1,4 +1,4 @@
-"""A handler that runs into the time kept for settling is stopped: convicted when it had all the time there was, else handed back."""
+"""A handler that runs into the time kept for settling is stopped: it has failed when it had all the time there was, else it is handed back."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_the_signal_is_given_back_when_the_handler_was_stopped(orders: Queue, er
 
 
 def test_a_signal_that_comes_before_the_time_is_up_stops_nothing(orders: Queue, error: Queue) -> None:
-    """Such as the last ring of the message before, which comes late."""
+    """Such as the signal for the message before, when it comes late."""
     runs: list[str] = []
 
     def interrupted(message: Message) -> None:

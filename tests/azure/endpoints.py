@@ -17,7 +17,7 @@ Trigger = func.ServiceBusMessage | list[func.ServiceBusMessage]
 
 
 class Handler:
-    """Notes the attempts and rounds of its messages, and raises what it was told to.
+    """Notes the attempts and rounds of its messages, and raises what the test sets.
 
     Args:
         error: what it raises.

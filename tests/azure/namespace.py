@@ -28,7 +28,7 @@ from recoverable_local.service_bus import Queue, SeenMessage, ServiceBusNamespac
 SETTING = "ServiceBus"
 SESSIONS = "orders-sessions"
 BRIEF = "orders-brief"
-PATIENCE = 60
+TIMEOUT = 60
 """Seconds; nothing takes so long unless it is broken."""
 
 
@@ -52,7 +52,7 @@ class Bus:
     ) -> list[BaseException]:
         """Be the host until something is so; what made it abandon messages comes back."""
         why: list[BaseException] = []
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         with self.client.get_queue_receiver(endpoint.queue, **receiver) as receiving:
             while not until():
                 assert time.monotonic() < deadline, f"it never came to pass; abandoned: {why}"
@@ -83,11 +83,11 @@ def called(
     endpoint: ServiceBusEndpoint[Any], messages: list[ServiceBusReceivedMessage], *, batch: bool
 ) -> BaseException | None:
     """Return how the endpoint ended for these messages as a trigger gives them."""
-    rows = [told(message) for message in messages]
-    return ended(endpoint, trigger_messages(*rows) if batch else trigger_message(**rows[0]))
+    given = [describe_message(message) for message in messages]
+    return ended(endpoint, trigger_messages(*given) if batch else trigger_message(**given[0]))
 
 
-def told(message: ServiceBusReceivedMessage) -> dict[str, Any]:
+def describe_message(message: ServiceBusReceivedMessage) -> dict[str, Any]:
     """Return the host's metadata of a message; it counts deliveries from 1 where the SDK counts failed ones."""
     return {
         "body": b"".join(message.body),

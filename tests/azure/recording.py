@@ -1,4 +1,4 @@
-"""A Service Bus client that encodes each message as the real SDK does, keeps it, and refuses what it is told to refuse."""
+"""A Service Bus client that encodes each message as the real SDK does, keeps it, and refuses what a test wants refused."""
 
 from __future__ import annotations
 

@@ -65,10 +65,10 @@ def test_a_move_to_error_is_a_copy_with_the_reason() -> None:
 
     assert ended(endpoint(client=client), trigger_message(**LAST_ROUND)) is None
     [(queue, copy)] = client.sent
-    told = properties(copy)
-    assert (queue, copy.scheduled_enqueue_time_utc, told[FAILED_QUEUE]) == (ERROR_QUEUE, None, QUEUE)
-    assert (told[EXCEPTION_TYPE], DELAYED_RETRIES in told) == ("builders.Boom", False)
-    assert told[STACK_TRACE].startswith("builders.Boom: it broke\n   at azure.endpoints.__call__() in /")
+    headers = properties(copy)
+    assert (queue, copy.scheduled_enqueue_time_utc, headers[FAILED_QUEUE]) == (ERROR_QUEUE, None, QUEUE)
+    assert (headers[EXCEPTION_TYPE], DELAYED_RETRIES in headers) == ("builders.Boom", False)
+    assert headers[STACK_TRACE].startswith("builders.Boom: it broke\n   at azure.endpoints.__call__() in /")
 
 
 def test_a_policy_may_choose_the_error_queue() -> None:
@@ -114,12 +114,12 @@ def test_what_is_discarded_without_an_attempt_is_decided_about_once() -> None:
     assert ([type(error) for error in asked], handler.handled) == ([UnreportedFailure], [])
 
 
-@pytest.mark.parametrize("told", [LAST, LAST_ROUND], ids=["delayed retry", "move to error"])
-def test_when_a_copy_cannot_be_sent_the_host_abandons_the_message(told: dict[str, Any]) -> None:
+@pytest.mark.parametrize("metadata", [LAST, LAST_ROUND], ids=["delayed retry", "move to error"])
+def test_when_a_copy_cannot_be_sent_the_host_abandons_the_message(metadata: dict[str, Any]) -> None:
     refusal = ServiceBusError("busy")
     client = RecordingClient(lambda _: refusal)
 
-    error = ended(endpoint(client=client), trigger_message(**told))
+    error = ended(endpoint(client=client), trigger_message(**metadata))
 
     assert isinstance(error, CopyNotSent)
     assert (str(error).split(": ", 1)[1], error.__cause__) == ("ServiceBusError: busy", refusal)
@@ -180,8 +180,8 @@ def test_a_fault_header_makes_no_message_undeliverable() -> None:
     handler = Handler(Boom("x" * 16_000))
 
     assert ended(endpoint(handler, client=client), trigger_message(b"b" * 15_000, **LAST_ROUND)) is None
-    told = properties(client.sent[0][1])
-    assert (STACK_TRACE in told, told[EXCEPTION_TYPE], told[FAILED_QUEUE]) == (False, "builders.Boom", QUEUE)
+    headers = properties(client.sent[0][1])
+    assert (STACK_TRACE in headers, headers[EXCEPTION_TYPE], headers[FAILED_QUEUE]) == (False, "builders.Boom", QUEUE)
 
 
 def test_a_message_too_large_without_fault_headers_is_abandoned_to_the_host() -> None:

@@ -11,7 +11,7 @@ import pytest
 from azure.servicebus import ServiceBusReceiver
 from azure.servicebus.exceptions import MessageLockLostError, ServiceBusServerBusyError, SessionLockLostError
 
-from azure.namespace import BRIEF, PATIENCE, SESSIONS, SETTING, Bus, called
+from azure.namespace import BRIEF, SESSIONS, SETTING, TIMEOUT, Bus, called
 from builders import ERROR_QUEUE, QUEUE, Boom, recoverability, seconds
 from recoverable import Message, Recoverability
 from recoverable.azure import ServiceBusEndpoint
@@ -26,7 +26,7 @@ LOCK = timedelta(minutes=1)
 
 
 class Orders:
-    """A handler that notes rounds and attempts, lets something happen, and fails unless told otherwise."""
+    """A handler that notes rounds and attempts, lets something happen, and fails by default."""
 
     def __init__(self, meanwhile: Callable[[], None] = lambda: None, *, fails: bool = True) -> None:
         self.seen: list[tuple[int, int]] = []
@@ -48,7 +48,7 @@ def endpoint(handler: Any, settings: Recoverability | None = None, **parts: Any)
 
 def served(receiver: ServiceBusReceiver, serving: ServiceBusEndpoint[Any]) -> type[BaseException] | None:
     """Be a host for one message; gives why it could not be settled."""
-    [message] = receiver.receive_messages(1, max_wait_time=PATIENCE)
+    [message] = receiver.receive_messages(1, max_wait_time=TIMEOUT)
     error = called(serving, [message], batch=False)
     try:
         (receiver.complete_message if error is None else receiver.abandon_message)(message)
@@ -59,8 +59,8 @@ def served(receiver: ServiceBusReceiver, serving: ServiceBusEndpoint[Any]) -> ty
 
 def once(act: Callable[[], None]) -> Callable[[], None]:
     """Return a function that raises the first time alone."""
-    left = [act]
-    return lambda: left.pop()() if left else None
+    waiting = [act]
+    return lambda: waiting.pop()() if waiting else None
 
 
 def bodies(bus: Bus, queue: str) -> list[bytes]:

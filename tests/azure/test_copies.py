@@ -30,20 +30,20 @@ def copied(
     ambiguous: frozenset[str] = frozenset(),
     queue: str = QUEUE,
     namespace: str = NAMESPACE,
-    **told: Any,
+    **fields: Any,
 ) -> Copy:
     """Return the copy of a trigger's message."""
-    delivery = delivery_of(trigger_message(**told), queue, recoverability(), platform())
+    delivery = delivery_of(trigger_message(**fields), queue, recoverability(), platform())
     return copy_of(delivery, forward or later(), namespace=namespace, now=NOW, ambiguous=ambiguous)
 
 
 def test_a_copy_keeps_body_and_fields() -> None:
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "ContentType": "application/json", "CorrelationId": "c-1", "PartitionKey": "p-1", "ReplyTo": "replies",
         "ReplyToSessionId": "r-1", "Subject": "placed", "To": "north",
     }  # fmt: skip
 
-    copy = copied(**told)
+    copy = copied(**fields)
 
     assert copy == Copy("m-1", QUEUE, {
         "application_properties": {}, "body": BODY, "content_type": "application/json", "correlation_id": "c-1",
@@ -111,7 +111,7 @@ def test_what_is_not_delayed_is_not_scheduled() -> None:
 
 LIVES: dict[str, tuple[Forward, datetime | None, timedelta | None]] = {
     "for ever": (later(), NEVER, None),
-    "not told": (later(), None, None),
+    "not given": (later(), None, None),
     "as long as is left": (later(), NOW + timedelta(hours=1), timedelta(hours=1)),
     "a minute beyond the delay": (later(600), NOW + seconds(5), seconds(660)),
     "although over": (later(), NOW - seconds(5), seconds(70)),
@@ -188,13 +188,13 @@ def test_when_nothing_can_be_trimmed_the_users_properties_stay() -> None:
 
 def test_a_smaller_copy_lacks_the_next_fault_header_until_none_is_left() -> None:
     copy: Copy | None = copied(faults(**{STACK_TRACE: "s", EXCEPTION_MESSAGE: "m"}))
-    left = []
+    names = []
 
     while copy is not None:
-        left.append(sorted(copy.properties))
+        names.append(sorted(copy.properties))
         copy = smaller(copy)
 
-    assert left == [
+    assert names == [
         sorted(names)
         for names in (
             {FAILED_QUEUE, EXCEPTION_TYPE, EXCEPTION_MESSAGE, STACK_TRACE},

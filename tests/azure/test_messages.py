@@ -1,4 +1,4 @@
-"""A trigger's message as a delivery: who it is, where it stands on the ladder, and what the host does not tell."""
+"""A trigger's message as a delivery: its identity, its attempt and round, and what the host does not give."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from recoverable.recovery.delivery import Counter
 
 
-def delivered(*, counter: Counter = "native", body: bytes = BODY, **told: Any) -> Delivery:
+def delivered(*, counter: Counter = "native", body: bytes = BODY, **metadata: Any) -> Delivery:
     """Return the message as a delivery on the builders' ladder, with two immediate retries."""
-    return delivery_of(trigger_message(body, **told), QUEUE, recoverability(), platform(counter))
+    return delivery_of(trigger_message(body, **metadata), QUEUE, recoverability(), platform(counter))
 
 
 def test_a_first_delivery_is_a_first_attempt() -> None:
@@ -52,9 +52,9 @@ COUNTS: dict[str, tuple[Any, int]] = {
 }
 
 
-@pytest.mark.parametrize(("told", "deliveries"), COUNTS.values(), ids=COUNTS)
-def test_deliveries_are_counted_from_one(told: int | None, deliveries: int) -> None:
-    assert delivered(DeliveryCount=told).deliveries == deliveries
+@pytest.mark.parametrize(("delivery_count", "deliveries"), COUNTS.values(), ids=COUNTS)
+def test_deliveries_are_counted_from_one(delivery_count: int | None, deliveries: int) -> None:
+    assert delivered(DeliveryCount=delivery_count).deliveries == deliveries
 
 
 PLACES: dict[str, tuple[Counter, int, dict[str, Any], tuple[int, int, bool]]] = {
@@ -150,9 +150,9 @@ BINARY = {
 }
 
 
-@pytest.mark.parametrize(("body", "told"), BINARY.values(), ids=BINARY)
-def test_nothing_is_logged_about_a_trigger_that_delivers_bytes(body: bytes, told: dict[str, Any]) -> None:
-    checked_binary([trigger_message(body, **told)])
+@pytest.mark.parametrize(("body", "metadata"), BINARY.values(), ids=BINARY)
+def test_nothing_is_logged_about_a_trigger_that_delivers_bytes(body: bytes, metadata: dict[str, Any]) -> None:
+    checked_binary([trigger_message(body, **metadata)])
 
 
 STRANGE: dict[str, tuple[object, str]] = {

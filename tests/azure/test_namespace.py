@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from azure.namespace import BRIEF, NEXT_SESSION, PATIENCE, SESSIONS, SETTING, Bus, called, properties_of
+from azure.namespace import BRIEF, NEXT_SESSION, SESSIONS, SETTING, TIMEOUT, Bus, called, properties_of
 from builders import ERROR_QUEUE, QUEUE, Boom, recoverability, seconds
 from recoverable import Message, Recoverability
 from recoverable.azure import ServiceBusEndpoint
@@ -42,14 +42,14 @@ def endpoint(handler: Any, settings: Recoverability | None = None, **parts: Any)
 
 def test_a_message_gets_all_its_retries_and_arrives_with_all_it_had(bus: Bus) -> None:
     mine = {"tenant": "north", "count": 2**40, "share": 0.5, "urgent": True, "small": 7}
-    told: dict[str, Any] = {**mine, "count": {"TYPE": "LONG", "VALUE": 2**40}}
-    bus.send("order 42", message_id="m-1", application_properties=told, correlation_id="c-1", subject="placed")
+    sent: dict[str, Any] = {**mine, "count": {"TYPE": "LONG", "VALUE": 2**40}}
+    bus.send("order 42", message_id="m-1", application_properties=sent, correlation_id="c-1", subject="placed")
     orders = Orders()
 
     why = bus.serve(endpoint(orders), lambda: bus.seen(ERROR_QUEUE))
 
     with bus.client.get_queue_receiver(ERROR_QUEUE) as receiver:
-        [arrived] = receiver.receive_messages(1, max_wait_time=PATIENCE)
+        [arrived] = receiver.receive_messages(1, max_wait_time=TIMEOUT)
     properties = properties_of(arrived)
     assert (orders.seen, [str(error) for error in why]) == (LADDER, ["order 42"] * 2)
     assert (str(arrived), arrived.correlation_id, arrived.subject) == ("order 42", "c-1", "placed")
@@ -128,7 +128,7 @@ def test_a_message_that_fails_again_although_its_copy_was_sent_has_one_copy_wher
     bus.send("order 42")
     failing = endpoint(Orders(), recoverability(0, 0))
     with bus.client.get_queue_receiver(QUEUE) as receiver:
-        messages = receiver.receive_messages(1, max_wait_time=PATIENCE)
+        messages = receiver.receive_messages(1, max_wait_time=TIMEOUT)
 
         ends = [called(failing, messages, batch=False) for _ in range(2)]
 

@@ -17,7 +17,7 @@ NEVER = datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
 
 
 def trigger_message(
-    body: bytes = BODY, *, properties: dict[str, Any] | None = None, text: bool = False, old: bool = False, **told: Any
+    body: bytes = BODY, *, properties: dict[str, Any] | None = None, text: bool = False, old: bool = False, **more: Any
 ) -> func.ServiceBusMessage:
     """Return one message as a trigger with cardinality one delivers it.
 
@@ -26,9 +26,9 @@ def trigger_message(
         properties: the application properties.
         text: whether the trigger delivers text, so that the host writes the properties of a JSON body into the metadata.
         old: whether the extension is older than 5.0, and has the application properties under their old name alone.
-        told: further metadata of the host, under its names; None leaves one out.
+        more: further metadata of the host, under its names; None leaves one out.
     """
-    metadata = {**defaults(), **told, "UserProperties": properties or {}}
+    metadata = {**defaults(), **more, "UserProperties": properties or {}}
     if not old:
         metadata["ApplicationProperties"] = metadata["UserProperties"]
     data = {name: datum(value) for name, value in metadata.items() if value is not None}

@@ -32,7 +32,7 @@ def test_the_page_has_a_row_for_each_way_on_each_number_of_instances(cloud: str)
 
 
 @pytest.mark.parametrize(
-    "told",
+    "text",
     [
         f"`RateLimit({FAILURES})`",
         f"${SERVICE_BUS_OPERATION * 1_000_000:.2f} for a million Service Bus operations",
@@ -42,5 +42,5 @@ def test_the_page_has_a_row_for_each_way_on_each_number_of_instances(cloud: str)
         f"${STORE['Azure']['read'] * 10_000:.5f} for 10,000 calls to table storage",
     ],
 )
-def test_the_page_names_the_settings_and_prices_that_were_used(told: str) -> None:
-    assert told in PAGE
+def test_the_page_names_the_settings_and_prices_that_were_used(text: str) -> None:
+    assert text in PAGE

@@ -75,7 +75,7 @@ def until_empty(world: World, queue: str) -> None:
 def test_a_message_that_kills_at_every_delivery_is_retried_alone(
     tenth: str, reason: str, parameters: dict[str, str]
 ) -> None:
-    """Nine good ones beside it are processed; it lies in the error queue, having climbed the ladder."""
+    """Nine good ones beside it are processed; it is in the error queue after all its retries."""
     with running(**parameters) as world:
         for body in [*GOOD[:5], tenth, *GOOD[5:]]:
             world.host.send("jobs", body)

@@ -22,7 +22,7 @@ from infra.commands import TOOLS
 from infra.sam_template import REGION, template, transformed
 
 BUCKET = "code"
-PATIENCE = 300.0
+TIMEOUT = 300.0
 """Seconds to wait for what should take two; where others use the machine, a call may be too slow, and its message comes back after four minutes."""
 
 
@@ -34,14 +34,14 @@ def eventually(found: Callable[[], Any], what: str) -> Any:
         what: what is waited for, for the error.
 
     Raises:
-        AssertionError: it was not, within `PATIENCE`.
+        AssertionError: it was not, within `TIMEOUT`.
     """
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT
     while time.monotonic() < end:
         if answer := found():
             return answer
         time.sleep(0.1)
-    raise AssertionError(f"waited {PATIENCE:.0f} s in vain for {what}")
+    raise AssertionError(f"waited {TIMEOUT:.0f} s in vain for {what}")
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def running_cloud(log: Path) -> Iterator[Cloud]:
         yield cloud
     finally:
         server.terminate()
-        server.wait(PATIENCE)
+        server.wait(TIMEOUT)
 
 
 def free_port() -> int:

@@ -21,7 +21,7 @@ Parameters = Mapping[str, Any]
 
 
 class NoManagedPolicies:
-    """What the transform asks for AWS's own policies; this template names none."""
+    """The source of AWS's own policies for the transform; this template names none."""
 
     def load(self) -> dict[str, str]:
         return {}

@@ -49,8 +49,8 @@ class Stack:
 
         def answer() -> Any:
             said = client.invoke(FunctionName=name)
-            told = json.loads(said["Payload"].read())
-            return None if "FunctionError" in said else told
+            body = json.loads(said["Payload"].read())
+            return None if "FunctionError" in said else body
 
         return eventually(answer, f"{function} to end well")
 

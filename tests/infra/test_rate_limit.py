@@ -1,4 +1,4 @@
-"""What template.yaml makes of a rate limit and a pause: the table, the probe, and what both functions are told and become of it."""
+"""What template.yaml makes of a rate limit and a pause: the table, the probe, and the environment of both functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the transform makes of the function, its mapping and the alarms: settings without which messages are lost or nobody hears of it."""
+"""What the transform makes of the function, its mapping and the alarms: settings without which messages are lost or nobody is notified."""
 
 from __future__ import annotations
 

@@ -153,9 +153,9 @@ def test_no_body_is_ever_logged(caplog: pytest.LogCaptureFixture) -> None:
         report(decision(settings=settings, of=delivery(body=BODY)))
     report(decision(Deferral(seconds(1), "rate limited"), of=delivery(body=BODY)))
 
-    told = [str(vars(record)) + record.getMessage() for record in caplog.records]
-    assert len(told) == len(everything) + 1
-    assert not [text for text in told if "order" in text.replace(QUEUE, "").replace(ERROR_QUEUE, "")]
+    texts = [str(vars(record)) + record.getMessage() for record in caplog.records]
+    assert len(texts) == len(everything) + 1
+    assert not [text for text in texts if "order" in text.replace(QUEUE, "").replace(ERROR_QUEUE, "")]
 
 
 def test_what_a_model_quotes_of_an_unreadable_body_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:

@@ -19,7 +19,7 @@ CLOUDS: dict[str, Callable[[], World]] = {"SQS": SqsWorld, "Service Bus": Servic
 Handler = Callable[[Message], Any]
 
 SHORT = Recoverability(Immediate(40), Delayed(0), Failed(ERROR))
-"""A ladder that gives up within seconds, though not before twenty instances have noticed what three failures tell: all of them may be one message's."""
+"""A ladder that gives up within seconds, though not before twenty instances have counted three failures, all of which may be one message's."""
 
 
 class Database:

@@ -59,7 +59,7 @@ class Store(MemoryCircuit):
 
 
 class Notice(NamedTuple):
-    """What a breaker had logged."""
+    """A line that a breaker had logged."""
 
     level: Literal["info", "warning"]
     text: str
@@ -90,8 +90,8 @@ class Instance:
     """
 
     def __init__(self, limit: RateLimit, clock: Clock) -> None:
-        self.clock, self.told = clock, list[Notice]()
-        self.breaker = Breaker(limit, lambda level, text: self.told.append(Notice(level, text)))
+        self.clock, self.notices = clock, list[Notice]()
+        self.breaker = Breaker(limit, lambda level, text: self.notices.append(Notice(level, text)))
 
     def limiter(self) -> Limiter:
         """Return a new invocation."""

@@ -128,7 +128,7 @@ def test_a_store_that_raises_what_no_store_should_costs_no_message_its_attempt()
             "warning",
             "The circuit's store cannot be asked: OSError. As a result, this instance limits its rate by what it knows itself, and asks again after 0:00:10.",
         )
-        in instance.told
+        in instance.notices
     )
 
 
@@ -141,7 +141,7 @@ def test_a_callback_that_raises_what_nobody_expects_costs_no_message_its_settlem
     [wait] = instance.fail()
 
     assert isinstance(wait, timedelta)
-    assert instance.told[-1].text.startswith(f"RateLimit(on_started) raised {type(error).__name__}. As a")
+    assert instance.notices[-1].text.startswith(f"RateLimit(on_started) raised {type(error).__name__}. As a")
 
 
 def test_a_callback_during_which_somebody_stops_the_process_stops_it() -> None:
@@ -164,7 +164,7 @@ def test_an_end_that_a_clock_behind_sees_before_its_start_took_no_time() -> None
     other.limiter().failed(delivery(), DOWN)
     other.breaker.succeeded(behind.now)
 
-    assert other.told[-1].text.startswith("The circuit breaker is now disarmed, 0:00:00 after it was armed")
+    assert other.notices[-1].text.startswith("The circuit breaker is now disarmed, 0:00:00 after it was armed")
 
 
 def test_of_threads_that_change_a_memory_circuit_each_version_has_one_winner() -> None:

@@ -105,7 +105,7 @@ def test_two_instances_on_sqs_share_a_circuit_in_dynamodb(account: Account) -> N
 @pytest.fixture
 def bus(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bus]:
     """Yield a namespace on loopback, with enough time for the tests."""
-    monkeypatch.setattr("azure.namespace.PATIENCE", WITHIN)
+    monkeypatch.setattr("azure.namespace.TIMEOUT", WITHIN)
     with emulated() as bus:
         monkeypatch.setenv(SETTING, bus.namespace.connection_string)
         yield bus

@@ -1,4 +1,4 @@
-"""Rate limiting as one instance and several live it: when it starts, whom it admits, when it ends, and who is told."""
+"""Rate limiting on one instance and on several: when it starts, which messages it admits, when it ends, and which callbacks are called."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_a_predicate_that_raises_is_logged_and_the_failure_counts() -> None:
     instance.fail()
 
     assert calls == ["started"]
-    assert instance.told[0] == Notice(
+    assert instance.notices[0] == Notice(
         "warning", "RateLimit(counts) raised ZeroDivisionError. As a result, the failure counts."
     )
 
@@ -143,7 +143,7 @@ def test_callbacks_that_raise_are_logged_and_change_nothing() -> None:
 
     assert isinstance(held, timedelta)
     assert instance.attempt() == "attempted"
-    assert [notice.text.partition(" raised ")[0] for notice in instance.told] == [
+    assert [notice.text.partition(" raised ")[0] for notice in instance.notices] == [
         "The circuit breaker is now in the armed state: 1 attempts in a row failed. One message is attempted every 0:00:01, the others are deferred.",
         "RateLimit(on_started)",
         "The circuit breaker is now disarmed, 0:00:01 after it was armed: an attempt succeeded.",
@@ -196,24 +196,24 @@ def test_an_instance_that_was_unaware_has_its_first_failure_counted_as_none() ->
 HELD, REDELIVERED = delivery(held_since=NOW), delivery(deliveries=2)
 
 
-@pytest.mark.parametrize("known", [HELD, REDELIVERED], ids=["held", "redelivered"])
-def test_a_new_instance_asks_before_it_attempts_what_has_waited_or_come_before(known: Delivery) -> None:
+@pytest.mark.parametrize("waiting", [HELD, REDELIVERED], ids=["held", "redelivered"])
+def test_a_new_instance_asks_before_it_attempts_what_has_waited_or_come_before(waiting: Delivery) -> None:
     one, new = two(Calls(), Clock(), Store())
     one.fail(2)
 
-    assert isinstance(new.attempt(DOWN, of=known), timedelta)
+    assert isinstance(new.attempt(DOWN, of=waiting), timedelta)
     assert new.attempt(of=delivery()) != "attempted"
 
 
-@pytest.mark.parametrize("known", [HELD, REDELIVERED], ids=["held", "redelivered"])
+@pytest.mark.parametrize("waiting", [HELD, REDELIVERED], ids=["held", "redelivered"])
 @pytest.mark.parametrize("holds", [True, False])
-def test_a_success_ends_it_on_an_instance_where_nothing_ever_failed(known: Delivery, *, holds: bool) -> None:
+def test_a_success_ends_it_on_an_instance_where_nothing_ever_failed(waiting: Delivery, *, holds: bool) -> None:
     calls, clock, store = Calls(), Clock(), Store()
     one, new = two(calls, clock, store)
     one.fail(2)
     clock.advance(seconds(1))
 
-    assert new.attempt(of=known, limiter=Limiter(new.breaker, clock, may_defer=holds)) == "attempted"
+    assert new.attempt(of=waiting, limiter=Limiter(new.breaker, clock, may_defer=holds)) == "attempted"
     assert (store.read().circuit, calls) == (CLOSED, ["started", "ended"])
 
 
@@ -303,7 +303,7 @@ def test_without_its_store_an_instance_goes_on_by_what_it_knows() -> None:
 
     assert (first, instance.breaker.alert, calls) == ("attempted", False, [])
     assert isinstance(second, timedelta)
-    assert [notice.text.partition(":")[0] for notice in instance.told] == [
+    assert [notice.text.partition(":")[0] for notice in instance.notices] == [
         "The circuit's store cannot be asked",
         "The circuit breaker is now in the armed state",
         "The circuit breaker is now disarmed, 0",

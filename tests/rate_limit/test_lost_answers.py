@@ -42,7 +42,7 @@ class Silenced(Store):
 
 
 class Late(Store):
-    """A store that makes a change whose answer was lost when it is told to."""
+    """A store that makes a change, whose answer was lost, when the test wants it."""
 
     late: tuple[Snapshot, Circuit, str]
 
@@ -217,7 +217,7 @@ def test_the_lost_answer_is_logged() -> None:
     store.answer_lost = True
     one.fail(2)
 
-    assert one.told[-1] == Notice(
+    assert one.notices[-1] == Notice(
         "info", "The circuit breaker was armed by this instance, though the store's answer was lost."
     )
-    assert "asks again when it must know" in one.told[0].text
+    assert "asks again when it must know" in one.notices[0].text

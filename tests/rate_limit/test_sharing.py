@@ -25,7 +25,7 @@ AWAY = timedelta(minutes=10)
 
 @dataclass(frozen=True)
 class Ended:
-    """What there is to tell after an outage.
+    """The figures after an outage.
 
     Args:
         began: when it began.
@@ -98,28 +98,28 @@ def test_the_first_success_ends_it_for_all(after: Ended) -> None:
 
 def test_a_message_has_as_many_attempts_left_after_the_outage_as_before(world: World) -> None:
     """One that has come to its second round stays at the first attempt of it, however often it probes and waits."""
-    database, climbed = Database(world, timedelta(0)), list[tuple[int, int]]()
+    database, runs = Database(world, timedelta(0)), list[tuple[int, int]]()
 
     def place(message: Message) -> None:
-        if message.text == "climbs":
-            climbed.append((message.round, message.attempt))
+        if message.text == "is retried":
+            runs.append((message.round, message.attempt))
             if message.round == 0:
                 raise ValueError("not yet")
         database(message)
 
     ladder = SHORT.__replace__(immediate=Immediate(1), delayed=Delayed(1, timedelta(seconds=10)))
     serve(world, place, ladder.__replace__(rate_limit=shared(VirtualStore(world), [])), instances=INSTANCES)
-    climbs = world.send(QUEUE, "climbs")
+    retried = world.send(QUEUE, "is retried")
     world.run(for_=5)
     database.begin(AWAY)
     for _ in range(ORDERS):
         world.send(QUEUE, "waits")
     world.run()
 
-    assert climbed[:2] == [(0, 1), (0, 2)]
-    assert len(climbed) > 3
-    assert set(climbed[2:]) == {(1, 1)}
-    assert climbs in database.placed
+    assert runs[:2] == [(0, 1), (0, 2)]
+    assert len(runs) > 3
+    assert set(runs[2:]) == {(1, 1)}
+    assert retried in database.placed
 
 
 def test_attempts_would_not_be_a_wait_apart_if_nobody_claimed_the_probe(monkeypatch: pytest.MonkeyPatch) -> None:

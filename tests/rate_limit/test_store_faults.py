@@ -35,7 +35,7 @@ clouds = pytest.mark.parametrize("cloud", CLOUDS)
 
 @dataclass(frozen=True)
 class Ended:
-    """What there is to tell after an outage.
+    """The figures after an outage.
 
     Args:
         unplaced: orders that were sent and not placed.

@@ -20,7 +20,7 @@ COUNTS, DELIVERIES = st.integers(0, 10_000), st.integers(1, 10_000)
 COUNTERS = st.sampled_from((NATIVE, HEADER))
 
 FAILURES = [
-    # counter, deliveries, prior_attempts: failures, without a word
+    # counter, deliveries, prior_attempts: failures, unreported
     (NATIVE, 1, 0, 1, 0),
     (NATIVE, 2, 0, 2, 1),
     (NATIVE, 6, 0, 6, 5),

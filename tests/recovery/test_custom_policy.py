@@ -60,14 +60,14 @@ def test_it_gets_the_settings() -> None:
 def test_it_sees_how_many_retries_the_message_has_had() -> None:
     seen: list[ErrorContext] = []
     failure = Boom("it broke")
-    climbed = delivery(deliveries=2, prior_attempts=1, round=4)
+    retried = delivery(deliveries=2, prior_attempts=1, round=4)
 
-    decision(failure, of=climbed, settings=recoverability(policy=remembering([], seen)))
+    decision(failure, of=retried, settings=recoverability(policy=remembering([], seen)))
 
     assert seen == [
         ErrorContext(
             exception=failure,
-            message=climbed.message,
+            message=retried.message,
             immediate_processing_failures=3,
             delayed_deliveries_performed=4,
             receive_address=QUEUE,
@@ -93,9 +93,9 @@ def test_it_may_change_the_default_answer() -> None:
         return DelayedRetry(seconds(5)) if isinstance(action, DelayedRetry) else action
 
     settings = recoverability(1, policy=five_seconds)
-    climbing = [delivery(deliveries=1), delivery(deliveries=2)]
+    retried = [delivery(deliveries=1), delivery(deliveries=2)]
 
-    assert [decision(of=each, settings=settings).action for each in climbing] == [
+    assert [decision(of=each, settings=settings).action for each in retried] == [
         ImmediateRetry(),
         DelayedRetry(seconds(5)),
     ]

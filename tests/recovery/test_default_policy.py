@@ -157,8 +157,8 @@ ORDER_OF_RULES: dict[str, tuple[Recoverability, ErrorContext, Action]] = {
         error_context(KeyboardInterrupt()),
         ERROR,
     ),
-    "a time-out climbs like any failure": (recoverability(), error_context(HandlerTimeout()), ImmediateRetry()),
-    "deliveries without a word climb too": (
+    "a time-out is retried like any failure": (recoverability(), error_context(HandlerTimeout()), ImmediateRetry()),
+    "deliveries without a recorded outcome are retried too": (
         recoverability(),
         error_context(UnreportedFailure(), failures=3),
         DelayedRetry(seconds(2)),

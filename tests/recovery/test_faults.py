@@ -2,7 +2,7 @@
 
 NServiceBus.Core.Tests/Recoverability/FaultMetadataExtractorTests, upstream → here: VerifyExceptionHeadersAreSet, ShouldApplyStaticMetadata →
 test_settlements.py (the whole dict) and test_all_that_is_known_is_in_the_fault_headers; ExceptionMessageIsTruncated → test_a_huge_message_is_cut.
-When_message_processing_fails.Should_provide_additional_exception_information → test_data_and_notes_are_told.
+When_message_processing_fails.Should_provide_additional_exception_information → test_data_is_in_the_fault_headers.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Outer:
         """Inside."""
 
 
-TOLD: dict[str, tuple[BaseException, dict[str, str]]] = {
+FAULTS: dict[str, tuple[BaseException, dict[str, str]]] = {
     "a built-in one has a short name": (ValueError("no"), {"ExceptionType": "ValueError", "Message": "no"}),
     "one of ours has its full name": (Odd("odd"), {"ExceptionType": ODD, "Message": "odd"}),
     "one inside a class": (Outer.Inner(), {"ExceptionType": f"{__name__}.Outer.Inner", "Message": ""}),
@@ -120,9 +120,9 @@ TOLD: dict[str, tuple[BaseException, dict[str, str]]] = {
 }
 
 
-@pytest.mark.parametrize(("exception", "told"), TOLD.values(), ids=TOLD)
-def test_all_that_is_known_is_in_the_fault_headers(exception: BaseException, told: dict[str, str]) -> None:
-    assert faults(exception) == told
+@pytest.mark.parametrize(("exception", "expected"), FAULTS.values(), ids=FAULTS)
+def test_all_that_is_known_is_in_the_fault_headers(exception: BaseException, expected: dict[str, str]) -> None:
+    assert faults(exception) == expected
 
 
 def test_where_it_was_raised_is_the_source() -> None:
@@ -202,11 +202,11 @@ DATA: dict[str, tuple[Any, dict[str, str]]] = {
 }
 
 
-@pytest.mark.parametrize(("data", "told"), DATA.values(), ids=DATA)
-def test_data_is_in_the_fault_headers(data: Any, told: dict[str, str]) -> None:
+@pytest.mark.parametrize(("data", "expected"), DATA.values(), ids=DATA)
+def test_data_is_in_the_fault_headers(data: Any, expected: dict[str, str]) -> None:
     every = faults(WithData(data))
 
-    assert {name: text for name, text in every.items() if name.startswith("Data.")} == told
+    assert {name: text for name, text in every.items() if name.startswith("Data.")} == expected
 
 
 def noted(*notes: Any) -> BaseException:
@@ -223,9 +223,9 @@ NOTES: dict[str, tuple[BaseException, str | None]] = {
 }
 
 
-@pytest.mark.parametrize(("exception", "told"), NOTES.values(), ids=NOTES)
-def test_notes_are_in_the_fault_headers(exception: BaseException, told: str | None) -> None:
-    assert faults(exception).get("Data.Notes") == told
+@pytest.mark.parametrize(("exception", "expected"), NOTES.values(), ids=NOTES)
+def test_notes_are_in_the_fault_headers(exception: BaseException, expected: str | None) -> None:
+    assert faults(exception).get("Data.Notes") == expected
 
 
 def test_notes_that_are_no_list_are_omitted() -> None:

@@ -1,4 +1,4 @@
-"""What an adapter is told to do, with the headers of each copy as whole dicts.
+"""What an adapter must do, with the headers of each copy as whole dicts.
 
 NServiceBus.Core.Tests, upstream → here:
 

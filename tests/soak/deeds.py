@@ -31,7 +31,7 @@ class OrderRejected(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """What one kind of message does.
+    """The behaviour of one kind of message.
 
     Args:
         misbehave: is called in its first attempts.

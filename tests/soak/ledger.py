@@ -35,7 +35,7 @@ def counted(path: Path, what: str) -> Counter[int]:
 
 
 class Progress:
-    """How often handlers ran by now, read as the ledger grows."""
+    """A count of the runs of handlers, read as the ledger grows."""
 
     def __init__(self, path: Path) -> None:
         path.touch()

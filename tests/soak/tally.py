@@ -1,4 +1,4 @@
-"""What became of each message of a soak, and the table that tells it."""
+"""What became of each message of a soak, and the table of it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from soak.ledger import counted
 
 
 class SetAside(NamedTuple):
-    """A message in the error queue: its number, and the exception of which it tells."""
+    """A message in the error queue: its number, and the type of its exception."""
 
     number: int
     why: str
@@ -21,7 +21,7 @@ class SetAside(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """What was sent, and what was found in the end.
+    """The messages that were sent, and what was found in the end.
 
     Args:
         deeds: what each message does.
@@ -58,7 +58,7 @@ class Tally:
         return sum(max(0, self.runs[number] - runs) for number, runs in enumerate(expected))
 
     @property
-    def convicted(self) -> int:
+    def given_up_wrongly(self) -> int:
         """Return how many messages are in the error queue alone though they would have succeeded."""
         innocent = [number for number, deed in enumerate(self.deeds) if not DEEDS[deed].hopeless]
         return sum(self.aside[number] > 0 and not self.processed[number] for number in innocent)
@@ -78,7 +78,7 @@ class Tally:
             **{f"  because of {why}": count for why, count in sorted(self.why.items())},
             "extra runs": self.extra_runs,
             "duplicates": self.duplicates,
-            "set aside though they would have succeeded": self.convicted,
+            "set aside though they would have succeeded": self.given_up_wrongly,
             "LOST": len(self.lost),
         }
         rows = [f"{count:10,}  {what}" for what, count in lines.items()]

@@ -19,7 +19,7 @@ from simulation.outages.ways import ERROR_QUEUE, QUEUE, WAYS
 
 
 class Cell(NamedTuple):
-    """What is simulated.
+    """The settings of one simulation.
 
     Args:
         way: a name of `WAYS`.
@@ -38,7 +38,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What was measured.
+    """The figures of one simulation.
 
     Args:
         cell: what was simulated.

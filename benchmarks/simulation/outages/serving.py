@@ -59,7 +59,7 @@ class Stopwatch:
 
 
 def serve_on_aws(world: SqsWorld, way: Way, database: Database, store: SharedCircuit, instances: int) -> Bill:
-    """Serve the orders by Lambda; gives what tells the dollars in the end."""
+    """Serve the orders by Lambda; return a function that gives the dollars in the end."""
     watch = Stopwatch(lambda: world.now)
     make_queue(world, way)
     handler = handler_of(world, way, database, store, watch)
@@ -107,7 +107,7 @@ def plain(database: Database) -> Handler:
 
 
 def serve_on_azure(world: ServiceBusWorld, way: Way, database: Database, store: SharedCircuit, instances: int) -> Bill:
-    """Serve the orders by Functions, one at a time in each instance; gives what tells the dollars in the end."""
+    """Serve the orders by Functions, one at a time in each instance; return a function that gives the dollars in the end."""
     world.create_queue(
         QUEUE, dead_letter_queue=ERROR_QUEUE, max_delivery_count=DELIVERIES["ours" if way.ladder else "redrive policy"]
     )

@@ -1,4 +1,4 @@
-"""FIFO queues: the group waits while its head climbs, delays are visibility, and the error copy keeps group and identity."""
+"""FIFO queues: the group waits while its first message is retried, delays are visibility, and the error copy keeps group and identity."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 from aws.harness import Endpoint, ladder
-from aws.powertools.doors import DOORS, ENDPOINT, Context, powertools_function
+from aws.powertools.entry_points import ENDPOINT, ENTRY_POINTS, Context, powertools_function
 from aws.recording_client import RecordingClient
 from aws.records import event, record
 from recoverable import Message
@@ -33,14 +33,14 @@ LAMBDA_S_OWN = "53995c3f42cd8ad8"  # the segment that Lambda itself opens
 
 
 class Shop:
-    """A handler that uses what stands around it, behind either door."""
+    """A handler that uses what stands around it, behind either entry point."""
 
-    def __init__(self, door: str) -> None:
+    def __init__(self, entry_point: str) -> None:
         self.lines = io.StringIO()
         self.logger = Logger(service=uuid4().hex, logger_handler=logging.StreamHandler(self.lines))
         self.metrics = Metrics(namespace="shop", service="shop")
         self.tracer = Tracer(service="shop", disabled=True)
-        self.function = self.decorated(self.door(door))
+        self.function = self.decorated(self.entry_point(entry_point))
 
     def by_message(self, message: Message) -> None:
         """Place an order."""
@@ -52,10 +52,10 @@ class Shop:
     def by_record(self, record: SQSRecord, message: Message) -> None:
         self.by_message(message)
 
-    def door(self, door: str) -> Endpoint:
+    def entry_point(self, entry_point: str) -> Endpoint:
         """Return the bare Lambda handler."""
         settings: Any = {"recoverability": ladder("error"), "client": RecordingClient().as_client()}
-        if door == ENDPOINT:
+        if entry_point == ENDPOINT:
             return SqsEndpoint(self.by_message, **settings)
         return powertools_function(self.by_record, RecoverableBatchProcessor(**settings))
 
@@ -79,7 +79,7 @@ def our_log() -> Iterator[logging.Logger]:
     ours.handlers, ours.level, ours.propagate = before
 
 
-@pytest.fixture(params=DOORS)
+@pytest.fixture(params=ENTRY_POINTS)
 def shop(request: pytest.FixtureRequest) -> Shop:
     return Shop(request.param)
 
@@ -131,18 +131,18 @@ def test_an_endpoint_keeps_its_handler_s_name_and_text_under_decorators() -> Non
 
 
 @pytest.mark.parametrize(
-    ("door", "heard"),
+    ("entry_point", "heard"),
     [
         ("endpoint", ["## __main__.place_order", "## place_order"]),
         ("processor", ["## __main__.place_order", "## __main__.place_record", "## powertools_handler"]),
     ],
 )
-def test_x_ray_gets_a_segment_for_each_message_and_for_the_function(door: str, heard: list[str]) -> None:
+def test_x_ray_gets_a_segment_for_each_message_and_for_the_function(entry_point: str, heard: list[str]) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as daemon:
         daemon.bind(("127.0.0.1", 0))
         daemon.settimeout(60)
         done = subprocess.run(
-            [sys.executable, Path(__file__).with_name("traced_shop.py"), door],
+            [sys.executable, Path(__file__).with_name("traced_shop.py"), entry_point],
             input=json.dumps(event(record("order 1"))),
             env=as_on_lambda(daemon.getsockname()[1]),
             capture_output=True,

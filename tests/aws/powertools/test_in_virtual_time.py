@@ -1,4 +1,4 @@
-"""The Powertools door and the native one in the test world: the same attempts at the same times."""
+"""The Powertools processor and our own endpoint in the test world: the same attempts at the same times."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def powertools(ladder: Recoverability, fail: Callable[[], None]) -> Callable[...
     return lambda event, context: process_partial_response(event, handle, processor, context)
 
 
-def times_of_attempts(door: Callable[..., Any], ladder: Recoverability) -> Runs:
+def times_of_attempts(entry_point: Callable[..., Any], ladder: Recoverability) -> Runs:
     """Return when the handler ran, in seconds from the world's beginning, until its message was in the error queue."""
     world, runs = SqsWorld(), Runs()
     began = world.now
@@ -47,7 +47,7 @@ def times_of_attempts(door: Callable[..., Any], ladder: Recoverability) -> Runs:
         raise ValueError("no")
 
     world.create_queue("orders-error")
-    world.serve("orders", door(ladder, fail))
+    world.serve("orders", entry_point(ladder, fail))
     world.send("orders", "order")
     world.run()
 

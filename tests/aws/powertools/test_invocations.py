@@ -8,7 +8,7 @@ import pytest
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 from aws.harness import ladder
-from aws.powertools.doors import Context, powertools_function
+from aws.powertools.entry_points import Context, powertools_function
 from aws.recording_client import RecordingClient
 from aws.records import event, record
 from recoverable.aws.powertools import RecoverableBatchProcessor

@@ -13,7 +13,7 @@ from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, asy
 from aws_lambda_powertools.utilities.batch.exceptions import UnexpectedBatchTypeError
 
 from aws.harness import ladder
-from aws.powertools.doors import Context, powertools_function
+from aws.powertools.entry_points import Context, powertools_function
 from aws.recording_client import RecordingClient
 from aws.records import ARN, event, record
 from recoverable.aws.powertools import RecoverableBatchProcessor

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from aws.harness import NearTheEnd, ladder
-from aws.powertools.doors import ENDPOINT, PROCESSOR, Context, Shop, function
+from aws.powertools.entry_points import ENDPOINT, PROCESSOR, Context, Shop, function
 from aws.queues import HEADERS
 from aws.recording_client import RecordingClient
 from aws.records import Record, event, record
@@ -19,7 +19,7 @@ STACK_TRACE = "NServiceBus.ExceptionInfo.StackTrace"
 
 
 class End(NamedTuple):
-    """What came of one invocation: the response or the exit status, the copies, the deletions, the runs."""
+    """The result of one invocation: the response or the exit status, the copies, the deletions, the runs."""
 
     answer: Any
     copies: list[dict[str, Any]]
@@ -27,11 +27,11 @@ class End(NamedTuple):
     runs: list[tuple[str, int, int]]
 
 
-def end(door: str, context: Any, *records: Record, **settings: Any) -> End:
-    """Invoke a function behind that door: one immediate retry, one delayed retry of 10 s."""
+def end(entry_point: str, context: Any, *records: Record, **settings: Any) -> End:
+    """Invoke a function of that entry point: one immediate retry, one delayed retry of 10 s."""
     shop, client = Shop(), RecordingClient()
     recoverability = ladder("error", immediate=1, delayed=1, delay=10)
-    handler = function(door, shop, recoverability, client=client.as_client(), clock=Clock(), **settings)
+    handler = function(entry_point, shop, recoverability, client=client.as_client(), clock=Clock(), **settings)
     try:
         answer = handler(event(*records), context)
     except SystemExit as exit_:
@@ -56,7 +56,7 @@ SECOND_ROUND = record("fails", deliveries=2, headers={"NServiceBus.Retries": "1"
 BATCHES: dict[str, tuple[Any, list[Record]]] = {
     "fresh and again": (Context(), [record("fails"), again("fails", 2), again("passes", 3)]),
     "not yet due": (Context(), [NOT_YET_DUE]),
-    "without a word": (Context(), [again("passes", 2, deliveries=5), record("passes")]),
+    "without a recorded outcome": (Context(), [again("passes", 2, deliveries=5), record("passes")]),
     "in the second round": (Context(), [SECOND_ROUND]),
     "no time left": (Context(0.0), [record("passes"), record("fails", message_id="native-2")]),
     "exits": (Context(), [record("exits"), again("passes", 2)]),

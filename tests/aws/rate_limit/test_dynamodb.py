@@ -100,7 +100,7 @@ def test_a_dynamodb_that_never_answers_holds_no_message_up(endpoint: socket.sock
     instance = Instance(RateLimit(5, store=DynamoDbCircuit("circuits", "orders")), Clock())
 
     assert instance.fail(4) == ["attempted"] * 4
-    assert [notice.text.partition(". As")[0] for notice in instance.told] == [
+    assert [notice.text.partition(". As")[0] for notice in instance.notices] == [
         "The circuit's store cannot be asked: DynamoDB gave no answer (ReadTimeoutError)"
     ]
 
@@ -110,7 +110,7 @@ def test_a_dynamodb_that_refuses_connections_holds_no_message_up(endpoint: socke
     instance = Instance(RateLimit(5, store=DynamoDbCircuit("circuits", "orders")), Clock())
 
     assert instance.attempt(Boom("down")) == "attempted"
-    assert "(EndpointConnectionError)" in instance.told[0].text
+    assert "(EndpointConnectionError)" in instance.notices[0].text
 
 
 def test_a_name_that_nobody_looks_up_holds_no_message_up(
@@ -126,7 +126,7 @@ def test_a_name_that_nobody_looks_up_holds_no_message_up(
     instance = Instance(RateLimit(5, store=DynamoDbCircuit("unnamed", "orders")), Clock())
 
     assert instance.attempt(Boom("down")) == "attempted"
-    assert "DynamoDB gave no answer within 1 s" in instance.told[0].text
+    assert "DynamoDB gave no answer within 1 s" in instance.notices[0].text
     done.set()
 
 

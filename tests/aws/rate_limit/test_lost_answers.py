@@ -41,6 +41,6 @@ def test_one_instance_calls_back_for_each_switch(account: Account, lost: tuple[s
         if "end" in lost:
             proxy.lose_next_answer(CHANGE)
         limiter.succeeded()
-        left = circuit.read().circuit
+        circuit_at_the_end = circuit.read().circuit
 
-    assert (calls, left) == (["started", "ended"], CLOSED)
+    assert (calls, circuit_at_the_end) == (["started", "ended"], CLOSED)

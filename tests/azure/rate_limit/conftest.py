@@ -17,7 +17,7 @@ from infra.cloud import free_port
 
 HERE = Path(__file__).parent
 INSTALLED = Path(sys.prefix) / "azurite"
-PATIENCE = 60.0
+TIMEOUT = 60.0
 """Seconds for Azurite to listen, which takes two on a machine of its own."""
 
 ACCOUNT = "devstoreaccount1"
@@ -59,16 +59,16 @@ def azurite() -> Iterator[str]:
         )
     finally:
         server.terminate()
-        server.wait(PATIENCE)
+        server.wait(TIMEOUT)
 
 
 def wait_for(port: int, server: subprocess.Popen[bytes]) -> None:
     """Wait until the server takes connections."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT
     while time.monotonic() < end:
         assert server.poll() is None, f"Azurite ended with status {server.returncode}"
         with closing(socket.socket()) as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
                 return
         time.sleep(0.1)
-    raise AssertionError(f"waited {PATIENCE:.0f} s in vain for Azurite to listen")
+    raise AssertionError(f"waited {TIMEOUT:.0f} s in vain for Azurite to listen")

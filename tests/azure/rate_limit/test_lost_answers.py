@@ -44,6 +44,6 @@ def test_one_instance_calls_back_for_each_switch(azurite: str, lost: tuple[str, 
         if "end" in lost:
             proxy.lose_next_answer(UPDATE)
         limiter.succeeded()
-        left = store.read().circuit
+        remaining = store.read().circuit
 
-    assert (calls, left) == (["started", "ended"], CLOSED)
+    assert (calls, remaining) == (["started", "ended"], CLOSED)

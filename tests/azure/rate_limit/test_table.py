@@ -107,8 +107,8 @@ def test_a_storage_that_never_answers_holds_no_message_up(endpoint: socket.socke
     instance = Instance(RateLimit(5, store=TableCircuit("circuits", "orders")), Clock())
 
     assert instance.fail(4) == ["attempted"] * 4
-    assert len(instance.told) == 1
-    assert instance.told[0].text.startswith("The circuit's store cannot be asked: table storage ")
+    assert len(instance.notices) == 1
+    assert instance.notices[0].text.startswith("The circuit's store cannot be asked: table storage ")
 
 
 def test_a_storage_that_refuses_connections_holds_no_message_up(endpoint: socket.socket) -> None:
@@ -117,7 +117,7 @@ def test_a_storage_that_refuses_connections_holds_no_message_up(endpoint: socket
     instance = Instance(RateLimit(5, store=store), Clock())
 
     assert instance.attempt(Boom("down")) == "attempted"
-    assert "table storage failed (ServiceRequestError)" in instance.told[0].text
+    assert "table storage failed (ServiceRequestError)" in instance.notices[0].text
 
 
 def test_whatever_hangs_before_the_call_holds_no_message_up() -> None:
@@ -133,7 +133,7 @@ def test_whatever_hangs_before_the_call_holds_no_message_up() -> None:
     instance = Instance(RateLimit(5, store=TableCircuit("hanging", "orders", client=hanging)), Clock())
 
     assert instance.attempt(Boom("down")) == "attempted"
-    assert "table storage gave no answer within 0.2 s" in instance.told[0].text
+    assert "table storage gave no answer within 0.2 s" in instance.notices[0].text
     hanging.done.set()
 
 
@@ -141,7 +141,7 @@ def test_a_connection_that_is_no_setting_is_logged_and_holds_no_message_up() -> 
     instance = Instance(RateLimit(5, store=TableCircuit("circuits", "orders", connection="NoSuch")), Clock())
 
     assert instance.attempt(Boom("down")) == "attempted"
-    assert "'NoSuch' is not among the app settings; add NoSuch" in instance.told[0].text
+    assert "'NoSuch' is not among the app settings; add NoSuch" in instance.notices[0].text
 
 
 IDENTITIES = [

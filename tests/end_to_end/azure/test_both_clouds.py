@@ -63,7 +63,7 @@ DIFFERENT = {
 
 @dataclass(frozen=True)
 class Seen:
-    """What came of the orders on one cloud, by message id.
+    """The result of the orders on one cloud, by message id.
 
     Args:
         attempts: The attempts of each in order, as round and attempt.

@@ -17,7 +17,7 @@ INSIDE = re.compile(r"\$\{([^}]*)\}")
 
 
 class Deployment:
-    """What the template deploys.
+    """The resources that the template deploys.
 
     Args:
         parameters: their values; the others have their defaults.

@@ -1,4 +1,4 @@
-"""The names that a Bicep template declares and refers to, which its parser does not tell from texts."""
+"""The names that a Bicep template declares and refers to, which its parser does not distinguish from texts."""
 
 from __future__ import annotations
 

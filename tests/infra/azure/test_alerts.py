@@ -1,4 +1,4 @@
-"""Who hears of what: the alerts of main.bicep."""
+"""Who is notified of what: the alerts of main.bicep."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def given_up(bus: ServiceBusNamespace) -> None:
             "NServiceBus.MessageId": "first",
             "Recoverable.DueAt": "x",
         }
-        climbed: dict[str | bytes, Any] = {
+        retried: dict[str | bytes, Any] = {
             "NServiceBus.Retries": "3",
             "NServiceBus.Retries.Timestamp": "x",
             "NServiceBus.FLRetries": "2",
@@ -54,7 +54,7 @@ def given_up(bus: ServiceBusNamespace) -> None:
         }
         client.get_queue_sender("orders-error").send_messages(ServiceBusMessage("ours", application_properties=ours))
         client.get_queue_sender("orders").send_messages(
-            ServiceBusMessage("theirs", message_id="second", application_properties=climbed)
+            ServiceBusMessage("theirs", message_id="second", application_properties=retried)
         )
         receiver = client.get_queue_receiver("orders")
         receiver.dead_letter_message(next(receiver), reason="killed")

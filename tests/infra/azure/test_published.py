@@ -20,7 +20,7 @@ from recoverable_local.service_bus import SeenMessage
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("published app")]
 
 DEPLOYED = Deployment()
-PATIENCE = timedelta(minutes=2)
+TIMEOUT = timedelta(minutes=2)
 BINDING = {
     "name": "message", "type": "serviceBusTrigger", "direction": "IN", "dataType": "BINARY", "cardinality": "ONE",
     "queueName": "orders", "connection": "ServiceBus", "autoCompleteMessages": True, "isSessionsEnabled": False,
@@ -69,9 +69,9 @@ def test_the_worker_finds_the_function(worker: Worker) -> None:
 
 
 def test_the_package_that_runs_is_the_one_that_was_installed(worker: Worker) -> None:
-    told = {"MessageId": "m-1", "SequenceNumber": 1, "DeliveryCount": 1, "UserProperties": {}}
+    metadata = {"MessageId": "m-1", "SequenceNumber": 1, "DeliveryCount": 1, "UserProperties": {}}
 
-    outcome = worker.invoke("place_order", b'{"id": 1, "card": "flaky-bank"}', told)
+    outcome = worker.invoke("place_order", b'{"id": 1, "card": "flaky-bank"}', metadata)
 
     assert isinstance(outcome, Raised)
     assert f'"{worker.folder / PACKAGES}/recoverable/azure/' in outcome.stack_trace
@@ -85,7 +85,7 @@ def test_orders_are_placed_tried_again_and_given_up_on_the_queues_of_the_templat
         LocalFunctions.from_folder(app, connection_string=bus.connection_string, app_settings=settings) as host,
     ):
         host.send("orders", *({"id": card, "card": card} for card in cards))
-        host.run_until(lambda: len(placed(host)) == 3 and not bus.queue("orders").messages(), deadline=PATIENCE)
+        host.run_until(lambda: len(placed(host)) == 3 and not bus.queue("orders").messages(), deadline=TIMEOUT)
         given_up = [reason(order) for order in bus.queue("orders-error").messages()]
 
     assert placed(host) == {"good", "flaky-bank", "slow-bank"}

@@ -1,4 +1,4 @@
-"""The rate limit of main.bicep: off as it stands, and when it is asked for, shared by all instances and told of."""
+"""The rate limit of main.bicep: off as it stands, and when it is asked for, shared by all instances, with an alert."""
 
 from __future__ import annotations
 
