@@ -18,7 +18,7 @@ ARN = "arn:aws:lambda:eu-central-1:123456789012:function:orders"
 
 
 def milliseconds(name: str) -> float:
-    """One cold start."""
+    """Measure one cold start."""
     api = RuntimeApi()
     api.send(Invocation("request", json.dumps(event(10)).encode(), timedelta(seconds=30), ARN, "Root=1-0-0"))
     variables = {

@@ -27,7 +27,7 @@ def test_its_message_stays_where_it_is_and_its_neighbours_are_settled() -> None:
     assert (first, second) == (Redeliver(None), COMPLETE)
 
 
-def test_after_deliveries_without_a_word_it_is_given_up_as_an_unreported_failure() -> None:
+def test_after_deliveries_without_a_recorded_outcome_it_is_given_up_as_an_unreported_failure() -> None:
     handler = Handler(Unspeakable())
 
     settlement = attempt(handler, delivery(deliveries=4, unreported=True), invocation(recoverability(0, 0)))

@@ -21,7 +21,7 @@ def came(
     prior_attempts: int = 0,
     round_: int = 0,
 ) -> Delivery:
-    """A delivery of the message of that name, `held` since so many minutes."""
+    """Return a delivery of the message with that id, which is `held` for so many minutes."""
     return delivery(
         id=name,
         deliveries=deliveries,
@@ -33,8 +33,8 @@ def came(
 
 
 def order(*deliveries: Delivery, fifo: bool = False) -> list[list[str]]:
-    """The groups, by message id."""
-    return [[delivery.message.id for delivery in row] for row in groups(list(deliveries), fifo=fifo)]
+    """Return the groups, by message id."""
+    return [[delivery.message.id for delivery in batch] for batch in groups(list(deliveries), fifo=fifo)]
 
 
 def test_fresh_records_run_together_as_they_came() -> None:
@@ -59,9 +59,9 @@ def test_records_delivered_earlier_run_alone_however_long_they_are_held() -> Non
     ("deliveries", "rotation"), [(2, "cdab"), (3, "dabc"), (4, "abcd"), (5, "bcda"), (6, "cdab"), (101, "bcda")]
 )
 def test_each_delivery_starts_one_place_further(deliveries: int, rotation: str) -> None:
-    row = [came(name, deliveries) for name in "dbca"]
+    batch = [came(name, deliveries) for name in "dbca"]
 
-    assert order(*row) == [[name] for name in rotation]
+    assert order(*batch) == [[name] for name in rotation]
 
 
 @pytest.mark.parametrize(
@@ -76,22 +76,22 @@ def test_each_delivery_starts_one_place_further(deliveries: int, rotation: str) 
         (came("b", 3), "abc"),
     ],
 )
-def test_the_highest_of_deliveries_and_what_was_climbed_before_is_the_place_to_start(
+def test_the_start_of_the_rotation_is_the_highest_of_deliveries_and_prior_attempts(
     furthest: Delivery, rotation: str
 ) -> None:
     assert order(came("a", 2), furthest, came("c", 2)) == [[name] for name in rotation]
 
 
 def test_records_of_one_message_take_the_order_of_the_broker_s_ids() -> None:
-    row = groups([came("a", 2, native="2"), came("a", 2, native="1")], fifo=False)
+    batch = groups([came("a", 2, native="2"), came("a", 2, native="1")], fifo=False)
 
-    assert [delivery.message.native["messageId"] for (delivery,) in row] == ["1", "2"]
+    assert [delivery.message.native["messageId"] for (delivery,) in batch] == ["1", "2"]
 
 
 def test_the_order_does_not_depend_on_how_the_batch_was_put_together() -> None:
-    row = [came("a", 3), came("b", 2), came("c", 4)]
+    batch = [came("a", 3), came("b", 2), came("c", 4)]
 
-    assert order(*row) == order(*reversed(row)) == order(row[1], row[2], row[0])
+    assert order(*batch) == order(*reversed(batch)) == order(batch[1], batch[2], batch[0])
 
 
 @pytest.mark.parametrize("number", [2, 3, 5, 10])
@@ -104,6 +104,6 @@ def test_each_record_runs_first_once_in_as_many_deliveries_as_there_are_records(
 
 
 def test_the_records_of_a_fifo_queue_run_alone_in_the_queue_s_order() -> None:
-    row: Sequence[Delivery] = [came("c", 2), came("a"), came("b", 3, held=1)]
+    batch: Sequence[Delivery] = [came("c", 2), came("a"), came("b", 3, held=1)]
 
-    assert order(*row, fifo=True) == [["c"], ["a"], ["b"]]
+    assert order(*batch, fifo=True) == [["c"], ["a"], ["b"]]

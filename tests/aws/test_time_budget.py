@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from aws.faulty_proxy import FaultyProxy, Late, Rule
 from aws.harness import AMPLE, Context, Countdown, Mapping, NearTheEnd, ladder, lose_deliveries, sqs_endpoint
 from aws.placeholders import A_DATE
 from aws.queues import HEADERS, Queue
 from builders import seconds
+from faulty_proxy import FaultyProxy, Late, Rule
 from recoverable import Message
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, 89, tzinfo=UTC)

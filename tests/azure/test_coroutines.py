@@ -57,7 +57,7 @@ def test_many_are_handled_too() -> None:
     assert [properties(copy)[PRIOR_ATTEMPTS] for _, copy in client.sent] == ["1", "1"]
 
 
-def test_a_handler_that_was_cancelled_has_failed_and_the_host_hears_an_exception() -> None:
+def test_a_handler_that_was_cancelled_has_failed_and_the_host_gets_an_exception() -> None:
     assert isinstance(ended(endpoint(cancelled), trigger_message()), Abandoned)
 
 

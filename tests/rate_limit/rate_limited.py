@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from builders import Boom, Clock, delivery
 from recoverable.rate_limit.limiter import Limiter
-from recoverable.rate_limit.memory import MemoryCircuit
 from recoverable.rate_limit.settings import RateLimit, StoreUnavailable
 from recoverable.rate_limit.state import Open
-from recoverable.rate_limit.store import Breaker
+from recoverable.rate_limit.store import Breaker, MemoryCircuit
 
 if TYPE_CHECKING:
     from recoverable.rate_limit.settings import CircuitStore
@@ -60,7 +59,7 @@ class Store(MemoryCircuit):
 
 
 class Notice(NamedTuple):
-    """What a breaker had logged."""
+    """A line that a breaker had logged."""
 
     level: Literal["info", "warning"]
     text: str
@@ -70,7 +69,7 @@ class Calls(list[str]):
     """The callbacks made, and the settings that make them."""
 
     def limit(self, consecutive_failures: int = 3, *, store: CircuitStore | None = None, **settings: Any) -> RateLimit:
-        """A limit whose callbacks are noted here."""
+        """Return a limit whose callbacks are noted here."""
 
         def started() -> None:
             self.append("started")
@@ -91,11 +90,11 @@ class Instance:
     """
 
     def __init__(self, limit: RateLimit, clock: Clock) -> None:
-        self.clock, self.told = clock, list[Notice]()
-        self.breaker = Breaker(limit, lambda level, text: self.told.append(Notice(level, text)))
+        self.clock, self.notices = clock, list[Notice]()
+        self.breaker = Breaker(limit, lambda level, text: self.notices.append(Notice(level, text)))
 
     def limiter(self) -> Limiter:
-        """A new invocation."""
+        """Return a new invocation."""
         return Limiter(self.breaker, self.clock)
 
     def attempt(
@@ -106,7 +105,7 @@ class Instance:
         limiter: Limiter | None = None,
         takes: timedelta = timedelta(0),
     ) -> str | timedelta | None:
-        """One message: how long it is held, "attempted", or how long it waits when its failure counts as none.
+        """Attempt one message. Return how long it is held, "attempted", or how long it waits when its failure counts as none.
 
         Args:
             error: what its handler raises; None when it succeeds.
@@ -124,12 +123,12 @@ class Instance:
         return through.failed(message, error) or "attempted"
 
     def fail(self, times: int = 1) -> list[str | timedelta | None]:
-        """So many messages whose attempts fail."""
+        """Attempt so many messages, all of which fail."""
         return [self.attempt(Boom("down"), of=delivery(id=f"m-{number}")) for number in range(times)]
 
 
 def limited(circuit: Circuit) -> tuple[datetime, datetime]:
-    """Since when, and when the next attempt is due."""
+    """Return since when it is limited, and when the next attempt is due."""
     since: datetime = circuit.since  # type: ignore[union-attr]  # a test that asks has a limited one
     next_at: datetime = circuit.next_at  # type: ignore[union-attr]  # as above
     return since, next_at

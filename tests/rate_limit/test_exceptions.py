@@ -15,9 +15,9 @@ from rate_limit.rate_limited import Instance, Notice, Store
 from recoverable import Failed, MessageDeserializationError, RetryAfter
 from recoverable.environment import Environment
 from recoverable.rate_limit.limiter import Limiter, limiter_for
-from recoverable.rate_limit.memory import MemoryCircuit
 from recoverable.rate_limit.settings import RateLimit
 from recoverable.rate_limit.state import CLOSED, Open, Snapshot
+from recoverable.rate_limit.store import MemoryCircuit
 
 if TYPE_CHECKING:
     from recoverable.rate_limit.state import Circuit
@@ -30,26 +30,26 @@ class Broken(Store):
     """A store whose answers raise what no store should."""
 
     def read(self) -> Snapshot:
-        """Raise, while it is away."""
+        """Raise, while it is unavailable."""
         if self.away:
             raise OSError("secret://user:password@host")
         return super().read()
 
     def compare_and_set(self, seen: Snapshot, circuit: Circuit, switch: str = "") -> Snapshot | None:
-        """Raise, while it is away."""
+        """Raise, while it is unavailable."""
         if self.away:
             raise OSError("secret://user:password@host")
         return super().compare_and_set(seen, circuit, switch)
 
 
 def limiter(limit: RateLimit, clock: Clock, *unrecoverable: type[Exception]) -> Limiter:
-    """The limiter of an endpoint with these settings."""
+    """Return the limiter of an endpoint with these settings."""
     settings = recoverability().__replace__(failed=Failed(None, unrecoverable))
     return limiter_for("endpoint", limit, settings, Environment(None, clock, nullcontext), may_defer=True)
 
 
 def failing(through: Limiter, error: BaseException, number: int = 1) -> timedelta | None:
-    """How long a message waits whose attempt failed so."""
+    """Return how long a message waits whose attempt failed with this exception."""
     return through.failed(delivery(id=f"m-{number}"), error)
 
 
@@ -129,7 +129,7 @@ def test_a_store_that_raises_what_no_store_should_costs_no_message_its_attempt()
             "Calling the circuit's store failed (OSError). This instance limits its rate by its own attempts, and calls the store again "
             "after 0:00:10. Check RateLimit(store).",
         )
-        in instance.told
+        in instance.notices
     )
 
 
@@ -142,9 +142,7 @@ def test_a_callback_that_raises_what_nobody_expects_costs_no_message_its_settlem
     [wait] = instance.fail()
 
     assert isinstance(wait, timedelta)
-    assert instance.told[-1].text.startswith(
-        f"RateLimit(on_started) failed ({type(error).__name__}). The messages are settled"
-    )
+    assert instance.notices[-1].text.startswith(f"RateLimit(on_started) raised {type(error).__name__}. As a")
 
 
 def test_a_callback_during_which_somebody_stops_the_process_stops_it() -> None:
@@ -167,7 +165,7 @@ def test_an_end_that_a_clock_behind_sees_before_its_start_took_no_time() -> None
     other.limiter().failed(delivery(), DOWN)
     other.breaker.succeeded(behind.now)
 
-    assert other.told[-1].text.startswith("The circuit breaker is now disarmed, 0:00:00 after it was armed")
+    assert other.notices[-1].text.startswith("The circuit breaker is now disarmed, 0:00:00 after it was armed")
 
 
 def test_of_threads_that_change_a_memory_circuit_each_version_has_one_winner() -> None:

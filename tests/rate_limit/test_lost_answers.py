@@ -42,7 +42,7 @@ class Silenced(Store):
 
 
 class Late(Store):
-    """A store that makes a change whose answer was lost when it is told to."""
+    """A store that makes a change, whose answer was lost, when the test wants it."""
 
     late: tuple[Snapshot, Circuit, str]
 
@@ -74,7 +74,7 @@ class Slow(Store):
 
 
 def two(calls: Calls, clock: Clock, store: Store) -> tuple[Instance, Instance]:
-    """Two instances that share a store."""
+    """Return two instances that share a store."""
     limit = calls.limit(1, store=store)
     return Instance(limit, clock), Instance(limit, clock)
 
@@ -183,7 +183,7 @@ def test_a_start_that_arrives_late_is_called_back_late() -> None:
     assert (before, calls) == ([], ["started"])
 
 
-def test_a_store_that_is_away_after_an_answer_was_lost_is_left_alone_as_ever() -> None:
+def test_a_store_that_is_unavailable_after_a_lost_answer_is_not_called_for_a_while() -> None:
     calls, clock, store = Calls(), Clock(), Silenced()
     one, _ = two(calls, clock, store)
     store.answer_lost = True
@@ -211,13 +211,13 @@ def test_a_start_whose_answer_was_lost_while_another_thread_looked_is_ended_by_i
     assert store.read().circuit == CLOSED
 
 
-def test_the_log_tells_of_it() -> None:
+def test_the_lost_answer_is_logged() -> None:
     clock, store = Clock(), Store()
     one, _ = two(Calls(), clock, store)
     store.answer_lost = True
     one.fail(2)
 
-    assert one.told[-1] == Notice(
+    assert one.notices[-1] == Notice(
         "info", "The circuit breaker was armed by this instance, though the store's answer was lost."
     )
-    assert "calls the store again when it next needs it" in one.told[0].text
+    assert "asks again when it must know" in one.notices[0].text

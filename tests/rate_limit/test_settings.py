@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from builders import seconds
-from recoverable.rate_limit.memory import MemoryCircuit
 from recoverable.rate_limit.settings import RateLimit
+from recoverable.rate_limit.store import MemoryCircuit
 
 
 def started() -> None:
-    """Nothing."""
+    """Do nothing."""
 
 
 async def started_later() -> None:
-    """Nothing, later."""
+    """Do nothing, as a coroutine."""
 
 
 def test_the_defaults_are_those_of_nservicebus_and_a_day_of_holding() -> None:

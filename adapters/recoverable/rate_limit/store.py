@@ -7,7 +7,6 @@ from os import urandom
 from threading import Lock
 
 from recoverable.limits import NO_DELAY
-from recoverable.rate_limit.memory import MemoryCircuit
 from recoverable.rate_limit.settings import StoreUnavailable
 from recoverable.rate_limit.state import CLOSED, Closed, Open, Snapshot, transition
 
@@ -31,6 +30,25 @@ another success closes it."""
 LEAVE_ALONE_FOR = timedelta(seconds=10)
 """The time for which a store that could not be read is not called again: else each invocation would wait for its
 time-out."""
+
+
+class MemoryCircuit:
+    """A circuit of this instance alone. Threads may share it: when several change one version, one of them does."""
+
+    def __init__(self) -> None:
+        self._snapshot, self._lock = Snapshot(CLOSED, 0), Lock()
+
+    def read(self) -> Snapshot:
+        """Return the circuit as it is."""
+        return self._snapshot
+
+    def compare_and_set(self, snapshot: Snapshot, circuit: Circuit, switch: str = "") -> Snapshot | None:
+        """Change the circuit if it is still as in the snapshot; return None when it is not."""
+        with self._lock:
+            if not isinstance(snapshot.version, int) or snapshot.version != self._snapshot.version:
+                return None
+            self._snapshot = Snapshot(circuit, snapshot.version + 1, switch)
+            return self._snapshot
 
 
 def call_within(timeout: float, executor: Executor, call: Callable[[], T]) -> T:

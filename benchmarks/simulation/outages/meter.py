@@ -35,12 +35,12 @@ class Meter:
 
     @property
     def invocations(self) -> int:
-        """How often functions were invoked."""
+        """Return how often functions were invoked."""
         return self._counts["invoke"] + self._counts["scheduled"]
 
     @property
     def calls(self) -> int:
-        """What the broker was asked, by functions and by their host: a receive for each invocation, and its settling too."""
+        """Return how many calls functions and their host made to the broker: a receive for each invocation, and its settling too."""
         return self._counts["invoke"] + self._counts["settle"] + self._counts["call"]
 
     def _at(self, point: Point) -> Fault | None:

@@ -1,4 +1,4 @@
-"""Test the circuit in DynamoDB: the contract of all stores, and what it does when DynamoDB does not answer."""
+"""The circuit in DynamoDB: the contract of all stores, and what it does when DynamoDB cannot be asked."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from recoverable.rate_limit.state import CLOSED, Open
 
 
 class TestDynamoDbCircuit(CircuitContract):
-    """The contract of all circuit stores, on each server."""
+    """On each server."""
 
     @pytest.fixture
     def new_store(self, account: Account) -> NewStore:
-        """Return a function that opens stores of one new circuit."""
+        """Stores of one new circuit."""
         name = f"orders-{uuid4().hex}"
         return lambda: account.circuit(name)
 
@@ -86,7 +86,7 @@ def test_a_table_that_is_not_there_is_told(account: Account) -> None:
 
 @pytest.fixture
 def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
-    """Yield a socket that takes connections and never answers."""
+    """An endpoint that takes connections and never answers."""
     with closing(socket.create_server(("127.0.0.1", 0))) as server:
         url = f"http://127.0.0.1:{server.getsockname()[1]}"
         for name, value in {**CREDENTIALS, "AWS_DEFAULT_REGION": REGION, "AWS_ENDPOINT_URL": url}.items():
@@ -100,7 +100,7 @@ def test_a_dynamodb_that_never_answers_holds_no_message_up(endpoint: socket.sock
     instance = Instance(RateLimit(5, store=DynamoDbCircuit("circuits", "orders")), Clock())
 
     assert instance.fail(4) == ["attempted"] * 4
-    assert [notice.text.partition(". This")[0] for notice in instance.told] == [
+    assert [notice.text.partition(". This")[0] for notice in instance.notices] == [
         "Calling the circuit's store failed (DynamoDB gave no answer (ReadTimeoutError))"
     ]
 
@@ -110,7 +110,7 @@ def test_a_dynamodb_that_refuses_connections_holds_no_message_up(endpoint: socke
     instance = Instance(RateLimit(5, store=DynamoDbCircuit("circuits", "orders")), Clock())
 
     assert instance.attempt(Boom("down")) == "attempted"
-    assert "(EndpointConnectionError)" in instance.told[0].text
+    assert "(EndpointConnectionError)" in instance.notices[0].text
 
 
 def test_a_name_that_nobody_looks_up_holds_no_message_up(
@@ -126,7 +126,7 @@ def test_a_name_that_nobody_looks_up_holds_no_message_up(
     instance = Instance(RateLimit(5, store=DynamoDbCircuit("unnamed", "orders")), Clock())
 
     assert instance.attempt(Boom("down")) == "attempted"
-    assert "DynamoDB gave no answer within 1 s" in instance.told[0].text
+    assert "DynamoDB gave no answer within 1 s" in instance.notices[0].text
     done.set()
 
 
@@ -140,8 +140,8 @@ def test_its_own_client_waits_a_fifth_of_a_second_in_all_and_tries_once(endpoint
 REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"table": ""}, ValueError, "DynamoDbCircuit\\(table\\) is blank"),
     ({"name": None}, TypeError, "DynamoDbCircuit\\(name\\) is None"),
-    ({"timeout": seconds(0)}, ValueError, "write how long a call may take"),
-    ({"timeout": seconds(6)}, ValueError, "from 0 to 0:00:05"),
+    ({"patience": seconds(0)}, ValueError, "write how long a call may take"),
+    ({"patience": seconds(6)}, ValueError, "from 0 to 0:00:05"),
 ]
 
 

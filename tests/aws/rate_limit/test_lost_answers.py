@@ -1,4 +1,4 @@
-"""Test changes of the circuit whose answer is lost between DynamoDB and the function: the callbacks are made all the same, at once, and once."""
+"""Switches of the circuit whose answer gets lost between DynamoDB and the function: the callbacks are made all the same, at once, and once."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from uuid import uuid4
 import pytest
 from botocore.config import Config
 
-from aws.faulty_proxy import FaultyProxy, LoseAnswer, Rule
 from aws.rate_limit.conftest import Account
 from aws.server import session
 from builders import Clock, delivery, seconds
+from faulty_proxy import FaultyProxy
 from rate_limit.rate_limited import Calls, Instance
 from recoverable.rate_limit.state import CLOSED
 
@@ -19,15 +19,10 @@ CHANGE = "PutItem"
 
 
 def behind(proxy: FaultyProxy, *, tries: int) -> Any:
-    """Return a client that goes through the proxy, and makes each call so many times at most."""
+    """A client that goes through the proxy, and makes each call so many times at most."""
     made: Any = session()
     config = Config(retries={"total_max_attempts": tries, "mode": "standard"})
     return made.client("dynamodb", endpoint_url=proxy.url, config=config)
-
-
-def lose_next(proxy: FaultyProxy) -> None:
-    """Have DynamoDB make the next change, and lose its answer."""
-    proxy.rules.append(Rule(CHANGE, LoseAnswer(), (proxy.calls[CHANGE] + 1,)))
 
 
 @pytest.mark.parametrize("tries", [1, 2])
@@ -38,14 +33,14 @@ def test_one_instance_calls_back_for_each_switch(account: Account, lost: tuple[s
         circuit = account.circuit(f"orders-{uuid4().hex}", client=behind(proxy, tries=tries))
         instance, probe = Instance(calls.limit(2, store=circuit), clock), delivery()
         if "start" in lost:
-            lose_next(proxy)
+            proxy.lose_next_answer(CHANGE)
         instance.fail(2)
         clock.advance(seconds(1))
         limiter = instance.limiter()
         limiter.delay_before_attempt(probe)
         if "end" in lost:
-            lose_next(proxy)
+            proxy.lose_next_answer(CHANGE)
         limiter.succeeded()
-        left = circuit.read().circuit
+        circuit_at_the_end = circuit.read().circuit
 
-    assert (calls, left) == (["started", "ended"], CLOSED)
+    assert (calls, circuit_at_the_end) == (["started", "ended"], CLOSED)

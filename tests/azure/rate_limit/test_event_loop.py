@@ -13,8 +13,8 @@ from azure.recording import RecordingClient
 from azure.triggers import trigger_message
 from builders import NOW, Boom, recoverability, seconds
 from recoverable import Message, RateLimit
-from recoverable.rate_limit.memory import MemoryCircuit
 from recoverable.rate_limit.state import CLOSED, Open
+from recoverable.rate_limit.store import MemoryCircuit
 
 if TYPE_CHECKING:
     from recoverable.rate_limit.state import Circuit, Snapshot
@@ -57,7 +57,7 @@ class Slow(MemoryCircuit):
         return super().compare_and_set(seen, circuit, switch)
 
     def limit(self) -> RateLimit:
-        """The settings of who shares it."""
+        """Return the settings of an endpoint that shares it."""
         return RateLimit(1, store=self, on_started=lambda: self.do("on_started"), on_ended=lambda: self.do("on_ended"))
 
 

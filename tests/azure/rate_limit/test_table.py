@@ -24,12 +24,12 @@ on_azurite = [pytest.mark.slow, pytest.mark.xdist_group("azurite"), pytest.mark.
 
 @pytest.fixture
 def table(azurite: str) -> TableClient:
-    """A client of a table that is not there yet."""
+    """Return a client of a table that is not there yet."""
     return TableClient.from_connection_string(azurite, f"circuits{uuid4().hex}")
 
 
 def circuit(table: TableClient, name: str = "orders") -> TableCircuit:
-    """A circuit in a table, with a long time-out for a machine that others use too."""
+    """Return a circuit in a table, with a long time-out for a machine that others use too."""
     return TableCircuit(table.table_name, name, client=table, timeout=seconds(5))
 
 
@@ -40,7 +40,7 @@ class TestTableCircuit(CircuitContract):
 
     @pytest.fixture
     def new_store(self, table: TableClient) -> NewStore:
-        """Stores of one new circuit."""
+        """Return a function that makes stores of one new circuit."""
         return lambda: circuit(table)
 
 
@@ -94,7 +94,7 @@ SILENT = "DefaultEndpointsProtocol=http;AccountName=shop;AccountKey=a2V5;TableEn
 
 @pytest.fixture
 def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
-    """A storage account that takes connections and never answers."""
+    """Yield a storage account that takes connections and never answers."""
     with closing(socket.create_server(("127.0.0.1", 0))) as server:
         monkeypatch.setenv("AzureWebJobsStorage", SILENT.format(server.getsockname()[1]))  # as above
         table_client.cache_clear()
@@ -107,8 +107,8 @@ def test_a_storage_that_never_answers_holds_no_message_up(endpoint: socket.socke
     instance = Instance(RateLimit(5, store=TableCircuit("circuits", "orders")), Clock())
 
     assert instance.fail(4) == ["attempted"] * 4
-    assert len(instance.told) == 1
-    assert instance.told[0].text.startswith("Calling the circuit's store failed (table storage ")
+    assert len(instance.notices) == 1
+    assert instance.notices[0].text.startswith("Calling the circuit's store failed (table storage ")
 
 
 def test_a_storage_that_refuses_connections_holds_no_message_up(endpoint: socket.socket) -> None:
@@ -117,7 +117,7 @@ def test_a_storage_that_refuses_connections_holds_no_message_up(endpoint: socket
     instance = Instance(RateLimit(5, store=store), Clock())
 
     assert instance.attempt(Boom("down")) == "attempted"
-    assert "table storage failed (ServiceRequestError)" in instance.told[0].text
+    assert "table storage failed (ServiceRequestError)" in instance.notices[0].text
 
 
 def test_whatever_hangs_before_the_call_holds_no_message_up() -> None:
@@ -133,15 +133,15 @@ def test_whatever_hangs_before_the_call_holds_no_message_up() -> None:
     instance = Instance(RateLimit(5, store=TableCircuit("hanging", "orders", client=hanging)), Clock())
 
     assert instance.attempt(Boom("down")) == "attempted"
-    assert "table storage gave no answer within 0.2 s" in instance.told[0].text
+    assert "table storage gave no answer within 0.2 s" in instance.notices[0].text
     hanging.done.set()
 
 
-def test_a_connection_that_is_no_setting_is_told_and_holds_no_message_up() -> None:
+def test_a_connection_that_is_no_setting_is_logged_and_holds_no_message_up() -> None:
     instance = Instance(RateLimit(5, store=TableCircuit("circuits", "orders", connection="NoSuch")), Clock())
 
     assert instance.attempt(Boom("down")) == "attempted"
-    assert "'NoSuch' is not among the app settings; add NoSuch" in instance.told[0].text
+    assert "'NoSuch' is not among the app settings; add NoSuch" in instance.notices[0].text
 
 
 IDENTITIES = [
@@ -162,7 +162,7 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"name": "shop/orders"}, ValueError, "TableCircuit\\(name\\) is 'shop/orders'; write it without"),
     ({"name": " "}, ValueError, "TableCircuit\\(name\\) is blank"),
     ({"connection": ""}, ValueError, "TableCircuit\\(connection\\) is blank"),
-    ({"timeout": seconds(0)}, ValueError, "write how long a call may take"),
+    ({"patience": seconds(0)}, ValueError, "write how long a call may take"),
 ]
 
 

@@ -10,34 +10,18 @@ import pytest
 from azure.servicebus import ServiceBusMessage
 
 from local.testing.azure.contract.servers import MINUTE, Server, bodies
+from local.testing.azure.full_message import FIELDS, PROPERTIES
 
 KIB = 1024
 HOUR = timedelta(hours=1)
-SENT: dict[str, Any] = {
-    "message_id": "m1",
-    "correlation_id": "c1",
-    "subject": "s1",
-    "to": "t1",
-    "reply_to": "r1",
-    "content_type": "x/y",
-    "partition_key": "p1",
-}
-PROPERTIES: dict[str, Any] = {
-    "text": "ä€",
-    "whole": 7,
-    "broken": 0.5,
-    "sure": True,
-    "id": UUID(int=1),
-    "large": {"TYPE": "LONG", "VALUE": 2**40},
-}
 
 
 def test_a_message_arrives_as_it_was_sent(server: Server) -> None:
     queue = server.queue()
-    server.send(queue, b"\x00\xff", application_properties=dict(PROPERTIES), **SENT)
+    server.send(queue, b"\x00\xff", application_properties=dict(PROPERTIES), **FIELDS)
     [message] = server.next(server.receiver(queue))
     assert b"".join(message.body) == b"\x00\xff"
-    assert {name: getattr(message, name) for name in SENT} == SENT
+    assert {name: getattr(message, name) for name in FIELDS} == FIELDS
     assert message.application_properties == {
         b"text": "ä€".encode(),
         b"whole": 7,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from local.testing.hosts.aws.function import scripted
+from local.testing.hosts import script
 from local.testing.hosts.aws.hosts import Serve, Settings, in_world
 from local.testing.hosts.aws.local_hosts import RealHosts
 from local.testing.hosts.contract import AWS, expected
@@ -50,5 +50,5 @@ def serve(
     expected(request, AWS)
     if request.param == "LocalAws":
         return lambda **settings: real_hosts().serve(Settings(**settings))
-    monkeypatch.setattr(scripted, "HERE", scripted.HERE)  # put back in the end
+    monkeypatch.setattr(script, "HERE", script.HERE)  # put back in the end
     return lambda **settings: in_world(Settings(**settings), SqsWorld(), Notes(tmp_path / "notes"))

@@ -19,6 +19,8 @@ from recoverable_local.lambda_host import Ended, Entry, Invoked, LocalAws, Local
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
+TESTS = Path(__file__).parents[4]
+
 
 class RealHosts:
     """The local host with the real runtime client, the latest of which is kept for tests that want the same settings.
@@ -102,13 +104,12 @@ class Running:
 
 def template(settings: Settings) -> dict[str, Any]:
     """The template of a host with these settings."""
-    folder = Path(scripted.__file__).parent
     redrive = {"deadLetterTargetArn": {"Fn::GetAtt": ["Errors", "Arn"]}, "maxReceiveCount": settings.max_receives}
     window = {"MaximumBatchingWindowInSeconds": settings.window} if settings.window else {}
     answers = ["ReportBatchItemFailures"] if settings.partial_responses else []
     return document(
         queue={"VisibilityTimeout": settings.visibility_timeout, "RedrivePolicy": redrive},
-        function={"CodeUri": str(folder), "Handler": "scripted.handler", "Timeout": settings.timeout},
+        function={"CodeUri": str(TESTS), "Handler": f"{scripted.__name__}.handler", "Timeout": settings.timeout},
         event={"BatchSize": settings.batch_size, "FunctionResponseTypes": answers, **window},
         fifo=settings.fifo,
     )

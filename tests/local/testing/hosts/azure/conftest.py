@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from local.testing.hosts.azure.app import function_app
+from local.testing.hosts import script
 from local.testing.hosts.azure.hosts import Serve, in_world
 from local.testing.hosts.azure.local_hosts import RealHosts
 from local.testing.hosts.contract import AZURE, expected
@@ -39,5 +39,5 @@ def serve(
     expected(request, AZURE)
     if request.param == "LocalFunctions":
         return lambda queue, **settings: real_hosts().serve(queue, **settings)
-    monkeypatch.setattr(function_app, "HERE", function_app.HERE)  # put back in the end
+    monkeypatch.setattr(script, "HERE", script.HERE)  # put back in the end
     return lambda queue, **settings: in_world(queue, Notes(tmp_path / "notes"), **settings)

@@ -20,6 +20,8 @@ from local.testing.hosts.notes import Notes
 from recoverable_local.functions_host import Ended, Entry, Invoked, LocalFunctions
 from recoverable_local.service_bus import Depth, Queue
 
+TESTS = Path(__file__).parents[4]
+
 
 class RealHosts:
     """The local host with Microsoft's worker: one for each time-out, from the first test that wants it.
@@ -45,7 +47,7 @@ class RealHosts:
         (folder / "host.json").write_text(json.dumps(host_json(timeout)))
         notes = Notes(self._folder / f"{timeout}.notes")
         host = LocalFunctions.from_folder(
-            folder, observe=seen.append, queues=QUEUES, app_settings={"NOTES": str(notes.path)}
+            folder, observe=seen.append, queues=QUEUES, app_settings={"NOTES": str(notes.path)}, python_path=[TESTS]
         )
         world = RunningFunctions(self._stack.enter_context(host), seen)
         client = ServiceBusClient.from_connection_string(world.namespace.connection_string)

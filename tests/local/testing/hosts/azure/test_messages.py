@@ -11,27 +11,10 @@ import pytest
 from azure.servicebus import ServiceBusMessage
 from azure.servicebus.amqp import AmqpAnnotatedMessage
 
+from local.testing.azure.full_message import FIELDS, PROPERTIES
 from local.testing.hosts.azure.hosts import Orders, Serve
 
-SENT: dict[str, Any] = {
-    "message_id": "m1",
-    "correlation_id": "c1",
-    "subject": "s1",
-    "to": "t1",
-    "reply_to": "r1",
-    "reply_to_session_id": "rs",
-    "content_type": "x/y",
-    "partition_key": "p1",
-    "time_to_live": timedelta(hours=1),
-}
-PROPERTIES: dict[str, Any] = {
-    "text": "ä€",
-    "whole": 7,
-    "broken": 0.5,
-    "sure": True,
-    "id": UUID(int=1),
-    "large": {"TYPE": "LONG", "VALUE": 2**40},
-}
+SENT: dict[str, Any] = {**FIELDS, "reply_to_session_id": "rs", "time_to_live": timedelta(hours=1)}
 
 SHAPES = {
     "a moment": r"datetime\.datetime\(20\d\d(, \d+)+\)",

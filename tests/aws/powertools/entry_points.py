@@ -1,4 +1,4 @@
-"""One handler behind both doors: `SqsEndpoint`, and Powertools' `process_partial_response` with the processor."""
+"""One handler behind both entry points: `SqsEndpoint`, and Powertools' `process_partial_response` with the processor."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 from aws_lambda_powertools.utilities.batch import BasePartialBatchProcessor, process_partial_response
 
 from aws import harness
-from aws.harness import PATIENT, Endpoint, sqs_endpoint
+from aws.harness import AMPLE_TIME, Endpoint, sqs_endpoint
 from recoverable import Message, Recoverability
 from recoverable.aws.powertools import RecoverableBatchProcessor
 
-ENDPOINT, PROCESSOR = DOORS = ("endpoint", "processor")
+ENDPOINT, PROCESSOR = ENTRY_POINTS = ("endpoint", "processor")
 
 
 class Context(harness.Context):
@@ -49,7 +49,7 @@ class Shop:
 
 
 def powertools_function(record_handler: Callable[..., Any], processor: BasePartialBatchProcessor) -> Endpoint:
-    """A Lambda handler as Powertools' documentation has it."""
+    """Return a Lambda handler as Powertools' documentation has it."""
 
     def handler(event: dict[str, Any], context: Any) -> Any:
         return process_partial_response(
@@ -59,8 +59,8 @@ def powertools_function(record_handler: Callable[..., Any], processor: BaseParti
     return handler
 
 
-def function(door: str, shop: Shop, recoverability: Recoverability, **settings: Any) -> Endpoint:
-    """The Lambda handler behind one of the doors."""
-    if door == ENDPOINT:
+def function(entry_point: str, shop: Shop, recoverability: Recoverability, **settings: Any) -> Endpoint:
+    """Return a Lambda handler: our endpoint, or Powertools' processor."""
+    if entry_point == ENDPOINT:
         return sqs_endpoint(shop.by_message, recoverability, **settings)
-    return powertools_function(shop.by_record, RecoverableBatchProcessor(recoverability, **{**PATIENT, **settings}))
+    return powertools_function(shop.by_record, RecoverableBatchProcessor(recoverability, **{**AMPLE_TIME, **settings}))

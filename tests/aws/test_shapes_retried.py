@@ -1,4 +1,4 @@
-"""Each shape of message climbs the ladder as what it is, and lies in the error queue as what it was."""
+"""Each shape of message is retried as what it is, and arrives in the error queue as what it was."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Fails:
         raise ValueError(message.id)
 
 
-def climb(orders: Queue, error: Queue, **sent: Any) -> tuple[Fails, Arrived]:
+def run_to_the_end(orders: Queue, error: Queue, **sent: Any) -> tuple[Fails, Arrived]:
     """Send a message that fails in two rounds; the handler, and what arrived in the error queue."""
     handler = Fails()
     orders.send(**sent)
@@ -37,24 +37,24 @@ def climb(orders: Queue, error: Queue, **sent: Any) -> tuple[Fails, Arrived]:
 
 
 def without_faults(headers: dict[str, str]) -> dict[str, str]:
-    """The headers but for what the failure says of itself."""
+    """Return the headers without those that describe the failure itself."""
     return {name: text for name, text in headers.items() if not name.startswith(FAULTS)}
 
 
 def failed(orders: Queue, **headers: str) -> dict[str, Any]:
-    """The headers of a message that failed in that queue."""
+    """Return the headers of a message that failed in that queue."""
     return {**headers, "NServiceBus.FailedQ": orders.name, "NServiceBus.TimeOfFailure": A_DATE}
 
 
 def attribute(text: str) -> dict[str, Any]:
-    """Our one attribute, as a sender writes it."""
+    """Return our attribute, as a sender writes it."""
     return {HEADERS: {"DataType": "String", "StringValue": text}}
 
 
 def test_a_wrapped_message_stays_wrapped(orders: Queue, error: Queue) -> None:
     sent = {ID: "7", TYPES: "Order", "NServiceBus.TimeSent": "2026-01-01 00:00:00:000000 Z"}
 
-    handler, copy = climb(orders, error, body=wrapped(sent, ReplyToAddress=None))
+    handler, copy = run_to_the_end(orders, error, body=wrapped(sent, ReplyToAddress=None))
 
     wrapper = json.loads(copy.body)
     assert without_faults(wrapper.pop("Headers")) == failed(orders, **sent)
@@ -65,7 +65,7 @@ def test_a_wrapped_message_stays_wrapped(orders: Queue, error: Queue) -> None:
 def test_an_unwrapped_message_stays_unwrapped(orders: Queue, error: Queue) -> None:
     sent = {ID: "7", TYPES: "Order", "NServiceBus.TimeSent": "2026-01-01 00:00:00:000000 Z"}
 
-    handler, copy = climb(orders, error, attributes=attribute(json.dumps(sent)))
+    handler, copy = run_to_the_end(orders, error, attributes=attribute(json.dumps(sent)))
 
     assert (copy.body, without_faults(copy.headers)) == ("hello", failed(orders, **sent))
     assert handler.read == [("7", "hello", 0), ("7", "hello", 1)]
@@ -76,19 +76,19 @@ def test_an_unwrapped_message_stays_unwrapped(orders: Queue, error: Queue) -> No
     ["no json", "[1, 2]", "7", "null", "[" * 100_000, '{"deep": ' + "[" * 50_000 + "]" * 50_000 + "}"],
     ids=["text", "list", "number", "null", "half", "deep"],
 )
-def test_a_message_with_headers_that_cannot_be_read_climbs_as_a_native_one_and_keeps_them(
+def test_a_message_with_unreadable_headers_is_retried_as_a_native_one_and_keeps_them(
     orders: Queue, error: Queue, headers: str
 ) -> None:
-    handler, copy = climb(orders, error, attributes=attribute(headers))
+    handler, copy = run_to_the_end(orders, error, attributes=attribute(headers))
 
     assert (copy.body, copy.headers["Recoverable.UnreadableHeaders"]) == ("hello", headers)
     assert [(text, round_) for _, text, round_ in handler.read] == [("hello", 0), ("hello", 1)]
 
 
-def test_folded_attributes_that_are_none_reach_the_error_queue_as_they_were(orders: Queue, error: Queue) -> None:
+def test_malformed_folded_attributes_reach_the_error_queue_as_they_were(orders: Queue, error: Queue) -> None:
     hostile = {"Recoverable.Attributes": '{"a": {"dataType": 5}}', ID: "7"}
 
-    _, copy = climb(orders, error, attributes=attribute(json.dumps(hostile)))
+    _, copy = run_to_the_end(orders, error, attributes=attribute(json.dumps(hostile)))
 
     assert copy.headers["Recoverable.Attributes"] == hostile["Recoverable.Attributes"]
     assert (copy.attributes, copy.headers[ID]) == ({}, "7")
@@ -97,21 +97,23 @@ def test_folded_attributes_that_are_none_reach_the_error_queue_as_they_were(orde
 def test_a_wrapped_body_that_is_no_base64_reaches_handler_and_error_queue_as_it_stands(
     orders: Queue, error: Queue
 ) -> None:
-    handler, copy = climb(orders, error, body=wrapped({ID: "7"}, "no base64!"))
+    handler, copy = run_to_the_end(orders, error, body=wrapped({ID: "7"}, "no base64!"))
 
     assert json.loads(copy.body)["Body"] == "no base64!"
     assert handler.read == [("7", "no base64!", 0), ("7", "no base64!", 1)]
 
 
-def test_a_body_left_in_s3_goes_to_the_error_queue_at_once_with_what_to_do(orders: Queue, error: Queue) -> None:
-    handler, copy = climb(orders, error, body=wrapped({ID: "7"}, "", S3BodyKey="bodies/7"))
+def test_a_body_stored_in_s3_goes_to_the_error_queue_at_once_and_the_error_says_what_to_do(
+    orders: Queue, error: Queue
+) -> None:
+    handler, copy = run_to_the_end(orders, error, body=wrapped({ID: "7"}, "", S3BodyKey="bodies/7"))
 
     wrapper = json.loads(copy.body)
     assert (handler.read, wrapper["S3BodyKey"]) == ([], "bodies/7")
     assert wrapper["Headers"]["NServiceBus.ExceptionInfo.Message"].startswith("the body was left in S3")
 
 
-def test_a_redriven_message_climbs_the_whole_ladder_again(orders: Queue, error: Queue) -> None:
+def test_a_redriven_message_gets_all_its_retries_again(orders: Queue, error: Queue) -> None:
     orders.send()
     handler = Fails()
     Mapping(orders, sqs_endpoint(handler, ladder(error, immediate=1, delayed=1))).run_dry()
