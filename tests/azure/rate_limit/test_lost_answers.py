@@ -44,6 +44,6 @@ def test_one_instance_calls_back_for_each_switch(azurite: str, lost: tuple[str, 
         if "end" in lost:
             proxy.lose_next_answer(UPDATE)
         limiter.succeeded()
-        remaining = store.read().circuit
+        circuit_at_the_end = store.read().circuit
 
-    assert (calls, remaining) == (["started", "ended"], CLOSED)
+    assert (calls, circuit_at_the_end, proxy.failed) == (["started", "ended"], CLOSED, len(lost))
