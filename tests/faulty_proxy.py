@@ -18,12 +18,9 @@ from typing import Any, NamedTuple, Self, assert_never
 from recoverable_local.testing import AnswerLost, PartlyFailed, Refused, Unreachable
 
 JSON = "application/x-amz-json-1.0"
-PAUSE = 0.05
-"""Seconds between two checks whether the proxy is to end."""
-TIMEOUT = 60
-"""Seconds that a connection may be idle; clients give up before."""
-TEXT = "Refused by the test."
-"""The text of a refused entry, for which `PartlyFailed` has none."""
+PAUSE = 0.05  # seconds between two checks whether the proxy is to end
+TIMEOUT = 60  # seconds that a connection may be idle; clients give up before
+TEXT = "Refused by the test."  # of a refused entry, for which `PartlyFailed` has none
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +66,7 @@ class FaultyProxy:
         self.rules: list[Rule] = []
         self.calls: Counter[str] = Counter()
         self.entries: Counter[str] = Counter()
+        self.failed = 0
         self.closing = Event()
         self._lock = Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("ProxyHandler", (Handler,), {"proxy": self}))
@@ -120,15 +118,14 @@ class Handler(BaseHTTPRequestHandler):
             self.fail(fault, body)
 
     def do_GET(self) -> None:
-        """Treat a read as any call."""
         self.do_POST()
 
     def do_PUT(self) -> None:
-        """Treat a change as any call."""
         self.do_POST()
 
     def fail(self, fault: Fault, body: bytes) -> None:
         """Do to a call what the fault says."""
+        self.proxy.failed += 1
         match fault:
             case Refused(code, message, status):
                 self.answer(json_answer({"__type": f"com.amazonaws.sqs#{code}", "message": message}, status))

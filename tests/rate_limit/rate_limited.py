@@ -11,7 +11,7 @@ from builders import Boom, Clock, delivery
 from recoverable.rate_limit.limiter import Limiter
 from recoverable.rate_limit.settings import RateLimit, StoreUnavailable
 from recoverable.rate_limit.state import Open
-from recoverable.rate_limit.store import Breaker, MemoryCircuit
+from recoverable.rate_limit.store import LEAVE_ALONE_FOR, Breaker, MemoryCircuit
 
 if TYPE_CHECKING:
     from recoverable.rate_limit.settings import CircuitStore
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 
 class Store(MemoryCircuit):
-    """A shared store that notes its calls and switches, can be away or lose one answer, and lets others act just before it is changed."""
+    """A shared store that notes its calls and switches, can be unavailable or lose one answer, and lets others act just before it is changed."""
 
     def __init__(self) -> None:
         super().__init__()
         self.reads = 0
         self.switches = Counter[str]()
-        self.away = self.answer_lost = False
+        self.unavailable = self.answer_lost = False
         self.meanwhile: Callable[[], object] | None = None
 
     def read(self) -> Snapshot:
-        """Read, unless it is away."""
+        """Read, unless it is unavailable."""
         self.reads += 1
         self._present()
         return super().read()
@@ -49,13 +49,18 @@ class Store(MemoryCircuit):
             raise StoreUnavailable("its answer was lost")
         return changed
 
-    def go_away(self) -> None:
-        """Be away from now on."""
-        self.away = True
+    def become_unavailable(self) -> None:
+        """Be unavailable from now on."""
+        self.unavailable = True
+
+    def come_back(self, clock: Clock) -> None:
+        """Be available again, and let the time pass after which instances call it again."""
+        self.unavailable = False
+        clock.advance(LEAVE_ALONE_FOR)
 
     def _present(self) -> None:
-        if self.away:
-            raise StoreUnavailable("it is away")
+        if self.unavailable:
+            raise StoreUnavailable("it is unavailable")
 
 
 class Notice(NamedTuple):
@@ -132,3 +137,9 @@ def limited(circuit: Circuit) -> tuple[datetime, datetime]:
     since: datetime = circuit.since  # type: ignore[union-attr]  # a test that asks has a limited one
     next_at: datetime = circuit.next_at  # type: ignore[union-attr]  # as above
     return since, next_at
+
+
+def two(calls: Calls, clock: Clock, store: Store, *, failures: int = 2) -> tuple[Instance, Instance]:
+    """Return two instances that share a store."""
+    limit = calls.limit(failures, store=store)
+    return Instance(limit, clock), Instance(limit, clock)

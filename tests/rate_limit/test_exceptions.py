@@ -31,13 +31,13 @@ class Broken(Store):
 
     def read(self) -> Snapshot:
         """Raise, while it is unavailable."""
-        if self.away:
+        if self.unavailable:
             raise OSError("secret://user:password@host")
         return super().read()
 
     def compare_and_set(self, seen: Snapshot, circuit: Circuit, switch: str = "") -> Snapshot | None:
         """Raise, while it is unavailable."""
-        if self.away:
+        if self.unavailable:
             raise OSError("secret://user:password@host")
         return super().compare_and_set(seen, circuit, switch)
 
@@ -117,7 +117,7 @@ def test_what_was_no_probe_gives_up_nothing() -> None:
 def test_a_store_that_raises_what_no_store_should_costs_no_message_its_attempt() -> None:
     store = Broken()
     instance = Instance(RateLimit(1, store=store), Clock())
-    store.away = True
+    store.unavailable = True
 
     waits = instance.fail(2)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from builders import NOW, Boom, Clock, delivery, seconds
-from rate_limit.rate_limited import Calls, Instance, Notice, Store, limited
+from rate_limit.rate_limited import Calls, Instance, Notice, Store, limited, two
 from recoverable.rate_limit.limiter import Limiter
 from recoverable.rate_limit.settings import RateLimit
 from recoverable.rate_limit.state import CLOSED
@@ -168,12 +168,6 @@ def test_a_prober_that_dies_is_waited_for_no_longer_than_its_lease() -> None:
     assert instance.attempt() == "attempted"
 
 
-def two(calls: Calls, clock: Clock, store: Store, *, failures: int = 2) -> tuple[Instance, Instance]:
-    """Return two instances that share a store."""
-    limit = calls.limit(failures, store=store)
-    return Instance(limit, clock), Instance(limit, clock)
-
-
 def test_instances_that_share_a_store_take_turns() -> None:
     clock = Clock()
     one, other = two(Calls(), clock, Store())
@@ -297,7 +291,7 @@ def test_an_invocation_asks_the_store_once_and_only_when_something_failed() -> N
 def test_without_its_store_an_instance_goes_on_by_what_it_knows() -> None:
     calls, clock, store = Calls(), Clock(), Store()
     instance = Instance(calls.limit(2, store=store), clock)
-    store.away = True
+    store.unavailable = True
     first, second = instance.fail(2)
     clock.advance(seconds(1))
     instance.attempt()
@@ -314,12 +308,11 @@ def test_without_its_store_an_instance_goes_on_by_what_it_knows() -> None:
 def test_an_unavailable_store_is_not_called_for_a_while() -> None:
     clock, store = Clock(), Store()
     instance = Instance(RateLimit(100, store=store), clock)
-    store.away = True
+    store.unavailable = True
 
     instance.fail(20)
     asked = store.reads
-    clock.advance(LEAVE_ALONE_FOR)
-    store.away = False
+    store.come_back(clock)
     instance.fail(3)
 
     assert (asked, store.reads) == (1, 4)
@@ -329,7 +322,7 @@ def test_a_store_that_dies_while_limited_keeps_nobody_limited() -> None:
     calls, clock, store = Calls(), Clock(), Store()
     one, other = two(calls, clock, store)
     one.fail(2)
-    store.away = True
+    store.unavailable = True
     clock.advance(seconds(1))
 
     assert [one.attempt(), one.attempt(), other.attempt()] == ["attempted"] * 3
@@ -339,10 +332,10 @@ def test_what_ended_while_the_store_was_unavailable_ends_for_all_at_a_success_wh
     calls, clock, store = Calls(), Clock(), Store()
     one, _ = two(calls, clock, store)
     one.fail(2)
-    store.away = True
+    store.unavailable = True
     clock.advance(seconds(1))
     one.attempt()
-    store.away = False
+    store.unavailable = False
     too_soon = [one.attempt(), *calls]
     clock.advance(LEAVE_ALONE_FOR)
     one.attempt()
@@ -355,11 +348,10 @@ def test_a_store_that_comes_back_limited_is_freed_by_the_next_success() -> None:
     calls, clock, store = Calls(), Clock(), Store()
     one, _ = two(calls, clock, store)
     one.fail(2)
-    store.away = True
+    store.unavailable = True
     clock.advance(seconds(1))
     one.attempt()
-    store.away = False
-    clock.advance(LEAVE_ALONE_FOR)
+    store.come_back(clock)
     one.fail(1)
     clock.advance(seconds(1))
     one.attempt()

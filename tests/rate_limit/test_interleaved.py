@@ -110,7 +110,7 @@ class SharedCircuit(RuleBasedStateMachine):
 
     @rule()
     def store_went_or_came(self) -> None:
-        self.store.away = not self.store.away
+        self.store.unavailable = not self.store.unavailable
         self.was_away = True
 
     @rule()
@@ -140,7 +140,7 @@ class SharedCircuit(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         """Check that nothing is limited for ever: once all is well, each instance attempts, and the first success frees all of them."""
-        self.store.away = self.store.answer_lost = False
+        self.store.unavailable = self.store.answer_lost = False
         self.clock.advance(max(LEASE, WAIT, LEAVE_ALONE_FOR))
         for instance in self.instances:
             assert instance.attempt() == "attempted"

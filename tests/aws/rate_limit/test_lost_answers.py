@@ -43,4 +43,4 @@ def test_one_instance_calls_back_for_each_switch(account: Account, lost: tuple[s
         limiter.succeeded()
         circuit_at_the_end = circuit.read().circuit
 
-    assert (calls, circuit_at_the_end) == (["started", "ended"], CLOSED)
+    assert (calls, circuit_at_the_end, proxy.failed) == (["started", "ended"], CLOSED, len(lost))
