@@ -144,7 +144,7 @@ def test_callbacks_that_raise_are_logged_and_change_nothing() -> None:
 
     assert isinstance(held, timedelta)
     assert instance.attempt() == "attempted"
-    assert [notice.text.partition(" raised ")[0] for notice in instance.notices] == [
+    assert [notice.text.partition(" failed (")[0] for notice in instance.notices] == [
         "The circuit breaker is now in the armed state: 1 attempts in a row failed. One message is attempted every 0:00:01, the others are deferred.",
         "RateLimit(on_started)",
         "The circuit breaker is now disarmed, 0:00:01 after it was armed: an attempt succeeded.",
@@ -298,7 +298,7 @@ def test_without_its_store_an_instance_goes_on_by_what_it_knows() -> None:
 
     assert (first, instance.breaker.alert, calls) == ("attempted", False, [])
     assert isinstance(second, timedelta)
-    assert [notice.text.partition(":")[0] for notice in instance.notices] == [
+    assert [notice.text.partition(":")[0].partition(" (")[0] for notice in instance.notices] == [
         "Calling the circuit's store failed",
         "The circuit breaker is now in the armed state",
         "The circuit breaker is now disarmed, 0",

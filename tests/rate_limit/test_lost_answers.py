@@ -208,4 +208,4 @@ def test_the_lost_answer_is_logged() -> None:
     assert one.notices[-1] == Notice(
         "info", "The circuit breaker was armed by this instance, though the store's answer was lost."
     )
-    assert "asks again when it must know" in one.notices[0].text
+    assert "calls the store again when it next needs it" in one.notices[0].text

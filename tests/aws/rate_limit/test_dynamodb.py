@@ -140,8 +140,8 @@ def test_its_own_client_waits_a_fifth_of_a_second_in_all_and_tries_once(endpoint
 REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"table": ""}, ValueError, "DynamoDbCircuit\\(table\\) is blank"),
     ({"name": None}, TypeError, "DynamoDbCircuit\\(name\\) is None"),
-    ({"patience": seconds(0)}, ValueError, "write how long a call may take"),
-    ({"patience": seconds(6)}, ValueError, "from 0 to 0:00:05"),
+    ({"timeout": seconds(0)}, ValueError, "write how long a call may take"),
+    ({"timeout": seconds(6)}, ValueError, "from 0 to 0:00:05"),
 ]
 
 

@@ -162,7 +162,7 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"name": "shop/orders"}, ValueError, "TableCircuit\\(name\\) is 'shop/orders'; write it without"),
     ({"name": " "}, ValueError, "TableCircuit\\(name\\) is blank"),
     ({"connection": ""}, ValueError, "TableCircuit\\(connection\\) is blank"),
-    ({"patience": seconds(0)}, ValueError, "write how long a call may take"),
+    ({"timeout": seconds(0)}, ValueError, "write how long a call may take"),
 ]
 
 
