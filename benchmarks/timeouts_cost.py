@@ -15,7 +15,7 @@ from typing import Any
 from recoverable import Delayed, Immediate, Message, Recoverability
 from recoverable.aws import SqsEndpoint
 from recoverable.timeouts import SqliteStore, Timeouts
-from recoverable.timeouts.stores.dynamodb.items import item_of
+from recoverable.timeouts.stores.dynamodb.items import to_item
 from recoverable.timeouts.stores.rows import Selection
 from recoverable_local.testing import SqsWorld
 from simulation.meter import Meter
@@ -108,7 +108,7 @@ def a_row() -> dict[str, Any]:
     )
     [[row]] = list(store.scan(Selection()))
     store.close()
-    return item_of(row.timeout)
+    return to_item(row.timeout)
 
 
 def bytes_of(item: dict[str, Any]) -> int:

@@ -1,4 +1,7 @@
-"""Check settings when they are made: each check returns the value, or says what came, what is allowed and what to write instead."""
+"""Check settings when they are made.
+
+Each check returns the value, or raises an error with the value and what to write instead.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ GENERATOR, COROUTINE, ASYNC_GENERATOR = 0x20, 0x80, 0x200
 
 
 def checked_count(name: str, value: object, most: int) -> int:
-    """The whole number from 0 to `most`, or an error that says what to write instead."""
+    """Return the value if it is a whole number from 0 to `most`; else raise TypeError or ValueError."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{name} is {value!r}; write a whole number from 0 to {most:,}")
     if not 0 <= value <= most:
@@ -25,7 +28,7 @@ def checked_count(name: str, value: object, most: int) -> int:
 
 
 def checked_number(name: str, value: object, least: float, most: float) -> float:
-    """The number from `least` to `most`, or an error that says what to write instead."""
+    """Return the value if it is a number from `least` to `most`; else raise TypeError or ValueError."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"{name} is {value!r}; write a number from {least} to {most}")
     if not least <= value <= most:
@@ -34,17 +37,17 @@ def checked_number(name: str, value: object, least: float, most: float) -> float
 
 
 def checked_delay(name: str, value: object, most: timedelta = MAX_DELAY) -> timedelta:
-    """The duration from 0 to `most`, or an error that says what to write instead."""
+    """Return the value if it is a duration from 0 to `most`; else raise TypeError or ValueError."""
     if not isinstance(value, timedelta):
         raise TypeError(f"{name} is {value!r}; write a timedelta, such as timedelta(seconds=10)")
     if not NO_DELAY <= value <= most:
-        said = value if value >= NO_DELAY else f"-{-value}"  # Python writes -1 s as "-1 day, 23:59:59"
-        raise ValueError(f"{name} is {said}; write a timedelta from 0 to {most}")
+        shown = value if value >= NO_DELAY else f"-{-value}"  # Python writes -1 s as "-1 day, 23:59:59"
+        raise ValueError(f"{name} is {shown}; write a timedelta from 0 to {most}")
     return value
 
 
 def checked_queue(name: str, value: object, wanted: str = "the name of a queue") -> str:
-    """The queue's name, or an error that says what to write instead."""
+    """Return the value if it is a text and not blank, as a queue's name is; else raise TypeError or ValueError."""
     if not isinstance(value, str):
         raise TypeError(f"{name} is {value!r}; write {wanted}")
     if not value.strip():
@@ -53,7 +56,7 @@ def checked_queue(name: str, value: object, wanted: str = "the name of a queue")
 
 
 def checked_function(name: str, value: object, wanted: str) -> None:
-    """Refuse what cannot be called, and what gives a coroutine or generator when it is: the core awaits nothing."""
+    """Raise TypeError unless the value is a plain function: recovery awaits no coroutine and runs no generator."""
     if not callable(value) or isinstance(value, type):
         raise TypeError(f"{name} is {name_of(value)}; write {wanted}")
     if code_flags(value) & (COROUTINE | GENERATOR | ASYNC_GENERATOR):
@@ -61,17 +64,13 @@ def checked_function(name: str, value: object, wanted: str) -> None:
 
 
 def checked_part(name: str, part: object, kind: type) -> None:
-    """Let a part of `Recoverability` pass.
-
-    Raises:
-        TypeError: it is of another kind.
-    """
+    """Raise TypeError unless a part of `Recoverability` is of its class."""
     if not isinstance(part, kind):
         raise TypeError(f"Recoverability({name}) is {part!r}; write {name}={kind.__name__}(...)")
 
 
 def code_flags(handler: Any) -> int:
-    """The flags of the code that a call runs; 0 for what is not written in Python."""
+    """Return the flags of the code that a call of the handler runs; 0 if it is not written in Python."""
     while isinstance(handler, partial):
         handler = handler.func
     code = getattr(handler, "__code__", None) or getattr(type(handler).__call__, "__code__", None)
@@ -79,5 +78,5 @@ def code_flags(handler: Any) -> int:
 
 
 def name_of(thing: object) -> str:
-    """How a reader of an error message knows a class or function."""
+    """Return the name of a class or function for an error text; its repr if it has no name."""
     return getattr(thing, "__name__", None) or repr(thing)

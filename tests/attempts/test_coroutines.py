@@ -15,7 +15,6 @@ from builders import NOW, NOW_WRITTEN, QUEUE, Boom, Clock, delivery, platform, r
 from recoverable import Message
 from recoverable.attempts.flow import Invocation
 from recoverable.headers import DUE_AT, HELD_SINCE, MESSAGE_ID, PRIOR_ATTEMPTS
-from recoverable.recovery.delivery import Delivery
 from recoverable.recovery.settlement import COMPLETE, Forward, Redeliver, Settlement
 
 SOON, PATIENCE = 0.01, 60.0
@@ -276,16 +275,16 @@ def test_when_one_cannot_go_on_none_starts_in_a_later_invocation() -> None:
         handled.append(message.id)
         await asyncio.sleep(0)
 
-    class Broken(Invocation):
-        def settle_on_receipt(self, delivery: Delivery, *, may_defer: bool = True) -> Settlement | None:
-            if delivery.message.id == "m-1":
-                raise RuntimeError
-            return super().settle_on_receipt(delivery, may_defer=may_defer)
+    def broken_clock() -> float:
+        if clock_reads.pop() == "broken":
+            raise RuntimeError
+        return 9.0
 
-    row = [delivery(id=f"m-{number}") for number in range(6)]
-    broken = Broken(recoverability(), platform(), Clock())
+    clock_reads = ["broken", "fine"]
+    group = [delivery(id=f"m-{number}") for number in range(6)]
+    broken = Invocation(recoverability(), platform(), Clock(), seconds_left=broken_clock)
     with pytest.raises(RuntimeError):
-        attempts(handle, row, broken, 2)
+        attempts(handle, group, broken, 2)
     before = len(handled)
     settled(handle, "later")
 

@@ -190,7 +190,7 @@ def test_a_handler_that_is_stopped_has_timed_out(caplog: pytest.LogCaptureFixtur
 
 def after_another(running: Invocation) -> Invocation:
     """The invocation after it has handled a message."""
-    running.settle_on_end(delivery(), 9.0, first=True)
+    attempt(Handler(), delivery(), running)
     return running
 
 

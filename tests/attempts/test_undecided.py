@@ -40,8 +40,8 @@ def test_the_log_says_so_and_shows_why(caplog: pytest.LogCaptureFixture) -> None
 
     (line,) = caplog.records
     assert line.getMessage() == (
-        "Message 'm-1' of 'orders' failed, and what becomes of it cannot be decided (ZeroDivisionError)."
-        " As a result, it stays where it is, and is delivered again."
+        "Deciding about a failure of message 'm-1' from 'orders' failed (ZeroDivisionError)."
+        " It stays on the queue and will be redelivered. Check the traceback of this log entry."
     )
     assert line.exc_info
     assert (line.name, line.exc_info[0]) == ("recoverable.policy", ZeroDivisionError)

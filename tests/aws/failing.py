@@ -56,4 +56,4 @@ def bodies(queue: Queue) -> list[str]:
 def told(caplog: pytest.LogCaptureFixture) -> list[str]:
     """What the settlement's log says will happen."""
     records = [record for record in caplog.records if record.name == "recoverable.settlement"]
-    return [record.getMessage().partition("As a result, ")[2] for record in records]
+    return [record.getMessage().partition("). ")[2] for record in records]

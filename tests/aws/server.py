@@ -30,7 +30,7 @@ def moto_server() -> Iterator[str]:
     logging.getLogger("werkzeug").setLevel(logging.ERROR)  # it would write a line for each call
     application = OneAtATime(
         DomainDispatcherApplication(create_backend_app),
-        beside=frozenset(),  # two receives at once can both get a message, which SQS does very rarely
+        concurrent=frozenset(),  # two receives at once can both get a message, which SQS does very rarely
     )
     server = make_server("127.0.0.1", 0, application, threaded=True)
     thread = Thread(target=server.serve_forever, daemon=True)

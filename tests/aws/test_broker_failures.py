@@ -38,7 +38,9 @@ def test_a_copy_that_is_not_sent_leaves_its_message_to_come_back(
 
     assert reported == [A, B]
     assert (bodies(error), proxy.calls["DeleteMessageBatch"]) == ([], 0)
-    assert set(told(caplog)) == {"they were not forwarded, and come back after their visibility timeout."}
+    assert set(told(caplog)) == {
+        "They stay on the queue and will be redelivered after their visibility timeout. Check Failed(error_queue) and the permission sqs:SendMessage."
+    }
 
     proxy.rules = []
     failing.expire()
@@ -109,7 +111,10 @@ def test_while_no_connection_is_accepted_all_that_failed_comes_back(
         reported = failing.poll()
 
     assert (reported, orders.count(), bodies(error)) == ([A], 1, [])
-    assert f"SQS could not be told about 1 messages ('{error.name}'): EndpointConnectionError." in caplog.text
+    failed = (
+        f"SQS SendMessageBatch to '{error.name}' failed for 1 messages from '{orders.name}' (EndpointConnectionError)."
+    )
+    assert failed in caplog.text
 
 
 def test_without_the_error_queue_the_message_stays_until_there_is_one(
@@ -119,7 +124,7 @@ def test_without_the_error_queue_the_message_stays_until_there_is_one(
     failing = Mapping(orders, sqs_endpoint(handler, ladder("no-such-queue")))
 
     assert (failing.poll(), orders.count()) == ([A], 1)
-    assert "SQS could not be told about 1 messages ('no-such-queue')" in caplog.text
+    assert f"SQS SendMessageBatch to 'no-such-queue' failed for 1 messages from '{orders.name}' (" in caplog.text
 
     failing.expire()
     Mapping(orders, sqs_endpoint(handler, ladder(error))).run_dry()
@@ -156,5 +161,6 @@ def test_the_log_says_why_single_messages_of_a_call_failed(
         failing.poll()
         failing.expire()
 
-    assert f"SQS could not be told about 1 messages ('{error.name}'): Overloaded says the proxy." in caplog.text
-    assert f"SQS could not be told about 1 messages ('{error.name}'): its answer does not name them." in caplog.text
+    failed = f"SQS SendMessageBatch to '{error.name}' failed for 1 messages from '{orders.name}'"
+    assert f"{failed} (Overloaded says the proxy)." in caplog.text
+    assert f"{failed} (its answer does not name them)." in caplog.text

@@ -52,7 +52,7 @@ def test_without_partial_responses_what_is_done_with_is_deleted_before_the_invoc
 
     (raised,) = mapping.raised
     assert isinstance(raised, UnfinishedBatch)
-    assert str(raised) == f"1 of 3 messages of '{orders.name}' come back; the others are deleted"
+    assert str(raised) == f"1 of 3 messages of '{orders.name}' will be redelivered; the others are deleted"
     assert orders.count() == 1
 
     mapping.poll()

@@ -36,8 +36,8 @@ def test_a_delete_that_fails_is_left_to_the_mapping(
     assert (reported, orders.count(), bodies(error)) == ([], 0, [A, B])
     assert dict(proxy.calls) == {"SendMessageBatch": 1, "DeleteMessageBatch": 1}
     assert told(caplog) == [
-        "they were not deleted here; they are not reported either, so the event source mapping deletes them, "
-        "or they come back if the invocation fails."
+        "They are not reported as failed: the event source mapping deletes them, or they are redelivered if the invocation fails. "
+        "Check the permission sqs:DeleteMessage."
     ]
 
 
@@ -51,7 +51,9 @@ def test_an_immediate_retry_that_cannot_be_shown_again_comes_after_the_visibilit
     reported = failing.poll()
 
     assert (reported, orders.count(), dict(proxy.calls)) == ([A, B], 2, {"ChangeMessageVisibilityBatch": 1})
-    assert told(caplog) == ["they come back not when wanted, but after their visibility timeout."]
+    assert told(caplog) == [
+        "They will be redelivered after their visibility timeout, not after the delay that was decided. Check the permission sqs:ChangeMessageVisibility."
+    ]
 
     failing.expire()
     failing.run_dry()

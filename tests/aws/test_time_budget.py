@@ -89,7 +89,7 @@ def test_without_time_for_sends_what_did_not_start_is_reported(
     reported = mapping(orders, error, spender, spender.context).poll()
 
     assert (spender.runs, reported, dict(proxy.calls)) == (["first"], ["second", "third"], {})
-    assert "no time is left for the call. As a result, they were not forwarded" in caplog.text
+    assert "(no time is left for the call). They stay on the queue and will be redelivered" in caplog.text
 
 
 def slow(message: Message) -> None:
@@ -107,7 +107,7 @@ def test_a_function_with_no_more_time_than_the_reserve_keeps_half_of_it_and_is_w
     (copy,) = error.arrived()
     assert reported == []
     assert re.fullmatch(r"stopped after 0\.[12] seconds", copy.headers["NServiceBus.ExceptionInfo.Message"])
-    assert "raise the function's time-out, or lower settle_within" in caplog.text
+    assert "Raise the function's time-out, or lower settle_within" in caplog.text
 
 
 @pytest.mark.slow

@@ -147,7 +147,7 @@ def test_what_the_host_does_not_tell_is_left_out_and_said(caplog: pytest.LogCapt
     ended(endpoint(client=client, batch=True), trigger_messages({"CorrelationId": None}, {"CorrelationId": "c-2"}))
 
     assert [copy.correlation_id for _, copy in client.sent] == [None, None]
-    assert "The host does not tell which messages of this batch have which correlation_id" in caplog.messages[-1]
+    assert "Reading correlation_id failed for a batch from 'orders'" in caplog.messages[-1]
 
 
 def test_a_batch_endpoint_takes_one_message_too() -> None:

@@ -110,12 +110,12 @@ def test_a_send_that_never_ends_does_not_keep_those_after_it_for_ever() -> None:
         over.wait(60)
 
     client = RecordingClient(hangs)
-    broker = Broker(client.as_client(), patience=0.01)
+    broker = Broker(client.as_client(), timeout=0.01)
     copy = Copy("m-1", QUEUE, {"body": b"{}", "application_properties": {}})
     with ThreadPoolExecutor(1) as threads:
         first = threads.submit(broker.send, [copy])
         assert sending.wait(60)
-        with pytest.raises(CopyNotSent, match=r"TimeoutError: other copies have been on their way for 0\.01 s$"):
+        with pytest.raises(CopyNotSent, match=r"TimeoutError: another thread has been sending copies for 0\.01 s$"):
             broker.send([copy])
         over.set()
         first.result(60)

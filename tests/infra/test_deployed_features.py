@@ -62,8 +62,8 @@ class Stack:
     def limit_the_rate(self) -> None:
         """Do with the circuit what a function does that has seen nothing but failures."""
         client, now = self.cloud.client("dynamodb"), datetime.now(UTC)
-        table, patience = self.named("CircuitTable"), timedelta(seconds=5)
-        circuit = DynamoDbCircuit(table, "orders", client=client, patience=patience)
+        table, timeout = self.named("CircuitTable"), timedelta(seconds=5)
+        circuit = DynamoDbCircuit(table, "orders", client=client, timeout=timeout)
         assert circuit.compare_and_set(circuit.read(), Open(now, now))
 
     def store(self) -> DynamoDBStore:

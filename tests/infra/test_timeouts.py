@@ -185,7 +185,7 @@ def test_the_functions_use_the_bucket_that_they_are_told(
     handler = run_path(str(ROOT / "functions" / "aws" / f"{function}.py"))["handler"]
 
     store = handler._store if function == "timeouts" else handler._processor._timeouts._store
-    assert store._bodies.there is there
+    assert store._bodies.is_configured is there
 
 
 def test_the_bucket_outlives_the_stack_is_nobody_elses_and_forgets_nothing() -> None:

@@ -93,7 +93,7 @@ def test_warnings_come_before_what_is_done(caplog: pytest.LogCaptureFixture) -> 
 
     report(decision(settings=recoverability(policy=nonsense)))
 
-    warning = "The recoverability policy answered 'retry', which is no action. The next simpler policy decides for this message."
+    warning = "The recoverability policy returned 'retry', which is no action. The next simpler policy decides for this message."
     assert lines(caplog) == [("recoverable.policy", "WARNING", warning), IMMEDIATE]
 
 

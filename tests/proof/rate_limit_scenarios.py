@@ -11,7 +11,7 @@ from proof.replaying import Scenario
 from proof.service_bus.scenarios import Scenario as OnServiceBus
 from proof.sqs.scenarios import Scenario as OnSqs
 from recoverable import RateLimit
-from recoverable.rate_limit.store import MemoryCircuit
+from recoverable.rate_limit.memory import MemoryCircuit
 from recoverable_local.testing.engine.invocation import current_invocation
 
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from builders import Boom, Clock, delivery
 from recoverable.rate_limit.limiter import Limiter
+from recoverable.rate_limit.memory import MemoryCircuit
 from recoverable.rate_limit.settings import RateLimit, StoreUnavailable
 from recoverable.rate_limit.state import Open
-from recoverable.rate_limit.store import Breaker, MemoryCircuit
+from recoverable.rate_limit.store import Breaker
 
 if TYPE_CHECKING:
     from recoverable.rate_limit.settings import CircuitStore

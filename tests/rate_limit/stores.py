@@ -6,8 +6,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
 from rate_limit.outage import World
+from recoverable.rate_limit.memory import MemoryCircuit
 from recoverable.rate_limit.settings import StoreUnavailable
-from recoverable.rate_limit.store import MemoryCircuit
 
 if TYPE_CHECKING:
     from recoverable.rate_limit.state import Circuit, Snapshot

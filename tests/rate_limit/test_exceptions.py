@@ -15,9 +15,9 @@ from rate_limit.rate_limited import Instance, Notice, Store
 from recoverable import Failed, MessageDeserializationError, RetryAfter
 from recoverable.environment import Environment
 from recoverable.rate_limit.limiter import Limiter, limiter_for
+from recoverable.rate_limit.memory import MemoryCircuit
 from recoverable.rate_limit.settings import RateLimit
 from recoverable.rate_limit.state import CLOSED, Open, Snapshot
-from recoverable.rate_limit.store import MemoryCircuit
 
 if TYPE_CHECKING:
     from recoverable.rate_limit.state import Circuit
@@ -126,7 +126,8 @@ def test_a_store_that_raises_what_no_store_should_costs_no_message_its_attempt()
     assert (
         Notice(
             "warning",
-            "The circuit's store cannot be asked: OSError. As a result, this instance limits its rate by what it knows itself, and asks again after 0:00:10.",
+            "Calling the circuit's store failed (OSError). This instance limits its rate by its own attempts, and calls the store again "
+            "after 0:00:10. Check RateLimit(store).",
         )
         in instance.told
     )
@@ -141,7 +142,9 @@ def test_a_callback_that_raises_what_nobody_expects_costs_no_message_its_settlem
     [wait] = instance.fail()
 
     assert isinstance(wait, timedelta)
-    assert instance.told[-1].text.startswith(f"RateLimit(on_started) raised {type(error).__name__}. As a")
+    assert instance.told[-1].text.startswith(
+        f"RateLimit(on_started) failed ({type(error).__name__}). The messages are settled"
+    )
 
 
 def test_a_callback_during_which_somebody_stops_the_process_stops_it() -> None:

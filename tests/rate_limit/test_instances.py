@@ -128,7 +128,8 @@ def test_a_predicate_that_raises_is_told_and_the_failure_counts() -> None:
 
     assert calls == ["started"]
     assert instance.told[0] == Notice(
-        "warning", "RateLimit(counts) raised ZeroDivisionError. As a result, the failure counts."
+        "warning",
+        "RateLimit(counts) failed (ZeroDivisionError). The failure counts. Check the function in RateLimit(counts).",
     )
 
 
@@ -143,7 +144,7 @@ def test_callbacks_that_raise_are_told_and_change_nothing() -> None:
 
     assert isinstance(held, timedelta)
     assert instance.attempt() == "attempted"
-    assert [notice.text.partition(" raised ")[0] for notice in instance.told] == [
+    assert [notice.text.partition(" failed (")[0] for notice in instance.told] == [
         "The circuit breaker is now in the armed state: 1 attempts in a row failed. One message is attempted every 0:00:01, the others are deferred.",
         "RateLimit(on_started)",
         "The circuit breaker is now disarmed, 0:00:01 after it was armed: an attempt succeeded.",
@@ -303,8 +304,8 @@ def test_without_its_store_an_instance_goes_on_by_what_it_knows() -> None:
 
     assert (first, instance.breaker.alert, calls) == ("attempted", False, [])
     assert isinstance(second, timedelta)
-    assert [notice.text.partition(":")[0] for notice in instance.told] == [
-        "The circuit's store cannot be asked",
+    assert [notice.text.partition(":")[0].partition(" (")[0] for notice in instance.told] == [
+        "Calling the circuit's store failed",
         "The circuit breaker is now in the armed state",
         "The circuit breaker is now disarmed, 0",
     ]

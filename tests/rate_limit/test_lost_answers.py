@@ -220,4 +220,4 @@ def test_the_log_tells_of_it() -> None:
     assert one.told[-1] == Notice(
         "info", "The circuit breaker was armed by this instance, though the store's answer was lost."
     )
-    assert "asks again when it must know" in one.told[0].text
+    assert "calls the store again when it next needs it" in one.told[0].text

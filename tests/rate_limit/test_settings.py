@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from builders import seconds
+from recoverable.rate_limit.memory import MemoryCircuit
 from recoverable.rate_limit.settings import RateLimit
-from recoverable.rate_limit.store import MemoryCircuit
 
 
 def started() -> None:

@@ -128,7 +128,7 @@ def test_nonsense_is_reported_and_the_default_policy_decides(policy: Policy, sho
 
     assert (made.action, made.warnings) == (
         ImmediateRetry(),
-        (f"The recoverability policy answered {shown}, which is no action. {NEXT}",),
+        (f"The recoverability policy returned {shown}, which is no action. {NEXT}",),
     )
 
 
@@ -136,7 +136,7 @@ def test_a_coroutine_is_nonsense_too_and_leaves_no_warning_of_python() -> None:
     made = decision(settings=recoverability(policy=lambda *asked: asynchronous(*asked)))  # type: ignore[arg-type]  # noqa: PLW0108  # hides that it is async
 
     assert made.action == ImmediateRetry()
-    assert made.warnings[0].startswith("The recoverability policy answered <coroutine object asynchronous at 0x")
+    assert made.warnings[0].startswith("The recoverability policy returned <coroutine object asynchronous at 0x")
 
 
 class Unspeakable(Exception):

@@ -1,4 +1,4 @@
-"""What a function imports that keeps its delayed retries in a store: no SDK, and nothing of the dispatcher."""
+"""Check what a function imports that stores its delayed retries: no SDK, and nothing of the dispatcher."""
 
 from __future__ import annotations
 

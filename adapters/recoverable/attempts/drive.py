@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recoverable.attempts.flow import FOREVER, Run
+from recoverable.attempts.flow import FOREVER, Call
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
@@ -26,10 +26,7 @@ def drive(steps: Steps, handler: Callable[[Message], Any], deadline: Deadline | 
     try:
         while True:
             step = steps.send(answer)
-            if isinstance(step, Run):
-                answer = run_handler(handler, step.message, step.seconds, deadline)
-            else:
-                answer = step.function()
+            answer = step.function() if isinstance(step, Call) else run_handler(handler, *step, deadline)
     except StopIteration:
         return
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from recoverable.attempts.event_loop import run_in_loop, within
-from recoverable.attempts.flow import Invocation, Run, attempt_each
+from recoverable.attempts.flow import Call, Invocation, attempt_each
 from recoverable.attempts.results import refuse_generator
 from recoverable.message import Message
 from recoverable.recovery.delivery import Delivery
@@ -36,10 +36,10 @@ async def drive_async(steps: Steps, handler: Handler, call: Caller = asyncio.to_
     try:
         while True:
             step = steps.send(answer)
-            if isinstance(step, Run):
-                answer = await run_handler(handler, step.message, step.seconds)
-            else:
+            if isinstance(step, Call):
                 answer = await call(step.function)
+            else:
+                answer = await run_handler(handler, *step)
     except StopIteration:
         return
 

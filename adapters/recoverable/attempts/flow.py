@@ -1,7 +1,8 @@
 """Take messages through receipt, handler and recovery: one generator for both clouds, which does no I/O itself.
 
-It yields `Run` to have the handler run and `Call` to have a function called that may block, and gets back what came of it. A driver
-does both: `drive` for plain handlers, `drive_async` for coroutines.
+It yields a message and seconds to have the handler run on it for so long, and gets back None or what the handler raised. It yields a
+`Call` to have a function called that may block, and gets back its result. A driver does both: `drive` for plain handlers, `drive_async`
+for coroutines.
 """
 
 from __future__ import annotations
@@ -26,29 +27,13 @@ if TYPE_CHECKING:
     from recoverable.recovery.delivery import Delivery, Platform
     from recoverable.recovery.settlement import Settlement
 
+    Run: TypeAlias = tuple[Message, float]
     Steps: TypeAlias = Generator["Run | Call", Any, None]
 
 AT_ONCE = Redeliver(NO_DELAY)
 
-INTERRUPTIONS = (KeyboardInterrupt, SystemExit)
-"""What a handler raises to end the process."""
-
 FOREVER = float("inf")
 """Seconds where nothing sets a limit."""
-
-
-class Run:
-    """Run the handler on a message; the answer is None, or what the handler raised.
-
-    Args:
-        message: the message.
-        seconds: how long the handler may run.
-    """
-
-    __slots__ = ("message", "seconds")
-
-    def __init__(self, message: Message, seconds: float) -> None:
-        self.message, self.seconds = message, seconds
 
 
 class Call:
@@ -93,8 +78,8 @@ class Invocation:
         holds_interruptions: bool = True,
     ) -> None:
         self._recoverability, self._platform, self._clock = recoverability, platform, clock
-        self._seconds_left = seconds_left or (lambda: FOREVER)
-        self._own_seconds = FOREVER if handler_timeout is None else handler_timeout.total_seconds()
+        self.seconds_left = seconds_left or (lambda: FOREVER)
+        self.own_seconds = FOREVER if handler_timeout is None else handler_timeout.total_seconds()
         self.deadline, self.limiter = deadline, limiter
         self._on_failure, self._holds_interruptions = on_failure, holds_interruptions
         self.finished = 0
@@ -116,13 +101,6 @@ class Invocation:
             return None if delay is None else self._decide(delivery, Deferral(delay, "the rate is limited"))
         return None
 
-    def seconds_for_handler(self) -> float:
-        """Return how long a handler that starts now may run; 0 or less when none may start."""
-        seconds = self._seconds_left()
-        if self.interruption is not None:
-            return 0
-        return seconds if seconds < self._own_seconds else self._own_seconds  # noqa: FURB136  # min() costs each record more than this
-
     def hand_back(self, delivery: Delivery) -> Settlement:
         """Return the settlement of a message for which there is no time now."""
         if self.limiter is not None:
@@ -137,16 +115,15 @@ class Invocation:
             seconds: how long the handler was allowed to run.
             first: True if no other had ended in this invocation when it began.
         """
-        self.finished += 1
-        if delivery.error is None:
+        failure = delivery.error
+        if failure is None:
             if self.limiter is not None:
                 self.limiter.succeeded()
             return COMPLETE
-        failure: BaseException | None = delivery.error
         if isinstance(failure, TimeUp):
             from recoverable.recovery.decision import classify_timeout  # noqa: PLC0415  # as in `_decide`
 
-            failure = classify_timeout(failure, seconds, counts_as_failure=first or seconds == self._own_seconds)
+            failure = classify_timeout(failure, seconds, counts_as_failure=first or seconds == self.own_seconds)
         if failure is None:
             return self.hand_back(delivery)
         if self._on_failure is not None:
@@ -192,24 +169,58 @@ def attempt_each(deliveries: Iterable[Delivery], invocation: Invocation, *, may_
         invocation: what they run in.
         may_defer: False when deferrals could not be sent, and handlers must run instead.
     """
-    limiter = invocation.limiter
+    limiter, seconds_left, own_seconds = invocation.limiter, invocation.seconds_left, invocation.own_seconds
     for delivery in deliveries:
-        if limiter is None or limiter.is_untroubled(delivery):
-            settlement = invocation.settle_on_receipt(delivery, may_defer=may_defer)
-        else:
-            settlement = yield Call(partial(invocation.settle_on_receipt, delivery, may_defer=may_defer))
-        if settlement is None and (seconds := invocation.seconds_for_handler()) <= 0:
-            settlement = invocation.hand_back(delivery)
-        elif settlement is None:
-            first = invocation.finished == 0
-            delivery.error = yield Run(delivery.message, seconds)
-            if isinstance(delivery.error, INTERRUPTIONS):
-                invocation.interrupt(delivery.error)
-            if limiter is None or (delivery.error is None and not limiter.alert):
-                settlement = invocation.settle_on_end(delivery, seconds, first=first)
+        settlement = None
+        if delivery.due_at is not None or delivery.unreported or limiter is not None:
+            settlement = yield from receive(delivery, invocation, may_defer=may_defer)
+        if settlement is None:
+            seconds = seconds_left()
+            if seconds <= 0 or invocation.interruption is not None:
+                settlement = invocation.hand_back(delivery)
             else:
-                settlement = yield Call(partial(invocation.settle_on_end, delivery, seconds, first=first))
+                seconds = seconds if seconds < own_seconds else own_seconds  # noqa: FURB136  # min() costs each record more
+                first = invocation.finished == 0
+                error = yield delivery.message, seconds
+                invocation.finished += 1
+                if error is None and limiter is None:
+                    settlement = COMPLETE
+                else:
+                    settlement = yield from conclude(delivery, error, seconds, invocation, first=first)
         delivery.settlement = settlement
+
+
+def receive(
+    delivery: Delivery, invocation: Invocation, *, may_defer: bool
+) -> Generator[Run | Call, Any, Settlement | None]:
+    """Return the settlement of a delivery whose handler must not run now; None when it may; see `Invocation.settle_on_receipt`."""
+    settle = partial(invocation.settle_on_receipt, delivery, may_defer=may_defer)
+    limiter = invocation.limiter
+    blocks = limiter is not None and not limiter.is_untroubled(delivery)
+    settlement: Settlement | None = (yield Call(settle)) if blocks else settle()
+    return settlement
+
+
+def conclude(
+    delivery: Delivery, error: BaseException | None, seconds: float, invocation: Invocation, *, first: bool
+) -> Generator[Run | Call, Any, Settlement]:
+    """Return the settlement of a delivery whose handler has ended, in all cases but the plainest.
+
+    Args:
+        delivery: the message as it came.
+        error: what the handler raised; None when it returned.
+        seconds: how long it was allowed to run.
+        invocation: what it ran in.
+        first: True if no other had ended in this invocation when it began.
+    """
+    delivery.error = error
+    if isinstance(error, KeyboardInterrupt | SystemExit):
+        invocation.interrupt(error)
+    settle = partial(invocation.settle_on_end, delivery, seconds, first=first)
+    limiter = invocation.limiter
+    blocks = limiter is not None and (error is not None or limiter.alert)
+    settlement: Settlement = (yield Call(settle)) if blocks else settle()
+    return settlement
 
 
 def now() -> datetime:

@@ -62,7 +62,7 @@ def process_batch(
             group[0].settlement = Redeliver(NO_DELAY)
         else:
             run_handlers(group, invocation)
-        succeeded = all([delivery.settlement is COMPLETE for delivery in group])  # noqa: C419  # a generator would cost each good record more
+        succeeded = not [delivery for delivery in group if delivery.settlement is not COMPLETE]
         fails = invocation.interruption is not None or not (partial or (succeeded and not unfinished))
         complete_now = (
             fails or group is not all_groups[-1]

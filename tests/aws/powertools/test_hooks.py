@@ -117,7 +117,7 @@ def test_a_failure_hook_that_raises_is_logged_and_stands_in_no_message_s_way(cap
     assert (
         "recoverable",
         logging.ERROR,
-        "The failure_handler of Broken raised. The message goes on as its own failure says.",
+        "Calling failure_handler of Broken failed. Recovery goes on with the message's own failure. Check the traceback of this log entry.",
     ) in caplog.record_tuples
 
 

@@ -1,4 +1,4 @@
-"""The circuit in DynamoDB: the contract of all stores, and what it does when DynamoDB cannot be asked."""
+"""Test the circuit in DynamoDB: the contract of all stores, and what it does when DynamoDB does not answer."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from recoverable.rate_limit.state import CLOSED, Open
 
 
 class TestDynamoDbCircuit(CircuitContract):
-    """On each server."""
+    """The contract of all circuit stores, on each server."""
 
     @pytest.fixture
     def new_store(self, account: Account) -> NewStore:
-        """Stores of one new circuit."""
+        """Return a function that opens stores of one new circuit."""
         name = f"orders-{uuid4().hex}"
         return lambda: account.circuit(name)
 
@@ -78,7 +78,7 @@ def test_an_item_that_is_not_ours_is_left_alone(account: Account) -> None:
 
 
 def test_a_table_that_is_not_there_is_told(account: Account) -> None:
-    store = DynamoDbCircuit("no-such-table", "orders", client=account.client("dynamodb"), patience=seconds(5))
+    store = DynamoDbCircuit("no-such-table", "orders", client=account.client("dynamodb"), timeout=seconds(5))
 
     with pytest.raises(StoreUnavailable, match="ResourceNotFoundException"):
         store.read()
@@ -86,7 +86,7 @@ def test_a_table_that_is_not_there_is_told(account: Account) -> None:
 
 @pytest.fixture
 def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
-    """An endpoint that takes connections and never answers."""
+    """Yield a socket that takes connections and never answers."""
     with closing(socket.create_server(("127.0.0.1", 0))) as server:
         url = f"http://127.0.0.1:{server.getsockname()[1]}"
         for name, value in {**CREDENTIALS, "AWS_DEFAULT_REGION": REGION, "AWS_ENDPOINT_URL": url}.items():
@@ -100,8 +100,8 @@ def test_a_dynamodb_that_never_answers_holds_no_message_up(endpoint: socket.sock
     instance = Instance(RateLimit(5, store=DynamoDbCircuit("circuits", "orders")), Clock())
 
     assert instance.fail(4) == ["attempted"] * 4
-    assert [notice.text.partition(". As")[0] for notice in instance.told] == [
-        "The circuit's store cannot be asked: DynamoDB gave no answer (ReadTimeoutError)"
+    assert [notice.text.partition(". This")[0] for notice in instance.told] == [
+        "Calling the circuit's store failed (DynamoDB gave no answer (ReadTimeoutError))"
     ]
 
 
@@ -140,8 +140,8 @@ def test_its_own_client_waits_a_fifth_of_a_second_in_all_and_tries_once(endpoint
 REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"table": ""}, ValueError, "DynamoDbCircuit\\(table\\) is blank"),
     ({"name": None}, TypeError, "DynamoDbCircuit\\(name\\) is None"),
-    ({"patience": seconds(0)}, ValueError, "write how long a call may take"),
-    ({"patience": seconds(6)}, ValueError, "from 0 to 0:00:05"),
+    ({"timeout": seconds(0)}, ValueError, "write how long a call may take"),
+    ({"timeout": seconds(6)}, ValueError, "from 0 to 0:00:05"),
 ]
 
 

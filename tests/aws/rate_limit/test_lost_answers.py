@@ -1,4 +1,4 @@
-"""Switches of the circuit whose answer gets lost between DynamoDB and the function: the callbacks are made all the same, at once, and once."""
+"""Test changes of the circuit whose answer is lost between DynamoDB and the function: the callbacks are made all the same, at once, and once."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ CHANGE = "PutItem"
 
 
 def behind(proxy: FaultyProxy, *, tries: int) -> Any:
-    """A client that goes through the proxy, and makes each call so many times at most."""
+    """Return a client that goes through the proxy, and makes each call so many times at most."""
     made: Any = session()
     config = Config(retries={"total_max_attempts": tries, "mode": "standard"})
     return made.client("dynamodb", endpoint_url=proxy.url, config=config)
 
 
 def lose_next(proxy: FaultyProxy) -> None:
-    """Have DynamoDB make the next change, and its answer lost."""
+    """Have DynamoDB make the next change, and lose its answer."""
     proxy.rules.append(Rule(CHANGE, LoseAnswer(), (proxy.calls[CHANGE] + 1,)))
 
 

@@ -18,9 +18,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("azurite"), pytest.mark.
 
 
 def circuit(connection: str, table: str, *, tries: int) -> TableCircuit:
-    """A circuit whose client makes each call so many times at most, with patience for a machine that others use too."""
+    """A circuit whose client makes each call so many times at most, with a long time-out for a machine that others use too."""
     client = TableClient.from_connection_string(connection, table, retry_total=tries - 1, retry_backoff_factor=0)
-    return TableCircuit(table, "orders", client=client, patience=seconds(5))
+    return TableCircuit(table, "orders", client=client, timeout=seconds(5))
 
 
 @pytest.mark.parametrize("tries", [1, 2])

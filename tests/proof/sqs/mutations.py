@@ -105,7 +105,7 @@ def without_due_date(
 
 def send_twice(broker: Broker, batch: list[Copy]) -> list[Delivery]:
     """Each send is repeated, as an SDK does that retries by itself."""
-    Broker._called(broker, client.SEND, batch[0].to, [(copy.delivery, copy.entry) for copy in batch])
+    Broker._call(broker, client.SEND, batch[0].to, [(copy.delivery, copy.entry) for copy in batch])
     return send(broker, batch)
 
 

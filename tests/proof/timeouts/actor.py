@@ -10,7 +10,7 @@ STALLS = (5.0, 31.0, 61.0, 95.0, 200.0)
 """Seconds for which everything may stand still: less and more than half a lease, a lease, and a function's time."""
 
 ALWAYS = ("killed", "stalled")
-SENDING = ("send_message_batch", "batch_write_item", "mark", "mark_migrated")
+SENDING = ("send_message_batch", "batch_write_item", "mark_dispatched", "mark_migrated")
 """What can have a message come twice: a death or a stall wherever it is, and all that goes wrong with a call that sends or marks."""
 
 BAD_LUCK = 3

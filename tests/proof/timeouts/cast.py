@@ -51,7 +51,7 @@ class Cast:
         tables = (HOME, AWAY) if self._setting.kind.migrating else (HOME,)
         self._stage.sleep(self._stage.chance.choice((0, 30, 1000)))
         for table in tables:
-            self._senders.aborted += abort(self._setting.stores.open(table), ALL, dry_run=False).done
+            self._senders.aborted += abort(self._setting.stores.open(table), ALL, dry_run=False).changed
         last = [self._senders.dispatcher(table, 0) for table in tables]
         for turn in range(80):
             for dispatcher in last:

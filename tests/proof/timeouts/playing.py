@@ -20,7 +20,7 @@ from proof.timeouts.setting import CORRELATION, Planned, Setting
 from proof.timeouts.stage import Stage
 from proof.timeouts.table import Tables
 from recoverable.timeouts.ids import new_id
-from recoverable.timeouts.scheduling import token
+from recoverable.timeouts.scheduling import unique_token
 
 START = datetime(2100, 1, 1, tzinfo=UTC)
 DUE_IN = (0, 30, 60, 60, 90, 120, 150, 200, 240, 300, 400, 600, 900, 3000, -30, -300)
@@ -67,7 +67,7 @@ def play(kind: Kind, number: int, *, tables: Tables | None = None, told: bool = 
     cast = Cast(Setting(stage, kind, stores, history, planned))
     judge = Judge(kind, stage, history, cast, planned)
     stores.tables.watch = judge.watch(stores.tables)
-    with quiet(), patch("recoverable.timeouts.stores.dynamodb.storing.MAX_ROW", LARGE):
+    with quiet(), patch("recoverable.timeouts.stores.dynamodb.writer.MAX_ROW", LARGE):
         cast.enter()
         stage.run(seconds(draw.choice((130, 200, 300, 700))))
         stage.note("all is calm")
@@ -97,7 +97,7 @@ def message(draw: Random, number: int) -> Planned:
     key = str(number) if draw.random() < 0.5 else None
     due_in = draw.choice(DUE_IN if key or draw.random() < 0.5 else OVERDUE)
     due = START + seconds(due_in) + seconds(draw.choice(FRACTIONS))
-    timeout_id = new_id(due, token(to, key if key is not None else f"put {number}"), 1)
+    timeout_id = new_id(due, unique_token(to, key if key is not None else f"put {number}"), 1)
     body = f"{number} " + "x" * (LARGE if draw.random() < 0.3 else 0)
     correlation = CORRELATION if draw.random() < 0.4 else ""
     return Planned(number, timeout_id, to, due, body, key, correlation)

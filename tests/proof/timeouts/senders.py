@@ -92,4 +92,4 @@ class Senders:
         targets = {"away": StoreTarget(away, AWAY), "back": StoreTarget(home, HOME), "to SQS": sqs}
         source = away if which == "back" else home
         target: Any = targets[which]
-        migrate(source, target, ALL, lambda: self._stage.now, dry_run=False, show=str, tell=str)
+        migrate(source, target, ALL, lambda: self._stage.now, dry_run=False, on_progress=str, on_skipped=str)

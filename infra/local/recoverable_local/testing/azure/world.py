@@ -174,7 +174,7 @@ class ServiceBusWorld(VirtualWorld):
         Raises:
             LookupError: no queue of that name was ever made.
         """
-        return [seen(message, name) for message in self._existing(name).shelf.from_number(0)]
+        return [seen(message, name) for message in self._existing(name).store.from_number(0)]
 
     def dead_letters(self, name: str) -> list[SeenMessage]:
         """The dead letters that are left in a queue, because it forwards them nowhere.
@@ -184,7 +184,7 @@ class ServiceBusWorld(VirtualWorld):
         """
         self._existing(name)
         dead = self._queues.find(name + DEAD_LETTERS)
-        return [seen(message, dead.profile.path) for message in dead.shelf.from_number(0)]
+        return [seen(message, dead.profile.path) for message in dead.store.from_number(0)]
 
     def _existing(self, name: str) -> WatchedEntity:
         if not self._queues.has(name):

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from local.lambda_host.running_lambda import RunningLambda
 from local.lambda_host.templates import document, written
-from local.lambda_host.world import World
 from local.testing.contract.servers import at
 from local.testing.hosts.aws.function import scripted
 from local.testing.hosts.aws.hosts import REGION, Orders, Settings
@@ -62,14 +62,14 @@ class RealHosts:
             concurrency=settings.concurrency,
             environment={"NOTES": str(notes.path)},
         )
-        return Running(World(self._running.enter_context(host), seen), notes)
+        return Running(RunningLambda(self._running.enter_context(host), seen), notes)
 
 
 @dataclass(frozen=True)
 class Running:
     """A local host that runs."""
 
-    world: World
+    world: RunningLambda
     notes: Notes
 
     def is_idle(self) -> bool:
@@ -90,7 +90,7 @@ class Running:
             for entry in self.world.all(Ended)[before:]:
                 if entry.failed and entry.request_id not in shown:
                     shown.add(entry.request_id)
-                    self.world.show_again(entry)
+                    self.world.make_visible(entry)
             return self.is_idle()
 
         def until(count: int) -> None:

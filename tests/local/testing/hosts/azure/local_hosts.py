@@ -12,7 +12,7 @@ from typing import Any
 
 from azure.servicebus import ServiceBusClient, ServiceBusSender
 
-from local.functions_host.world import World
+from local.functions_host.running_functions import RunningFunctions
 from local.lambda_host.processes import is_alive
 from local.testing.hosts.azure.app import function_app
 from local.testing.hosts.azure.hosts import AT_A_TIME, AT_EASE, DEAD_AFTER, ERRORS, LOCK, OF_A_BATCH, SESSIONS, Orders
@@ -47,7 +47,7 @@ class RealHosts:
         host = LocalFunctions.from_folder(
             folder, observe=seen.append, queues=QUEUES, app_settings={"NOTES": str(notes.path)}
         )
-        world = World(self._stack.enter_context(host), seen)
+        world = RunningFunctions(self._stack.enter_context(host), seen)
         client = ServiceBusClient.from_connection_string(world.namespace.connection_string)
         return Running(world, self._stack.enter_context(client), notes)
 
@@ -85,7 +85,7 @@ def host_json(timeout: int) -> dict[str, Any]:
 class Running:
     """A local host that runs."""
 
-    world: World
+    world: RunningFunctions
     client: ServiceBusClient
     notes: Notes
     senders: dict[str, ServiceBusSender] = field(default_factory=dict)

@@ -70,7 +70,7 @@ class WatchedEntity(Entity):
         self.note(*self._arrival(content, hops))
         self.agenda.wake((content.scheduled or 0) / 1000)
         number = super().put(content, hops=hops, first_number=first_number)
-        if self.outlet is None and self.shelf.find(number) is None:
+        if self.outlet is None and self.store.find(number) is None:
             self.note("dropped as a duplicate", self.profile.path, broker_id(content), "")
         return number
 

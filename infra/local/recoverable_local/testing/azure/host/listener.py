@@ -126,7 +126,7 @@ class Listener:
         self.session_id = None
 
     def _look_for_session(self) -> None:
-        if self.session_id is not None and self.session_id not in self._queue.shelf.sessions():
+        if self.session_id is not None and self.session_id not in self._queue.store.sessions():
             self.leave_session()
         if self.session_id is None and not self._waits:
             self._waits = True

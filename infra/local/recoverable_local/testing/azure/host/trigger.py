@@ -12,7 +12,7 @@ from azure.functions.meta import Datum
 from azure.functions.servicebus import ServiceBusMessageInConverter
 from azure.servicebus import ServiceBusReceivedMessage
 
-from recoverable_local.functions_host.extension.metadata import body_of, data_of, told_of, told_of_many
+from recoverable_local.functions_host.extension.metadata import batch_metadata, body_of, data_of, message_metadata
 from recoverable_local.functions_host.worker.rpc import Typed, to_metadata, to_rpc
 
 
@@ -50,7 +50,7 @@ def decoded(wires: Sequence[bytes], *, binary: bool, many: bool) -> Any:
 
 def alone(message: ServiceBusReceivedMessage, *, binary: bool) -> tuple[Any, Mapping[str, Any]]:
     """Data and metadata of one message."""
-    return data_of(message, text=not binary), told_of(message, text=not binary)
+    return data_of(message, text=not binary), message_metadata(message, text=not binary)
 
 
 def in_batch(messages: Sequence[ServiceBusReceivedMessage], *, binary: bool) -> tuple[Any, Mapping[str, Any]]:
@@ -59,7 +59,7 @@ def in_batch(messages: Sequence[ServiceBusReceivedMessage], *, binary: bool) -> 
     data = (
         Typed("collection_bytes", bodies) if binary else Typed("collection_string", [body.decode() for body in bodies])
     )
-    return data, told_of_many(messages)
+    return data, batch_metadata(messages)
 
 
 def datum(typed: Typed) -> Datum:

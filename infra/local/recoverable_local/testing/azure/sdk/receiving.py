@@ -69,7 +69,7 @@ class Receiver:
 
     def peek_messages(self, max_message_count: int = 1, *, sequence_number: int = 0) -> list[ServiceBusReceivedMessage]:
         """Look at messages without locking them."""
-        found = self._queue.shelf.from_number(sequence_number)
+        found = self._queue.store.from_number(sequence_number)
         return [received(message) for message in list(found)[:max_message_count]]
 
     def receive_deferred_messages(self, sequence_numbers: int | Sequence[int]) -> list[ServiceBusReceivedMessage]:
