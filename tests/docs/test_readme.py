@@ -57,6 +57,14 @@ def test_the_ladder_is_as_its_picture_has_it(reader: dict[str, Any], sqs_world: 
     assert [message.id for message in sqs_world.queue("orders-error")] == [order]
 
 
+def test_the_test_on_the_page_about_order_passes(sqs_world: SqsWorld) -> None:
+    [example] = blocks("order.md", "python")
+    names: dict[str, Any] = {}
+    exec(compile(example, "order.md", "exec"), names)
+
+    names["test_an_order_waits_for_the_one_before_it_in_its_group"](sqs_world)
+
+
 def test_the_page_about_the_ladder_has_the_same_picture() -> None:
     [picture, *_], [shown, *_] = blocks(README, "text"), blocks("the-ladder.md", "text")
 
