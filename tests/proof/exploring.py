@@ -105,5 +105,5 @@ def possible(outcome: Replay) -> Iterator[tuple[str, str]]:
     start = max((places.index(place) + 1 for place in outcome.schedule if place in places), default=0)
     for visit in outcome.visits[start:]:
         if visit.point.message_ids:
-            wrongs = possible_wrongs(outcome.world._misfortune.fitting, visit.point.when, visit.point.what)
+            wrongs = possible_wrongs(outcome.world._fault_plan.possible_faults, visit.point.when, visit.point.what)
             yield from ((visit.place, wrong) for wrong in wrongs)

@@ -8,8 +8,8 @@ from datetime import timedelta
 
 from recoverable import Message, RetryAfter
 from recoverable_local.testing import SqsWorld
+from recoverable_local.testing.engine.fault_plan import When
 from recoverable_local.testing.engine.invocation import current_invocation
-from recoverable_local.testing.engine.points import When
 from recoverable_local.testing.engine.virtual import VirtualWorld
 
 SECONDS_OF_WORK = 12.0
@@ -66,9 +66,9 @@ def as_coroutine(handler: Behaving, world: SqsWorld) -> Callable[[Message], Awai
     async def behaving(message: Message) -> None:
         broker_id = message.native["messageId"]
         try:
-            suffer(world, "before", broker_id)
+            apply_fault(world, "before", broker_id)
             handler(message)
-            suffer(world, "after", broker_id)
+            apply_fault(world, "after", broker_id)
         except BaseException as error:
             world._journal.note("attempted", message.queue, broker_id, f"{type(error).__name__}: {error}")
             raise
@@ -77,8 +77,10 @@ def as_coroutine(handler: Behaving, world: SqsWorld) -> Callable[[Message], Awai
     return behaving
 
 
-def suffer(world: SqsWorld, when: When, broker_id: str) -> None:
+def apply_fault(world: SqsWorld, when: When, broker_id: str) -> None:
     """Let go wrong what the explorer wants before or after an attempt."""
     invocation = current_invocation.get()
     assert invocation is not None
-    invocation.suffer(world._misfortune.at(when, "attempt", invocation.queue, (broker_id,), invocation.number))
+    invocation.apply_fault(
+        world._fault_plan.fault_at(when, "attempt", invocation.queue, (broker_id,), invocation.number)
+    )

@@ -12,7 +12,7 @@ from proof.lineage import Origin
 from proof.wrongs import WRONGS
 from recoverable import Recoverability
 from recoverable_local.testing import Fault, SeenMessage, Timeline
-from recoverable_local.testing.engine.points import Point
+from recoverable_local.testing.engine.fault_plan import FaultPoint
 from recoverable_local.testing.engine.virtual import VirtualWorld
 from recoverable_local.testing.timeline import Entry
 
@@ -81,14 +81,14 @@ class Scenario(Protocol):
     def window(self, queue: str) -> float:
         """For how many seconds a queue knows duplicates."""
 
-    def outage(self, point: Point, now: float) -> Fault | None:
+    def outage(self, point: FaultPoint, now: float) -> Fault | None:
         """What goes wrong anyway."""
 
 
 class Struck(NamedTuple):
     """A fault that was injected: where, what, and in which batch; the name is empty for an outage of the scenario."""
 
-    point: Point
+    point: FaultPoint
     wrong: str
     batch: tuple[str, ...]
 
@@ -97,7 +97,7 @@ class Visit(NamedTuple):
     """A point that the run came to."""
 
     place: str
-    point: Point
+    point: FaultPoint
 
 
 class Injector:
@@ -116,7 +116,7 @@ class Injector:
         self.visits: list[Visit] = []
         self.struck: list[Struck] = []
 
-    def __call__(self, point: Point) -> Fault | None:
+    def __call__(self, point: FaultPoint) -> Fault | None:
         kind = f"{point.when} {point.what}"
         self._counts[kind] += 1
         place = f"{kind} {self._counts[kind]}"
@@ -128,7 +128,7 @@ class Injector:
             self.struck.append(Struck(point, wrong, batch))
         return fault
 
-    def batch(self, point: Point) -> tuple[str, ...]:
+    def batch(self, point: FaultPoint) -> tuple[str, ...]:
         """The messages of the invocation; those of the point where there is none."""
         return tuple(self.batches.get(point.invocation, point.message_ids))
 

@@ -21,7 +21,7 @@ from proof.wrongs import WRONGS, Once
 from recoverable import Message, Recoverability
 from recoverable.azure import ServiceBusEndpoint
 from recoverable_local.testing import ServiceBusWorld
-from recoverable_local.testing.azure.places import fitting
+from recoverable_local.testing.azure.fault_points import possible_faults
 
 
 class Reader:
@@ -110,7 +110,7 @@ def test_hostile_messages_survive_a_fault(
     nth: int,
 ) -> None:
     reader = Reader(ends)
-    world, ids = climb(messages, served(reader, ladder, set_to), Once(wrong, nth, fitting))
+    world, ids = climb(messages, served(reader, ladder, set_to), Once(wrong, nth, possible_faults))
     assert world.queue("jobs") == []
     assert ended_well(world) == ids
     assert all(attempt >= 1 and round_ >= 0 for attempt, round_ in reader.climbed)

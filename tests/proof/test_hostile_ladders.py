@@ -18,7 +18,7 @@ from proof.wrongs import WRONGS, Once
 from recoverable import Message, Recoverability
 from recoverable.aws import SqsEndpoint
 from recoverable_local.testing import SqsWorld
-from recoverable_local.testing.aws.places import fitting
+from recoverable_local.testing.aws.fault_points import possible_faults
 
 
 class Reader:
@@ -99,7 +99,7 @@ def test_hostile_messages_survive_a_fault(
 ) -> None:
     reader = Reader(ends)
 
-    world, ids = climb(messages, SqsEndpoint(reader, ladder, **set_to), Once(wrong, nth, fitting))
+    world, ids = climb(messages, SqsEndpoint(reader, ladder, **set_to), Once(wrong, nth, possible_faults))
 
     assert world.queue("jobs") == []
     assert ended(world, reader) == ids

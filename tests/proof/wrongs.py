@@ -23,7 +23,7 @@ from recoverable_local.testing import (
     Unreachable,
     VisibilityExpired,
 )
-from recoverable_local.testing.engine.points import Fitting, Point, When
+from recoverable_local.testing.engine.fault_plan import FaultPoint, PossibleFaults, When
 
 WRONGS: Mapping[str, Fault] = {
     "exception": Raises(RuntimeError("injected")),
@@ -53,12 +53,12 @@ FREE_AT = {("attempt", "exception"), ("invoke", "throttled")}
 
 
 @cache
-def possible_wrongs(fitting: Fitting, when: When, what: str) -> tuple[str, ...]:
+def possible_wrongs(possible_faults: PossibleFaults, when: When, what: str) -> tuple[str, ...]:
     """What can go wrong at such a point."""
-    return tuple(wrong for wrong, fault in WRONGS.items() if isinstance(fault, fitting(when, what)))
+    return tuple(wrong for wrong, fault in WRONGS.items() if isinstance(fault, possible_faults(when, what)))
 
 
-def costs(wrong: str, point: Point) -> bool:
+def costs(wrong: str, point: FaultPoint) -> bool:
     """Whether each message of that invocation may be run and copied once more for it."""
     return wrong not in FREE and (point.what, wrong) not in FREE_AT
 
@@ -66,11 +66,11 @@ def costs(wrong: str, point: Point) -> bool:
 class Once:
     """A hook that lets one fault strike, at the n-th point where it can."""
 
-    def __init__(self, wrong: str, nth: int, fitting: Fitting) -> None:
-        self._wrong, self._left, self._fitting = wrong, nth, fitting
+    def __init__(self, wrong: str, nth: int, possible_faults: PossibleFaults) -> None:
+        self._wrong, self._left, self._possible_faults = wrong, nth, possible_faults
 
-    def __call__(self, point: Point) -> Fault | None:
-        if self._wrong not in possible_wrongs(self._fitting, point.when, point.what):
+    def __call__(self, point: FaultPoint) -> Fault | None:
+        if self._wrong not in possible_wrongs(self._possible_faults, point.when, point.what):
             return None
         self._left -= 1
         return WRONGS[self._wrong] if self._left == 0 else None

@@ -12,8 +12,8 @@ from docs.pages import blocks, page
 from local.testing.azure.contract import deviations as service_bus_contract
 from local.testing.contract.deviations import table
 from local.testing.hosts import contract as hosts
-from recoverable_local.testing.aws.places import ANYWHERE, PLACES, fitting
-from recoverable_local.testing.azure import places as service_bus
+from recoverable_local.testing.aws.fault_points import ANYWHERE, STEPS, possible_faults
+from recoverable_local.testing.azure import fault_points as service_bus
 
 PAGE = "testing.md"
 
@@ -45,9 +45,9 @@ def test_the_page_lists_the_deviations_that_the_contract_expects() -> None:
 
 def test_the_page_names_every_place_and_what_can_go_wrong_there() -> None:
     rows = [line for line in page(PAGE).splitlines() if line.startswith("| ") and "`" in line]
-    told = {place: next((row for row in rows if f'`"{place}"`' in row), "") for place in PLACES}
+    told = {place: next((row for row in rows if f'`"{place}"`' in row), "") for place in STEPS}
     for place, row in told.items():
-        special = {fault.__name__ for fault in fitting("before", place) if fault not in ANYWHERE}
+        special = {fault.__name__ for fault in possible_faults("before", place) if fault not in ANYWHERE}
         assert special == set(re.findall(r"`([A-Z]\w+)", row)), place
 
 
@@ -68,7 +68,7 @@ def test_the_page_lists_the_contract_of_a_host(name: str, contract: hosts.Contra
 def test_the_page_names_every_place_on_service_bus_and_what_can_go_wrong_there(place: str) -> None:
     on_service_bus = page(PAGE).partition("## Functions and Service Bus")[2]
     [row] = [line for line in on_service_bus.splitlines() if line.startswith("| ") and f'`"{place}"`' in line]
-    fitting = {fault.__name__ for fault in service_bus.fitting("before", place)}
+    possible_faults = {fault.__name__ for fault in service_bus.possible_faults("before", place)}
     anywhere = {fault.__name__ for fault in service_bus.ANYWHERE}
     named = set(re.findall(r"`([A-Z]\w+)", row))
-    assert named == (fitting - anywhere if "anywhere" in row else fitting)
+    assert named == (possible_faults - anywhere if "anywhere" in row else possible_faults)

@@ -12,7 +12,7 @@ from proof.service_bus.lineage import TRACE, traced
 from proof.service_bus.scenarios import Scenario, world_of
 from recoverable_local.testing import EndlessRun, ServiceBusWorld
 from recoverable_local.testing.azure.broker.contents import fields_of, properties_of
-from recoverable_local.testing.azure.seen import OURS
+from recoverable_local.testing.azure.seen_message import OURS
 from recoverable_local.testing.timeline import Entry
 
 OURS_IN_A_COPY = (*OURS, TRACE, "DeadLetter")

@@ -14,7 +14,7 @@ from proof.ladders import ERRORS, ladder
 from recoverable import Message, Recoverability
 from recoverable.azure import ServiceBusEndpoint
 from recoverable_local.testing import Fault, ServiceBusWorld
-from recoverable_local.testing.engine.points import Point
+from recoverable_local.testing.engine.fault_plan import FaultPoint
 
 QUEUE = "jobs"
 SHORT = ladder()
@@ -60,7 +60,7 @@ class Scenario:
     message: Mapping[str, Any] = field(default_factory=dict)
     detects: tuple[str, ...] = ()
     text: bool = False
-    outage: Callable[[Point, float], Fault | None] = lambda _point, _now: None
+    outage: Callable[[FaultPoint, float], Fault | None] = lambda _point, _now: None
     counted: bool = True
     copied: bool = True
     apart: bool = True

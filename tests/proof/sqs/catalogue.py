@@ -11,16 +11,16 @@ from proof.policies import own_policy
 from proof.sqs.scenarios import Scenario
 from recoverable import Delayed, Failed, Immediate, Recoverability
 from recoverable_local.testing import Fault, Throttled
-from recoverable_local.testing.engine.points import Point
+from recoverable_local.testing.engine.fault_plan import FaultPoint
 
 
-def error_queue_is_away(point: Point, now: float) -> Fault | None:
+def error_queue_is_away(point: FaultPoint, now: float) -> Fault | None:
     """No send to the error queue works for the first ten minutes."""
     is_down = point.when == "before" and point.what == "send_message_batch" and point.queue == ERRORS
     return Throttled() if is_down and now < timedelta(minutes=10).total_seconds() else None
 
 
-def sqs_is_away(point: Point, now: float) -> Fault | None:
+def sqs_is_away(point: FaultPoint, now: float) -> Fault | None:
     """No call to SQS works for the first three minutes."""
     is_down = point.when == "before" and point.what.endswith("_batch")
     return Throttled() if is_down and now < timedelta(minutes=3).total_seconds() else None

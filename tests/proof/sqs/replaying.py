@@ -9,7 +9,7 @@ from proof.sqs.scenarios import Scenario, world_of
 from recoverable.aws.wire import wire_of
 from recoverable_local.testing import EndlessRun, SqsWorld
 from recoverable_local.testing.aws.functions.records import to_record
-from recoverable_local.testing.engine.points import Point
+from recoverable_local.testing.engine.fault_plan import FaultPoint
 
 
 class SqsInjector(Injector):
@@ -17,7 +17,7 @@ class SqsInjector(Injector):
 
     _world: SqsWorld
 
-    def batch(self, point: Point) -> tuple[str, ...]:
+    def batch(self, point: FaultPoint) -> tuple[str, ...]:
         """The messages of the invocation; those of the point where there is none."""
         if not point.invocation and point.what == "invoke":
             receives = {one: self._world._broker.all[one][1].receives for one in point.message_ids}

@@ -13,7 +13,7 @@ from recoverable import Recoverability
 from recoverable.aws import SqsEndpoint
 from recoverable.aws.wire import HEADERS
 from recoverable_local.testing import Fault, SqsWorld
-from recoverable_local.testing.engine.points import Point
+from recoverable_local.testing.engine.fault_plan import FaultPoint
 
 DEDUPLICATION = 300.0
 """Seconds for which a FIFO queue knows duplicates."""
@@ -50,7 +50,7 @@ class Scenario:
     coroutine: bool = False
     message: Mapping[str, Any] = field(default_factory=dict)
     named: bool = True
-    outage: Callable[[Point, float], Fault | None] = lambda point, now: None
+    outage: Callable[[FaultPoint, float], Fault | None] = lambda point, now: None
     counted: bool = True
     copied: bool = True
     seed: int | None = None
