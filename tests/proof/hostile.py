@@ -11,9 +11,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from proof.fault_names import Once
 from proof.ladders import ERRORS
 from proof.lineage import Origin
-from proof.wrongs import Once
 from recoverable import Delayed, Exponential, Failed, Immediate, Message, Recoverability
 from recoverable_local.testing.engine.fault_plan import PossibleFaults
 from recoverable_local.testing.timeline import What

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from azure.endpoints import ended, endpoint
 from azure.recording import RecordingClient
 from azure.triggers import trigger_message, trigger_messages
+from proof.fault_names import FAULTS, Once
 from proof.hostile import ENDS, LADDERS, Platform, Reader, ended_messages, retried
 from proof.service_bus.hostile import HOST_METADATA, HOST_METADATA_IN_A_BATCH, SERVICE_BUS
 from proof.sqs.hostile import SQS
-from proof.wrongs import WRONGS, Once
 
 on_each_platform = pytest.mark.parametrize("platform", [SQS, SERVICE_BUS], ids=lambda platform: platform.name)
 
@@ -46,7 +46,7 @@ def test_each_hostile_message_is_processed_or_given_up(
 @pytest.mark.slow
 @on_each_platform
 @settings(max_examples=100)
-@given(st.sampled_from(list(WRONGS)), st.integers(1, 25), LADDERS, ENDS, st.data())
+@given(st.sampled_from(list(FAULTS)), st.integers(1, 25), LADDERS, ENDS, st.data())
 def test_each_hostile_message_survives_a_fault(
     platform: Platform, fault: str, nth: int, ladder: Any, ends: Ends, data: st.DataObject
 ) -> None:

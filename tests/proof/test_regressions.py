@@ -1,4 +1,4 @@
-"""What the searches have found, each by its name and by the smallest case that shows it."""
+"""Keep what the searches have found, each by name and by the smallest case that shows it."""
 
 from __future__ import annotations
 

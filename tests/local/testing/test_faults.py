@@ -1,4 +1,4 @@
-"""What a test lets go wrong goes wrong there, then and as often as it says."""
+"""Check that the faults of a test happen where, when and as often as it says."""
 
 from __future__ import annotations
 

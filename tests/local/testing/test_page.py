@@ -1,4 +1,4 @@
-"""What docs/testing.md says runs, and its table is the one that the contract goes by."""
+"""Check that the examples of docs/testing.md run, and that its tables are the contract's."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PAGE = "testing.md"
 
 
 def examples() -> dict[str, Any]:
-    """Each test that the page shows, by its name."""
+    """Return each test that the page shows, by its name."""
     found: dict[str, Any] = {}
     for block in blocks(PAGE, "python"):
         names: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""The scenarios that are explored on Service Bus: one for each way in which a message can climb, and for each neighbour that can hurt it."""
+"""List the scenarios explored on Service Bus: one for each path of a message, and for each neighbour that can hurt it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ROOM_FOR_SOME_FAULTS = 700
 
 
 def error_queue_is_away(point: FaultPoint, now: float) -> Fault | None:
-    """No send to the error queue works for the first minute."""
+    """Refuse all sends to the error queue for the first minute."""
     is_down = point.when == "before" and point.what == "send_messages" and point.queue == ERRORS
     return Throttled() if is_down and now < timedelta(minutes=1).total_seconds() else None
 

@@ -1,4 +1,4 @@
-"""The scenarios that are explored: one for each way in which a message can climb, and for each neighbour that can hurt it."""
+"""List the scenarios explored on SQS: one for each path of a message, and for each neighbour that can hurt it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from recoverable_local.testing.engine.fault_plan import FaultPoint
 
 
 def error_queue_is_away(point: FaultPoint, now: float) -> Fault | None:
-    """No send to the error queue works for the first ten minutes."""
+    """Refuse all sends to the error queue for the first ten minutes."""
     is_down = point.when == "before" and point.what == "send_message_batch" and point.queue == ERRORS
     return Throttled() if is_down and now < timedelta(minutes=10).total_seconds() else None
 
 
 def sqs_is_away(point: FaultPoint, now: float) -> Fault | None:
-    """No call to SQS works for the first three minutes."""
+    """Refuse all batch calls to SQS for the first three minutes."""
     is_down = point.when == "before" and point.what.endswith("_batch")
     return Throttled() if is_down and now < timedelta(minutes=3).total_seconds() else None
 

@@ -1,4 +1,4 @@
-"""An actor, and what can go wrong for one."""
+"""Define an actor of a schedule, and what can fail for one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Killed(BaseException):
 
 
 class Actor:
-    """Somebody on the stage.
+    """One participant of a schedule.
 
     Args:
         name: who it is.
@@ -38,5 +38,5 @@ class Actor:
 
     @property
     def busy(self) -> bool:
-        """Whether it is in a run, which ends sooner or later."""
+        """True if it is in a run, which ends sooner or later."""
         return self.dies_at is not None

@@ -1,4 +1,4 @@
-"""A function gets what the host and its worker make of a message."""
+"""Check that a function gets what the host and its worker make of a message."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recoverable_local.testing.azure.host.trigger import Decoder
 
 
 def delivered(world: ServiceBusWorld, **trigger: Any) -> list[func.ServiceBusMessage]:
-    """What the function gets of all that was sent."""
+    """Return what the function gets of all messages that were sent."""
     got: list[func.ServiceBusMessage] = []
     world.serve(QUEUE, app(lambda messages: got.extend(as_list(messages)), **trigger))
     world.run()

@@ -1,4 +1,4 @@
-"""Whole ladders on Service Bus and Functions, in no time at all."""
+"""Run whole ladders on Service Bus and Functions in virtual time."""
 
 from __future__ import annotations
 

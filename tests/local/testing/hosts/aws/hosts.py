@@ -1,4 +1,4 @@
-"""What the tests of the contract see of a host, a queue that is served by the scripted function; and the virtual host."""
+"""Define a host as the tests of the contract see it, with a queue that the scripted function serves; and the virtual host."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ AT_EASE = 120
 
 @dataclass(frozen=True)
 class Settings:
-    """How the queue is served.
+    """Settings of the queue and its function.
 
     Args:
         batch_size: the most messages of one invocation.
@@ -44,12 +44,12 @@ class Settings:
 
     @property
     def visibility_timeout(self) -> int:
-        """That of the queue, as our template has it."""
+        """Return the queue's visibility timeout, as our template has it."""
         return 6 * self.timeout
 
     @property
     def ending(self) -> str:
-        """Of the names of queues."""
+        """Return the end of the queues' names."""
         return ".fifo" if self.fifo else ""
 
 
@@ -74,7 +74,7 @@ class Orders:
     until: Callable[[int], None]
 
     def send(self, *scripts: str | Mapping[str, Any], group: str | None = None, **fields: Any) -> None:
-        """Send messages together; a text is the name of one that is simply handled."""
+        """Send messages together; a text is the name of a message without a script."""
         bodies = [{"name": script} if isinstance(script, str) else dict(script) for script in scripts]
         entries: Any = [
             {"Id": body["name"], "MessageBody": json.dumps(body), **in_group(group), **fields} for body in bodies
@@ -83,30 +83,30 @@ class Orders:
         assert len(answer["Successful"]) == len(scripts)
 
     def given(self) -> list[Any]:
-        """What the function was given, invocation for invocation."""
+        """Return what the function was given, invocation for invocation."""
         return self.notes.all("given")
 
     def deliveries(self) -> list[list[tuple[str, int]]]:
-        """The names of the messages in each invocation, and which receives they were."""
+        """Return the names of the messages in each invocation, and the numbers of their receives."""
         return [[named(record) for record in given["records"]] for given in self.given()]
 
     def received(self) -> list[tuple[str, int]]:
-        """The same, whichever invocation it was."""
+        """Return the same for all invocations together."""
         return [one for batch in self.deliveries() for one in batch]
 
     def processes(self) -> list[int]:
-        """In which process each invocation was, numbered from 1."""
+        """Return the process of each invocation, numbered from 1."""
         names = [given["process"] for given in self.given()]
         return [list(dict.fromkeys(names)).index(name) + 1 for name in names]
 
     def depth(self) -> dict[str, int]:
-        """How many messages there are to receive, and how many are hidden."""
+        """Return the number of visible messages, and of hidden ones."""
         asked: Any = {"Visible": "ApproximateNumberOfMessages", "Hidden": "ApproximateNumberOfMessagesNotVisible"}
         found: Any = self.client.get_queue_attributes(QueueUrl=self.url, AttributeNames=[*asked.values()])
         return {name.lower(): int(found["Attributes"][attribute]) for name, attribute in asked.items()}
 
     def dead(self) -> list[str]:
-        """The names of the dead letters."""
+        """Return the names of the dead letters."""
         found = self.client.receive_message(QueueUrl=self.errors, MaxNumberOfMessages=10)
         return [json.loads(message["Body"])["name"] for message in found.get("Messages", [])]
 
@@ -115,17 +115,17 @@ Serve = Callable[..., Orders]
 
 
 def in_group(group: str | None) -> dict[str, str]:
-    """The fields of a message in a group, which is no duplicate of one that another test has sent."""
+    """Return the fields of a message in a group that is no duplicate of another test's."""
     return {"MessageGroupId": group, "MessageDeduplicationId": str(uuid4())} if group else {}
 
 
 def named(record: Mapping[str, Any]) -> tuple[str, int]:
-    """A record's message by its name, and which receive it is."""
+    """Return a record's message by its name, and the number of its receive."""
     return json.loads(record["body"])["name"], int(record["attributes"]["ApproximateReceiveCount"])
 
 
 def in_world(settings: Settings, world: SqsWorld, notes: Notes) -> Orders:
-    """The virtual host."""
+    """Return the virtual host."""
     url, errors = f"orders{settings.ending}", f"errors{settings.ending}"
     world.create_queue(
         url,
@@ -152,7 +152,7 @@ def in_world(settings: Settings, world: SqsWorld, notes: Notes) -> Orders:
 
 
 def in_process(world: SqsWorld, notes: Notes) -> scripted.Ways:
-    """How the function does things in a world."""
+    """Return the functions that a world needs."""
     return scripted.Ways(
         notes=notes.path,
         die=world.kill,

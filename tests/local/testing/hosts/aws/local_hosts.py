@@ -1,4 +1,4 @@
-"""The local host with the real runtime client, as the contract's hosts are."""
+"""Run the local host with the real runtime client, as a host of the contract."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class RealHosts:
-    """The local host with the real runtime client, the latest of which is kept for tests that want the same settings.
+    """The local host with the real runtime client; the latest is kept for tests with the same settings.
 
     Args:
         endpoint: where SQS is served.
@@ -37,14 +37,14 @@ class RealHosts:
         self._latest: tuple[Settings, Running] | None = None
 
     def serve(self, settings: Settings) -> Orders:
-        """The orders of a host with these settings."""
+        """Return the orders of a host with these settings."""
         if self._latest is None or self._latest[0] != settings or not self._latest[1].is_idle():
             self.stop()
             self._latest = settings, self._started(settings)
         return self._latest[1].orders(self._client)
 
     def stop(self) -> None:
-        """Stop the host that runs."""
+        """Stop the running host."""
         self._close(self._running)
         self._running, self._latest = ExitStack(), None
 
@@ -67,22 +67,22 @@ class RealHosts:
 
 @dataclass(frozen=True)
 class Running:
-    """A local host that runs."""
+    """A running local host."""
 
     world: World
     notes: Notes
 
     def is_idle(self) -> bool:
-        """Whether all that was sent is done with, which it is not when a test has failed."""
+        """True if all messages are done with; after a failed test they are not."""
         ended, invoked = self.world.all(Ended), self.world.all(Invoked)
         return len(ended) == len(invoked) and not self.queue("Orders").depth().total
 
     def queue(self, name: str) -> LocalQueue:
-        """A queue by its name in the template."""
+        """Return a queue by its name in the template."""
         return self.world.host.queue(name)
 
     def orders(self, client: SQSClient) -> Orders:
-        """Its queue, as if nothing had happened yet."""
+        """Return its queue, with no record of earlier tests."""
         self.notes.clear()
         before, shown = len(self.world.all(Ended)), set[str]()
 
@@ -101,7 +101,7 @@ class Running:
 
 
 def template(settings: Settings) -> dict[str, Any]:
-    """The template of a host with these settings."""
+    """Return the template of a host with these settings."""
     folder = Path(scripted.__file__).parent
     redrive = {"deadLetterTargetArn": {"Fn::GetAtt": ["Errors", "Arn"]}, "maxReceiveCount": settings.max_receives}
     window = {"MaximumBatchingWindowInSeconds": settings.window} if settings.window else {}

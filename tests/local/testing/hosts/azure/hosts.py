@@ -1,4 +1,4 @@
-"""What the tests of the contract see of a host, a queue that is served by the scripted app; and the virtual host."""
+"""Define a host as the tests of the contract see it, with a queue that the scripted app serves; and the virtual host."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Orders:
     until_gone: Callable[[], None]
 
     def send(self, *scripts: str | Mapping[str, Any], **fields: Any) -> None:
-        """Send messages together; a text is the name of one that is simply handled."""
+        """Send messages together; a text is the name of a message without a script."""
         bodies = [{"name": script} if isinstance(script, str) else dict(script) for script in scripts]
         self.send_raw(*(ServiceBusMessage(json.dumps(body), **fields) for body in bodies))
 
@@ -63,24 +63,24 @@ class Orders:
         self.sender.send_messages(together)
 
     def given(self) -> list[Any]:
-        """What functions were given, invocation for invocation."""
+        """Return what functions were given, invocation for invocation."""
         return self.notes.all("given")
 
     def deliveries(self) -> list[list[tuple[str, int]]]:
-        """The names of the messages in each invocation, and which deliveries they were."""
+        """Return the names of the messages in each invocation, and the numbers of their deliveries."""
         return [[named(message) for message in given["messages"]] for given in self.given()]
 
     def received(self) -> list[tuple[str, int]]:
-        """The same, whichever invocation it was."""
+        """Return the same for all invocations together."""
         return [one for batch in self.deliveries() for one in batch]
 
     def processes(self) -> list[int]:
-        """In which process each invocation was, numbered from 1."""
+        """Return the process of each invocation, numbered from 1."""
         names = [given["process"] for given in self.given()]
         return [list(dict.fromkeys(names)).index(name) + 1 for name in names]
 
     def dead(self) -> list[dict[str, Any]]:
-        """What the error queue has been sent: each letter's properties."""
+        """Return the properties of each message in the error queue."""
         with self.client.get_queue_receiver(ERRORS) as receiver:
             letters = receiver.receive_messages(10, max_wait_time=5)
             for letter in letters:
@@ -94,17 +94,17 @@ Serve = Callable[..., Orders]
 
 
 def named(message: Mapping[str, Any]) -> tuple[str, int]:
-    """A message by its name, and which delivery it is."""
+    """Return a message by its name, and the number of its delivery."""
     return json.loads(message["body"])["name"], message["delivery_count"]
 
 
 def texts(properties: Mapping[Any, Any]) -> dict[str, str]:
-    """Properties as text; the SDK gives bytes."""
+    """Return properties as text; the SDK gives bytes."""
     return {name.decode(): value.decode() for name, value in properties.items() if isinstance(value, bytes)}
 
 
 def in_world(queue: str, notes: Notes, *, timeout: int = AT_EASE) -> Orders:
-    """The virtual host."""
+    """Return the virtual host."""
     world = ServiceBusWorld()
     world.create_queue(
         queue,
@@ -120,7 +120,7 @@ def in_world(queue: str, notes: Notes, *, timeout: int = AT_EASE) -> Orders:
 
 
 def in_process(world: ServiceBusWorld, notes: Notes) -> function_app.Ways:
-    """How functions do things in a world, of whose processes each has a client."""
+    """Return the functions that a world needs; each of its processes has a client."""
     clients: list[object] = []
 
     def process() -> int:

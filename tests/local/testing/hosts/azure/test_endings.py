@@ -1,4 +1,4 @@
-"""How an invocation ends decides whether its messages are completed or abandoned, and whether its process is used again."""
+"""Check whether messages are completed or abandoned, and whether the process is used again, by how an invocation ends."""
 
 from __future__ import annotations
 

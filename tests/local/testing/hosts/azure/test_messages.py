@@ -1,4 +1,4 @@
-"""What a function is told of its messages and its invocation."""
+"""Check what a function gets of its messages and its invocation."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ DIFFERING = ("expiration_time", "enqueued_time_utc", "expires_at_utc", "lock_tok
 
 
 def told(message: dict[str, Any]) -> dict[str, Any]:
-    """What a message tells, but for what it does not, and of what differs from run to run what it is."""
+    """Return what a message has, without its empty fields, and with patterns for what differs from run to run."""
     shapes = {name: shape(message[name]) for name in DIFFERING}
     return {name: value for name, value in (message | shapes).items() if value is not None}
 
@@ -53,7 +53,7 @@ def shape(value: object) -> object:
 
 
 def messages(orders: Orders) -> list[dict[str, Any]]:
-    """What all messages told, in the order of their bodies."""
+    """Return what all messages had, in the order of their bodies."""
     orders.run()
     given = [message for given in orders.given() for message in given["messages"]]
     return sorted(given, key=lambda message: message["body"])

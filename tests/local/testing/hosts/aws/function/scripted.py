@@ -1,4 +1,4 @@
-"""A Lambda function that writes down what it is given and does what its messages say, in a process of its own or in a world."""
+"""Define a Lambda function that records what it is given and does what its messages say, in a process of its own or in a world."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ A_WHILE = 0.2  # seconds in which one too many would begin
 
 
 class Unusual(BaseException):
-    """No `Exception`."""
+    """An exception that is no `Exception`."""
 
 
 @dataclass
 class Ways:
-    """What is done in one way in a process and in another in a world.
+    """Functions that differ between a process and a world.
 
     Args:
         notes: the file of notes.
@@ -40,13 +40,13 @@ class Ways:
 
 
 def note(**said: Any) -> None:
-    """Write a line, whole."""
+    """Write a whole line."""
     with HERE.notes.open("a") as file:
         file.write(json.dumps(said) + "\n")
 
 
 def meet(count: int) -> None:
-    """Wait until so many have begun."""
+    """Wait until so many invocations have begun."""
     end = time.monotonic() + PATIENCE
     while HERE.notes.read_text().count('"began"') < count and time.monotonic() < end:
         time.sleep(0.01)
@@ -75,7 +75,7 @@ ODD: dict[str, Any] = {
 
 
 def handler(event: dict[str, Any], context: Any) -> Any:
-    """Follow the script of each message on its first receive; later ones are simply handled."""
+    """Follow the script of each message on its first receive; handle later receives without one."""
     REMEMBERED.append(context.aws_request_id)
     note(
         given={
@@ -107,7 +107,7 @@ def handler(event: dict[str, Any], context: Any) -> Any:
 
 
 def with_ids(answer: Any, names: dict[str, str]) -> Any:
-    """The answer with the ids of messages in place of `<their names>`."""
+    """Return the answer with the ids of messages in place of `<their names>`."""
     text = json.dumps(answer)
     for name, message_id in names.items():
         text = text.replace(f"<{name}>", message_id)
@@ -115,7 +115,7 @@ def with_ids(answer: Any, names: dict[str, str]) -> Any:
 
 
 def told(context: Any) -> dict[str, Any]:
-    """What the context has: its texts, what its methods give, and whoever called."""
+    """Return what the context has: its texts, what its methods return, and the caller."""
     names = [name for name in dir(context) if not name.startswith("_")]
     caller = {name: getattr(context.identity, name) for name in IDENTITY}
     return {name: getattr(context, name) for name in names} | {

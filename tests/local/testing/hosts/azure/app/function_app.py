@@ -1,4 +1,4 @@
-"""A Function App that writes down what its functions are given and does what their messages say, in a worker or in a world."""
+"""Define a Function App that records what its functions are given and does what their messages say, in a worker or in a world."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ app = func.FunctionApp()
 
 
 class Unusual(BaseException):
-    """No `Exception`."""
+    """An exception that is no `Exception`."""
 
 
 @dataclass
 class Ways:
-    """What is done in one way in a worker and in another in a world.
+    """Functions that differ between a worker and a world.
 
     Args:
         notes: the file of notes.
@@ -46,13 +46,13 @@ class Ways:
 
 
 def note(**said: Any) -> None:
-    """Write a line, whole."""
+    """Write a whole line."""
     with HERE.notes.open("a") as file:
         file.write(json.dumps(said, default=repr) + "\n")
 
 
 def meet(count: int) -> None:
-    """Wait until so many have begun."""
+    """Wait until so many invocations have begun."""
     end = time.monotonic() + PATIENCE
     while HERE.notes.read_text().count('"began"') < count and time.monotonic() < end:
         time.sleep(0.01)
@@ -69,7 +69,7 @@ HERE = Ways(
 
 
 def trigger(queue: str, **options: Any) -> Callable[[Any], Any]:
-    """A trigger on a queue, which names its function as well."""
+    """Return a trigger on a queue that also names its function."""
     declared: Any = {"data_type": func.DataType.BINARY, **options}
 
     def declare(function: Any) -> Any:
@@ -126,7 +126,7 @@ def session(message: func.ServiceBusMessage) -> Any:
 
 
 def handled(messages: list[func.ServiceBusMessage]) -> Any:
-    """Follow the script of each message on its first delivery; later ones are simply handled."""
+    """Follow the script of each message on its first delivery; handle later deliveries without one."""
     REMEMBERED.append(messages[0].message_id)
     shown = [told(message) for message in messages]
     note(given={"messages": shown, "process": HERE.process(), "remembers": len(REMEMBERED)})
@@ -144,7 +144,7 @@ def handled(messages: list[func.ServiceBusMessage]) -> Any:
 
 
 def script_of(message: func.ServiceBusMessage) -> dict[str, Any]:
-    """What the message asks for: nothing, if its body is no script."""
+    """Return the script of a message; empty if its body is none."""
     try:
         script = json.loads(message.get_body())
     except ValueError:
@@ -153,14 +153,14 @@ def script_of(message: func.ServiceBusMessage) -> dict[str, Any]:
 
 
 def told(message: func.ServiceBusMessage) -> dict[str, Any]:
-    """All that the message tells, with its body as text, bytes that are none escaped."""
+    """Return all that the message has, with its body as text; bytes that are no text are escaped."""
     names = [name for name in dir(type(message)) if isinstance(getattr(type(message), name), property)]
     body = message.get_body().decode(errors="backslashreplace")
     return {"body": body} | {name: getattr(message, name) for name in names if name not in UNTOLD}
 
 
 def told_of(context: Any) -> dict[str, Any]:
-    """What the context says."""
+    """Return what the context has."""
     trace, retry = context.trace_context, context.retry_context
     return {
         "names": [name for name in dir(context) if not name.startswith("_")],

@@ -1,4 +1,4 @@
-"""What goes wrong at the points of a replay, by short names that a story can tell and a line of code can repeat."""
+"""Name the faults of a replay, so that a story can print them and a line of code can repeat them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from recoverable_local.testing import (
 )
 from recoverable_local.testing.engine.fault_plan import FaultPoint, PossibleFaults, When
 
-WRONGS: Mapping[str, Fault] = {
+FAULTS: Mapping[str, Fault] = {
     "exception": Raises(RuntimeError("injected")),
     "exit": Raises(SystemExit(3)),
     "died": Died(),
@@ -53,24 +53,24 @@ FREE_AT = {("attempt", "exception"), ("invoke", "throttled")}
 
 
 @cache
-def possible_wrongs(possible_faults: PossibleFaults, when: When, what: str) -> tuple[str, ...]:
-    """What can go wrong at such a point."""
-    return tuple(wrong for wrong, fault in WRONGS.items() if isinstance(fault, possible_faults(when, what)))
+def possible_fault_names(possible_faults: PossibleFaults, when: When, what: str) -> tuple[str, ...]:
+    """Return the names of the faults that can happen at such a point."""
+    return tuple(fault_name for fault_name, fault in FAULTS.items() if isinstance(fault, possible_faults(when, what)))
 
 
-def costs(wrong: str, point: FaultPoint) -> bool:
-    """Whether each message of that invocation may be run and copied once more for it."""
-    return wrong not in FREE and (point.what, wrong) not in FREE_AT
+def costs(fault_name: str, point: FaultPoint) -> bool:
+    """True if the fault may cost each message of its invocation one extra run and one extra copy."""
+    return fault_name not in FREE and (point.what, fault_name) not in FREE_AT
 
 
 class Once:
-    """A hook that lets one fault strike, at the n-th point where it can."""
+    """A hook that injects one fault, at the n-th point where it can happen."""
 
-    def __init__(self, wrong: str, nth: int, possible_faults: PossibleFaults) -> None:
-        self._wrong, self._left, self._possible_faults = wrong, nth, possible_faults
+    def __init__(self, fault_name: str, nth: int, possible_faults: PossibleFaults) -> None:
+        self._fault_name, self._left, self._possible_faults = fault_name, nth, possible_faults
 
     def __call__(self, point: FaultPoint) -> Fault | None:
-        if self._wrong not in possible_wrongs(self._possible_faults, point.when, point.what):
+        if self._fault_name not in possible_fault_names(self._possible_faults, point.when, point.what):
             return None
         self._left -= 1
-        return WRONGS[self._wrong] if self._left == 0 else None
+        return FAULTS[self._fault_name] if self._left == 0 else None
