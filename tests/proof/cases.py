@@ -12,7 +12,7 @@ from proof.lives import Life, lives_of
 from proof.replaying import Replay, Struck
 
 EXPIRES = ("expired", "delivered twice", "lock lost", "machine lost")
-"""What shows a message to others while it is worked on."""
+"""Faults that make a message visible to others while it is handled."""
 
 
 @dataclass(frozen=True)
@@ -43,10 +43,10 @@ def case_of(replay: Replay) -> Case:
 
 
 DEADLY = ("died", "timed out", "slow", "machine lost", "exit")
-"""What may end the process of the invocation that it strikes."""
+"""Faults that may end the process of the invocation that they hit."""
 
 PROCESS_ENDS = ("died", "timed out", "exited", "its machine")
-"""How it is told that a process has ended, and all invocations in it."""
+"""Beginnings of the details by which the timeline says that a process has ended, with all invocations in it."""
 
 
 def not_settled(struck: Struck) -> bool:

@@ -46,10 +46,10 @@ FAULTS: Mapping[str, Fault] = {
 }
 
 FREE = ("clock late", "clock early")
-"""These cost no run and no copy anywhere."""
+"""Faults that cost no run and no copy anywhere."""
 
 FREE_AT = {("attempt", "exception"), ("invoke", "throttled")}
-"""Nor do these: the first is an attempt that fails, the second waits before it calls the function."""
+"""Faults that cost nothing at these steps: the first is a failed attempt, the second waits before it calls the function."""
 
 
 @cache

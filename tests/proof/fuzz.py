@@ -23,7 +23,7 @@ with atheris.instrument_imports(include=["recoverable"]):
     from recoverable_local.testing.aws.broker.refusals import Refusal
 
 ROUNDS = 2
-"""How often the copies of an input are handled again."""
+"""Number of times that the copies of an input are handled."""
 
 
 class Client:

@@ -13,7 +13,7 @@ from recoverable_local.testing.engine.invocation import current_invocation
 from recoverable_local.testing.engine.virtual import VirtualWorld
 
 SECONDS_OF_WORK = 12.0
-"""What "works" and "toils" take of a time-out of 30 s: of three in a batch, the last is stopped."""
+"""Seconds that "works" and "toils" take of a time-out of 30 s: of three in a batch, the last is stopped."""
 
 
 class Unwanted(Exception):

@@ -148,7 +148,7 @@ def count_copy(parent: Life, origin: Origin, *, unreported: bool, handed_back: i
     """Return the counts of a copy: those of its parent, and of the deliveries that it was made for.
 
     What other deliveries do that are under way at the same time is theirs. A deferral's own delivery is no attempt, whether its handler never ran or was stopped; a hop's deliveries say nothing.
-    A decision without a run of the handler stands for the deliveries before it, which ended without a word.
+    A decision without a run of the handler stands for the deliveries before it, which ended without a recorded outcome.
     """
     before, waits = parent.before, origin.why == "deferral"
     deliveries = origin.delivery - (waits or unreported)

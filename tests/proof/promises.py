@@ -11,7 +11,7 @@ from proof.handlers import script
 from proof.replaying import Replay
 
 UNREPORTED_ALLOWANCE = 2
-"""Deliveries without a word that are forgiven."""
+"""Unreported deliveries that never count as failures."""
 
 
 def broken(replay: Replay) -> list[str]:
@@ -175,4 +175,4 @@ PROMISES: tuple[Callable[[Case], Iterator[str]], ...] = (
 )
 
 FOR_THE_TOO_LARGE = (nothing_is_stuck, nothing_is_lost)
-"""What holds even for a message that no copy can be made of."""
+"""Promises that hold even for a message that cannot be copied."""

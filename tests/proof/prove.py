@@ -25,7 +25,7 @@ DEEPEST = 3
 MOST = 10**9
 PROCESSES = 2
 WEIGHT = 5
-"""How many times as long as a scenario a kind of timeouts' schedules is searched, for there are few kinds, and each has no end."""
+"""A kind of timeouts' schedules is searched this many times as long as a scenario: there are few kinds, and each has no end."""
 
 
 class Result(NamedTuple):

@@ -16,7 +16,7 @@ from recoverable_local.testing.azure.seen_message import OURS
 from recoverable_local.testing.timeline import Entry
 
 OURS_IN_A_COPY = (*OURS, TRACE, "DeadLetter")
-"""How the properties begin that a copy or a dead letter gets."""
+"""Prefixes of the properties that a copy or a dead letter gets."""
 
 
 @replay.register

@@ -32,7 +32,7 @@ ROOM_FOR_SOME_FAULTS, ROOM_FOR_NONE = 780, 150
 """Bytes left beside a body: enough for a copy without its stack trace, or for no copy at all."""
 
 KILLED_FIVE_TIMES = "kills*5 ok"
-"""More than the grace forgives: its deliveries without a word climb the ladder."""
+"""More unreported deliveries than the allowance: they climb the ladder."""
 
 HALF_AN_HOUR = Recoverability(Immediate(0), Delayed(1, timedelta(minutes=35)), Failed(ERRORS))
 

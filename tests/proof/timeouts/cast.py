@@ -47,7 +47,7 @@ class Cast:
         stage.enter("time to live", self._expire)
 
     def settle(self, wanted: set[int], until: datetime) -> None:
-        """When no more faults happen: end what a migration began, and dispatch until all that is wanted has come, or never will."""
+        """Finish without faults: end what a migration began, and dispatch until all wanted messages have come, or never will."""
         tables = (HOME, AWAY) if self._setting.kind.migrating else (HOME,)
         self._stage.sleep(self._stage.chance.choice((0, 30, 1000)))
         for table in tables:

@@ -15,7 +15,7 @@ from proof.timeouts.table import Tables
 from recoverable.timeouts.stores.dynamodb.items import due_key, kept_key
 
 A_MOMENT = seconds(0.001)
-"""What rounding may take from a delay."""
+"""Time that rounding may take from a delay."""
 
 
 class Judge:
@@ -55,14 +55,14 @@ class Judge:
     def watch(self, tables: Tables) -> Callable[[str, Any], None]:
         """Return a check of each state of a shard that is written: its watermark passes nothing that waits."""
 
-        def watched(table: str, item: Any) -> None:
+        def check(table: str, item: Any) -> None:
             if table == HOME and not self._kind.migrating and "watermark" in item:
                 watermark = int(item["watermark"]["N"])
                 for message in self._planned:
                     if int(message.id[:16]) < watermark and self._is_passed(tables, message):
                         self._passed.append(f"PASSED: message {message.number} waits, and nobody looks there")
 
-        return watched
+        return check
 
     def _is_passed(self, tables: Tables, message: Planned) -> bool:
         """True if a message that was accepted waits, and nothing points to it."""

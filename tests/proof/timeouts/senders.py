@@ -18,7 +18,7 @@ from recoverable.timeouts.stores.rows import Selection
 
 ALL = Selection()
 RETRY_KEPT = seconds(300)
-"""When what could not be sent is tried again: sooner than by default, so that schedules are short."""
+"""Delay until a failed send is tried again: shorter than by default, so that schedules are short."""
 
 
 class Senders:

@@ -13,7 +13,7 @@ from proof.timeouts.services import Sqs, Stores
 from proof.timeouts.stage import Stage
 
 HOME, AWAY = "home", "away"
-"""Where timeouts are stored, and where they are moved to."""
+"""Tables where timeouts are stored, and where they are moved to."""
 
 CORRELATION = "saga"
 

@@ -22,7 +22,7 @@ from recoverable_local.testing.faults import (
 )
 
 MACHINE_LOST = "its machine was lost"
-"""How the process ended, when its host was lost too."""
+"""End of a process whose host was lost too."""
 
 TIMED_OUT = "timed out after "
 """Beginning of how the process ended, when its function took too long."""

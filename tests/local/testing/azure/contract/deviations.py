@@ -9,7 +9,7 @@ from pathlib import Path
 SERVERS = ("ServiceBusWorld", "emulator")
 
 DEVIATIONS: Mapping[tuple[str, str], str] = {}
-"""What a server does instead, by the behaviour as `behaviour_of` tells it; neither is known to differ."""
+"""Deviations of the servers, by the behaviour as `behaviour_of` returns it; none is known."""
 
 
 def behaviours() -> list[str]:

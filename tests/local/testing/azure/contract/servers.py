@@ -141,7 +141,7 @@ NAMES = {
     "forward_to": "forward_to",
     "max_size": "max_message_size",
 }
-"""What the emulator calls the settings of the world; both have their own defaults for the count of deliveries."""
+"""Names of the world's settings in the emulator; both have their own defaults for the count of deliveries."""
 
 
 def as_queues(kind: str, name: str) -> Iterator[Queue]:

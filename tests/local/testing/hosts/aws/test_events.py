@@ -29,7 +29,7 @@ def shape(value: str) -> str:
     return next((name for name, pattern in SHAPES.items() if re.fullmatch(pattern, value)), "a text")
 
 
-def told(record: dict[str, Any], *, arn: str) -> dict[str, Any]:
+def comparable(record: dict[str, Any], *, arn: str) -> dict[str, Any]:
     """Return a record, with patterns for what differs, and whether its ARN is the queue's."""
     differing = ("messageId", "receiptHandle", "md5OfBody")
     shapes: dict[str, Any] = {name: shape(record[name]) for name in differing}
@@ -63,7 +63,7 @@ def test_a_message_is_told_in_a_record(serve: Serve) -> None:
     orders.send("a")
     orders.run()
     [given] = orders.given()
-    assert [told(record, arn=r"arn:aws:sqs:eu-central-1:\d{12}:[\w-]*orders") for record in given["records"]] == [
+    assert [comparable(record, arn=r"arn:aws:sqs:eu-central-1:\d{12}:[\w-]*orders") for record in given["records"]] == [
         STANDARD
     ]
 
@@ -87,7 +87,7 @@ def test_a_message_of_a_group_is_told_with_its_group(serve: Serve) -> None:
     orders.send("a", group="g")
     orders.run()
     [record] = orders.given()[0]["records"]
-    assert told(record, arn=r"arn:aws:sqs:eu-central-1:\d{12}:[\w-]*orders\.fifo") == {
+    assert comparable(record, arn=r"arn:aws:sqs:eu-central-1:\d{12}:[\w-]*orders\.fifo") == {
         **STANDARD,
         "attributes": {
             **STANDARD["attributes"],

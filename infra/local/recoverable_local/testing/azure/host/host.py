@@ -21,7 +21,7 @@ MARGIN = 10.0
 """Seconds before its end at which a lock is renewed, or half of what is left (azure-sdk-for-net, `ReceiverManager.CalculateRenewDelay`)."""
 
 UNNOTICED_EXIT = "exited with 0"
-"""How a process ended whose end the host does not notice before a time-out (azure-functions-host, `WorkerProcess.OnProcessExited`)."""
+"""End of a process that the host does not notice before a time-out (azure-functions-host, `WorkerProcess.OnProcessExited`)."""
 
 
 class Host:

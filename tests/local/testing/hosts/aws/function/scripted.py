@@ -82,7 +82,7 @@ def handler(event: dict[str, Any], context: Any) -> Any:
             "records": event["Records"],
             "process": HERE.process(context),
             "remembers": len(REMEMBERED),
-            "context": told(context),
+            "context": describe_context(context),
         }
     )
     answer: Any = {"batchItemFailures": []}
@@ -114,7 +114,7 @@ def with_ids(answer: Any, names: dict[str, str]) -> Any:
     return json.loads(text)
 
 
-def told(context: Any) -> dict[str, Any]:
+def describe_context(context: Any) -> dict[str, Any]:
     """Return what the context has: its texts, what its methods return, and the caller."""
     names = [name for name in dir(context) if not name.startswith("_")]
     caller = {name: getattr(context.identity, name) for name in IDENTITY}

@@ -81,7 +81,7 @@ def trigger(queue: str, **options: Any) -> Callable[[Any], Any]:
 
 @trigger("plain")
 def plain(message: func.ServiceBusMessage, context: func.Context) -> Any:
-    note(context=told_of(context))
+    note(context=describe_context(context))
     return handled([message])
 
 
@@ -128,7 +128,7 @@ def session(message: func.ServiceBusMessage) -> Any:
 def handled(messages: list[func.ServiceBusMessage]) -> Any:
     """Follow the script of each message on its first delivery; handle later deliveries without one."""
     REMEMBERED.append(messages[0].message_id)
-    shown = [told(message) for message in messages]
+    shown = [describe_message(message) for message in messages]
     note(given={"messages": shown, "process": HERE.process(), "remembers": len(REMEMBERED)})
     for message in messages:
         script = script_of(message)
@@ -152,14 +152,14 @@ def script_of(message: func.ServiceBusMessage) -> dict[str, Any]:
     return script if isinstance(script, dict) else {}
 
 
-def told(message: func.ServiceBusMessage) -> dict[str, Any]:
+def describe_message(message: func.ServiceBusMessage) -> dict[str, Any]:
     """Return all that the message has, with its body as text; bytes that are no text are escaped."""
     names = [name for name in dir(type(message)) if isinstance(getattr(type(message), name), property)]
     body = message.get_body().decode(errors="backslashreplace")
-    return {"body": body} | {name: getattr(message, name) for name in names if name not in UNTOLD}
+    return {"body": body} | {name: getattr(message, name) for name in names if name not in OMITTED}
 
 
-def told_of(context: Any) -> dict[str, Any]:
+def describe_context(context: Any) -> dict[str, Any]:
     """Return what the context has."""
     trace, retry = context.trace_context, context.retry_context
     return {
@@ -173,8 +173,8 @@ def told_of(context: Any) -> dict[str, Any]:
     }
 
 
-UNTOLD = ("force_persistence", "metadata")
-"""What the SDK has no value for, and what repeats the rest."""
+OMITTED = ("force_persistence", "metadata")
+"""Names without a value in the SDK, and names that repeat others."""
 
 
 def refuse(_script: object) -> None:
