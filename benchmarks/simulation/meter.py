@@ -12,7 +12,7 @@ from typing import Any
 
 from recoverable.environment import Environment, current_environment
 from recoverable_local.testing import SqsWorld
-from recoverable_local.testing.engine.points import Point
+from recoverable_local.testing.engine.fault_plan import FaultPoint
 from simulation.prices import chunks
 
 CALL_TIME = 0.01
@@ -102,7 +102,7 @@ class Meter:
         self.calls[operation] += 1
         self.requests += chunks(json.dumps(request))
 
-    def _settled(self, point: Point) -> None:
+    def _settled(self, point: FaultPoint) -> None:
         if (point.when, point.what) == ("before", "settle"):
             self.requests += ceil(len(point.message_ids) / BATCH)
 

@@ -11,8 +11,8 @@ from rate_limit.outage import QUEUE, SHORT, World, serve
 from rate_limit.stores import VirtualStore
 from recoverable import RateLimit
 from recoverable_local.testing.aws.api.sqs_client import OPERATIONS
-from recoverable_local.testing.azure.places import CALLS
-from recoverable_local.testing.engine.points import Point
+from recoverable_local.testing.azure.fault_points import CALLS
+from recoverable_local.testing.engine.fault_plan import FaultPoint
 from sources import runtime_modules
 
 COSTLY = {"boto3", "botocore", "hashlib"}
@@ -25,7 +25,7 @@ FAILURE_SIDE = {
 def test_messages_that_succeed_call_neither_the_store_nor_the_broker(world: World) -> None:
     store, placed, visited = VirtualStore(world), list[object](), set[str]()
 
-    def visit(point: Point) -> None:
+    def visit(point: FaultPoint) -> None:
         visited.add(point.what)
 
     world.ask_at_each_point(visit)

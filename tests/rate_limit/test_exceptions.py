@@ -142,7 +142,9 @@ def test_a_callback_that_raises_what_nobody_expects_costs_no_message_its_settlem
     [wait] = instance.fail()
 
     assert isinstance(wait, timedelta)
-    assert instance.notices[-1].text.startswith(f"RateLimit(on_started) failed ({type(error).__name__}). The messages are settled")
+    assert instance.notices[-1].text.startswith(
+        f"RateLimit(on_started) failed ({type(error).__name__}). The messages are settled"
+    )
 
 
 def test_a_callback_during_which_somebody_stops_the_process_stops_it() -> None:

@@ -1,4 +1,4 @@
-"""Mistakes that the timeouts do not make: each one a replaced function, the kind of schedule that shows it, and the promise that it breaks."""
+"""List mistakes that the timeouts do not make: a replaced function, the kind of schedule that shows it, and the promise that it breaks."""
 
 from __future__ import annotations
 
@@ -26,33 +26,33 @@ def mark_first(run: Run, ready: Sequence[Any]) -> Any:
 
 
 def always(*args: object) -> bool:
-    """Each minute counts as over; or each timeout as one that nobody has taken."""
+    """Take each minute for over; or each timeout for one that nobody has taken."""
     return True
 
 
 def left_behind(reader: Reader, claim: Any, bucket: int) -> Generator[Any, None, bool]:
-    """Each minute that was read counts as empty."""
+    """Take each minute that was read for empty."""
     yield from minute(reader, claim, bucket)
     return False
 
 
 def never(*args: object) -> bool:
-    """Nothing was cancelled; or nothing that is stored comes."""
+    """Cancel nothing; or find nothing that is stored."""
     return False
 
 
 def taken_from_anyone(shard: Shard, owner: str, *, now: int, until: int, horizon: int) -> Shard | None:
-    """A claim that looks at no lease."""
+    """Claim a shard without a look at its lease."""
     return claim_shard(shard.__replace__(owner=""), owner, now=now, until=until, horizon=horizon)
 
 
 def without_a_look(states: ShardStates, location: Any, now: int) -> Shard:
-    """Who stores does not look at the shard afterwards, if it has begun."""
+    """Store without a look at the shard afterwards, if it has begun."""
     return states._get(location.shard) or states._create(location, now)
 
 
 def set_aside_first(updater: Updater, claim: Any, rows: Sequence[Kept], retry_at: int) -> None:
-    """What is set aside is set aside before anything points to it."""
+    """Set timeouts aside before anything points to them."""
     for kept in rows:
         updater._table.update(
             key_of(kept.row.native),
@@ -64,12 +64,12 @@ def set_aside_first(updater: Updater, claim: Any, rows: Sequence[Kept], retry_at
 
 
 def without_delay(timeout: Any, delay: int, *, fifo: bool) -> dict[str, Any]:
-    """What is due later is sent now."""
+    """Send now what is due later."""
     return {"MessageGroupId": "g", "MessageDeduplicationId": timeout.id} if fifo else {}
 
 
 def unconfirmed(timeouts: Timeouts, timeout: Any, now: datetime, *, keyed: bool) -> None:
-    """What is there is taken for stored, although nobody may look for it."""
+    """Take what is there for stored, although nobody may look for it."""
     if not (keyed and timeouts._store.was_scheduled(timeout.id)):
         send_or_store(timeouts, timeout, now, keyed=keyed)
 

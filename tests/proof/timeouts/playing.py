@@ -1,4 +1,4 @@
-"""Plays a schedule: all of it is drawn from the kind's name and a number, so that it can be played again."""
+"""Play a schedule: all of it is drawn from the kind's name and a number, so that it can be played again."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LARGE = 1_000
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a schedule.
+    """The result of a schedule.
 
     Args:
         problems: the promises that were broken; each begins with the promise.
@@ -50,7 +50,7 @@ class Outcome:
 
 
 def play(kind: Kind, number: int, *, tables: Tables | None = None, told: bool = False) -> Outcome:
-    """Play a schedule, and judge it.
+    """Play a schedule, and check its promises.
 
     Args:
         kind: its kind.
@@ -78,7 +78,7 @@ def play(kind: Kind, number: int, *, tables: Tables | None = None, told: bool = 
 
 
 def odds_of(draw: Random) -> Mapping[str, float]:
-    """How probable each mishap is at a call; in one schedule of five nothing goes wrong."""
+    """Draw how probable each mishap is at a call; in one schedule of five nothing goes wrong."""
     if draw.random() < 0.2:
         return {}
     odds = {
@@ -92,7 +92,7 @@ def odds_of(draw: Random) -> Mapping[str, float]:
 
 
 def message(draw: Random, number: int) -> Planned:
-    """A message: some are due already, some are large, and some are stored past what users call."""
+    """Draw a message: some are due already, some are large, and some are stored past what users call."""
     to = URL + draw.choice(QUEUES)
     key = str(number) if draw.random() < 0.5 else None
     due_in = draw.choice(DUE_IN if key or draw.random() < 0.5 else OVERDUE)
@@ -105,7 +105,7 @@ def message(draw: Random, number: int) -> Planned:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Without what thousands of failures would log."""
+    """Silence what thousands of failures would log."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:

@@ -1,4 +1,4 @@
-"""What is sent is taken whole or refused with the SDK's error."""
+"""Check that a send is accepted whole, or refused with the SDK's error."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_a_queue_that_is_missing_is_not_found(server: Server) -> None:
 
 
 def far(server: Server, time: timedelta) -> datetime:
-    """So much later than the server's now."""
+    """Return the time that is this much after the server's now."""
     queue = server.queue()
     server.send(queue, "what time is it?")
     [message] = server.client.get_queue_receiver(queue).peek_messages()

@@ -1,4 +1,4 @@
-"""Gives each test of the contract the world's Lambda and the local host, and expects the deviations that are known."""
+"""Give each test of the contract the world's Lambda and the local host, and expect the known deviations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REAL = pytest.param("LocalAws", marks=[pytest.mark.slow, pytest.mark.xdist_group
 
 @pytest.fixture(scope="package")
 def real_hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], RealHosts]]:
-    """The local hosts, from the first that is asked for; each is closed beside the next tests, for it waits for its long poll."""
+    """Keep the local hosts from the first that is requested; each is closed beside the next tests, because it waits for its long poll."""
     made: list[RealHosts] = []
     with ExitStack() as stack:
         closing = stack.enter_context(ThreadPoolExecutor())

@@ -1,4 +1,4 @@
-"""Gives each test of the contract the world's Functions host and the local one, and expects the deviations that are known."""
+"""Give each test of the contract the world's Functions host and the local one, and expect the known deviations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REAL = pytest.param("LocalFunctions", marks=[pytest.mark.slow, pytest.mark.xdist
 
 @pytest.fixture(scope="package")
 def real_hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], RealHosts]]:
-    """The local hosts, from the first that is asked for."""
+    """Keep the local hosts from the first that is requested."""
     made: list[RealHosts] = []
     with ExitStack() as stack:
 

@@ -1,4 +1,4 @@
-"""The local host with Microsoft's worker, as the contract's hosts are."""
+"""Run the local host with Microsoft's worker, as a host of the contract."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TESTS = Path(__file__).parents[4]
 
 
 class RealHosts:
-    """The local host with Microsoft's worker: one for each time-out, from the first test that wants it.
+    """The local host with Microsoft's worker: one for each time-out, from the first test that needs it.
 
     Args:
         folder: for apps and notes.
@@ -36,7 +36,7 @@ class RealHosts:
         self._running: dict[int, Running] = {}
 
     def serve(self, queue: str, *, timeout: int = AT_EASE) -> Orders:
-        """The orders of a host with this time-out."""
+        """Return the orders of a host with this time-out."""
         if timeout not in self._running:
             self._running[timeout] = self._started(timeout)
         return self._running[timeout].orders(queue)
@@ -67,7 +67,7 @@ QUEUES = [
 
 
 def host_json(timeout: int) -> dict[str, Any]:
-    """The host.json of a host with this time-out."""
+    """Return the host.json of a host with this time-out."""
     return {
         "version": "2.0",
         "functionTimeout": str(timedelta(seconds=timeout)),
@@ -85,7 +85,7 @@ def host_json(timeout: int) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Running:
-    """A local host that runs."""
+    """A running local host."""
 
     world: RunningFunctions
     client: ServiceBusClient
@@ -93,7 +93,7 @@ class Running:
     senders: dict[str, ServiceBusSender] = field(default_factory=dict)
 
     def orders(self, queue: str) -> Orders:
-        """One of its queues, as if nothing had happened yet."""
+        """Return one of its queues, with no record of earlier tests."""
         self.notes.clear()
         before, left = len(self.world.all(Ended)), list[Ended]()
 

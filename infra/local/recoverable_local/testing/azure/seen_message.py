@@ -1,4 +1,4 @@
-"""A message in a queue of Service Bus as a test sees it."""
+"""Show a message of a Service Bus queue as tests see it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from recoverable.headers import texts
 from recoverable_local.service_bus.broker.holding.messages import Message
 from recoverable_local.testing.azure.broker.contents import fields_of, moment, properties_of
 from recoverable_local.testing.azure.broker.register import broker_id, message_id
-from recoverable_local.testing.seen import SeenMessage
+from recoverable_local.testing.seen_message import SeenMessage
 
 OURS = ("NServiceBus.", "Recoverable.", "$.diagnostics.")
-"""How the headers begin that are not the sender's own."""
+"""Prefixes of the headers that `recoverable` and NServiceBus write; all others are the sender's."""
 
 
-def seen(message: Message, queue: str) -> SeenMessage:
-    """The message as a test sees it."""
+def to_seen_message(message: Message, queue: str) -> SeenMessage:
+    """Return the message as tests see it."""
     content, lock = message.content, message.lock
     properties = properties_of(content)
     sent_at = moment(message.enqueued_at)

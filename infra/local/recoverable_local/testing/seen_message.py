@@ -1,4 +1,4 @@
-"""A message in a queue as a test sees it, on either cloud."""
+"""Define a message as tests see it, on either cloud."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recoverable.recovery import faults
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenMessage:
-    """A message that is in a queue now; looking changes nothing.
+    """A message that is in a queue now; reading it changes nothing.
 
     Args:
         id: the message's id, which stays the same over its copies.
@@ -44,34 +44,34 @@ class SeenMessage:
 
     @property
     def body(self) -> str:
-        """Its text; what is no UTF-8 is replaced."""
+        """Return the body as text; bytes that are not UTF-8 are replaced."""
         return self.data.decode(errors="replace")
 
     def json(self) -> Any:
-        """What the body says as JSON."""
+        """Parse the body as JSON."""
         return json.loads(self.data)
 
     @property
     def exception_type(self) -> str | None:
-        """The full name of the exception for which it was given up."""
+        """Return the full name of the exception that moved the message to the error queue."""
         return self.headers.get(faults.EXCEPTION_TYPE)
 
     @property
     def exception_message(self) -> str | None:
-        """What that exception said."""
+        """Return the text of that exception."""
         return self.headers.get(faults.EXCEPTION_MESSAGE)
 
     @property
     def stack_trace(self) -> str | None:
-        """Where that exception was raised."""
+        """Return the stack trace of that exception."""
         return self.headers.get(faults.STACK_TRACE)
 
     @property
     def failed_queue(self) -> str | None:
-        """The queue in which it failed, to which a redrive sends it back."""
+        """Return the queue where the message failed; a redrive sends it back there."""
         return self.headers.get(faults.FAILED_QUEUE)
 
     @property
     def delayed_retries(self) -> int:
-        """How many delayed retries it has behind it."""
+        """Return the number of delayed retries made so far."""
         return headers.read_count(self.headers, headers.DELAYED_RETRIES)

@@ -1,4 +1,4 @@
-"""In which order a queue hands its messages out: any for a standard queue, by group for a FIFO one."""
+"""Order the messages that a queue delivers: any order for a standard queue, by group for a FIFO queue."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from random import Random
 from recoverable_local.testing.aws.broker.stored import Stored
 
 
-class StandardLine:
-    """What became visible first comes first; with a source of chance, any of what is visible, as SQS has it.
+class StandardOrder:
+    """Delivers first what became visible first; with a random source, any visible message, as SQS does.
 
     Args:
         chance: picks; None to keep the order.
@@ -23,14 +23,14 @@ class StandardLine:
         self._chance = chance
 
     def put(self, message: Stored) -> None:
-        """The message is there from its `visible_at` on; to be said again whenever that changes."""
+        """Add a message from its `visible_at` on; call again whenever that changes."""
         heappush(self._hidden, (message.visible_at, message.number, message))
 
     def remove(self, message: Stored) -> None:
-        """The message is gone; nothing to do, for what is gone is passed over."""
+        """Do nothing: messages that are gone are skipped."""
 
     def ready(self, now: float) -> Iterator[Stored]:
-        """What can be received, each taken out as it is given."""
+        """Yield the messages that can be received; each is removed as it is yielded."""
         while self._show(now):
             place = self._chance.randrange(len(self._visible)) if self._chance else 0
             message = self._visible.pop(place)
@@ -38,7 +38,7 @@ class StandardLine:
                 yield message
 
     def next_at(self) -> float:
-        """When the next message can be received; infinity when there is none."""
+        """Return when the next message can be received; infinity when there is none."""
         if any(not message.gone for message in self._visible):
             return 0.0
         while self._hidden and self._is_outdated(*self._hidden[0]):
@@ -57,27 +57,27 @@ class StandardLine:
         return message.gone or message.visible_at != moment
 
 
-class FifoLine:
-    """Each group in its order; while a message of it is out, none after it is handed out."""
+class FifoOrder:
+    """Delivers each group in its order; while a message of a group is in flight, none after it is delivered."""
 
     def __init__(self) -> None:
         self._groups: dict[str | None, list[Stored]] = {}
 
     def put(self, message: Stored) -> None:
-        """The message is behind the others of its group; one that is there already keeps its place."""
+        """Add a message at the end of its group; one that is already there keeps its position."""
         group = self._groups.setdefault(message.group, [])
         if message not in group:
             group.append(message)
 
     def remove(self, message: Stored) -> None:
-        """The message is gone, and what is behind it moves up."""
+        """Remove a message; the next of its group follows."""
         group = self._groups[message.group]
         group.remove(message)
         if not group:
             del self._groups[message.group]
 
     def ready(self, now: float) -> Iterator[Stored]:
-        """What can be received, each given until the first of its group that is hidden."""
+        """Yield the messages that can be received: of each group, all before the first hidden one."""
         for group in list(self._groups.values()):
             for message in list(group):
                 if message.visible_at > now:
@@ -85,8 +85,8 @@ class FifoLine:
                 yield message
 
     def next_at(self) -> float:
-        """When the next message can be received; infinity when there is none."""
+        """Return when the next message can be received; infinity when there is none."""
         return min((group[0].visible_at for group in self._groups.values()), default=inf)
 
 
-Line = StandardLine | FifoLine
+DeliveryOrder = StandardOrder | FifoOrder

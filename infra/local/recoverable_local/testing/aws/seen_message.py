@@ -1,4 +1,4 @@
-"""A message in a queue of SQS as a test sees it."""
+"""Show a message of an SQS queue as tests see it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from recoverable.aws.wire import HEADERS, wire_of
 from recoverable_local.testing.aws.broker.queues import Settings
 from recoverable_local.testing.aws.broker.stored import Stored
 from recoverable_local.testing.aws.functions.records import to_record
-from recoverable_local.testing.seen import SeenMessage
+from recoverable_local.testing.seen_message import SeenMessage
 
 
-def seen(message: Stored, queue: Settings, start: datetime) -> SeenMessage:
-    """The message as a test sees it."""
+def to_seen_message(message: Stored, queue: Settings, start: datetime) -> SeenMessage:
+    """Return the message as tests see it."""
     wire = wire_of(to_record(message, queue, start))
     return SeenMessage(
         id=wire.headers.get(headers.MESSAGE_ID) or message.id,

@@ -1,22 +1,22 @@
-"""Where something can go wrong with Service Bus and Functions, and what."""
+"""Name the points where Service Bus and Functions can fail, and the faults of each."""
 
 from __future__ import annotations
 
-from recoverable_local.testing.engine import points
-from recoverable_local.testing.engine.points import When
+from recoverable_local.testing.engine import fault_plan
+from recoverable_local.testing.engine.fault_plan import When
 from recoverable_local.testing.faults import AnswerLost, Fault, InstanceLost, LockLost, Refused, Throttled, Unreachable
 
 CALLS = ("cancel_scheduled_messages", "schedule_messages", "send_messages")
-"""The calls that functions make."""
+"""The calls of functions that can fail."""
 
 STEPS = ("attempt", "invoke", "renew", "settle")
-"""What the endpoint and the host do beside them."""
+"""The steps of the endpoint and the host that can fail, besides the calls."""
 
-ANYWHERE: tuple[type[Fault], ...] = (*points.ANYWHERE, LockLost, InstanceLost)
+ANYWHERE: tuple[type[Fault], ...] = (*fault_plan.ANYWHERE, LockLost, InstanceLost)
 
 
-def fitting(when: When, what: str) -> tuple[type[Fault], ...]:
-    """What can go wrong at a point."""
+def possible_faults(when: When, what: str) -> tuple[type[Fault], ...]:
+    """Return the types of the faults that can happen at a point."""
     match when, what:
         case _, "invoke" | "attempt":
             return ANYWHERE

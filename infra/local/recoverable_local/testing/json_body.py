@@ -1,12 +1,12 @@
-"""What a test writes as a message's body, as JSON."""
+"""Encode the body that a test sends as JSON."""
 
 from __future__ import annotations
 
 import json
 
 
-def as_json(body: object) -> str:
-    """The body as JSON.
+def to_json(body: object) -> str:
+    """Encode a body as JSON.
 
     Raises:
         TypeError: JSON cannot say it; tells what to write instead.
