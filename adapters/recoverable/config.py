@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from recoverable.checks import (
+from recoverable.errors import MessageDeserializationError
+from recoverable.frozen import Frozen, field
+from recoverable.limits import (
+    MAX_DELAY,
+    MAX_DELAYED,
+    MAX_IMMEDIATE,
     checked_count,
     checked_delay,
     checked_function,
@@ -13,9 +18,6 @@ from recoverable.checks import (
     checked_queue,
     name_of,
 )
-from recoverable.errors import MessageDeserializationError
-from recoverable.frozen import Frozen, field
-from recoverable.limits import MAX_DELAY, MAX_DELAYED, MAX_IMMEDIATE
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from recoverable.checks import checked_delay
+from recoverable.limits import checked_delay
 
 
 class MessageDeserializationError(Exception):

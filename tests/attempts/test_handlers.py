@@ -10,7 +10,7 @@ from unittest.mock import AsyncMock, Mock
 import pytest
 
 from recoverable.attempts.handlers import is_coroutine_handler
-from recoverable.checks import name_of
+from recoverable.limits import name_of
 
 
 def plain(message: object) -> None:

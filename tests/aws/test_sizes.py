@@ -106,7 +106,7 @@ def test_a_message_of_which_no_copy_can_be_made_is_redelivered_until_the_redrive
 
     assert [len(copy.body) for copy in error.arrived()] == [LIMIT]
     assert mapping.raised == []
-    assert "a copy would be larger than SQS takes; it is redelivered until the redrive policy takes it" in caplog.text
+    assert "a copy would be larger than SQS takes. It stays on the queue and will be redelivered until the redrive policy takes it" in caplog.text
 
 
 @pytest.mark.parametrize("counter", ["native", "header"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recoverable.checks import ASYNC_GENERATOR, COROUTINE, GENERATOR, code_flags
+from recoverable.limits import ASYNC_GENERATOR, COROUTINE, GENERATOR, code_flags
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from recoverable.checks import ASYNC_GENERATOR, GENERATOR, code_flags, name_of
+from recoverable.limits import ASYNC_GENERATOR, GENERATOR, code_flags, name_of
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ from recoverable.attempts.drive import drive
 from recoverable.attempts.flow import attempt_each
 from recoverable.attempts.handlers import is_coroutine_handler
 from recoverable.aws.processor import LONGEST_DELAY, SETTLE_WITHIN, SqsProcessor, response
-from recoverable.checks import checked_count, name_of
 from recoverable.config import Recoverability
-from recoverable.limits import MAX_COUNT
+from recoverable.limits import MAX_COUNT, checked_count, name_of
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:

@@ -78,8 +78,6 @@ class Wire:
             return record
         return {**record, "messageAttributes": present | self.attributes}
 
-    whole = with_overflow  # the name by which records.py calls it
-
 
 def wire_of(record: Record) -> Wire:
     """Return the record taken apart, in either of the two shapes of NServiceBus.AmazonSQS or in none."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from recoverable.azure.settings import find_setting as setting
 from recoverable.azure.settings import settings_below
-from recoverable.checks import checked_delay, checked_queue
+from recoverable.limits import checked_delay, checked_queue
 from recoverable.rate_limit.settings import StoreUnavailable
 from recoverable.rate_limit.state import Snapshot, from_item, to_item
 from recoverable.rate_limit.store import call_within

@@ -14,9 +14,9 @@ from recoverable.attempts.handlers import is_coroutine_handler
 from recoverable.azure.flow import process_messages
 from recoverable.azure.messages import ambiguous_fields, as_list, checked_binary, delivery_of
 from recoverable.azure.settings import function_name, host, machine, queue_name, with_error_queue
-from recoverable.checks import checked_queue, name_of
 from recoverable.config import Recoverability
 from recoverable.environment import Environment, current_environment
+from recoverable.limits import checked_queue, name_of
 from recoverable.recovery.delivery import Platform
 
 if TYPE_CHECKING:

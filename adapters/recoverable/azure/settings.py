@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from recoverable.checks import checked_queue
 from recoverable.config import Failed, Recoverability
 from recoverable.frozen import Frozen
+from recoverable.limits import checked_queue
 
 PREFIXES = ("AzureWebJobs{}", "{}", "ConnectionStrings__{}", "SERVICEBUSCONNSTR_{}", "CUSTOMCONNSTR_{}")
 """The app settings in which the host looks for a connection, in this order (azure-webjobs-sdk,

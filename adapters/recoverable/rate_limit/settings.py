@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from recoverable.checks import checked_count, checked_delay, checked_function
 from recoverable.frozen import Frozen, field
-from recoverable.limits import MAX_COUNT
+from recoverable.limits import MAX_COUNT, checked_count, checked_delay, checked_function
 from recoverable.rate_limit.state import DEFAULT_WAIT, LONGEST_WAIT
 
 TYPE_CHECKING = False  # see frozen.py

@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from hashlib import blake2b
 
-from recoverable.checks import checked_delay, checked_number
 from recoverable.frozen import Frozen
-from recoverable.limits import MAX_DELAY
+from recoverable.limits import MAX_DELAY, checked_delay, checked_number
 
 MAX_FACTOR = 1_000.0
 """With this factor delays grow from 1 s to the longest delay in three steps: a larger factor is a mistake."""

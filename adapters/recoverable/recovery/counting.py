@@ -1,4 +1,4 @@
-"""How many attempts a delivery stands for: pure arithmetic over the broker's count and what the message carries."""
+"""Count the attempts that a delivery stands for: arithmetic over the broker's count and what the message carries."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from recoverable.recovery.delivery import Counter, Delivery
 
 UNREPORTED_ALLOWANCE = 2
-"""Deliveries that may end without a word before the policy is asked about them: an innocent neighbour is not convicted for two."""
+"""Unreported deliveries before the policy is asked about them. Two allows for a healthy message batched with a crashing one."""
 
 
 def restore_retry_state(delivery: Delivery, counter: Counter, max_immediate: int) -> None:
-    """Find the delivery's place on the ladder by what the message carries and the broker counts."""
+    """Restore attempts, round and dates of a delivery from what the message carries and the broker counts."""
     message, headers = delivery.message, delivery.message.headers
     message.round, delivery.prior_attempts = (read_count(headers, DELAYED_RETRIES), read_count(headers, PRIOR_ATTEMPTS))
     delivery.due_at, delivery.held_since = read_date(headers, DUE_AT), read_date(headers, HELD_SINCE)
@@ -22,17 +22,17 @@ def restore_retry_state(delivery: Delivery, counter: Counter, max_immediate: int
 
 
 def failures(delivery: Delivery, counter: Counter) -> int:
-    """The failed attempts of this round, this one included: what the policy gets when the attempt fails."""
+    """Return the failed attempts of this round, this one included: what the policy gets when the attempt fails."""
     return delivery.prior_attempts + (delivery.deliveries if counter == "native" else 1)
 
 
 def unreported_failures(delivery: Delivery, counter: Counter) -> int:
-    """The failed attempts of this round when the handler does not run now, and the earlier deliveries ended without a word."""
+    """Return the failed attempts of this round when the handler does not run now, for earlier deliveries were unreported."""
     return delivery.prior_attempts + (delivery.deliveries - 1 if counter == "native" else 1)
 
 
 def is_unreported(delivery: Delivery, counter: Counter, max_immediate: int) -> bool:
-    """Whether more deliveries were made than attempts are allowed, by more than the grace."""
+    """True if more deliveries were made than attempts are allowed, by more than the allowance."""
     allowed = max_immediate + 1 - delivery.prior_attempts
     if counter == "header":
         allowed = min(1, allowed)
@@ -40,12 +40,12 @@ def is_unreported(delivery: Delivery, counter: Counter, max_immediate: int) -> b
 
 
 def prior_attempts_of_deferral(delivery: Delivery) -> int:
-    """What a deferral's copy carries: all attempts made so far, this delivery being none."""
+    """Return the attempts that a deferral's copy carries: all made so far, this delivery being none."""
     return delivery.prior_attempts + delivery.deliveries - 1
 
 
 def place_on_ladder(deliveries: int, *, max_immediate: int, max_delayed: int) -> tuple[int, int]:
-    """Round and delivery within it, where the broker's count alone tells (SQS FIFO); beyond the last attempt it is the last."""
+    """Return round and delivery within it, where the broker's count alone says them (SQS FIFO); past the last attempt it is the last."""
     attempts_per_round = max_immediate + 1
     last = attempts_per_round * (max_delayed + 1)
     round_, before = divmod(min(deliveries, last) - 1, attempts_per_round)
@@ -53,5 +53,5 @@ def place_on_ladder(deliveries: int, *, max_immediate: int, max_delayed: int) ->
 
 
 def is_past_the_ladder(deliveries: int, *, max_immediate: int, max_delayed: int) -> bool:
-    """Whether a message that is only ever redelivered came more often than all attempts and the grace allow."""
+    """True if a message that is only ever redelivered came more often than all attempts and the allowance."""
     return deliveries > (max_immediate + 1) * (max_delayed + 1) + UNREPORTED_ALLOWANCE

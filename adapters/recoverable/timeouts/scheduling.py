@@ -6,9 +6,8 @@ import os
 from datetime import timedelta
 
 from recoverable.attempts.flow import now as utc_now
-from recoverable.checks import checked_delay
 from recoverable.environment import current_environment
-from recoverable.limits import NO_DELAY
+from recoverable.limits import NO_DELAY, checked_delay
 from recoverable.timeouts.ids import new_id
 from recoverable.timeouts.requests import (
     add_timeout_headers,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from functools import cache
 
-from recoverable.checks import checked_delay, checked_queue
+from recoverable.limits import checked_delay, checked_queue
 from recoverable.rate_limit.settings import StoreUnavailable
 from recoverable.rate_limit.state import Snapshot, from_item, to_item
 from recoverable.rate_limit.store import call_within

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from recoverable.attempts.flow import now
 from recoverable.aws.pause.mapping_store import NotNow, PauseStore
 from recoverable.aws.queues import queue_from_arn
-from recoverable.checks import checked_delay, checked_queue
+from recoverable.limits import checked_delay, checked_queue
 from recoverable.observe.log import log_safely
 from recoverable.rate_limit.state import CLOSED, Open
 

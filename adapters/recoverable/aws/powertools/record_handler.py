@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 from recoverable.attempts.results import refuse_generator
-from recoverable.checks import ASYNC_GENERATOR, COROUTINE, GENERATOR, code_flags, name_of
+from recoverable.limits import ASYNC_GENERATOR, COROUTINE, GENERATOR, code_flags, name_of
 from recoverable.message import unreadable
 
 if TYPE_CHECKING:

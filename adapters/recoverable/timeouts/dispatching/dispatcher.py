@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from recoverable.attempts.flow import now as utc_now
-from recoverable.checks import checked_delay
+from recoverable.limits import checked_delay
 from recoverable.timeouts.client import Sender
 from recoverable.timeouts.dispatching.outage import TWO_MINUTES, Circuit, OnCritical
 from recoverable.timeouts.dispatching.report import Report, log_report

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from recoverable.checks import checked_delay
+from recoverable.limits import checked_delay
 from recoverable.observe.log import log_safely
 
 log = logging.getLogger("recoverable.timeouts")

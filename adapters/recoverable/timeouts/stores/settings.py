@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from recoverable.checks import checked_delay, checked_number
+from recoverable.limits import checked_delay, checked_number
 
 LEAST_LEASE = timedelta(seconds=1)
 """A shorter lease ends before a page is sent, and then several dispatchers work on one shard."""
