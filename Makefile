@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 WORKER := azure-functions-runtime==1.3.0
 
-.PHONY: demo test check quick runtime bench simulate outages soak format lock clean prove properties fuzz
+.PHONY: demo test check quick runtime bench crossings simulate outages soak format lock clean prove properties fuzz
 
 demo: $(READY)          ## orders climb the ladder on AWS, then on Azure, both local; exit status 1 if one is lost; CLOUD=aws or CLOUD=azure for one
 	@status=0; for cloud in $(or $(CLOUD),aws azure); do $(BIN)/recoverable demo $$cloud || status=1; done; exit $$status
@@ -22,6 +22,9 @@ quick: $(READY)         ## the tests that need no server
 
 bench: $(READY)         ## ours beside aws-lambda-powertools, as one table
 	$(BIN)/python benchmarks/bench.py
+
+crossings: $(READY)     ## how many of the package's files run for one message, and the calls from one of them into another
+	$(BIN)/python benchmarks/crossings.py
 
 simulate: $(READY)      ## attempts, calls and dollars on one to a thousand instances, beside three others: the tables of docs/scale.md
 	PYTHONPATH=benchmarks $(BIN)/python -m simulation

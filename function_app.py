@@ -1,4 +1,4 @@
-"""The function app as `func` and the Functions host look for it: the example shop's orders."""
+"""Define the function app that `func` and the Functions host look for: the example shop's orders."""
 
 from __future__ import annotations
 

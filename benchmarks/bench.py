@@ -18,12 +18,12 @@ CLIENTS = {
     "boto3": "boto3, as we do",
     "botocore": "botocore",
     "bare": "botocore without built-in handlers",
-    "located": "botocore with the endpoint told",
+    "located": "botocore with a given endpoint",
 }
 
 
 def overhead(size: int) -> Row:
-    """Microseconds per good record beyond the loop that both have to do."""
+    """Measure the microseconds per good record beyond the loop that both have to do."""
     program = str(HERE / "overhead.py")
     bare = printed([program, "bare", str(size)])
     ours, theirs = pairs([program, "ours", str(size)], [program, "theirs", str(size)], 3)
@@ -31,14 +31,14 @@ def overhead(size: int) -> Row:
 
 
 def closed_circuit(size: int) -> Row:
-    """Microseconds that a rate limit adds to a good record while nothing fails."""
+    """Measure the microseconds that a rate limit adds to a good record while nothing fails."""
     program = str(HERE / "closed_circuit.py")
     added = median(printed([program, str(size)]) for _ in range(3))
     return Row(f"a rate limit per good record, batch of {size:,} (µs)", added)
 
 
 def importing(*, bytecode: bool) -> Row:
-    """Milliseconds to a first good batch, on top of the Lambda runtime client."""
+    """Measure the milliseconds to a first good batch, on top of the Lambda runtime client."""
     program = str(HERE / "importing.py")
     with tempfile.TemporaryDirectory() as cache:
         fresh = {} if bytecode else {"PYTHONPYCACHEPREFIX": cache, "PYTHONDONTWRITEBYTECODE": "1"}
@@ -47,14 +47,14 @@ def importing(*, bytecode: bool) -> Row:
 
 
 def memory() -> Row:
-    """Megabytes by which a batch of 10,000 raises the process's peak."""
+    """Measure by how many megabytes a batch of 10,000 raises the process's peak."""
     program = str(HERE / "importing.py")
     ours, theirs = pairs([program, "ours", "kb"], [program, "theirs", "kb"], RUNS)
     return Row("peak memory of a first batch of 10,000 (MB)", ours / 1024, theirs / 1024)
 
 
 def cold_start() -> Row:
-    """Milliseconds of a whole process, less those of one whose handler needs no library."""
+    """Measure the milliseconds of a whole process, less those of one whose handler needs no library."""
     program = str(HERE / "cold_start.py")
     bare = [printed([program, "bare"]) for _ in range(RUNS)]
     ours, theirs = pairs([program, "ours"], [program, "theirs"], RUNS)
@@ -63,7 +63,7 @@ def cold_start() -> Row:
 
 
 def first_failures() -> Table:
-    """What the first failure of a process pays, and how it could pay less."""
+    """Measure what the first failure of a process costs, and what would cost less."""
     table = Table("measured", "ms", title="ten messages that move to the error queue", title_justify="left")
     program = str(HERE / "first_failure.py")
     with stub_sqs() as (url, calls):

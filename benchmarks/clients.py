@@ -14,28 +14,28 @@ REGION = "eu-central-1"
 
 
 def boto3() -> None:
-    """The well-kept front door, which Lambda's runtimes carry."""
+    """Make a client with boto3, which Lambda's runtimes carry."""
     import boto3
 
     boto3.client("sqs", region_name=REGION)
 
 
 def botocore() -> None:
-    """The library below it, without boto3's session and resources."""
+    """Make a client with botocore, without boto3's session and resources."""
     import botocore.session
 
     botocore.session.get_session().create_client("sqs", region_name=REGION)
 
 
 def bare() -> None:
-    """The same without its built-in event handlers."""
+    """Make a client with botocore, without its built-in event handlers."""
     import botocore.session
 
     botocore.session.Session(include_builtin_handlers=False).create_client("sqs", region_name=REGION)
 
 
 def located() -> None:
-    """The same with the endpoint told, so that none is searched for."""
+    """Make a client with botocore and a given endpoint, so that none is searched for."""
     import botocore.session
 
     url = f"https://sqs.{REGION}.amazonaws.com"

@@ -11,7 +11,7 @@ ROUNDS = 60
 
 
 def added(size: int) -> float:
-    """The difference of the best rounds, in one process and by turns: processes differ by more than what is looked for."""
+    """Return the difference of the best rounds, in one process and in turn: processes differ by more than the figure itself."""
     batch, context = event(size), Context()
     handlers = {name: SUBJECTS[name]() for name in ("ours", "limited")}
     repeats, best = max(2_000 // size, 1), dict.fromkeys(handlers, float("inf"))

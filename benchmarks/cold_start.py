@@ -11,16 +11,16 @@ from datetime import timedelta
 from pathlib import Path
 
 from recoverable_local.lambda_host.runtime.outcomes import Returned
-from recoverable_local.lambda_host.runtime.runtime_api import Asked, Invocation, RuntimeApi
+from recoverable_local.lambda_host.runtime.runtime_api import Invocation, InvocationRequested, RuntimeApi
 from subjects import event
 
 ARN = "arn:aws:lambda:eu-central-1:123456789012:function:orders"
 
 
 def milliseconds(name: str) -> float:
-    """One cold start."""
+    """Measure one cold start."""
     api = RuntimeApi()
-    api.hand_over(Invocation("request", json.dumps(event(10)).encode(), timedelta(seconds=30), ARN, "Root=1-0-0"))
+    api.send(Invocation("request", json.dumps(event(10)).encode(), timedelta(seconds=30), ARN, "Root=1-0-0"))
     variables = {
         "AWS_LAMBDA_RUNTIME_API": api.address,
         "AWS_LAMBDA_FUNCTION_NAME": "orders",
@@ -33,15 +33,15 @@ def milliseconds(name: str) -> float:
         env={**os.environ, **variables},
     )
     try:
-        while isinstance(mail := api.mailbox.get(timeout=30), Asked):
+        while isinstance(report := api.reports.get(timeout=30), InvocationRequested):
             pass
         took = (time.perf_counter() - start) * 1e3
     finally:
         process.kill()
         process.wait()
         api.close()
-    if not isinstance(mail, Returned):
-        raise RuntimeError(f"the function failed: {mail}")  # noqa: TRY004  # it is no caller's mistake
+    if not isinstance(report, Returned):
+        raise RuntimeError(f"the function failed: {report}")  # noqa: TRY004  # it is no caller's mistake
     return took
 
 

@@ -18,7 +18,7 @@ os.environ |= {"AWS_ENDPOINT_URL_SQS": sys.argv[1], "AWS_ACCESS_KEY_ID": "x", "A
 
 
 def milliseconds(when: str) -> float:
-    """One batch of ten failures that move to the error queue."""
+    """Measure one batch of ten failures that move to the error queue."""
     from recoverable import Delayed, Immediate, Message, Recoverability
     from recoverable.aws import SqsEndpoint
 
@@ -34,7 +34,7 @@ def milliseconds(when: str) -> float:
 
 
 def made() -> Any:
-    """A client made at init."""
+    """Return a client made at init."""
     import boto3
 
     return boto3.client("sqs", region_name="eu-central-1")

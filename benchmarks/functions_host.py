@@ -23,7 +23,7 @@ from recoverable_local.functions_host import Ended, Entry, LocalFunctions, Worke
 from recoverable_local.functions_host.worker.rpc import to_metadata
 
 MESSAGES, INVOCATIONS, IMPORTS = 300, 100, 9
-PATIENCE = 60  # seconds
+TIMEOUT = 60  # seconds
 
 APP = """
 import azure.functions as func
@@ -41,7 +41,7 @@ def ours(message):
 app.register_functions(ServiceBusEndpoint(ours, queue="ours", connection="ServiceBus").blueprint())
 """
 
-TOLD: dict[str, Any] = {
+METADATA: dict[str, Any] = {
     "MessageId": "m-1", "DeliveryCount": 1, "SequenceNumber": 42, "LockToken": "6a3b0a52-0000-4000-8000-000000000001",
     "ApplicationProperties": {"tenant": "north"}, "UserProperties": {"tenant": "north"},
 }  # fmt: skip
@@ -56,13 +56,13 @@ print((time.perf_counter() - start) * 1e3)
 
 
 def in_turn(measure: Callable[[str], float], rounds: int) -> tuple[float, float]:
-    """The best of bare and of ours, measured in turn: what disturbs only ever slows down, and drifts are fair to both."""
+    """Return the best of bare and of ours, measured in turn: other work on the machine only slows down, and a drift of its speed is fair to both."""
     figures = [(measure("bare"), measure("ours")) for _ in range(rounds)]
     return min(figure for figure, _ in figures), min(figure for _, figure in figures)
 
 
 def through_service_bus(folder: Path) -> tuple[float, float]:
-    """Microseconds of a message from queue to completion, many on their way at once."""
+    """Measure the microseconds of a message from queue to completion, with many on their way at once."""
     ended: list[float] = []
 
     def observe(entry: Entry) -> None:
@@ -74,7 +74,7 @@ def through_service_bus(folder: Path) -> tuple[float, float]:
         def measure(queue: str) -> float:
             ended.clear()
             host.send(queue, *["{}"] * MESSAGES)
-            end = time.monotonic() + PATIENCE
+            end = time.monotonic() + TIMEOUT
             while len(ended) < MESSAGES:
                 if time.monotonic() > end:
                     raise TimeoutError(f"only {len(ended)} of {MESSAGES} messages were handled")
@@ -86,28 +86,28 @@ def through_service_bus(folder: Path) -> tuple[float, float]:
 
 
 def in_the_worker(folder: Path) -> tuple[float, float]:
-    """Microseconds of an invocation in Microsoft's worker, one after the other, without a broker."""
+    """Measure the microseconds of an invocation in Microsoft's worker, one after the other, without a broker."""
     with Worker(folder, settings={"ServiceBus": "unused"}) as worker:
 
         def measure(function: str) -> float:
             start = time.perf_counter()
             for _ in range(INVOCATIONS):
-                worker.invoke(function, b"{}", TOLD)
+                worker.invoke(function, b"{}", METADATA)
             return (time.perf_counter() - start) / INVOCATIONS * 1e6
 
         return in_turn(measure, 40)
 
 
 def decoded_and_called() -> tuple[float, float]:
-    """Microseconds of the function itself, with the decoding of its message, which the worker does for each."""
+    """Measure the microseconds of the function itself, with the decoding of its message, which the worker does for each."""
     endpoint = ServiceBusEndpoint(lambda each: each.body, queue="ours", connection="ServiceBus", name="ours")
     [ours] = [each.get_user_function() for each in registered(endpoint.blueprint())]
     functions: dict[str, Callable[[Any], Any]] = {"bare": lambda message: message.get_body(), "ours": ours}
-    told = {name: Datum(typed.value, typed.kind) for name, typed in to_metadata(TOLD).items()}
+    metadata = {name: Datum(typed.value, typed.kind) for name, typed in to_metadata(METADATA).items()}
     body, calls = Datum(b"{}", "bytes"), 5_000
 
     def once(function: Callable[[Any], Any]) -> None:
-        function(ServiceBusMessageInConverter.decode(body, trigger_metadata=told))
+        function(ServiceBusMessageInConverter.decode(body, trigger_metadata=metadata))
 
     def measure(which: str) -> float:
         return timeit.timeit(lambda: once(functions[which]), number=calls) / calls * 1e6
@@ -116,7 +116,7 @@ def decoded_and_called() -> tuple[float, float]:
 
 
 def registered(blueprint: Blueprint) -> list[Any]:
-    """The functions of a blueprint."""
+    """Return the functions of a blueprint."""
     app = FunctionApp()
     app.register_functions(blueprint)
     found: list[Any] = app.get_functions()
@@ -124,13 +124,13 @@ def registered(blueprint: Blueprint) -> list[Any]:
 
 
 def importing(what: str, before: str = "") -> float:
-    """Milliseconds of an import in a fresh interpreter."""
+    """Measure the milliseconds of an import in a fresh interpreter."""
     program = ["-c", IMPORT.format(what=what, before=before)]
     return median(printed(program) for _ in range(IMPORTS))
 
 
 def table() -> Table:
-    """All of it."""
+    """Measure all, and return the table."""
     made = Table("", "bare", "ours", "ours by bare")
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)

@@ -12,21 +12,21 @@ from subjects import SUBJECTS, Context, event
 
 
 def milliseconds(name: str) -> float:
-    """From nothing to a first good batch."""
+    """Measure the time from nothing to a first good batch."""
     start = time.perf_counter()
     SUBJECTS[name]()(event(10), Context())
     return (time.perf_counter() - start) * 1e3
 
 
 def kilobytes(name: str) -> float:
-    """How far the first good batch, which is there already, raises the process's peak."""
+    """Return how far the first good batch, which is there already, raises the process's peak."""
     batch, before = event(10_000), peak()
     SUBJECTS[name]()(batch, Context())
     return peak() - before
 
 
 def peak() -> float:
-    """The process's own peak in kilobytes, as Linux tells it; `ru_maxrss` would count what the process that started it had."""
+    """Return the process's own peak in kilobytes, as Linux counts it; `ru_maxrss` would include what the process that started it had."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
     return next(float(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
 

@@ -31,20 +31,20 @@ class Row:
 
     @property
     def ratio(self) -> str:
-        """Ours by theirs."""
+        """Return our figure divided by theirs."""
         return f"{self.ours / self.theirs:.2f}" if self.theirs else "–"
 
 
 def pairs(
     ours: Sequence[str], theirs: Sequence[str], runs: int, env: Mapping[str, str] | None = None
 ) -> tuple[float, float]:
-    """The medians of what two programs print, run in turn."""
+    """Return the medians of what two programs print, run in turn."""
     figures = [(printed(ours, env), printed(theirs, env)) for _ in range(runs)]
     return median(figure for figure, _ in figures), median(figure for _, figure in figures)
 
 
 def printed(program: Sequence[str], env: Mapping[str, str] | None = None) -> float:
-    """The number that a program prints on its last line."""
+    """Return the number that a program prints on its last line."""
     surroundings = {**os.environ, "PYTHONPATH": f"{SOURCE}{os.pathsep}{HERE}", **(env or {})}
     run = subprocess.run([sys.executable, *program], env=surroundings, capture_output=True, text=True, check=True)
     return float(json.loads(run.stdout.splitlines()[-1]))

@@ -9,7 +9,7 @@ from subjects import SUBJECTS, Context, event
 
 
 def microseconds(name: str, size: int) -> float:
-    """The best of several rounds, for what disturbs only ever slows down."""
+    """Return the best of several rounds, for other work on the machine only slows down."""
     handler, batch, context = SUBJECTS[name](), event(size), Context()
     repeats = max(20_000 // size, 2)
     return min(timeit.repeat(lambda: handler(batch, context), number=repeats, repeat=7)) / repeats / size * 1e6

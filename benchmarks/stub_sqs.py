@@ -36,7 +36,7 @@ class _Taker(BaseHTTPRequestHandler):
 
 @contextmanager
 def stub_sqs() -> Iterator[tuple[str, Counter[str]]]:
-    """Its URL, and the calls that it counts."""
+    """Serve SQS, and yield its URL and the calls that it counts."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Taker)
     server.calls = calls = Counter[str]()  # type: ignore[attr-defined]  # for the handler, which knows its server
     threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()

@@ -16,17 +16,17 @@ class Context:
     """Lambda's context, as far as a batch needs it."""
 
     def get_remaining_time_in_millis(self) -> int:
-        """Half a minute."""
+        """Return 30 seconds."""
         return 30_000
 
 
 def event(size: int) -> dict[str, Any]:
-    """A batch of good records, as Lambda sends them."""
+    """Return a batch of good records, as Lambda sends them."""
     return {"Records": [record(number) for number in range(size)]}
 
 
 def record(number: int) -> dict[str, Any]:
-    """One good record."""
+    """Return one good record."""
     return {
         "messageId": f"059f36b4-87a3-44ab-83d2-{number:012}",
         "receiptHandle": "AQEBwJnKyrHigUMZj6rYigCgxlaS3SLy0a" * 4,
@@ -46,7 +46,7 @@ def record(number: int) -> dict[str, Any]:
 
 
 def bare() -> Handler:
-    """The loop that both have to do."""
+    """Return the loop that both have to run."""
 
     def handler(batch: dict[str, Any], _context: Any) -> None:
         for item in batch["Records"]:
@@ -57,14 +57,14 @@ def bare() -> Handler:
 
 
 def ours() -> Handler:
-    """Our endpoint."""
+    """Return our endpoint."""
     from recoverable import Recoverability
 
     return endpoint(Recoverability())
 
 
 def limited() -> Handler:
-    """Our endpoint with a rate limit, whose circuit is closed: nothing fails."""
+    """Return our endpoint with a rate limit, whose circuit is closed: nothing fails."""
     from recoverable import RateLimit, Recoverability
     from recoverable.aws.pause.circuit_store import DynamoDbCircuit
 
@@ -72,7 +72,7 @@ def limited() -> Handler:
 
 
 def endpoint(recoverability: Recoverability) -> Handler:
-    """Our endpoint with these settings."""
+    """Return our endpoint with these settings."""
     from recoverable import Message
     from recoverable.aws import SqsEndpoint
 
@@ -84,7 +84,7 @@ def endpoint(recoverability: Recoverability) -> Handler:
 
 
 def theirs() -> Handler:
-    """Powertools' batch processor."""
+    """Return Powertools' batch processor."""
     from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
     from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 

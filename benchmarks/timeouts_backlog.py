@@ -39,14 +39,14 @@ def main() -> None:
             table = cloud.store(DynamoDBStore)
             fill(table, size, NOW)
             for name, place in (("SQLite", str(path)), ("DynamoDB", f"{cloud.url} {table._table.name}")):
-                told = measured(place)
-                assert told["came"] == told["sent"] == size, told
-                line = f"| {name} | {size:,} | {told['seconds']:.1f} | {size / told['seconds']:,.0f} | {told['peak']:.0f} |"
+                figures = measured(place)
+                assert figures["came"] == figures["sent"] == size, figures
+                line = f"| {name} | {size:,} | {figures['seconds']:.1f} | {size / figures['seconds']:,.0f} | {figures['peak']:.0f} |"
                 print(line, flush=True)  # noqa: T201
 
 
 def measured(place: str) -> Any:
-    """What a process of its own measures."""
+    """Measure in a process of its own."""
     run = subprocess.run([sys.executable, __file__, "--dispatch", place], capture_output=True, text=True, check=True)
     return json.loads(run.stdout)
 
@@ -59,8 +59,8 @@ def dispatch(place: str) -> None:
     began = time.perf_counter()
     report = Dispatcher(store, client=sqs, clock=lambda: NOW).run()
     seconds = time.perf_counter() - began
-    told = {"seconds": seconds, "peak": peak_memory(), "sent": report.dispatched, "came": sum(sqs.ticked)}
-    print(json.dumps(told))  # noqa: T201
+    figures = {"seconds": seconds, "peak": peak_memory(), "sent": report.dispatched, "came": sum(sqs.ticked)}
+    print(json.dumps(figures))  # noqa: T201
 
 
 class TickingSqs(CountingSqs):
@@ -77,7 +77,7 @@ class TickingSqs(CountingSqs):
 
 
 def peak_memory() -> float:
-    """The most memory that this process had, in MB; of Linux, whose `getrusage` would tell that of its parent too."""
+    """Return the most memory that this process had, in MB, as Linux counts it; `getrusage` would include that of its parent."""
     [peak] = [line.split()[1] for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line]
     return int(peak) / 1024
 

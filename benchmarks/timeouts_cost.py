@@ -15,7 +15,7 @@ from typing import Any
 from recoverable import Delayed, Immediate, Message, Recoverability
 from recoverable.aws import SqsEndpoint
 from recoverable.timeouts import SqliteStore, Timeouts
-from recoverable.timeouts.stores.dynamodb.items import item_of
+from recoverable.timeouts.stores.dynamodb.items import to_item
 from recoverable.timeouts.stores.rows import Selection
 from recoverable_local.testing import SqsWorld
 from simulation.meter import Meter
@@ -59,18 +59,18 @@ def main() -> None:
 
 
 def named(delay: timedelta) -> str:
-    """A delay in words."""
+    """Return a delay in words."""
     hours = delay // timedelta(hours=1)
     return f"{hours} h" if hours < 24 else f"{delay.days} d"
 
 
 def a_hop(*, apart: float) -> float:
-    """Dollars for a million hops, beyond what the retry itself costs: three make an hour of four quarters."""
+    """Return the dollars for a million hops, beyond the cost of the retry itself: three make an hour of four quarters."""
     return (run(4 * LONGEST, apart) - run(LONGEST, apart)) / 3
 
 
 def run(delay: timedelta, apart: float) -> float:
-    """Dollars for a million messages that fail once and are retried after the delay."""
+    """Return the dollars for a million messages that fail once and are retried after the delay."""
     world = SqsWorld(seed=1, most_invocations=10**9)
     meter = Meter(world, calls_take_time=True)
     ladder = Recoverability(immediate=Immediate(0), delayed=Delayed(1, time_increase=delay))
@@ -87,13 +87,13 @@ def run(delay: timedelta, apart: float) -> float:
 
 
 def fail_once(message: Message) -> None:
-    """The first attempt fails."""
+    """Fail at the first attempt."""
     if message.round == 0:
         raise ConnectionError
 
 
 def stored(delay: timedelta) -> float:
-    """Dollars for a million timeouts: written, looked after, read, marked, kept, and sent ten at a time."""
+    """Return the dollars for a million timeouts: written, checked, read, marked, kept, and sent ten at a time."""
     size = bytes_of(a_row())
     units = 2 * ceil(size / 1_024) * WRITE_UNIT + READ_UNIT + size / 4_096 * READ_UNIT
     months = delay / timedelta(days=30)
@@ -101,23 +101,23 @@ def stored(delay: timedelta) -> float:
 
 
 def a_row() -> dict[str, Any]:
-    """The row of a message of 1 KB."""
+    """Return the item of a message of 1 KB."""
     store: Any = SqliteStore()
     Timeouts(store, endpoint="shop").schedule(
         "https://sqs.us-east-1.amazonaws.com/123456789012/orders", BODY, delay=timedelta(hours=1)
     )
     [[row]] = list(store.scan(Selection()))
     store.close()
-    return item_of(row.timeout)
+    return to_item(row.timeout)
 
 
 def bytes_of(item: dict[str, Any]) -> int:
-    """A row's bytes as DynamoDB counts them: names and values."""
+    """Return an item's bytes as DynamoDB counts them: names and values."""
     return sum(len(name) + len(next(iter(value.values())).encode()) for name, value in item.items())
 
 
 def a_month_of_polling() -> float:
-    """Dollars for the dispatcher's runs of a month in which nothing is due: eight shards taken, four minutes of each read, given back."""
+    """Return the dollars for the dispatcher's runs in a month in which nothing is due: eight shards taken, four minutes of each read, given back."""
     runs, shards = 30 * 24 * 60, 8
     units = shards * (2 * WRITE_UNIT + READ_UNIT + 4 * READ_UNIT)
     return runs * (units + lambda_dollars(1, 0.5))

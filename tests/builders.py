@@ -31,16 +31,16 @@ ERROR_QUEUE = "orders-error"
 
 
 class Boom(Exception):
-    """What a failing handler raises in the tests."""
+    """Raised by failing handlers in the tests."""
 
 
 def seconds(number: float) -> timedelta:
-    """So many seconds."""
+    """Return a duration of so many seconds."""
     return timedelta(seconds=number)
 
 
 def written(moment: datetime) -> str:
-    """The moment as a header has it."""
+    """Return the moment as it is written in a header."""
     return write_date(moment)
 
 
@@ -56,7 +56,7 @@ def message(
     group_id: str | None = None,
     native: Any = None,
 ) -> Message:
-    """A message on its first attempt."""
+    """Return a message on its first attempt."""
     return Message(
         body,
         id=id,
@@ -79,7 +79,7 @@ def delivery(
     held_since: datetime | None = None,
     **message_parts: Any,
 ) -> Delivery:
-    """A message delivered for the first time; further arguments are the message's."""
+    """Return a message delivered for the first time; further arguments are the message's."""
     return Delivery(
         message(**message_parts),
         deliveries,
@@ -98,7 +98,7 @@ def error_context(
     now: datetime = NOW,
     **message_parts: Any,
 ) -> ErrorContext:
-    """A first failure; further arguments are the message's."""
+    """Return a first failure; further arguments are the message's."""
     failed = message(round=retries, **message_parts)
     return ErrorContext(
         exception=Boom("it broke") if exception is None else exception,
@@ -120,7 +120,7 @@ def recoverability(
     policy: Policy | None = None,
     **delayed_parts: Any,
 ) -> Recoverability:
-    """Two immediate and two delayed retries, with the error queue resolved; further arguments are those of `Delayed`."""
+    """Return two immediate and two delayed retries, with the error queue resolved; further arguments are those of `Delayed`."""
     return Recoverability(
         Immediate(immediate),
         Delayed(delayed, time_increase, **delayed_parts),
@@ -137,7 +137,7 @@ def platform(
     machine: str = "instance-7",
     **parts: Any,
 ) -> Platform:
-    """A platform that counts and can do everything, with SQS's longest delay."""
+    """Return a platform that counts and can do everything, with SQS's longest delay."""
     return Platform(counter, longest_delay=longest_delay, host=host, machine=machine, **parts)
 
 
@@ -149,7 +149,7 @@ def decision(
     on: Platform | None = None,
     now: datetime = NOW,
 ) -> Decision:
-    """What is decided about a first failure; `event` is the exception or the deferral."""
+    """Decide about a first failure; `event` is the exception or the deferral."""
     return decide(
         of or delivery(),
         Boom("it broke") if event is None else event,
@@ -170,7 +170,7 @@ class Clock:
         self.now = now
 
     def __call__(self) -> datetime:
-        """The time."""
+        """Return the time."""
         return self.now
 
     def advance(self, by: timedelta) -> None:

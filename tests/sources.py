@@ -44,7 +44,7 @@ class Import:
 
 
 def tree(path: Path) -> ast.Module:
-    """The file's syntax tree."""
+    """Return the file's syntax tree."""
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
@@ -85,13 +85,18 @@ def module_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+def runtime_modules() -> set[str]:
+    """Return the full names of the runtime's modules, for tests that assert that one is not imported: it has to exist."""
+    return {module_of(path) for path in runtime()}
+
+
 def is_for_types(node: ast.AST) -> bool:
-    """Whether the node is the block that only type checkers see."""
+    """True if the node is the block that only type checkers see."""
     return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
 def imports(node: ast.AST, *, for_types: bool = False, in_function: bool = False) -> Iterator[Import]:
-    """All that is imported below the node."""
+    """Yield all imports below the node."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Import):
             for alias in child.names:
@@ -106,7 +111,7 @@ def imports(node: ast.AST, *, for_types: bool = False, in_function: bool = False
 
 
 def lines_of_code(path: Path) -> int:
-    """The lines that hold code to run: no blanks, comments or docstrings, nor what only type checkers see."""
+    """Count the lines that hold code to run: no blanks, comments or docstrings, nor what only type checkers see."""
     source = path.read_text(encoding="utf-8")
     idle = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
     held: set[int] = set()
@@ -121,5 +126,5 @@ def lines_of_code(path: Path) -> int:
 
 
 def is_docstring(node: ast.AST) -> bool:
-    """Whether the node is a text that nothing uses."""
+    """True if the node is a text that nothing uses."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)

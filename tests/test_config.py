@@ -32,11 +32,11 @@ RULES = "exception types, or functions from exception to bool"
 
 
 async def asynchronous(*_: object) -> Any:
-    """What no setting may be."""
+    """Do nothing, as a coroutine: no setting may be one."""
 
 
 def generator(*_: object) -> Iterator[bool]:
-    """What no setting may be, either."""
+    """Yield something: no setting may be a generator, either."""
     yield True
 
 

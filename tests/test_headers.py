@@ -24,7 +24,7 @@ COUNTS = {
 
 
 @pytest.mark.parametrize(("text", "count"), COUNTS.items(), ids=[repr(text[:9]) for text in COUNTS])
-def test_a_counter_that_is_none_reads_as_0(text: str, count: int) -> None:
+def test_a_malformed_counter_reads_as_0(text: str, count: int) -> None:
     assert read_count({"N": text}, "N") == count
 
 

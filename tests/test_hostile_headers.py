@@ -68,7 +68,7 @@ def test_a_decision_is_made_that_can_be_carried_out(
 
 
 def readable(name: str, text: str | None) -> bool:
-    """Whether what we write can be read again; a header that is taken away need not be."""
+    """True if what we write can be read again; a header that is taken away need not be."""
     if text is None:
         return True
     return read_date({name: text}, name) is not None or read_count({name: text}, name) > 0

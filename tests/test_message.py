@@ -30,7 +30,7 @@ class Order(BaseModel):
 
 
 def number_in(body: bytes) -> int:
-    """The number of the order."""
+    """Return the number of the order."""
     number: int = json.loads(body)["number"]
     return number
 
@@ -134,7 +134,7 @@ def test_headers_are_made_when_they_are_first_asked_for_and_once() -> None:
 
 
 @pytest.mark.parametrize("sent_at", [NOW, None], ids=["known", "unknown"])
-def test_the_time_it_was_sent_is_found_out_when_first_asked_for_and_once(sent_at: datetime | None) -> None:
+def test_the_time_it_was_sent_is_parsed_once_when_first_read(sent_at: datetime | None) -> None:
     asked = Counted(sent_at)
     lazy = message(sent_at=asked)
     before = asked.calls

@@ -51,7 +51,7 @@ def test_each_is_there_and_documented(name: str) -> None:
 
 
 def documented_aliases() -> set[str]:
-    """The names of aliases in the core that a docstring follows."""
+    """Return the names of aliases in the core that a docstring follows."""
     found: set[str] = set()
     for path in PACKAGE.rglob("*.py"):
         body = tree(path).body

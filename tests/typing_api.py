@@ -36,12 +36,12 @@ class Order(BaseModel):
 
 
 def length(body: bytes) -> int:
-    """A reader."""
+    """Return the length of a body, as a reader."""
     return len(body)
 
 
 def place_order(message: Message) -> None:
-    """What a handler may use."""
+    """Use all that a handler may use."""
     assert_type(message.id, str)
     assert_type(message.body, bytes)
     assert_type(message.text, str)
@@ -59,16 +59,16 @@ def place_order(message: Message) -> None:
 
 
 async def ship_order(message: Message) -> None:
-    """A coroutine handler."""
+    """Take a message, as a coroutine handler."""
 
 
 def not_found(error: BaseException) -> bool:
-    """A predicate."""
+    """Return an answer, as a predicate."""
     return getattr(error, "status", None) == 404
 
 
 def patient(recoverability: Recoverability, context: ErrorContext) -> Action:
-    """A policy."""
+    """Return an action, as a policy."""
     action = default_policy(recoverability, context)
     match action:
         case DelayedRetry(delay):

@@ -1,4 +1,4 @@
-"""Immediate retries, delayed retries and an error queue with the reason on it, for functions that read queues."""
+"""Give functions that read queues immediate retries, delayed retries and an error queue with the reason of a failure."""
 
 from __future__ import annotations
 

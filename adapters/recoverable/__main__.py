@@ -1,4 +1,4 @@
-"""`python -m recoverable` is the command `recoverable`."""
+"""Run the command `recoverable` as `python -m recoverable`."""
 
 import sys
 

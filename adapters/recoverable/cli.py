@@ -1,8 +1,8 @@
 """Run the command `recoverable`: find a verb among the installed entry points, and hand its arguments to its module.
 
-A distribution registers a verb in the group `recoverable.commands`, its words joined by a dot: `local.aws`. The module has
-`configure(parser)`, which adds its arguments, and `run(arguments)`, which returns the exit status. It is imported only when the verb is
-used, so that no verb needs what another one needs.
+A distribution registers a verb in the group `recoverable.commands`, its words joined by a dot: `local.aws`. The module
+has `configure(parser)`, which adds its arguments, and `run(arguments)`, which returns the exit status. It is imported
+only when the verb is used, so that no verb needs what another one needs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ GROUP = "recoverable.commands"
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """A verb of ours.
+    """A command of this project, such as `demo aws`.
 
     Args:
         summary: one line for `--help`.
@@ -35,10 +35,11 @@ VERBS = {
     "local azure": Verb("run a Function App on a local Service Bus", "local-azure"),
     "local service-bus": Verb("serve a Service Bus namespace on loopback", "local-azure"),
     "timeouts": Verb("preview stored timeouts, and move them to native delivery", "aws"),
-    "demo aws": Verb("watch the example shop's orders climb the ladder", "local"),
+    "demo aws": Verb("watch the example shop's orders fail, retry and reach the error queue", "local"),
     "demo azure": Verb("watch the same orders on a local Service Bus", "local-azure"),
 }
-"""Our verbs by their words, also those of a distribution that is not installed: the command then says what to install."""
+"""The verbs of this project, also those of a distribution that is not installed: the command then says what to
+install."""
 
 _HELP = ("-h", "--help")
 
@@ -47,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb, and return its exit status.
 
     Args:
-        arguments: what stands after `recoverable` on the command line; None for this process's.
+        arguments: the words after `recoverable` on the command line; None for this process's.
 
     Raises:
         SystemExit: the verb's arguments are wrong, or its help was asked for.
@@ -100,4 +101,4 @@ def _overview(arguments: list[str], verbs: dict[str, Verb]) -> int:
 
 def _usage(verbs: dict[str, Verb]) -> str:
     lines = "\n".join(f"  {verb:<18} {about.summary}" for verb, about in verbs.items())
-    return f"usage: recoverable COMMAND [options]\n\ncommands:\n{lines}\n\n`recoverable COMMAND --help` tells more.\n"
+    return f"usage: recoverable COMMAND [options]\n\ncommands:\n{lines}\n\n`recoverable COMMAND --help` shows more.\n"

@@ -1,10 +1,15 @@
-"""What a user configures: how often, how late and where to; every value is checked when it is made."""
+"""Hold and check what a user configures: how often to retry, how long to wait, and which error queue to use."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
-from recoverable.checks import (
+from recoverable.errors import MessageDeserializationError
+from recoverable.frozen import Frozen, field
+from recoverable.limits import (
+    MAX_DELAY,
+    MAX_DELAYED,
+    MAX_IMMEDIATE,
     checked_count,
     checked_delay,
     checked_function,
@@ -13,9 +18,6 @@ from recoverable.checks import (
     checked_queue,
     name_of,
 )
-from recoverable.errors import MessageDeserializationError
-from recoverable.frozen import Frozen, field
-from recoverable.limits import MAX_DELAY, MAX_DELAYED, MAX_IMMEDIATE
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
@@ -32,7 +34,11 @@ if TYPE_CHECKING:
 
 
 def checked_rules(rules: object) -> tuple[Any, ...]:
-    """The exception types and predicates, each once, or an error that says what to write instead."""
+    """Return the exception types and predicates, each once, `MessageDeserializationError` first.
+
+    Raises:
+        TypeError: they are no tuple of exception types and plain functions; the text says what to write instead.
+    """
     wanted = "exception types, or functions from exception to bool"
     if callable(rules) or not hasattr(rules, "__iter__"):
         raise TypeError(f"Failed(unrecoverable) is {name_of(rules)}; write a tuple of {wanted}")
@@ -46,11 +52,11 @@ def checked_rules(rules: object) -> tuple[Any, ...]:
 
 
 class Immediate(Frozen):
-    """The attempts that follow a failure without delay.
+    """Settings for immediate retries: the attempts that follow a failure without delay.
 
     Args:
-        max_retries: immediate retries in each round, 0 to 994; 5 makes 6 attempts (default: NServiceBus, "Immediate retries").
-            A custom policy states here the most that it grants.
+        max_retries: immediate retries in each round, 0 to 994; 5 makes 6 attempts (default: NServiceBus, "Immediate
+            retries"). With a custom policy, write here the most immediate retries that it grants.
 
     Raises:
         TypeError: not a whole number.
@@ -64,14 +70,16 @@ class Immediate(Frozen):
 
 
 class Delayed(Frozen):
-    """The rounds that start after a delay.
+    """Settings for delayed retries: the rounds of attempts that start after a delay.
 
     Args:
         max_retries: delayed retries, 0 to 1,000 (default: NServiceBus, "Delayed retries").
         time_increase: the n-th delay is n times this; up to 365 days.
-        backoff: another way to grow: given the number of delayed retries made so far, it gives the next delay, such as `Exponential`.
-        jitter: the part of each delay, 0.0 to 1.0, that is left to chance, so that what failed together does not come back together;
-            1.0 is the "full jitter" of "Exponential Backoff And Jitter" (AWS Architecture Blog). A delay is only ever made shorter.
+        backoff: instead of `time_increase`, a function from the number of delayed retries made so far to the next
+            delay, such as `Exponential`.
+        jitter: the part of each delay, 0.0 to 1.0, that is random, so that messages that failed together do not come
+            back together; 1.0 is the "full jitter" of "Exponential Backoff And Jitter" (AWS Architecture Blog). Jitter
+            only makes a delay shorter.
         max_total_time: no more delayed retries once this long has passed since the first (the rule of NServiceBus 5).
 
     Raises:
@@ -96,10 +104,11 @@ class Delayed(Frozen):
 
 
 class Failed(Frozen):
-    """Where a message goes that is given up, and what is given up at once.
+    """Settings for the error queue: its name, and which failures go there at once.
 
     Args:
-        error_queue: the queue's name, as the platform names it. When not given: the environment's `RECOVERABLE_ERROR_QUEUE`, else "error".
+        error_queue: the queue's name, as the platform names it. When not given: the environment's
+            `RECOVERABLE_ERROR_QUEUE`, else "error".
         unrecoverable: exception types (subclasses count) or predicates, in addition to `MessageDeserializationError`.
 
     Raises:
@@ -117,14 +126,14 @@ class Failed(Frozen):
 
 
 class Recoverability(Frozen):
-    """The whole ladder: at once, later, set aside.
+    """Settings for an endpoint: immediate retries, then delayed retries, then the error queue.
 
     Args:
-        immediate: the attempts without delay.
-        delayed: the rounds after a delay.
-        failed: the error queue and what goes there at once.
-        rate_limit: what makes the endpoint attempt one message at a time while all of them fail; None for never.
-        policy: decides instead of the default policy; it may call `default_policy`.
+        immediate: the immediate retries.
+        delayed: the delayed retries.
+        failed: the error queue, and which failures go there at once.
+        rate_limit: when to attempt one message at a time because all of them fail; None for never.
+        policy: a function that decides instead of the default policy; it may call `default_policy`.
 
     Raises:
         TypeError: a part of another kind, or a policy that is no plain function.

@@ -1,4 +1,7 @@
-"""Hold what an invocation works with: client, clock and deadline; a test world hands over its own through one context variable."""
+"""Hold what an invocation works with: client, clock and deadline.
+
+A test passes its own through one context variable.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +20,16 @@ if TYPE_CHECKING:
 
 
 class Environment:
-    """What an invocation works with.
+    """Client, clock and deadline of an invocation.
 
     Args:
-        client: the SDK's client of the platform, or what stands in for it; None for the process's own.
-        clock: gives the time.
-        deadline: gives what stops a plain handler; Functions has no use for one.
-        runner: gives what runs coroutines; None for the thread's own.
-        wrap_handler: gives a handler that a test world observes, plain or coroutine as it was; None where the deadline observes.
-        kept: what the process keeps for each endpoint from one invocation to the next.
+        client: the SDK's client of the platform, or a replacement for it; None for the process's own.
+        clock: returns the time.
+        deadline: returns what stops a plain handler; not used on Functions.
+        runner: returns what runs coroutines; None for the thread's own.
+        wrap_handler: returns a handler that a test observes, plain or coroutine as it was; None where the deadline
+            observes.
+        kept: state of each endpoint that the process keeps from one invocation to the next.
     """
 
     __slots__ = ("client", "clock", "deadline", "kept", "runner", "wrap_handler")
@@ -45,4 +49,4 @@ class Environment:
 
 
 current_environment: ContextVar[Environment | None] = ContextVar("recoverable.environment", default=None)
-"""The environment of a test world; in production there is none, and each endpoint uses its own."""
+"""The environment of a test; in production there is none, and each endpoint uses its own."""

@@ -1,24 +1,28 @@
-"""The exceptions that have a meaning of their own on the ladder."""
+"""Define the exceptions that recovery treats in their own way."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
-from recoverable.checks import checked_delay
+from recoverable.limits import checked_delay
 
 
 class MessageDeserializationError(Exception):
-    """The message cannot be read, now or later: it goes to the error queue at once, as all unrecoverable failures do."""
+    """Raised when a message cannot be read.
+
+    A retry would not help, so it moves to the error queue at once, as all unrecoverable failures do.
+    """
 
 
 class RetryAfter(Exception):
-    """Raised by a handler that was told when to come back, such as by a 429 with Retry-After.
+    """Raised by a handler that knows when to try again, such as after a 429 with Retry-After.
 
-    The message gets one delayed retry of that delay at once; when no delayed retry is left, it moves to the error queue.
+    The message gets a delayed retry with that delay, without immediate retries first; when no delayed retry remains, it
+    moves to the error queue.
 
     Args:
         delay: how long to wait, 0 to 365 days.
-        reason: what to say in the log and on the message.
+        reason: the exception's text, for the log and the error queue.
 
     Raises:
         TypeError: the delay is no timedelta.
@@ -34,15 +38,24 @@ class RetryAfter(Exception):
 
 
 class HandlerTimeout(Exception):
-    """The handler ran longer than its message had: the whole invocation less the reserve for settling, or `handler_timeout`."""
+    """Raised for a handler that ran too long.
+
+    It ran longer than `handler_timeout`, or than the whole invocation less the reserve for settling.
+    """
 
 
 class UnreportedFailure(Exception):
-    """The message was delivered again and again without a word of how it ended: time-out, crash, lack of memory."""
+    """Raised for a message that was delivered again and again without a recorded outcome.
+
+    Such as after a time-out, a crash or lack of memory.
+    """
 
 
 class TimeUp(BaseException):
-    """Raised inside a handler whose time is up; no `Exception`, for a handler's own `except Exception` must not swallow it."""
+    """Raised inside a handler whose time is up.
+
+    It is no `Exception`, for a handler's own `except Exception` must not swallow it.
+    """
 
 
 for _error in (MessageDeserializationError, RetryAfter, HandlerTimeout, UnreportedFailure):

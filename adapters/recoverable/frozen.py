@@ -8,12 +8,12 @@ if TYPE_CHECKING:
 else:
 
     def dataclass_transform(**_: object) -> object:
-        """Tell type checkers alone."""
+        """Return a decorator that changes nothing: the real one is for type checkers alone."""
         return lambda cls: cls
 
 
 class Default:
-    """A field's default value where the field is given by name only."""
+    """A default value of a field that is given by name only."""
 
     __slots__ = ("value",)
 
@@ -28,7 +28,9 @@ def field(*, default: Any, kw_only: bool) -> Any:  # noqa: ARG001  # read by typ
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 class Frozen:
-    """A value whose fields are its annotations, set once. Equal values are equal, and `__replace__` makes a changed one.
+    """A value whose fields are its annotations, set once.
+
+    Equal values are equal, and `__replace__` makes a changed one.
 
     `__post_init__` may check the fields.
     """
@@ -77,7 +79,10 @@ class Frozen:
         raise AttributeError(f"{type(self).__name__}.{name} cannot be deleted")
 
     def __replace__(self, /, **changes: object) -> Self:
-        """Return the same value with some fields changed, checked as any new one. `copy.replace` calls this from 3.13 on."""
+        """Return the same value with some fields changed, checked as any new one.
+
+        `copy.replace` calls this from 3.13 on.
+        """
         return type(self)(**(vars(self) | changes))
 
     def __eq__(self, other: object) -> bool:

@@ -1,4 +1,7 @@
-"""The names of the headers, and how counters and dates are written in them; what cannot be read is absent, for the wire is hostile."""
+"""Name the headers, and read and write their counters and dates.
+
+What cannot be read counts as absent: headers are untrusted.
+"""
 
 from __future__ import annotations
 
@@ -36,11 +39,11 @@ RETRY_HEADERS = (
     STOPPED,
     UNREPORTED,
 )
-"""What tells how far a message has climbed: gone when it leaves the ladder."""
+"""Headers that hold the retry state of a message; they are removed when it moves to the error queue."""
 
 
 def texts(values: Mapping[str, Any]) -> dict[str, str]:
-    """The headers with a text for each value: a number stays readable, a null is no header."""
+    """Return the headers with a text for each value: other values as JSON; a null is no header."""
     return {
         name: value if isinstance(value, str) else json.dumps(value)
         for name, value in values.items()
@@ -49,7 +52,7 @@ def texts(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def read_count(headers: Mapping[str, str], name: str) -> int:
-    """The counter, or 0 when it is absent, negative, malformed or above 10,000."""
+    """Return the counter of a header; 0 when it is absent, negative, malformed or above 10,000."""
     text = headers.get(name, "").strip()
     if not (text.isascii() and text.isdigit() and len(text) <= len(str(MAX_COUNT))):
         return 0
@@ -58,7 +61,7 @@ def read_count(headers: Mapping[str, str], name: str) -> int:
 
 
 def read_date(headers: Mapping[str, str], name: str) -> datetime | None:
-    """The date, or None when it is absent or malformed.
+    """Return the date of a header; None when it is absent or malformed.
 
     The form is NServiceBus's, `yyyy-MM-dd HH:mm:ss:ffffff Z`, in UTC; `strptime` is not used because importing its
     locale tables costs a cold start.
@@ -70,10 +73,13 @@ def read_date(headers: Mapping[str, str], name: str) -> datetime | None:
     try:
         return datetime(*map(int, parts), tzinfo=UTC)  # type: ignore[arg-type,misc]  # seven numbers, then the zone
     except ValueError:
-        return None  # a 13th month, say: as unreadable as letters
+        return None  # such as a 13th month
 
 
 def write_date(moment: datetime) -> str:
-    """The moment in NServiceBus's form, to the microsecond; not by `strftime`, which writes years before 1000 too short."""
+    """Return the moment in NServiceBus's form, to the microsecond.
+
+    It does not use `strftime`, which writes years before 1000 too short.
+    """
     text = moment.astimezone(UTC).isoformat(" ", "microseconds")
     return f"{text[:19]}:{text[20:26]} Z"

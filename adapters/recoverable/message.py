@@ -1,4 +1,4 @@
-"""`Message`: what a handler gets, the same on each platform."""
+"""Define `Message`, which a handler gets; it is the same on each platform."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
     class Model(Protocol):
-        """What pydantic's models are to us: a class that reads itself from JSON."""
+        """A class that reads itself from JSON, such as a model of pydantic."""
 
         @classmethod
         def model_validate_json(cls, json_data: str | bytes, /) -> Self:
-            """The model that the JSON says."""
+            """Return the model that is read from the JSON."""
 
     M = TypeVar("M", bound=Model)
 
@@ -28,15 +28,15 @@ NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
 class Message:
-    """One message: its `id` never changes over retries, deferrals and redrives.
+    """A message for a handler. Its `id` never changes over retries, deferrals and redrives.
 
     Args:
         body: the body as it came, text or bytes; or the error to raise when it is read.
         id: the message's id.
         native: the platform's own record of it.
         queue: the name of the queue it came from.
-        sent_at: when it was first sent; or a function that tells it of the message when first asked.
-        headers: names and texts; or a function that gives them when first asked.
+        sent_at: when it was first sent; or a function of the message that returns it, called at the first use.
+        headers: names and texts; or a function that returns them, called at the first use.
         attempt: the number of this attempt in its round, from 1.
         round: the number of delayed retries made before this attempt.
         group_id: the FIFO message group or the session that it belongs to.
@@ -66,40 +66,44 @@ class Message:
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """The headers and the user's own text attributes; they cannot be changed, for a retry starts from what was received."""
+        """Return the headers and the user's own text attributes.
+
+        They cannot be changed, for a retry starts from what was received.
+        """
         if callable(self._headers):
             self._headers = self._headers()
         return MappingProxyType(self._headers)
 
     @property
     def sent_at(self) -> datetime | None:
-        """When the message was first sent, if that is known."""
+        """Return when the message was first sent; None if that is unknown."""
         if callable(self._sent_at):
             self._sent_at = self._sent_at(self)
         return self._sent_at
 
     @property
     def body(self) -> bytes:
-        """The body as bytes.
+        """Return the body as bytes.
 
         Raises:
-            MessageDeserializationError: the body is not here, such as one that was left in S3, or is no UTF-8.
+            MessageDeserializationError: the body is not here, such as one that its sender stored in S3, or cannot be
+                encoded as UTF-8.
         """
         raw = self._raw()
-        return raw if isinstance(raw, bytes) else self._read(raw.encode)
+        return raw if isinstance(raw, bytes) else self._parsed(raw.encode)
 
     @property
     def text(self) -> str:
-        """The body as text.
+        """Return the body as text.
 
         Raises:
             MessageDeserializationError: the body is not UTF-8.
         """
         raw = self._raw()
-        return raw if isinstance(raw, str) else self._read(raw.decode)
+        return raw if isinstance(raw, str) else self._parsed(raw.decode)
 
     def json(self) -> Any:
-        """What the body says as JSON.
+        """Return the body parsed as JSON.
 
         Raises:
             MessageDeserializationError: the body is not JSON.
@@ -120,29 +124,30 @@ class Message:
         def parse(self, model: Callable[[bytes], T]) -> T: ...
 
     def parse(self, model: Any) -> Any:
-        """The body as an object.
+        """Return the body as an object.
 
         Args:
             model: a class with `model_validate_json`, such as pydantic's, or a function from bytes.
 
         Raises:
-            MessageDeserializationError: the model raised ValueError, TypeError or KeyError; other errors pass as they are.
+            MessageDeserializationError: the model raised ValueError, TypeError or KeyError; other errors pass as they
+                are.
         """
-        read = getattr(model, "model_validate_json", model)
-        return self._read(lambda: read(self.body))
+        parse_body = getattr(model, "model_validate_json", model)
+        return self._parsed(lambda: parse_body(self.body))
 
     def _raw(self) -> str | bytes:
         if isinstance(self._body, MessageDeserializationError):
             raise self._body
         return self._body
 
-    def _read(self, read: Callable[[], T]) -> T:
+    def _parsed(self, parse: Callable[[], T]) -> T:
         try:
-            return read()
+            return parse()
         except (ValueError, TypeError, KeyError) as error:
             raise unreadable(self.id, error) from error
 
 
 def unreadable(message_id: str, error: Exception) -> MessageDeserializationError:
-    """The error that tells why a message cannot be read; it does not quote the body, which may be secret."""
+    """Return the error that says why a message cannot be read; it does not quote the body, which may be secret."""
     return MessageDeserializationError(f"message '{message_id}' cannot be read: {type(error).__name__}")

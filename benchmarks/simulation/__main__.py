@@ -21,7 +21,7 @@ FEWEST_BY_INSTANCE = 10
 
 
 def cells(fails_every: int, messages: int, numbers: Sequence[int]) -> list[Cell]:
-    """The cells of one table, for these numbers of instances; no fewer messages than fill a batch for each instance."""
+    """Return the cells of one table, for these numbers of instances, with enough messages to fill a batch for each instance."""
     return [
         Cell(subject, max(messages, FEWEST_BY_INSTANCE * instances), fails_every, instances)
         for subject in SUBJECTS
@@ -36,7 +36,7 @@ def quietly(cell: Cell) -> Result:
 
 
 def duration(cell: Cell) -> int:
-    """Which cell takes longer, roughly: those begin first, so that both processes end at about the same time."""
+    """Estimate how long a cell takes: the longest begin first, so that both processes end at about the same time."""
     attempts = cell.messages + cell.messages // cell.fails_every * 24
     return attempts * (10 if cell.subject == "recoverable" and cell.instances > 1 else 1)
 
@@ -57,16 +57,16 @@ def main() -> None:
     with Pool(PROCESSES, maxtasksperchild=1) as pool:
         results = {result.cell: result for result in pool.imap_unordered(quietly, work)}
     for title, each in tables.items():
-        tell(f"\n{title}: {', '.join(sorted({f'{cell.messages:,}' for cell in each}))} messages\n")
-        tell(table([results[cell] for cell in each]))
-    tell(f"\nlog of a message that fails, {logged.MESSAGES} messages on one instance\n")
-    tell(log_table({subject: logged.logged(subject) for subject in logged.SUBJECTS}))
-    tell(f"\n{perf_counter() - began:.0f} s; the longest cells:")
+        print_now(f"\n{title}: {', '.join(sorted({f'{cell.messages:,}' for cell in each}))} messages\n")
+        print_now(table([results[cell] for cell in each]))
+    print_now(f"\nlog of a message that fails, {logged.MESSAGES} messages on one instance\n")
+    print_now(log_table({subject: logged.logged(subject) for subject in logged.SUBJECTS}))
+    print_now(f"\n{perf_counter() - began:.0f} s; the longest cells:")
     for result in sorted(results.values(), key=lambda result: result.took, reverse=True)[:5]:
-        tell(f"{result.took:6.0f} s  {result.cell}")
+        print_now(f"{result.took:6.0f} s  {result.cell}")
 
 
-def tell(text: str) -> None:
+def print_now(text: str) -> None:
     """Print at once."""
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()

@@ -23,7 +23,7 @@ PLENTY = 10**9
 
 
 class Cell(NamedTuple):
-    """What is simulated.
+    """The settings of one simulation.
 
     Args:
         subject: a name of `SUBJECTS`.
@@ -39,7 +39,7 @@ class Cell(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """How often messages were tried: least, mean, most."""
+    """The numbers of attempts of messages: least, mean, most."""
 
     least: int
     mean: float
@@ -48,7 +48,7 @@ class Spread(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What was measured.
+    """The figures of one simulation.
 
     Args:
         cell: what was simulated.
@@ -96,7 +96,7 @@ def simulate(cell: Cell) -> Result:
 
 
 def make_queues(world: SqsWorld, subject: Subject) -> None:
-    """The queue and its dead-letter queue."""
+    """Create the queue and its dead-letter queue."""
     world.create_queue(
         QUEUE,
         visibility_timeout=VISIBILITY_TIMEOUT,
@@ -106,7 +106,7 @@ def make_queues(world: SqsWorld, subject: Subject) -> None:
 
 
 def connect(world: SqsWorld, meter: Meter, subject: Subject, work: Work, instances: int) -> None:
-    """The event source mapping from the queue to the subject's function."""
+    """Connect the queue to the subject's function by an event source mapping."""
     world.serve(
         QUEUE,
         meter.over(subject.handler(work, meter.client())),
@@ -119,7 +119,7 @@ def connect(world: SqsWorld, meter: Meter, subject: Subject, work: Work, instanc
 
 
 def measured(cell: Cell, world: SqsWorld, work: Work, meter: Meter, until_done: timedelta, took: float) -> Result:
-    """What there is to tell in the end."""
+    """Return the result at the end."""
     aside = [number_of(message.body) for message in world.queue(ERROR_QUEUE)]
     failing = [work.attempts[number] for number in range(cell.messages) if work.fails(number)]
     good = [work.attempts[number] for number in range(cell.messages) if not work.fails(number)]
@@ -140,6 +140,6 @@ def measured(cell: Cell, world: SqsWorld, work: Work, meter: Meter, until_done: 
 
 
 def spread(counts: Iterable[int]) -> Spread:
-    """Least, mean and most."""
+    """Return the least, the mean and the most."""
     found = sorted(counts)
     return Spread(found[0], sum(found) / len(found), found[-1])

@@ -12,7 +12,7 @@ ATTEMPTS = 6
 
 
 def in_memory(work: Work, client: Any) -> Handler:
-    """Each instance gives a message up when it has itself seen it fail six times."""
+    """Return a handler; each instance gives a message up when the message has failed six times there."""
     seen: Counter[tuple[str, str]] = Counter()  # by instance and message, for all instances share this process
 
     def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:

@@ -28,7 +28,7 @@ class Bytes(logging.Handler):
 
 
 def logged(subject: str) -> float:
-    """Bytes for each of a few messages that all fail; a traceback that Lambda's runtime writes of a failed invocation is among them."""
+    """Return the bytes for each of a few messages that all fail, with the traceback that Lambda's runtime writes of a failed invocation."""
     with counting() as handler:
         simulate(Cell(subject, MESSAGES, 1, 1))
     return handler.bytes / MESSAGES
@@ -36,7 +36,7 @@ def logged(subject: str) -> float:
 
 @contextmanager
 def counting() -> Iterator[Bytes]:
-    """A handler at the root of the loggers."""
+    """Attach a handler to the root logger, and detach it at the end."""
     handler = Bytes()
     logging.getLogger().addHandler(handler)
     try:

@@ -12,7 +12,7 @@ from typing import Any
 
 from recoverable.environment import Environment, current_environment
 from recoverable_local.testing import SqsWorld
-from recoverable_local.testing.engine.points import Point
+from recoverable_local.testing.engine.fault_plan import FaultPoint
 from simulation.prices import chunks
 
 CALL_TIME = 0.01
@@ -52,11 +52,11 @@ class Meter:
         world.ask_at_each_point(self._settled)
 
     def client(self) -> Any:
-        """The world's SQS client, metered."""
+        """Return the world's SQS client, with its calls counted."""
         return MeteredClient(self._world.client, self._called)
 
     def over(self, handler: Handler) -> Handler:
-        """The handler, metered; an endpoint in it gets the metered client."""
+        """Wrap a handler so that its runs are counted; an endpoint in it gets the counting client."""
 
         @wraps(handler)
         def metered(event: dict[str, Any], context: Any) -> Any:
@@ -75,7 +75,7 @@ class Meter:
         return metered
 
     def take(self, seconds: float) -> None:
-        """The invocation that is at work takes so much time."""
+        """Let the invocation that is at work take so much time."""
         current_debt.get().seconds += seconds
 
     def _pay(self) -> None:
@@ -102,17 +102,17 @@ class Meter:
         self.calls[operation] += 1
         self.requests += chunks(json.dumps(request))
 
-    def _settled(self, point: Point) -> None:
+    def _settled(self, point: FaultPoint) -> None:
         if (point.when, point.what) == ("before", "settle"):
             self.requests += ceil(len(point.message_ids) / BATCH)
 
 
 class MeteredClient:
-    """An SQS client that tells of each call before it makes it.
+    """An SQS client that reports each call before it makes it.
 
     Args:
         client: makes the calls.
-        called: told the operation and the request.
+        called: gets the operation and the request.
     """
 
     def __init__(self, client: Any, called: Callable[[str, dict[str, Any]], None]) -> None:

@@ -16,7 +16,7 @@ IMMEDIATE, DELAYED, INCREASE = 5, 3, 10
 
 
 def nservicebus(work: Work, client: Any) -> Handler:
-    """All records of a batch at once; immediate retries in a loop; a copy for what comes later; each record deleted by itself."""
+    """Return a handler that takes all records of a batch at once, retries in a loop, sends a copy for a delayed retry, and deletes each record by itself."""
     host = Host(work, client)
 
     async def together(records: list[dict[str, Any]]) -> None:

@@ -25,20 +25,20 @@ MEMORY = 256 / 1024
 
 
 def chunks(payload: Sized) -> int:
-    """The requests that SQS bills for one with this payload."""
+    """Return the requests that SQS bills for one with this payload."""
     return max(ceil(len(payload) / SQS_CHUNK), 1)
 
 
 def sqs_dollars(requests: float) -> float:
-    """What so many billed requests cost."""
+    """Return what so many billed requests cost."""
     return requests * SQS_REQUEST
 
 
 def lambda_dollars(invocations: float, seconds: float) -> float:
-    """What so many invocations, so many seconds long in all, cost."""
+    """Return what so many invocations, so many seconds long in all, cost."""
     return invocations * LAMBDA_REQUEST + seconds * MEMORY * LAMBDA_GB_SECOND
 
 
 def log_dollars(size: float) -> float:
-    """What so many bytes of log cost."""
+    """Return what so many bytes of log cost."""
     return size / 1_000_000_000 * LOG_GB

@@ -15,17 +15,17 @@ QUEUE, ERROR_QUEUE = "orders", "orders-error"
 
 
 def recoverable(work: Work, _client: Any) -> Handler:
-    """Our endpoint with its defaults: six attempts, and six more after 10, 20 and 30 seconds each."""
+    """Return our endpoint with its defaults: six attempts, and six more after 10, 20 and 30 seconds each."""
     return endpoint(work, Recoverability(failed=Failed(error_queue=ERROR_QUEUE)))
 
 
 def five_attempts(work: Work, _client: Any) -> Handler:
-    """Our endpoint with as many attempts as a redrive policy of five receives gives."""
+    """Return our endpoint with as many attempts as a redrive policy of five receives gives."""
     return endpoint(work, Recoverability(Immediate(0), Delayed(4), Failed(error_queue=ERROR_QUEUE)))
 
 
 def endpoint(work: Work, recoverability: Recoverability) -> SqsEndpoint:
-    """Our endpoint."""
+    """Return our endpoint."""
 
     def place_order(message: Message) -> None:
         work.do(message.text)
@@ -34,7 +34,7 @@ def endpoint(work: Work, recoverability: Recoverability) -> SqsEndpoint:
 
 
 def redrive(work: Work, _client: Any) -> Handler:
-    """A loop whose exception fails the batch; the rest is the queue's redrive policy."""
+    """Return a handler that is a loop; an exception fails the batch, and the rest is the queue's redrive policy."""
 
     def handler(event: dict[str, Any], _context: Any) -> None:
         for record in event["Records"]:
@@ -44,7 +44,7 @@ def redrive(work: Work, _client: Any) -> Handler:
 
 
 def powertools(work: Work, _client: Any) -> Handler:
-    """Powertools' batch processor, as its documentation has it; the rest is the queue's redrive policy."""
+    """Return Powertools' batch processor, as its documentation has it; the rest is the queue's redrive policy."""
     from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
     from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 

@@ -14,22 +14,22 @@ Column = tuple[str, Callable[[Result], str]]
 
 
 def each(result: Result, total: float) -> float:
-    """A total by message."""
+    """Return a total by message."""
     return total / result.cell.messages
 
 
 def sqs_million(result: Result) -> float:
-    """Dollars of SQS for a million messages."""
+    """Return the dollars for SQS for a million messages."""
     return sqs_dollars(each(result, result.requests)) * MILLION
 
 
 def lambda_million(result: Result) -> float:
-    """Dollars of Lambda for a million messages."""
+    """Return the dollars for Lambda for a million messages."""
     return lambda_dollars(each(result, result.invocations), each(result, result.lambda_seconds)) * MILLION
 
 
-def told(spread: Spread | None) -> str:
-    """How often, in as few words as it takes."""
+def describe_spread(spread: Spread | None) -> str:
+    """Return a spread in as few words as possible."""
     if spread is None:
         return "–"
     if spread.least == spread.most:
@@ -38,7 +38,7 @@ def told(spread: Spread | None) -> str:
 
 
 def clock(time: timedelta) -> str:
-    """Hours, minutes and seconds."""
+    """Return a duration as hours, minutes and seconds."""
     return str(timedelta(seconds=round(time.total_seconds())))
 
 
@@ -46,10 +46,10 @@ ALWAYS: tuple[Column, ...] = (
     ("subject", lambda r: r.cell.subject),
     ("instances", lambda r: f"{r.cell.instances:,}"),
     ("at once", lambda r: f"{r.most_at_once:,}"),
-    ("attempts", lambda r: told(r.failing)),
+    ("attempts", lambda r: describe_spread(r.failing)),
 )
 GOOD: tuple[Column, ...] = (
-    ("of a good one", lambda r: told(r.good)),
+    ("of a good one", lambda r: describe_spread(r.good)),
     ("good given up", lambda r: f"{r.good_set_aside:,}"),
 )
 COST: tuple[Column, ...] = (
@@ -64,7 +64,7 @@ COST: tuple[Column, ...] = (
 
 
 def table(results: Sequence[Result]) -> str:
-    """The results, a row each."""
+    """Return the results, a row each."""
     has_good = any(result.good for result in results)
     columns = (*ALWAYS, *(GOOD if has_good else ()), *COST)
     rows = [[cell_of(result) for _, cell_of in columns] for result in results]
@@ -72,11 +72,11 @@ def table(results: Sequence[Result]) -> str:
 
 
 def log_table(sizes: Mapping[str, float]) -> str:
-    """The bytes that a failed message logs, by subject."""
+    """Return the bytes that a failed message logs, by subject."""
     rows = [[subject, f"{size:,.0f}", f"{log_dollars(size) * MILLION:.2f}"] for subject, size in sizes.items()]
     return "\n".join(map(line, [["subject", "bytes", "log $"], ["---"] * 3, *rows]))
 
 
 def line(cells: Sequence[str]) -> str:
-    """One line of a table."""
+    """Return one line of a table."""
     return f"| {' | '.join(cells)} |"

@@ -18,12 +18,12 @@ class CardDeclined(Exception):
 
 
 def body_of(number: int) -> str:
-    """The message of that number."""
+    """Return the message of that number."""
     return json.dumps({"id": number, "note": PADDING})
 
 
 def number_of(body: str) -> int:
-    """The number of a message."""
+    """Return the number of a message."""
     number: int = json.loads(body)["id"]
     return number
 
@@ -33,7 +33,7 @@ class Work:
 
     Args:
         fails_every: 100 lets one in a hundred fail, 1 all.
-        take: told the seconds that an attempt takes.
+        take: called with the seconds that an attempt takes.
     """
 
     def __init__(self, fails_every: int, take: Callable[[float], None]) -> None:
@@ -41,11 +41,11 @@ class Work:
         self._fails_every, self._take = fails_every, take
 
     def fails(self, number: int) -> bool:
-        """Whether that message fails."""
+        """True if the message of that number fails."""
         return number % self._fails_every == 0
 
     def do(self, body: str) -> None:
-        """One attempt.
+        """Make one attempt.
 
         Raises:
             CardDeclined: the message is one that fails.
@@ -54,7 +54,7 @@ class Work:
         self.attempt(body)
 
     def attempt(self, body: str) -> None:
-        """One attempt, for those who let the time pass themselves.
+        """Make one attempt, for those who let the time pass themselves.
 
         Raises:
             CardDeclined: the message is one that fails.

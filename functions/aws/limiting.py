@@ -1,4 +1,4 @@
-"""How the orders function limits its rate while everything fails; `orders.py` imports it where the environment asks for that."""
+"""Set the rate limit of the orders function; `orders.py` imports this only where the environment asks for a rate limit."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ import os
 from recoverable import RateLimit
 from recoverable.aws.pause.circuit_store import DynamoDbCircuit
 from recoverable.aws.pause.trigger import PauseTrigger
-from shop import is_the_banks
+from shop import is_bank_failure
 
 
-def limited_after(failures: int) -> RateLimit:
-    """One message at a time after so many failures in a row, over all instances; the trigger is paused meanwhile if PAUSE_TRIGGER says so.
+def rate_limit_after(failures: int) -> RateLimit:
+    """Return a rate limit: one message at a time, over all instances. If PAUSE_TRIGGER is "true", the trigger is paused meanwhile.
 
     Args:
         failures: how many attempts in a row must fail.
     """
     circuit = DynamoDbCircuit(os.environ["CIRCUIT_TABLE"], "orders")
     if os.environ.get("PAUSE_TRIGGER") != "true":
-        return RateLimit(failures, counts=is_the_banks, store=circuit)
-    pause = PauseTrigger(circuit, queue_arn=os.environ["ORDERS_QUEUE_ARN"], function=function_name())
-    return RateLimit(failures, counts=is_the_banks, store=circuit, on_started=pause.start, on_ended=pause.stop)
+        return RateLimit(failures, counts=is_bank_failure, store=circuit)
+    pause = PauseTrigger(circuit, queue_arn=os.environ["ORDERS_QUEUE_ARN"], function=paused_function_name())
+    return RateLimit(failures, counts=is_bank_failure, store=circuit, on_started=pause.start, on_ended=pause.stop)
 
 
-def function_name() -> str:
-    """The function whose trigger is paused: this one, unless it is the probe."""
+def paused_function_name() -> str:
+    """Return the name of the function whose trigger is paused: this one, unless this is the probe."""
     return os.environ.get("ORDERS_FUNCTION") or os.environ["AWS_LAMBDA_FUNCTION_NAME"]

@@ -1,4 +1,4 @@
-"""The Lambda function that reads the orders queue."""
+"""Read the orders queue on Lambda."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 def rate_limit() -> RateLimit | None:
-    """The rate limit that the environment asks for; without one nothing of it is imported."""
+    """Return the rate limit that the environment asks for. Without one, nothing of it is imported."""
     failures = int(os.environ.get("RATE_LIMIT_AFTER", "0"))
     if not failures:
         return None
-    from limiting import limited_after  # noqa: PLC0415
+    from limiting import rate_limit_after  # noqa: PLC0415
 
-    return limited_after(failures)
+    return rate_limit_after(failures)
 
 
 def timeouts() -> Timeouts | None:
-    """Where delays are stored that are too long for SQS, if the environment names a table; without one they hop."""
+    """Return the store for delays that are too long for SQS, if the environment names a table. Without one, such delays hop."""
     table = os.environ.get("TIMEOUTS_TABLE")
     if not table:
         return None

@@ -1,4 +1,4 @@
-"""The Lambda function that looks each minute whether a paused orders queue can be read again."""
+"""Check each minute if a paused orders queue can be read again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ QUEUE_ARN = os.environ["ORDERS_QUEUE_ARN"]
 handler = Probe(
     orders.handler,
     PauseTrigger(
-        DynamoDbCircuit(os.environ["CIRCUIT_TABLE"], "orders", patience=timedelta(seconds=2)),
+        DynamoDbCircuit(os.environ["CIRCUIT_TABLE"], "orders", timeout=timedelta(seconds=2)),
         queue_arn=QUEUE_ARN,
         function=os.environ["ORDERS_FUNCTION"],
     ),

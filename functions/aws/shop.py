@@ -1,4 +1,4 @@
-"""The shop's own code: what happens to an order. It knows messages, and nothing of clouds, queues or retries."""
+"""Place orders: the shop's own code, which knows messages, and nothing of clouds, queues or retries."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ log = logging.getLogger("shop")
 
 
 class CardDeclined(Exception):
-    """The bank said no; asking again will not help."""
+    """Raised when the bank said no; asking again will not help."""
 
 
 class BankUnreachable(Exception):
-    """The bank did not answer; asking again may help."""
+    """Raised when the bank did not answer; asking again may help."""
 
 
-def is_the_banks(error: BaseException) -> bool:
-    """Whether a failure says something about the bank, and so about the orders that come next: that a card is declined does not."""
+def is_bank_failure(error: BaseException) -> bool:
+    """True if a failure concerns the bank, and so the next orders too; a declined card concerns its own order only."""
     return not isinstance(error, CardDeclined)
 
 
@@ -31,7 +31,7 @@ def place_order(message: Message) -> None:
 
 
 def charge(card: str, *, attempt: int, round_: int) -> None:
-    """A pretended bank: as with the test cards of real ones, the card decides what it answers."""
+    """Pretend to be a bank: as with the test cards of real banks, the card decides the answer."""
     match card:
         case "declined":
             raise CardDeclined("do not honour")

@@ -1,4 +1,4 @@
-"""The Lambda function that a schedule calls each minute: it dispatches the timeouts that fall due."""
+"""Dispatch the timeouts that are due; a schedule calls this function each minute."""
 
 from __future__ import annotations
 

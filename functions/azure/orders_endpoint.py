@@ -1,4 +1,4 @@
-"""What reads the orders queue on Service Bus."""
+"""Read the orders queue on Service Bus."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING
 
 from recoverable import Delayed, Failed, Immediate, Recoverability
 from recoverable.azure import ServiceBusEndpoint
-from shop import CardDeclined, is_the_banks, place_order
+from shop import CardDeclined, is_bank_failure, place_order
 
 if TYPE_CHECKING:
     from recoverable import RateLimit
 
 
 def rate_limit() -> RateLimit | None:
-    """One order at a time after as many failures in a row as the environment says, over all instances; without that nothing of it is imported."""
+    """Return the rate limit that the environment asks for: one order at a time, over all instances. Without one, nothing of it is imported."""
     failures = int(os.environ.get("RATE_LIMIT_AFTER", "0"))
     if not failures:
         return None
     from recoverable import RateLimit  # noqa: PLC0415
     from recoverable.azure.circuit_store import TableCircuit  # noqa: PLC0415
 
-    return RateLimit(failures, counts=is_the_banks, store=TableCircuit("circuits", "orders"))
+    return RateLimit(failures, counts=is_bank_failure, store=TableCircuit("circuits", "orders"))
 
 
 orders = ServiceBusEndpoint(

@@ -30,7 +30,7 @@ def invocation(
     handler_timeout: timedelta | None = None,
     deadline: Deadline | None = None,
 ) -> Invocation:
-    """An invocation at the builders' time.
+    """Return an invocation at the builders' time.
 
     Args:
         settings: the ladder; the builders' by default.
@@ -85,7 +85,7 @@ class Rung(Deadline):
 
 
 class Handler:
-    """A plain handler that notes the ids of its messages, and raises what it was told to.
+    """A plain handler that notes the ids of its messages, and raises what the test sets.
 
     Args:
         error: what it raises.
@@ -102,7 +102,7 @@ class Handler:
 
 
 def logged(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
-    """What was logged about failures, by logger and exception."""
+    """Return what was logged about failures, by logger and exception."""
     return [
         (record.name.removeprefix("recoverable."), repr(record.exc_info[1]))
         for record in caplog.records

@@ -1,4 +1,4 @@
-"""The real alarm: it stops a handler in time, leaves others alone, and gives the signal back."""
+"""The deadline with a real timer: it stops a handler in time, leaves others alone, and restores the signal handler of before."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from recoverable.attempts.deadline import AGAIN, Deadline
 from recoverable.errors import TimeUp
 from recoverable.recovery.settlement import Redeliver
 
-SOON, PATIENCE = 0.1, 60.0
+SOON, TIMEOUT = 0.1, 60.0
 
 
 def busy_until(deadline: float) -> None:
-    """Runs Python code until then, at the latest."""
+    """Run Python code until then, at the latest."""
     while time.monotonic() < deadline:
         pass
 
 
 def forever(_: object = None) -> NoReturn:
-    """Works on and on, swallowing every `Exception`; ends by itself only to fail the test."""
-    deadline = time.monotonic() + PATIENCE
+    """Work on and on, swallowing every `Exception`; end only to fail the test."""
+    deadline = time.monotonic() + TIMEOUT
     while time.monotonic() < deadline:
         with suppress(Exception):
             busy_until(deadline)
@@ -40,8 +40,8 @@ def forever(_: object = None) -> NoReturn:
 
 @pytest.mark.parametrize("given", [SOON, 0.0, -1.0])
 def test_a_handler_is_stopped_even_when_it_swallows_every_exception(given: float) -> None:
-    with Deadline() as alarm, pytest.raises(TimeUp):
-        alarm.call(given, forever, None)
+    with Deadline() as deadline, pytest.raises(TimeUp):
+        deadline.call(given, forever, None)
 
 
 def test_a_handler_that_waits_for_its_threads_when_it_is_stopped_is_stopped_again() -> None:
@@ -49,11 +49,11 @@ def test_a_handler_that_waits_for_its_threads_when_it_is_stopped_is_stopped_agai
 
     def handle(_: object) -> None:
         with ThreadPoolExecutor() as pool:  # whose end is to wait for what it runs
-            pool.submit(lambda: waits.append(stopped.wait(PATIENCE / 3))).result()
+            pool.submit(lambda: waits.append(stopped.wait(TIMEOUT / 3))).result()
 
     try:
-        with Deadline() as alarm, pytest.raises(TimeUp):
-            alarm.call(SOON, handle, None)
+        with Deadline() as deadline, pytest.raises(TimeUp):
+            deadline.call(SOON, handle, None)
         assert waits == []
     finally:
         stopped.set()
@@ -64,47 +64,47 @@ def test_a_handler_whose_event_loop_swallows_what_a_callback_raises_is_stopped_a
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(lambda _loop, _context: None)
         loop.call_soon(busy_until, time.monotonic() + 3 * SOON)
-        await asyncio.sleep(PATIENCE)
+        await asyncio.sleep(TIMEOUT)
 
-    with Deadline() as alarm, pytest.raises(TimeUp):
-        alarm.call(SOON, lambda _: asyncio.run(work()), None)
+    with Deadline() as deadline, pytest.raises(TimeUp):
+        deadline.call(SOON, lambda _: asyncio.run(work()), None)
 
 
 def test_once_it_has_ended_a_stopped_handler_is_stopped_no_more() -> None:
-    with Deadline() as alarm:
+    with Deadline() as deadline:
         with pytest.raises(TimeUp):
-            alarm.call(SOON, forever, None)
+            deadline.call(SOON, forever, None)
         busy_until(time.monotonic() + AGAIN + SOON)
 
 
 def test_a_handler_in_time_gives_its_result() -> None:
-    with Deadline() as alarm:
-        assert alarm.call(PATIENCE, str.upper, "done") == "DONE"
+    with Deadline() as deadline:
+        assert deadline.call(TIMEOUT, str.upper, "done") == "DONE"
 
 
 def test_what_a_handler_raises_passes() -> None:
     def failing(_: object) -> None:
         raise Boom
 
-    with Deadline() as alarm, pytest.raises(Boom):
-        alarm.call(PATIENCE, failing, None)
+    with Deadline() as deadline, pytest.raises(Boom):
+        deadline.call(TIMEOUT, failing, None)
 
 
-def test_after_the_handler_the_alarm_rings_unheard() -> None:
-    with Deadline() as alarm:
-        alarm.call(SOON, lambda _: None, None)
+def test_after_the_handler_the_timer_s_signal_is_ignored() -> None:
+    with Deadline() as deadline:
+        deadline.call(SOON, lambda _: None, None)
         busy_until(time.monotonic() + 3 * SOON)
 
         assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
 
 
 def test_each_handler_gets_its_own_time() -> None:
-    with Deadline() as alarm:
-        alarm.call(SOON, lambda _: None, None)
-        alarm.call(PATIENCE, lambda _: busy_until(time.monotonic() + 3 * SOON), None)
+    with Deadline() as deadline:
+        deadline.call(SOON, lambda _: None, None)
+        deadline.call(TIMEOUT, lambda _: busy_until(time.monotonic() + 3 * SOON), None)
 
         with pytest.raises(TimeUp):
-            alarm.call(SOON, forever, None)
+            deadline.call(SOON, forever, None)
 
 
 def test_a_signal_that_comes_early_stops_nobody() -> None:
@@ -112,8 +112,8 @@ def test_a_signal_that_comes_early_stops_nobody() -> None:
         signal.raise_signal(signal.SIGALRM)
         return "done"
 
-    with Deadline() as alarm:
-        assert alarm.call(PATIENCE, handle, None) == "done"
+    with Deadline() as deadline:
+        assert deadline.call(TIMEOUT, handle, None) == "done"
 
 
 def test_after_an_early_ring_the_handler_is_still_stopped_in_its_own_time() -> None:
@@ -121,48 +121,48 @@ def test_after_an_early_ring_the_handler_is_still_stopped_in_its_own_time() -> N
         signal.setitimer(signal.ITIMER_REAL, SOON / 10)  # as a timer of the handler before would ring
         forever()
 
-    with Deadline() as alarm, pytest.raises(TimeUp):
-        alarm.call(3 * SOON, handle, None)
+    with Deadline() as deadline, pytest.raises(TimeUp):
+        deadline.call(3 * SOON, handle, None)
 
 
 @pytest.fixture
 def ours() -> Iterator[list[int]]:
-    """A signal handler and a timer that were there before, as of a test's own time limit; notes each ring."""
+    """Install a signal handler and a timer, as a test's own time limit does, and yield a list with an entry for each time that the timer rang."""
     rung: list[int] = []
-    before, timer = signal.signal(signal.SIGALRM, lambda number, _: rung.append(number)), PATIENCE
-    left, _ = signal.setitimer(signal.ITIMER_REAL, timer)
+    before, timer = signal.signal(signal.SIGALRM, lambda number, _: rung.append(number)), TIMEOUT
+    remaining, _ = signal.setitimer(signal.ITIMER_REAL, timer)
     yield rung
     signal.signal(signal.SIGALRM, before)
-    signal.setitimer(signal.ITIMER_REAL, left)
+    signal.setitimer(signal.ITIMER_REAL, remaining)
 
 
 @pytest.mark.parametrize("fails", [True, False], ids=["after a failure", "after a success"])
-def test_the_signal_and_its_timer_go_back_to_whoever_had_them(ours: list[int], fails: bool) -> None:  # noqa: FBT001  # the table's column
+def test_the_signal_handler_and_the_timer_of_before_are_restored(ours: list[int], fails: bool) -> None:  # noqa: FBT001  # the table's column
     before = signal.getsignal(signal.SIGALRM)
 
-    with suppress(Boom), Deadline() as alarm:
-        alarm.call(2 * PATIENCE, lambda _: None, None)
+    with suppress(Boom), Deadline() as deadline:
+        deadline.call(2 * TIMEOUT, lambda _: None, None)
         if fails:
             raise Boom
 
     assert signal.getsignal(signal.SIGALRM) == before
-    assert 0 < signal.getitimer(signal.ITIMER_REAL)[0] <= PATIENCE
+    assert 0 < signal.getitimer(signal.ITIMER_REAL)[0] <= TIMEOUT
 
 
 def test_a_timer_that_should_have_rung_meanwhile_rings_afterwards(ours: list[int]) -> None:
     signal.setitimer(signal.ITIMER_REAL, SOON)
-    with Deadline() as alarm:
-        alarm.call(PATIENCE, lambda _: busy_until(time.monotonic() + 3 * SOON), None)
+    with Deadline() as deadline:
+        deadline.call(TIMEOUT, lambda _: busy_until(time.monotonic() + 3 * SOON), None)
         assert ours == []
 
-    deadline = time.monotonic() + PATIENCE
-    while not ours and time.monotonic() < deadline:
+    end = time.monotonic() + TIMEOUT
+    while not ours and time.monotonic() < end:
         pass
 
     assert ours == [signal.SIGALRM]
 
 
-def test_without_a_time_limit_signal_and_timer_are_left_alone(ours: list[int]) -> None:
+def test_without_a_time_limit_signal_and_timer_are_not_changed(ours: list[int]) -> None:
     before = signal.getsignal(signal.SIGALRM)
 
     with Deadline():
@@ -172,11 +172,11 @@ def test_without_a_time_limit_signal_and_timer_are_left_alone(ours: list[int]) -
 def test_a_handler_that_runs_an_invocation_of_its_own_is_still_stopped() -> None:
     def handle(_: object) -> NoReturn:
         with Deadline() as inner:
-            inner.call(PATIENCE, lambda _: None, None)
+            inner.call(TIMEOUT, lambda _: None, None)
         forever()
 
-    with Deadline() as alarm, pytest.raises(TimeUp):
-        alarm.call(SOON, handle, None)
+    with Deadline() as deadline, pytest.raises(TimeUp):
+        deadline.call(SOON, handle, None)
 
 
 def test_so_is_one_whose_own_invocation_has_no_limit() -> None:
@@ -184,21 +184,21 @@ def test_so_is_one_whose_own_invocation_has_no_limit() -> None:
         with Deadline():
             forever()
 
-    with Deadline() as alarm, pytest.raises(TimeUp):
-        alarm.call(SOON, handle, None)
+    with Deadline() as deadline, pytest.raises(TimeUp):
+        deadline.call(SOON, handle, None)
 
 
 def test_off_the_main_thread_a_handler_runs_to_its_end() -> None:
     results: list[str] = []
 
     def handle() -> None:
-        with Deadline() as alarm:
-            alarm.call(SOON, lambda _: busy_until(time.monotonic() + 3 * SOON), None)
-            results.append(alarm.call(SOON, str.upper, "done"))
+        with Deadline() as deadline:
+            deadline.call(SOON, lambda _: busy_until(time.monotonic() + 3 * SOON), None)
+            results.append(deadline.call(SOON, str.upper, "done"))
 
     thread = threading.Thread(target=handle)
     thread.start()
-    thread.join(PATIENCE)
+    thread.join(TIMEOUT)
 
     assert results == ["DONE"]
 
@@ -208,8 +208,8 @@ def test_an_attempt_is_stopped_where_it_stands(caplog: pytest.LogCaptureFixture)
         forever()
 
     caplog.set_level("INFO", logger="recoverable")
-    with Deadline() as alarm:
-        settlement = attempt(place_order, delivery(), invocation(left=SOON, deadline=alarm))
+    with Deadline() as deadline:
+        settlement = attempt(place_order, delivery(), invocation(left=SOON, deadline=deadline))
 
     assert settlement == Redeliver(seconds(0))
     assert "HandlerTimeout: stopped after 0.1 seconds" in caplog.text

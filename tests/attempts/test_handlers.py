@@ -10,41 +10,41 @@ from unittest.mock import AsyncMock, Mock
 import pytest
 
 from recoverable.attempts.handlers import is_coroutine_handler
-from recoverable.checks import name_of
+from recoverable.limits import name_of
 
 
 def plain(message: object) -> None:
-    """A plain handler."""
+    """Take a message, as a plain handler."""
 
 
 async def coroutine(message: object) -> None:
-    """A coroutine handler."""
+    """Take a message, as a coroutine handler."""
 
 
 def generator(message: object) -> Iterator[None]:
-    """Calling it runs nothing."""
+    """Take a message, as a generator: calling it runs nothing."""
     yield
 
 
 async def async_generator(message: object) -> AsyncIterator[None]:
-    """Calling it runs nothing."""
+    """Take a message, as a generator: calling it runs nothing."""
     yield
 
 
 def of_lambda(event: object, context: object) -> None:
-    """What Lambda calls, and no endpoint does."""
+    """Take an event and a context, as Lambda calls it and no endpoint does."""
 
 
 def of_nothing() -> None:
-    """It has no place for a message."""
+    """Take no message."""
 
 
 def with_default(message: object, bank: str = "first") -> None:
-    """One of its arguments need not be given."""
+    """Take a message, and something with a default."""
 
 
 def decorated(*arguments: object, **named: object) -> None:
-    """What many decorators give."""
+    """Take anything, as what many decorators return."""
 
 
 class Plain:
@@ -57,7 +57,7 @@ class Plain:
         """Handle."""
 
     def of_nothing(self) -> None:
-        """It has no place for a message."""
+        """Take no message."""
 
     async def asynchronous(self, message: object) -> None:
         """Handle."""
@@ -122,7 +122,7 @@ HANDLERS: dict[str, tuple[Any, bool]] = {
 
 
 @pytest.mark.parametrize(("handler", "is_coroutine"), HANDLERS.values(), ids=HANDLERS)
-def test_a_handler_that_gives_a_coroutine_is_known(handler: Any, is_coroutine: bool) -> None:  # noqa: FBT001  # the table's column
+def test_a_handler_that_returns_a_coroutine_is_recognized(handler: Any, is_coroutine: bool) -> None:  # noqa: FBT001  # the table's column
     assert is_coroutine_handler(handler) == is_coroutine
 
 

@@ -14,42 +14,42 @@ from recoverable import Message
 from recoverable.recovery.settlement import COMPLETE, Redeliver, Settlement
 
 AT_ONCE = Redeliver(seconds(0))
-SOON, PATIENCE = 0.01, 60.0
+SOON, TIMEOUT = 0.01, 60.0
 
 
 def generator(message: Message) -> Iterator[None]:
-    """Does nothing until somebody asks for its first value."""
+    """Do nothing until somebody asks for the first value."""
     yield
 
 
 async def asynchronous_generator(message: Message) -> AsyncIterator[None]:
-    """The same."""
+    """Do nothing until somebody asks for the first value, as a coroutine."""
     yield
 
 
 async def failing(message: Message) -> None:
-    """Fails once it is awaited."""
+    """Fail when awaited."""
     await asyncio.sleep(0)
     raise Boom
 
 
 async def coroutine(message: Message) -> Coroutine[Any, Any, None]:
-    """A wrapper that forgot to await."""
+    """Return a coroutine, as a wrapper does that forgot to await."""
     return failing(message)
 
 
 async def task(message: Message) -> Awaitable[None]:
-    """A wrapper that started the work, and did not wait."""
+    """Return a task, as a wrapper does that started the work and did not wait."""
     return asyncio.create_task(failing(message))
 
 
 def settled_plainly(function: Callable[[Message], Any]) -> Settlement:
-    """What becomes of a message of which a plain function gives to whoever called it what this one answers."""
+    """Return the settlement of a message whose handler is a plain function that returns this function's result."""
     return attempt(lambda message: function(message), delivery(), invocation(recoverability(1)))  # noqa: PLW0108  # a plain function
 
 
 def settled_in_a_coroutine(function: Callable[[Message], Any]) -> Settlement:
-    """The same for a coroutine function that does not await."""
+    """Return the settlement of a message whose handler is a coroutine function that returns this function's result without awaiting it."""
 
     async def handle(message: Message) -> Any:
         return function(message)
@@ -91,7 +91,7 @@ def test_any_other_answer_means_nothing(settled: Callable[[Any], Settlement], an
 
 def test_what_was_left_unawaited_has_no_more_time_than_its_handler(caplog: pytest.LogCaptureFixture) -> None:
     async def forgetful(message: Message) -> Coroutine[Any, Any, None]:
-        return asyncio.sleep(PATIENCE)
+        return asyncio.sleep(TIMEOUT)
 
     attempts(forgetful, [delivery()], invocation(recoverability(0), left=SOON), 1)
 

@@ -27,7 +27,7 @@ def test_its_message_stays_where_it_is_and_its_neighbours_are_settled() -> None:
     assert (first, second) == (Redeliver(None), COMPLETE)
 
 
-def test_after_deliveries_without_a_word_it_is_given_up_as_an_unreported_failure() -> None:
+def test_after_deliveries_without_a_recorded_outcome_it_is_given_up_as_an_unreported_failure() -> None:
     handler = Handler(Unspeakable())
 
     settlement = attempt(handler, delivery(deliveries=4, unreported=True), invocation(recoverability(0, 0)))
@@ -40,8 +40,8 @@ def test_the_log_says_so_and_shows_why(caplog: pytest.LogCaptureFixture) -> None
 
     (line,) = caplog.records
     assert line.getMessage() == (
-        "Message 'm-1' of 'orders' failed, and what becomes of it cannot be decided (ZeroDivisionError)."
-        " As a result, it stays where it is, and is delivered again."
+        "Deciding about a failure of message 'm-1' from 'orders' failed (ZeroDivisionError)."
+        " It stays on the queue and will be redelivered. Check the traceback of this log entry."
     )
     assert line.exc_info
     assert (line.name, line.exc_info[0]) == ("recoverable.policy", ZeroDivisionError)

@@ -1,4 +1,4 @@
-"""The local SQS, queues of unique names, and the faulty proxy, as fixtures."""
+"""The local SQS, queues of unique names, and a proxy that lets calls fail, as fixtures."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from uuid import uuid4
 
 import pytest
 
-from aws.faulty_proxy import FaultyProxy
 from aws.queues import Queue
 from aws.server import CREDENTIALS, REGION, client_at, moto_server
+from faulty_proxy import FaultyProxy
 from recoverable.aws.client import sqs_client
 
 NewQueue = Callable[..., Queue]
@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The endpoint's alarm needs SIGALRM, by which pytest-timeout would otherwise watch these tests."""
+    """Let pytest-timeout use a thread here, for the endpoint's deadline needs SIGALRM."""
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.timeout(120, method="thread"))
@@ -26,14 +26,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def moto() -> Iterator[str]:
-    """The URL of a local SQS."""
+    """Yield the URL of a local SQS."""
     with moto_server() as url:
         yield url
 
 
 @pytest.fixture
 def sqs(moto: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The URL of a local SQS, to which the endpoint's own clients go too."""
+    """Yield the URL of a local SQS, to which the endpoint's own clients go too."""
     for name, value in {**CREDENTIALS, "AWS_DEFAULT_REGION": REGION, "AWS_ENDPOINT_URL_SQS": moto}.items():
         monkeypatch.setenv(name, value)
     sqs_client.cache_clear()
@@ -43,7 +43,7 @@ def sqs(moto: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 @pytest.fixture
 def new_queue(sqs: str) -> NewQueue:
-    """Makes a queue whose name begins as asked; keywords are its attributes."""
+    """Return a function that makes a queue whose name begins as asked; keywords are its attributes."""
     client = client_at(sqs)
 
     def make(beginning: str = "orders", **settings: str) -> Queue:
@@ -55,19 +55,19 @@ def new_queue(sqs: str) -> NewQueue:
 
 @pytest.fixture
 def orders(new_queue: NewQueue) -> Queue:
-    """The queue that the endpoint reads."""
+    """Return the queue that the endpoint reads."""
     return new_queue("orders")
 
 
 @pytest.fixture
 def error(new_queue: NewQueue) -> Queue:
-    """The error queue."""
+    """Return the error queue."""
     return new_queue("error")
 
 
 @pytest.fixture
 def proxy(sqs: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[FaultyProxy]:
-    """A faulty proxy through which the endpoint's own clients go; tests and the mapping go past it."""
+    """Yield a proxy through which the endpoint's own clients go; tests and the mapping go past it."""
     with FaultyProxy(sqs) as proxy:
         monkeypatch.setenv("AWS_ENDPOINT_URL_SQS", proxy.url)
         yield proxy

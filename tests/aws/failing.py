@@ -1,4 +1,4 @@
-"""Two messages that fail, the faults that calls about them can meet, and what the log tells of it."""
+"""Two messages that fail, the faults that calls about them can meet, and what the log says of them."""
 
 from __future__ import annotations
 
@@ -7,27 +7,28 @@ from datetime import timedelta
 
 import pytest
 
-from aws.faulty_proxy import FailEntry, Fault, HangUp, Late, LoseAnswer, Refuse, SayNothing
 from aws.harness import Mapping, ladder, sqs_endpoint
 from aws.queues import Queue
+from faulty_proxy import EmptyAnswer, Fault, Late
 from recoverable import Message
+from recoverable_local.testing import AnswerLost, PartlyFailed, Refused, Unreachable
 
 SETTLE_WITHIN = timedelta(seconds=20)  # a call gets half of it, and half of that to answer
 A, B = "secret of A", "secret of B"
 
 NOTHING_DONE: list[Fault] = [
-    Refuse("RequestThrottled", 403),
-    Refuse("ExpiredToken", 403),
-    Refuse("AccessDenied", 403),
-    Refuse("ServiceUnavailable", 503),
-    Refuse("QueueDoesNotExist"),
-    HangUp(),
-    SayNothing(),
+    Refused("RequestThrottled", status=403),
+    Refused("ExpiredToken", status=403),
+    Refused("AccessDenied", status=403),
+    Refused("ServiceUnavailable", status=503),
+    Refused("QueueDoesNotExist"),
+    Unreachable(),
+    EmptyAnswer(),
 ]
 LATE = pytest.param(Late(), marks=pytest.mark.slow)
 nothing_done = pytest.mark.parametrize("fault", NOTHING_DONE, ids=str)
-all_done = pytest.mark.parametrize("fault", [LoseAnswer(), LATE], ids=str)
-any_fault = pytest.mark.parametrize("fault", [*NOTHING_DONE, LoseAnswer(), LATE, FailEntry(0)], ids=str)
+all_done = pytest.mark.parametrize("fault", [AnswerLost(), LATE], ids=str)
+any_fault = pytest.mark.parametrize("fault", [*NOTHING_DONE, AnswerLost(), LATE, PartlyFailed()], ids=str)
 
 
 class Handler:
@@ -42,18 +43,14 @@ class Handler:
 
 
 def mapping(orders: Queue, error: Queue, handler: Handler, *, immediate: int = 0) -> Mapping:
-    """Two messages waiting for an endpoint whose messages go to the error queue after the immediate retries."""
+    """Send two messages, and return the mapping of an endpoint that moves messages to the error queue after the immediate retries."""
     orders.send(A)
     orders.send(B)
     endpoint = sqs_endpoint(handler, ladder(error, immediate=immediate), settle_within=SETTLE_WITHIN)
     return Mapping(orders, endpoint)
 
 
-def bodies(queue: Queue) -> list[str]:
-    return sorted(message.body for message in queue.arrived())
-
-
-def told(caplog: pytest.LogCaptureFixture) -> list[str]:
-    """What the settlement's log says will happen."""
+def consequences(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """Return what happens to the messages, as the log of failed settlements says."""
     records = [record for record in caplog.records if record.name == "recoverable.settlement"]
-    return [record.getMessage().partition("As a result, ")[2] for record in records]
+    return [record.getMessage().partition("). ")[2] for record in records]

@@ -16,14 +16,14 @@ from recoverable.aws import SqsEndpoint
 PAUSE = 0.005
 """Seconds between two looks at a condition."""
 
-PATIENCE = 60.0
+TIMEOUT = 60.0
 """Seconds for what takes one or two on a machine of one's own."""
 
 AMPLE = 60.0
 """Seconds kept for settling, of which a call may take half, and a quarter for its answer: a machine that stands still is no broker that does."""
 
-PATIENT: dict[str, Any] = {"settle_within": timedelta(seconds=AMPLE)}
-"""The settings of front doors that keep as much."""
+AMPLE_TIME: dict[str, Any] = {"settle_within": timedelta(seconds=AMPLE)}
+"""The settings of endpoints that keep as much."""
 
 Endpoint = Callable[[dict[str, Any], Any], Any]
 Contexts = Callable[[], Any]
@@ -87,7 +87,7 @@ class Mapping:
         self._kept: list[Any] = []
 
     def poll(self) -> list[str] | None:
-        """One receive and one invocation; the bodies that were reported, or None when nothing was there."""
+        """Receive and invoke once. Return the bodies that were reported, or None when nothing was there."""
         messages = self.queue.receive(most=self._batch, visibility=self._visibility)
         if not messages:
             return None
@@ -108,11 +108,11 @@ class Mapping:
         """Let the visibility timeout of what the last poll did not delete come to its end."""
         show_again(self.queue, self._kept)
 
-    def run(self, until: Callable[[], bool], *, within: float = PATIENCE) -> None:
+    def run(self, until: Callable[[], bool], *, within: float = TIMEOUT) -> None:
         """Poll until the condition holds; fail when it does not in time."""
         wait_for(lambda: self.poll() is None and until(), within=within)
 
-    def run_dry(self, *, within: float = PATIENCE) -> None:
+    def run_dry(self, *, within: float = TIMEOUT) -> None:
         """Poll until the queue holds nothing, visible or not."""
         self.run(lambda: self.queue.count() == 0, within=within)
 
@@ -125,7 +125,7 @@ class Mapping:
 
 
 def lose_deliveries(queue: Queue, times: int) -> None:
-    """Have all that is visible delivered so often without a word of how it ended."""
+    """Deliver all that is visible so often, without a recorded outcome."""
     for _ in range(times):
         messages: list[Any] = []
         while more := queue.receive():
@@ -141,7 +141,7 @@ def show_again(queue: Queue, messages: list[Any]) -> None:
         )
 
 
-def compete(mappings: list[Mapping], until: Callable[[], bool], *, within: float = PATIENCE) -> None:
+def compete(mappings: list[Mapping], until: Callable[[], bool], *, within: float = TIMEOUT) -> None:
     """Let several instances poll, each in a thread of its own, until the condition holds."""
     over = Event()
 
@@ -161,7 +161,7 @@ def compete(mappings: list[Mapping], until: Callable[[], bool], *, within: float
             thread.join()
 
 
-def wait_for(condition: Callable[[], bool], *, within: float = PATIENCE) -> None:
+def wait_for(condition: Callable[[], bool], *, within: float = TIMEOUT) -> None:
     """Look until the condition holds; fail when it does not in time."""
     end, pause = monotonic() + within, Event()
     while not condition():
@@ -170,14 +170,14 @@ def wait_for(condition: Callable[[], bool], *, within: float = PATIENCE) -> None
 
 
 def sqs_endpoint(handler: Callable[[Message], Any], recoverability: Recoverability, **settings: Any) -> SqsEndpoint:
-    """An endpoint that keeps ample time for settling unless told otherwise."""
-    return SqsEndpoint(handler, recoverability, **{**PATIENT, **settings})
+    """Return an endpoint that keeps ample time for settling, unless the test sets another."""
+    return SqsEndpoint(handler, recoverability, **{**AMPLE_TIME, **settings})
 
 
 def ladder(
     error: Queue | str, *, immediate: int = 0, delayed: int = 0, delay: float = 0, **more: Any
 ) -> Recoverability:
-    """Settings with no retries unless asked for, and no delay."""
+    """Return settings without retries unless the test sets some, and without delay."""
     name = error if isinstance(error, str) else error.name
     policy = more.pop("policy", None)
     return Recoverability(

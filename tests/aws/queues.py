@@ -42,7 +42,7 @@ class Queue:
         return answer["MessageId"]
 
     def receive(self, *, most: int = 10, visibility: int = 60) -> Sequence[Any]:
-        """What is visible now, up to `most` messages."""
+        """Receive what is visible now, up to `most` messages."""
         answer = self.client.receive_message(
             QueueUrl=self.url,
             MaxNumberOfMessages=most,
@@ -53,7 +53,7 @@ class Queue:
         return answer.get("Messages", [])
 
     def count(self) -> int:
-        """All messages: visible, in flight and delayed.
+        """Count all messages: visible, in flight and delayed.
 
         None is said after a second look only: the server counts one state after the other, and a message can change its own meanwhile.
         """
@@ -64,12 +64,12 @@ class Queue:
         return sum(int(answer["Attributes"][name]) for name in WAITING)
 
     def visible(self) -> int:
-        """The messages that a receive would give."""
+        """Count the messages that a receive would give."""
         answer: Any = self.client.get_queue_attributes(QueueUrl=self.url, AttributeNames=["All"])
         return int(answer["Attributes"][WAITING[0]])
 
     def arrived(self) -> list[Arrived]:
-        """All that is visible, taken out of the queue."""
+        """Take all that is visible out of the queue, and return it."""
         messages: list[Any] = []
         while more := self.receive():
             messages += more
@@ -79,10 +79,21 @@ class Queue:
 
 
 def arrived(message: Any) -> Arrived:
-    """The message with our headers read and the user's attributes as they came."""
+    """Return a message with our headers read and the user's attributes as they came."""
     attributes = dict(message.get("MessageAttributes", {}))
     headers = json.loads(attributes.pop(HEADERS, {"StringValue": "{}"})["StringValue"])
     system = message["Attributes"]
     return Arrived(
         message["Body"], headers, attributes, system.get("MessageGroupId"), system.get("MessageDeduplicationId")
     )
+
+
+def send(queue: Queue, *bodies: str) -> None:
+    """Send messages."""
+    for body in bodies:
+        queue.send(body)
+
+
+def bodies(queue: Queue) -> list[str]:
+    """Take all that is visible out of a queue, and return the bodies in alphabetical order."""
+    return sorted(message.body for message in queue.arrived())

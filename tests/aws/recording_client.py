@@ -47,7 +47,7 @@ class RecordingClient:
         return confirmed(call["Entries"])
 
     def as_client(self) -> SQSClient:
-        """Itself, for those who want boto3's type."""
+        """Return itself, for those who want boto3's type."""
         return cast("SQSClient", self)
 
     def _checked(self, operation: str, call: dict[str, Any]) -> None:
@@ -59,5 +59,5 @@ class RecordingClient:
 
 
 def confirmed(entries: list[dict[str, Any]]) -> dict[str, Any]:
-    """SQS's answer that names what was done; what it does not name was not."""
+    """Return SQS's answer that names what was done; what it does not name was not done."""
     return {"Successful": [{"Id": entry["Id"]} for entry in entries]}

@@ -15,12 +15,12 @@ Record = dict[str, Any]
 
 
 def text(value: str, kind: str = "String") -> Record:
-    """A text or number attribute of a record."""
+    """Return a text or number attribute of a record."""
     return {"stringValue": value, "stringListValues": [], "binaryListValues": [], "dataType": kind}
 
 
 def binary(value: bytes, kind: str = "Binary") -> Record:
-    """A binary attribute of a record."""
+    """Return a binary attribute of a record."""
     return {"binaryValue": b64encode(value).decode(), "stringListValues": [], "binaryListValues": [], "dataType": kind}
 
 
@@ -34,7 +34,7 @@ def record(
     headers: Mapping[str, object] | None = None,
     arn: str = ARN,
 ) -> Record:
-    """One record; `headers` go into the one attribute that carries them."""
+    """Return one record; `headers` go into the one attribute that carries them."""
     ours = {} if headers is None else {HEADERS: text(json.dumps(headers))}
     system = {"ApproximateReceiveCount": str(deliveries), "SentTimestamp": "1700000000000"}
     return {
@@ -51,12 +51,12 @@ def record(
 
 
 def event(*records: Record) -> dict[str, Any]:
-    """What an event source mapping sends."""
+    """Return what an event source mapping sends."""
     return {"Records": list(records)}
 
 
 def received(message: Any, arn: str) -> Record:
-    """A message that a receive call gave, as the event source mapping passes it on."""
+    """Return a message that a receive call gave, as the event source mapping passes it on."""
     return {
         "messageId": message["MessageId"],
         "receiptHandle": message["ReceiptHandle"],
@@ -73,6 +73,6 @@ def received(message: Any, arn: str) -> Record:
 
 
 def received_attribute(value: Any) -> Record:
-    """An attribute as Lambda writes it: binary values in base64."""
+    """Return an attribute as Lambda writes it: binary values in base64."""
     kind = value["DataType"]
     return binary(value["BinaryValue"], kind) if "BinaryValue" in value else text(value["StringValue"], kind)

@@ -30,7 +30,7 @@ def moto_server() -> Iterator[str]:
     logging.getLogger("werkzeug").setLevel(logging.ERROR)  # it would write a line for each call
     application = OneAtATime(
         DomainDispatcherApplication(create_backend_app),
-        beside=frozenset(),  # two receives at once can both get a message, which SQS does very rarely
+        concurrent=frozenset(),  # two receives at once can both get a message, which SQS does very rarely
     )
     server = make_server("127.0.0.1", 0, application, threaded=True)
     thread = Thread(target=server.serve_forever, daemon=True)
@@ -45,12 +45,12 @@ def moto_server() -> Iterator[str]:
 
 @cache
 def session() -> boto3.session.Session:
-    """The session of all clients, since each new one reads its models again."""
+    """Return the session of all clients, since each new one reads its models again."""
     return boto3.session.Session(aws_access_key_id="testing", aws_secret_access_key="testing", region_name=REGION)
 
 
 def client_at(url: str) -> SQSClient:
-    """A client that tries each call once."""
+    """Return a client that tries each call once."""
     once = Config(connect_timeout=30, read_timeout=30, retries={"total_max_attempts": 1, "mode": "standard"})
     client: SQSClient = session().client("sqs", endpoint_url=url, config=once)
     return client

@@ -15,10 +15,10 @@ FOLDED = "Recoverable.Attributes"
 
 
 def read(wire: Wire) -> tuple[object, dict[str, str], dict[str, Any]]:
-    """Body, headers and attributes."""
+    """Return body, headers and attributes."""
     return wire.body, wire.headers, wire.attributes
 
 
 def wrapped(headers: Mapping[str, object], body: object = "aGVsbG8=", **more: object) -> str:
-    """A body as NServiceBus.AmazonSQS wraps it."""
+    """Return a body as NServiceBus.AmazonSQS wraps it."""
     return json.dumps({"Body": body, "S3BodyKey": None, "Headers": headers, **more})

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from aws.conftest import NewQueue
-from aws.faulty_proxy import FaultyProxy
 from aws.harness import Mapping, ladder, sqs_endpoint
 from aws.queues import Queue
+from faulty_proxy import FaultyProxy
 from recoverable import (
     Delayed,
     DelayedRetry,
@@ -45,12 +45,12 @@ class Handler:
 
 
 def types(queue: Queue) -> list[str]:
-    """The exceptions for which messages were given up."""
+    """Return the exceptions for which messages were given up."""
     return [copy.headers["NServiceBus.ExceptionInfo.ExceptionType"] for copy in queue.arrived()]
 
 
-def climb(orders: Queue, settings: Recoverability, failure: Exception | None = None) -> Handler:
-    """Send a message and let it climb to its end."""
+def run_to_the_end(orders: Queue, settings: Recoverability, failure: Exception | None = None) -> Handler:
+    """Send a message and let it be retried to its end."""
     handler = Handler(failure)
     orders.send()
     Mapping(orders, sqs_endpoint(handler, settings)).run_dry()
@@ -58,7 +58,7 @@ def climb(orders: Queue, settings: Recoverability, failure: Exception | None = N
 
 
 @pytest.mark.parametrize("named_by", ["name", "arn", "url"])
-def test_the_error_queue_is_known_by_name_arn_or_url(
+def test_the_error_queue_can_be_named_by_name_arn_or_url(
     orders: Queue, new_queue: NewQueue, proxy: FaultyProxy, named_by: str
 ) -> None:
     aside = new_queue("aside")
@@ -66,7 +66,7 @@ def test_the_error_queue_is_known_by_name_arn_or_url(
     if named_by == "url":
         name = name.replace(aside.client.meta.endpoint_url, proxy.url)
 
-    climb(orders, ladder(name))
+    run_to_the_end(orders, ladder(name))
 
     assert (types(aside), proxy.calls["GetQueueUrl"]) == (["ValueError"], 0)
 
@@ -75,7 +75,7 @@ def test_the_error_queue_is_known_by_name_arn_or_url(
 def test_a_policy_chooses_the_error_queue(orders: Queue, error: Queue, new_queue: NewQueue, named_by: str) -> None:
     poison = new_queue("poison")
 
-    climb(orders, ladder(error, policy=lambda *_: MoveToError(getattr(poison, named_by))))
+    run_to_the_end(orders, ladder(error, policy=lambda *_: MoveToError(getattr(poison, named_by))))
 
     assert (types(poison), error.count()) == (["ValueError"], 0)
 
@@ -104,14 +104,14 @@ def test_a_discarded_message_is_gone_and_the_log_keeps_the_reason(
 ) -> None:
     caplog.set_level(logging.INFO, logger="recoverable")
 
-    handler = climb(orders, ladder(error, immediate=5, policy=lambda *_: Discard("out of date")))
+    handler = run_to_the_end(orders, ladder(error, immediate=5, policy=lambda *_: Discard("out of date")))
 
     assert (len(handler.runs), error.count(), dict(proxy.calls)) == (1, 0, {})
     assert "Reason: out of date" in caplog.text
 
 
 def test_an_unrecoverable_failure_goes_to_the_error_queue_at_once(orders: Queue, error: Queue) -> None:
-    handler = climb(orders, ladder(error, immediate=5, delayed=3, unrecoverable=(LookupError,)), KeyError("x"))
+    handler = run_to_the_end(orders, ladder(error, immediate=5, delayed=3, unrecoverable=(LookupError,)), KeyError("x"))
 
     assert (handler.runs, types(error)) == ([(0, 1)], ["KeyError"])
 
@@ -129,13 +129,13 @@ def test_a_handler_that_asks_to_wait_gets_its_delay_at_once_and_as_often_as_ther
 ) -> None:
     failure = RetryAfter(timedelta(seconds=1), "429")
 
-    handler = climb(orders, ladder(error, immediate=5, delayed=1, delay=600), failure)
+    handler = run_to_the_end(orders, ladder(error, immediate=5, delayed=1, delay=600), failure)
 
     assert (handler.runs, types(error)) == ([(0, 1), (1, 1)], ["recoverable.RetryAfter"])
     assert handler.times[1] - handler.times[0] >= 1.0
 
 
-def test_a_policy_may_climb_a_ladder_of_its_own(orders: Queue, error: Queue) -> None:
+def test_a_policy_may_have_retries_of_its_own(orders: Queue, error: Queue) -> None:
     def twice_at_once_then_once_later(settings: Recoverability, context: ErrorContext) -> Action:
         if context.immediate_processing_failures < 2:
             return ImmediateRetry()
@@ -143,16 +143,16 @@ def test_a_policy_may_climb_a_ladder_of_its_own(orders: Queue, error: Queue) -> 
             return DelayedRetry(timedelta(0))
         return default_policy(settings, context)
 
-    handler = climb(orders, ladder(error, immediate=1, policy=twice_at_once_then_once_later))
+    handler = run_to_the_end(orders, ladder(error, immediate=1, policy=twice_at_once_then_once_later))
 
     assert (handler.runs, types(error)) == ([(0, 1), (0, 2), (1, 1), (1, 2)], ["ValueError"])
 
 
 @pytest.mark.parametrize("nonsense", [lambda *_: None, lambda *_: "retry", lambda *_: 1 / 0])
-def test_a_policy_that_raises_or_answers_nonsense_is_replaced_by_the_default_one(
+def test_a_policy_that_raises_or_answers_no_action_is_replaced_by_the_default_one(
     orders: Queue, error: Queue, caplog: pytest.LogCaptureFixture, nonsense: Any
 ) -> None:
-    handler = climb(orders, ladder(error, immediate=1, policy=nonsense))
+    handler = run_to_the_end(orders, ladder(error, immediate=1, policy=nonsense))
 
     assert (handler.runs, types(error)) == ([(0, 1), (0, 2)], ["ValueError"])
     assert "The next simpler policy decides for this message." in caplog.text

@@ -78,14 +78,14 @@ SYSTEM = st.none() | st.fixed_dictionaries(
 
 @st.composite
 def records(draw: st.DrawFn) -> list[Record]:
-    """A batch, each record with an id and a handle of its own."""
+    """Return a batch, each record with an id and a handle of its own."""
     arn = ARN + draw(st.sampled_from(["", ".fifo"]))
     return [draw(one_record(f"native-{number}", arn)) for number in range(draw(st.integers(1, 4)))]
 
 
 @st.composite
 def one_record(draw: st.DrawFn, message_id: str, arn: str) -> Record:
-    """A record in which all that a sender can write is hostile."""
+    """Return a record in which all that a sender can write is hostile."""
     one = record(draw(ANY_TEXT | WRAPPED), message_id=message_id, attributes=draw(ATTRIBUTES), arn=arn)
     carried = draw(st.none() | ANY_TEXT | ANY_VALUE.map(json.dumps) | HOSTILE.map(json.dumps))
     if carried is not None:
@@ -109,15 +109,15 @@ class Runs:
 
 
 def as_record(entry: dict[str, Any], arn: str) -> Record:
-    """A copy as it comes in again."""
+    """Return a copy as it comes in again."""
     attributes = {name: received_attribute(value) for name, value in entry["MessageAttributes"].items()}
     return {**record(entry["MessageBody"], arn=arn), "messageAttributes": attributes}
 
 
 def identity(one: Record) -> tuple[str, str, str]:
-    """The message that a record is, its body, and what the user said beside it."""
+    """Return a record's message id, its body, and the user's own attributes and headers."""
     queue = queue_from_arn(one["eventSourceARN"])
-    delivery = delivery_of(one, queue, recoverability(), platform())
+    delivery = delivery_of(one, queue, recoverability(), platform(), [])
     wire = wire_of(one)
     said = {**wire.attributes, **wire.headers}
     users = {name: said[name] for name in sorted(said) if not name.startswith(OURS)}

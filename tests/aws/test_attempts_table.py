@@ -9,7 +9,7 @@ import pytest
 from attempts_table import TABLE
 from aws.conftest import NewQueue
 from aws.harness import Mapping, compete, ladder, sqs_endpoint
-from aws.queues import Queue
+from aws.queues import Queue, bodies
 from aws.server import client_at
 from recoverable import Message
 
@@ -29,7 +29,7 @@ class Ledger:
 
 
 def every_attempt(immediate: int, delayed: int) -> Counter[tuple[str, int, int]]:
-    """Each body once in each attempt of each round."""
+    """Return the expected runs: each body once in each attempt of each round."""
     return Counter(
         (body, round_, attempt)
         for body in BODIES
@@ -51,7 +51,7 @@ def test_one_instance_makes_the_attempts_of_the_table(
     Mapping(orders, endpoint).run_dry()
 
     assert (len(handler.runs), Counter(handler.runs)) == (attempts * 3, every_attempt(immediate, delayed))
-    assert sorted(message.body for message in error.arrived()) == sorted(BODIES)
+    assert bodies(error) == sorted(BODIES)
 
 
 @table
@@ -69,4 +69,4 @@ def test_six_competing_instances_make_the_attempts_of_the_table(
     compete(instances, until=lambda: error.count() == len(BODIES) and orders.count() == 0)
 
     assert (len(handler.runs), Counter(handler.runs)) == (attempts * 3, every_attempt(immediate, delayed))
-    assert sorted(message.body for message in error.arrived()) == sorted(BODIES)
+    assert bodies(error) == sorted(BODIES)

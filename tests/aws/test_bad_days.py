@@ -8,18 +8,25 @@ from typing import Any
 
 import pytest
 
-from aws.faulty_proxy import FailEntry, Fault, FaultyProxy, HangUp, LoseAnswer, Refuse, Rule, SayNothing
 from aws.harness import Mapping, ladder, sqs_endpoint
 from aws.queues import Queue
+from faulty_proxy import EmptyAnswer, Fault, FaultyProxy, Rule
 from recoverable import Message
+from recoverable_local.testing import AnswerLost, PartlyFailed, Refused, Unreachable
 
 OPERATIONS = ("SendMessageBatch", "DeleteMessageBatch", "ChangeMessageVisibilityBatch")
-FAULTS: list[Fault] = [Refuse("RequestThrottled", 403), LoseAnswer(), HangUp(), SayNothing(), FailEntry(0)]
+FAULTS: list[Fault] = [
+    Refused("RequestThrottled", status=403),
+    AnswerLost(),
+    Unreachable(),
+    EmptyAnswer(),
+    PartlyFailed(),
+]
 GOOD, BAD = [f"good {number}" for number in range(6)], [f"bad {number}" for number in range(6)]
 
 
 def bad_day(random: Random) -> list[Rule]:
-    """Each of the first calls of each operation fails with a chance of one half."""
+    """Return rules by which each of the first calls of each operation fails with a chance of one half."""
     return [
         Rule(operation, random.choice(FAULTS), calls=(number,))
         for operation in OPERATIONS
@@ -28,7 +35,7 @@ def bad_day(random: Random) -> list[Rule]:
     ]
 
 
-def climb(mapping: Mapping, polls: int = 80) -> None:
+def run_to_the_end(mapping: Mapping, polls: int = 80) -> None:
     """Poll until nothing is left, letting visibility timeouts end between the polls."""
     for _ in range(polls):
         if mapping.queue.count() == 0:
@@ -53,13 +60,15 @@ def test_whatever_calls_fail_nothing_is_lost_and_nothing_good_is_given_up(
     for body in [*GOOD, *BAD]:
         orders.send(body)
     proxy.rules = bad_day(Random(seed))
-    lost = sum(rule.fault == LoseAnswer() and rule.operation == OPERATIONS[0] for rule in proxy.rules)
+    lost = sum(rule.fault == AnswerLost() and rule.operation == OPERATIONS[0] for rule in proxy.rules)
     settings = ladder(error, immediate=1, delayed=1)
     mapping = Mapping(orders, sqs_endpoint(handle, settings, counter=counter))
 
-    climb(mapping)
+    run_to_the_end(mapping)
 
     given_up = Counter(copy.body for copy in error.arrived())
     assert (set(runs), set(given_up), mapping.raised) == ({*GOOD, *BAD}, {*BAD}, [])
     assert max(given_up.values()) <= 2**lost
-    assert min(runs[body] for body in BAD) >= 2  # the copy of a lost answer climbs, though its original is convicted
+    assert (
+        min(runs[body] for body in BAD) >= 2
+    )  # the copy whose answer was lost is retried, though its original ends in the error queue

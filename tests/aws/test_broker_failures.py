@@ -1,4 +1,4 @@
-"""SQS refuses, loses, delays or spoils the sending of copies: nothing is lost, and what was not sent is reported."""
+"""SQS refuses, loses or delays the calls that settle messages: nothing is lost, and nothing runs more often than it must."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from aws.failing import SETTLE_WITHIN, A, B, Handler, all_done, bodies, mapping, nothing_done, told
-from aws.faulty_proxy import FailEntry, Fault, FaultyProxy, Refuse, Rule, SayNothing
+from aws.failing import SETTLE_WITHIN, A, B, Handler, all_done, any_fault, consequences, mapping, nothing_done
 from aws.harness import Mapping, ladder, sqs_endpoint, wait_for
-from aws.queues import Queue
+from aws.queues import Queue, bodies
+from faulty_proxy import EmptyAnswer, Fault, FaultyProxy, Rule
 from recoverable import Message
+from recoverable_local.testing import PartlyFailed, Refused
 
 
 @pytest.fixture
@@ -38,7 +39,9 @@ def test_a_copy_that_is_not_sent_leaves_its_message_to_come_back(
 
     assert reported == [A, B]
     assert (bodies(error), proxy.calls["DeleteMessageBatch"]) == ([], 0)
-    assert set(told(caplog)) == {"they were not forwarded, and come back after their visibility timeout."}
+    assert set(consequences(caplog)) == {
+        "They stay on the queue and will be redelivered after their visibility timeout. Check Failed(error_queue) and the permission sqs:SendMessage."
+    }
 
     proxy.rules = []
     failing.expire()
@@ -69,7 +72,7 @@ def test_of_a_batch_of_copies_only_what_failed_comes_back(
     orders: Queue, error: Queue, proxy: FaultyProxy, handler: Handler
 ) -> None:
     failing = mapping(orders, error, handler)
-    proxy.rules = [Rule("SendMessageBatch", FailEntry(1), calls=(1,))]
+    proxy.rules = [Rule("SendMessageBatch", PartlyFailed((1,)), calls=(1,))]
 
     reported = failing.poll()
 
@@ -85,7 +88,7 @@ def test_a_refused_batch_of_copies_is_resent_one_by_one(
     orders: Queue, error: Queue, proxy: FaultyProxy, handler: Handler
 ) -> None:
     failing = mapping(orders, error, handler)
-    proxy.rules = [Rule("SendMessageBatch", Refuse("BatchRequestTooLong"), calls=(1, 2))]
+    proxy.rules = [Rule("SendMessageBatch", Refused("BatchRequestTooLong"), calls=(1, 2))]
 
     reported = failing.poll()
 
@@ -109,7 +112,10 @@ def test_while_no_connection_is_accepted_all_that_failed_comes_back(
         reported = failing.poll()
 
     assert (reported, orders.count(), bodies(error)) == ([A], 1, [])
-    assert f"SQS could not be told about 1 messages ('{error.name}'): EndpointConnectionError." in caplog.text
+    assert (
+        f"SQS SendMessageBatch to '{error.name}' failed for 1 messages from '{orders.name}' (EndpointConnectionError)."
+        in caplog.text
+    )
 
 
 def test_without_the_error_queue_the_message_stays_until_there_is_one(
@@ -119,7 +125,7 @@ def test_without_the_error_queue_the_message_stays_until_there_is_one(
     failing = Mapping(orders, sqs_endpoint(handler, ladder("no-such-queue")))
 
     assert (failing.poll(), orders.count()) == ([A], 1)
-    assert "SQS could not be told about 1 messages ('no-such-queue')" in caplog.text
+    assert f"SQS SendMessageBatch to 'no-such-queue' failed for 1 messages from '{orders.name}' (" in caplog.text
 
     failing.expire()
     Mapping(orders, sqs_endpoint(handler, ladder(error))).run_dry()
@@ -131,7 +137,7 @@ def test_the_log_names_the_messages_that_could_not_be_settled(
     orders: Queue, error: Queue, proxy: FaultyProxy, handler: Handler, caplog: pytest.LogCaptureFixture
 ) -> None:
     message_id = orders.send(A)
-    proxy.rules = [Rule("SendMessageBatch", Refuse("RequestThrottled", 403))]
+    proxy.rules = [Rule("SendMessageBatch", Refused("RequestThrottled", status=403))]
 
     Mapping(orders, sqs_endpoint(handler, ladder(error))).poll()
 
@@ -141,7 +147,8 @@ def test_the_log_names_the_messages_that_could_not_be_settled(
         [message_id],
         error.name,
     )
-    assert "RequestThrottled, says the proxy" in record.getMessage()
+    assert "(RequestThrottled)" in record.getMessage()
+    assert "Refused by the test." in record.getMessage()
 
 
 def test_the_log_says_why_single_messages_of_a_call_failed(
@@ -149,12 +156,51 @@ def test_the_log_says_why_single_messages_of_a_call_failed(
 ) -> None:
     failing = mapping(orders, error, handler)
     proxy.rules = [
-        Rule("SendMessageBatch", FailEntry(0, "Overloaded"), calls=(1,)),
-        Rule("SendMessageBatch", SayNothing(), calls=(2,)),
+        Rule("SendMessageBatch", PartlyFailed((0,), "Overloaded"), calls=(1,)),
+        Rule("SendMessageBatch", EmptyAnswer(), calls=(2,)),
     ]
     for _ in range(2):
         failing.poll()
         failing.expire()
 
-    assert f"SQS could not be told about 1 messages ('{error.name}'): Overloaded says the proxy." in caplog.text
-    assert f"SQS could not be told about 1 messages ('{error.name}'): its answer does not name them." in caplog.text
+    failed = f"SQS SendMessageBatch to '{error.name}' failed for 1 messages from '{orders.name}'"
+    assert f"{failed} (Overloaded Refused by the test.)." in caplog.text
+    assert f"{failed} (its answer does not name them)." in caplog.text
+
+
+@any_fault
+def test_a_delete_that_fails_is_left_to_the_mapping(
+    orders: Queue, error: Queue, proxy: FaultyProxy, handler: Handler, caplog: pytest.LogCaptureFixture, fault: Fault
+) -> None:
+    failing = mapping(orders, error, handler)
+    proxy.rules = [Rule("DeleteMessageBatch", fault)]
+
+    reported = failing.poll()
+
+    assert (reported, orders.count(), bodies(error)) == ([], 0, [A, B])
+    assert dict(proxy.calls) == {"SendMessageBatch": 1, "DeleteMessageBatch": 1}
+    assert consequences(caplog) == [
+        "They are not reported as failed: the event source mapping deletes them, or they are redelivered if the invocation fails. "
+        "Check the permission sqs:DeleteMessage."
+    ]
+
+
+@any_fault
+def test_an_immediate_retry_that_cannot_be_shown_again_comes_after_the_visibility_timeout(
+    orders: Queue, error: Queue, proxy: FaultyProxy, handler: Handler, caplog: pytest.LogCaptureFixture, fault: Fault
+) -> None:
+    failing = mapping(orders, error, handler, immediate=1)
+    proxy.rules = [Rule("ChangeMessageVisibilityBatch", fault)]
+
+    reported = failing.poll()
+
+    assert (reported, orders.count(), dict(proxy.calls)) == ([A, B], 2, {"ChangeMessageVisibilityBatch": 1})
+    assert consequences(caplog) == [
+        "They will be redelivered after their visibility timeout, not after the delay that was decided. "
+        "Check the permission sqs:ChangeMessageVisibility."
+    ]
+
+    failing.expire()
+    failing.run_dry()
+
+    assert (bodies(error), handler.runs) == ([A, B], {A: 2, B: 2})

@@ -29,21 +29,21 @@ def copied(
     delay: float = 0,
     source: Queue = SOURCE,
 ) -> Copy | None:
-    """The copy of a record."""
-    delivery = delivery_of(one, source, recoverability(), platform())
+    """Return the copy of a record."""
+    delivery = delivery_of(one, source, recoverability(), platform(), [])
     forward = Forward(to, timedelta(seconds=delay), changes or {})
     return copy_of(delivery, forward, source=source, to=destination(to, source))
 
 
 def entry(one: dict[str, Any], changes: Mapping[str, str | None] | None = None, **more: Any) -> Entry:
-    """The entry of a copy that can be made."""
+    """Return the entry of a copy that can be made."""
     copy = copied(one, changes, **more)
     assert copy is not None
     return copy.entry
 
 
 def headers_in(entry: Entry) -> dict[str, str]:
-    """The headers in the one attribute of an entry."""
+    """Return the headers in the one attribute of an entry."""
     read: dict[str, str] = json.loads(entry["MessageAttributes"][HEADERS]["StringValue"])
     return read
 
@@ -81,7 +81,7 @@ def test_a_wrapped_copy_has_its_headers_in_the_wrapper_and_else_stays_as_it_came
     assert copy["MessageAttributes"] == {"b": {"DataType": "String", "StringValue": "2"}}
 
 
-def test_what_is_changed_replaces_headers_and_attributes_of_that_name_and_none_takes_them_away() -> None:
+def test_a_changed_header_replaces_headers_and_attributes_of_that_name_and_none_removes_them() -> None:
     attributes = {name: text("old") for name in ("kept", "changed", "gone")}
     one = record(headers={f"h-{name}": "old" for name in attributes}, attributes=attributes)
 
@@ -127,7 +127,7 @@ def test_in_the_wrapped_shape_ten_attributes_have_room_and_folded_ones_come_out_
         ("orders", 899.5, "blue", {"DelaySeconds": 900, "MessageGroupId": "blue"}),
     ],
 )
-def test_a_delay_is_told_in_whole_seconds_and_never_early(
+def test_a_delay_is_sent_in_whole_seconds_and_never_too_short(
     to: str, delay: float, group: str | None, addressed: dict[str, object]
 ) -> None:
     copy = entry(record(group=group), to=to, delay=delay)
@@ -141,7 +141,7 @@ FIFO = Queue("eu-west-1", "123456789012", "orders.fifo")
 
 
 def identity(one: dict[str, Any], to: str = "error.fifo", source: Queue = FIFO) -> str:
-    """The deduplication id of a record's copy."""
+    """Return the deduplication id of a record's copy."""
     found: str = entry(one, to=to, source=source)["MessageDeduplicationId"]
     return found
 

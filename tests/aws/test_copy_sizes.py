@@ -39,13 +39,13 @@ FAULTS = {
 
 
 def copied(one: dict[str, Any], changes: dict[str, str | None]) -> Copy | None:
-    """The copy of a record for the error queue."""
-    delivery = delivery_of(one, SOURCE, recoverability(), platform())
+    """Return the copy of a record for the error queue."""
+    delivery = delivery_of(one, SOURCE, recoverability(), platform(), [])
     return copy_of(delivery, Forward("error", timedelta(0), changes), source=SOURCE, to=ERROR)
 
 
 def kept(room: int) -> dict[str, int]:
-    """How much of each fault header is kept, when so much room is left beside the body."""
+    """Return how much of each fault header is kept, when so much room is left beside the body."""
     copy = copied(record("x" * (LIMIT - room)), dict(FAULTS))
     assert copy is not None
     assert size(copy.entry) <= LIMIT
@@ -99,7 +99,7 @@ def test_the_user_s_own_headers_and_attributes_never_give_way() -> None:
 
 
 def wrapped(body: str) -> str:
-    """A body in NServiceBus's wrapper, as a sender writes it that does not escape."""
+    """Return a body in NServiceBus's wrapper, as a sender writes it who does not escape."""
     wrapper = {"Headers": {"NServiceBus.MessageId": "m-1"}, "Body": body}
     return json.dumps(wrapper, ensure_ascii=False)
 
@@ -138,9 +138,9 @@ def test_a_size_counts_the_bytes_of_body_and_of_names_types_and_values_of_attrib
 
 
 def of_size(weight: int, to: Queue = ERROR) -> Copy:
-    """A copy of so many bytes."""
+    """Return a copy of so many bytes."""
     entry: Entry = {"MessageBody": "x" * weight, "MessageAttributes": {}}
-    return Copy(delivery_of(record(), SOURCE, recoverability(), platform()), to, wire_of(record()), entry)
+    return Copy(delivery_of(record(), SOURCE, recoverability(), platform(), []), to, wire_of(record()), entry)
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from datetime import timedelta
 
 import pytest
 
-from aws.faulty_proxy import FaultyProxy
 from aws.harness import Mapping, NearTheEnd, ladder, lose_deliveries, sqs_endpoint
-from aws.queues import Queue
+from aws.queues import Queue, bodies, send
+from faulty_proxy import FaultyProxy
 from recoverable import Message
 
 
@@ -37,15 +37,6 @@ class Meeting:
             raise ValueError("no")
 
 
-def send(queue: Queue, *bodies: str) -> None:
-    for body in bodies:
-        queue.send(body)
-
-
-def bodies(queue: Queue) -> list[str]:
-    return sorted(message.body for message in queue.arrived())
-
-
 def test_as_many_messages_are_worked_on_at_once_as_the_concurrency_says(orders: Queue, error: Queue) -> None:
     handler = Meeting(3)
     send(orders, *"abcdef")
@@ -55,7 +46,7 @@ def test_as_many_messages_are_worked_on_at_once_as_the_concurrency_says(orders: 
     assert (max(handler.together), handler.runs) == (3, Counter("abcdef"))
 
 
-def test_one_at_a_time_unless_told(orders: Queue, error: Queue) -> None:
+def test_messages_run_one_at_a_time_by_default(orders: Queue, error: Queue) -> None:
     handler = Meeting(1)
     send(orders, *"abc")
 
@@ -86,7 +77,7 @@ def test_those_delivered_earlier_run_alone_whatever_the_concurrency(
     assert (max(handler.together), proxy.calls) == (1, {"DeleteMessageBatch": 2})
 
 
-def test_all_that_run_at_once_from_the_start_are_convicted_and_the_rest_is_handed_back(
+def test_all_that_run_at_once_from_the_start_fail_by_time_out_and_the_rest_is_handed_back(
     orders: Queue, error: Queue
 ) -> None:
     async def slow(message: Message) -> None:
@@ -161,7 +152,7 @@ def test_clients_that_a_handler_keeps_between_invocations_find_their_event_loop(
 
 
 def plain(call: Callable[[Message], Awaitable[None]]) -> Callable[[Message], Awaitable[None]]:
-    """A plain function that returns a coroutine, as decorators make them."""
+    """Return a plain function that returns a coroutine, as decorators make them."""
 
     def handle(message: Message) -> Awaitable[None]:
         return call(message)

@@ -19,9 +19,9 @@ THAT_DATE = datetime(2026, 3, 4, 5, 6, 7, 89, tzinfo=UTC)
 
 
 def read(one: dict[str, Any], *, counter: Any = "native", redelivers_only: bool = False) -> Delivery:
-    """The delivery, with two immediate and two delayed retries."""
+    """Return the delivery, with two immediate and two delayed retries."""
     queue = queue_from_arn(one["eventSourceARN"])
-    return delivery_of(one, queue, recoverability(2, 2), platform(counter, redelivers_only=redelivers_only))
+    return delivery_of(one, queue, recoverability(2, 2), platform(counter, redelivers_only=redelivers_only), [])
 
 
 @pytest.mark.parametrize("system", [None, {}, {"ApproximateReceiveCount": ""}, {"ApproximateReceiveCount": "many"}])
@@ -62,7 +62,7 @@ COUNTS = [  # written, read
 
 @pytest.mark.parametrize(("written", "count"), COUNTS)
 @pytest.mark.parametrize("shape", ["attribute", "wrapper"])
-def test_a_counter_that_is_no_count_reads_as_none(written: object, count: int, shape: str) -> None:
+def test_a_counter_that_is_no_count_reads_as_0(written: object, count: int, shape: str) -> None:
     headers = {ID: "7", "NServiceBus.Retries": written, "NServiceBus.FLRetries": written}
     delivery = read(record(headers=headers) if shape == "attribute" else record(wrapped(headers)))
 
@@ -84,7 +84,7 @@ DATES = [  # written, read
 
 
 @pytest.mark.parametrize(("written", "moment"), DATES)
-def test_a_date_that_is_none_is_absent(written: object, moment: datetime | None) -> None:
+def test_a_malformed_date_is_absent(written: object, moment: datetime | None) -> None:
     delivery = read(record(headers={"Recoverable.DueAt": written, "Recoverable.HeldSince": written}))
 
     assert (delivery.due_at, delivery.held_since) == (moment, moment)
@@ -108,7 +108,7 @@ PLACES = [  # counter, carried, deliveries: attempt, unreported; of three attemp
 
 
 @pytest.mark.parametrize(("counter", "carried", "deliveries", "attempt", "unreported"), PLACES)
-def test_the_counts_tell_the_attempt_and_whether_too_many_deliveries_ended_without_a_word(
+def test_the_counts_give_the_attempt_and_whether_too_many_deliveries_had_no_recorded_outcome(
     *, counter: str, carried: int, deliveries: int, attempt: int, unreported: bool
 ) -> None:
     delivery = read(record(deliveries=deliveries, headers={"NServiceBus.FLRetries": str(carried)}), counter=counter)
@@ -128,7 +128,7 @@ FIFO = [  # deliveries: round, attempt, unreported; of nine attempts in all
 
 
 @pytest.mark.parametrize(("deliveries", "round_", "attempt", "unreported"), FIFO)
-def test_on_a_fifo_queue_the_broker_s_count_tells_all(
+def test_on_a_fifo_queue_the_broker_s_count_gives_round_and_attempt(
     *, deliveries: int, round_: int, attempt: int, unreported: bool
 ) -> None:
     claims = {"NServiceBus.Retries": "1", "NServiceBus.FLRetries": "1", "Recoverable.DueAt": A_DATE}

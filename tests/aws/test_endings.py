@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from aws.faulty_proxy import FaultyProxy, Refuse, Rule
 from aws.harness import Mapping, ladder, lose_deliveries, sqs_endpoint
-from aws.queues import Queue
+from aws.queues import Queue, bodies, send
+from faulty_proxy import FaultyProxy, Rule
 from recoverable import Message
 from recoverable.aws.endpoint import UnfinishedBatch
+from recoverable_local.testing import Refused
 
 INTERRUPTIONS = [KeyboardInterrupt, SystemExit]
 
@@ -28,15 +29,6 @@ class Handler:
             raise ValueError("no")
 
 
-def send(queue: Queue, *bodies: str) -> None:
-    for body in bodies:
-        queue.send(body)
-
-
-def bodies(queue: Queue) -> list[str]:
-    return sorted(message.body for message in queue.arrived())
-
-
 def without_partial_responses(orders: Queue, error: Queue, handler: Handler, *, immediate: int = 0) -> Mapping:
     return Mapping(orders, sqs_endpoint(handler, ladder(error, immediate=immediate), partial_responses=False))
 
@@ -52,7 +44,7 @@ def test_without_partial_responses_what_is_done_with_is_deleted_before_the_invoc
 
     (raised,) = mapping.raised
     assert isinstance(raised, UnfinishedBatch)
-    assert str(raised) == f"1 of 3 messages of '{orders.name}' come back; the others are deleted"
+    assert str(raised) == f"1 of 3 messages of '{orders.name}' will be redelivered; the others are deleted"
     assert orders.count() == 1
 
     mapping.poll()
@@ -82,7 +74,7 @@ def test_without_partial_responses_a_copy_that_is_not_sent_fails_the_invocation(
     orders: Queue, error: Queue, proxy: FaultyProxy
 ) -> None:
     send(orders, "good", "bad")
-    proxy.rules = [Rule("SendMessageBatch", Refuse("RequestThrottled", 403))]
+    proxy.rules = [Rule("SendMessageBatch", Refused("RequestThrottled", status=403))]
     mapping = without_partial_responses(orders, error, Handler())
 
     mapping.poll()
@@ -95,7 +87,7 @@ def test_without_partial_responses_what_could_not_be_deleted_comes_back_and_is_n
 ) -> None:
     handler = Handler()
     send(orders, "good", "bad")
-    proxy.rules = [Rule("DeleteMessageBatch", Refuse("RequestThrottled", 403))]
+    proxy.rules = [Rule("DeleteMessageBatch", Refused("RequestThrottled", status=403))]
     mapping = without_partial_responses(orders, error, handler, immediate=1)
     mapping.poll()
     proxy.rules = []

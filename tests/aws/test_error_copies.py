@@ -50,7 +50,7 @@ FAULTS = {
 
 
 class OutOfStock(Exception):
-    """A failure that has all that an exception can tell."""
+    """A failure that has all that an exception can have."""
 
     help_link = "https://example.org/stock"
 

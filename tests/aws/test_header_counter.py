@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from aws.faulty_proxy import FaultyProxy
 from aws.harness import Mapping, compete, ladder, lose_deliveries, sqs_endpoint
 from aws.queues import Queue
 from aws.server import client_at
+from faulty_proxy import FaultyProxy
 from recoverable import Message
 
 HEADER: Any = {"counter": "header"}
@@ -93,7 +93,7 @@ def test_three_lost_deliveries_of_one_copy_count_as_one_attempt(orders: Queue, e
     assert handler.runs == [(0, 2), (0, 3)]
 
 
-def test_a_message_that_kills_at_every_delivery_climbs_to_the_error_queue(
+def test_a_message_that_kills_at_every_delivery_ends_in_the_error_queue(
     orders: Queue, error: Queue, handler: Ledger
 ) -> None:
     orders.send()

@@ -41,7 +41,7 @@ class Ledger:
         return {body: [(round_, attempt) for round_, attempt, _ in runs] for body, runs in self.runs.items()}
 
     def waits(self, bodies: list[str]) -> list[float]:
-        """Seconds between the last attempt of a body's round 0 and the first of its round 1."""
+        """Return the seconds between the last attempt of a body's round 0 and the first of its round 1."""
         return [self.runs[body][2][2] - self.runs[body][1][2] for body in bodies]
 
 
@@ -84,7 +84,7 @@ def test_a_delay_takes_as_many_hops_as_its_copies_wait_too_short(
 
 
 def not_due_before(moment: str) -> dict[str, Any]:
-    """The headers of a copy on its way, as attributes to send."""
+    """Return the headers of a copy on its way, as attributes to send."""
     headers = {
         "NServiceBus.MessageId": "the first id",
         "NServiceBus.Retries": "1",

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from aws.faulty_proxy import FaultyProxy
 from aws.harness import Mapping, ladder, lose_deliveries, sqs_endpoint
 from aws.queues import Queue
-from builders import delivery
+from builders import NOW, delivery
+from faulty_proxy import FaultyProxy
 from recoverable import Message
 from recoverable.aws.order import groups
 from recoverable.recovery.counting import is_unreported, last_delivery_that_runs
@@ -84,7 +84,7 @@ def test_an_immediate_retry_is_shown_again_before_the_next_message_runs(
 
 
 @pytest.mark.parametrize("lost", [1, 2])
-def test_two_deliveries_that_ended_without_a_word_convict_nobody(
+def test_two_deliveries_without_a_recorded_outcome_do_not_count_as_failures(
     orders: Queue, error: Queue, watcher: Watcher, lost: int
 ) -> None:
     orders.send("innocent")
@@ -95,7 +95,7 @@ def test_two_deliveries_that_ended_without_a_word_convict_nobody(
     assert (len(watcher.runs), error.count()) == (1, 0)
 
 
-def test_a_message_whose_every_delivery_ends_without_a_word_climbs_the_ladder_without_running(
+def test_a_message_whose_deliveries_all_end_without_a_recorded_outcome_goes_through_its_retries_without_running(
     orders: Queue, error: Queue, watcher: Watcher
 ) -> None:
     orders.send("killer")
@@ -113,7 +113,7 @@ def test_a_message_whose_every_delivery_ends_without_a_word_climbs_the_ladder_wi
     assert copy.headers["NServiceBus.ExceptionInfo.ExceptionType"] == "recoverable.UnreportedFailure"
 
 
-def test_a_policy_that_grants_more_immediate_retries_lets_a_convicted_message_run_after_all(
+def test_a_policy_that_grants_more_immediate_retries_lets_an_unreported_message_run_after_all(
     orders: Queue, error: Queue, watcher: Watcher
 ) -> None:
     from recoverable import ImmediateRetry
@@ -134,37 +134,61 @@ class Life:
     """One message on its way, by the rules alone: redelivered together with all that died beside it."""
 
     def __init__(self, name: str) -> None:
-        self.name, self.deliveries, self.round = name, 0, 0
+        self.name, self.deliveries, self.prior_attempts, self.round = name, 0, 0, 0
 
     def delivered(self) -> Delivery:
         self.deliveries += 1
         native: Any = {"messageId": self.name}
-        return delivery(id=self.name, deliveries=self.deliveries, round=self.round, native=native)
+        one = delivery(
+            id=self.name,
+            deliveries=self.deliveries,
+            prior_attempts=self.prior_attempts,
+            round=self.round,
+            native=native,
+        )
+        limit = last_delivery_that_runs(one, "native", IMMEDIATE)
+        one.unreported, one.at_limit = is_unreported(one, limit), one.deliveries == limit
+        one.suspect = one.deliveries > 1 or one.prior_attempts > 0
+        return one
+
+    def hand_back(self) -> None:
+        """Become a copy that keeps the attempts."""
+        self.prior_attempts, self.deliveries = self.prior_attempts + self.deliveries - 1, 0
+
+    def retry_later(self) -> None:
+        """Become a copy of the next round."""
+        self.prior_attempts, self.deliveries, self.round = 0, 0, self.round + 1
 
 
 def fates(killers: tuple[str, ...]) -> dict[str, str]:
-    """What becomes of each message, when all lie in one batch and the killers end the process whenever they run."""
+    """Return each message's end, when all are in one batch and the killers end the process whenever they run."""
     waiting, fate = {name: Life(name) for name in NAMES}, dict[str, str]()
     while waiting:
-        for row in groups([life.delivered() for life in waiting.values()], fifo=False):
-            ends = {one.message.id: end(one, killers) for one in row}
+        for group, runs in groups([life.delivered() for life in waiting.values()], NOW, lambda: False):
+            if not runs:
+                for one in group:
+                    waiting[one.message.id].hand_back()
+                continue
+            ends = {one.message.id: end(one, killers) for one in group}
             if "dies" in ends.values():
-                break  # this row and all behind it come back
+                break  # this group and all behind it come back
             for name in [name for name, what in ends.items() if what == "next round"]:
-                waiting[name].deliveries, waiting[name].round = 0, waiting[name].round + 1
+                waiting[name].retry_later()
             fate |= {name: what for name, what in ends.items() if what != "next round"}
         waiting = {name: life for name, life in waiting.items() if name not in fate}
     return fate
 
 
 def end(one: Delivery, killers: tuple[str, ...]) -> str:
-    """How one delivery ends."""
-    if is_unreported(one, last_delivery_that_runs(one, "native", IMMEDIATE)):
+    """Return how one delivery ends."""
+    if one.unreported:
         return "error" if one.message.round == DELAYED else "next round"
     return "dies" if one.message.id in killers else "done"
 
 
 @pytest.mark.parametrize("number", range(IMMEDIATE + DELAYED + 2))
-def test_up_to_as_many_killers_as_immediate_and_delayed_retries_and_one_convict_no_innocent(number: int) -> None:
+def test_up_to_as_many_killers_as_immediate_and_delayed_retries_and_one_send_no_healthy_message_to_the_error_queue(
+    number: int,
+) -> None:
     for killers in combinations(NAMES, number):
         assert fates(killers) == {name: "error" if name in killers else "done" for name in NAMES}

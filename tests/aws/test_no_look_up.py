@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from aws.faulty_proxy import FaultyProxy
 from aws.harness import Mapping, ladder, sqs_endpoint
 from aws.queues import Queue
 from aws.records import event, record
+from faulty_proxy import FaultyProxy
 from recoverable import Message
 
 

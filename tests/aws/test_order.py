@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 
 from builders import NOW, delivery
-from recoverable.aws.order import groups
+from recoverable.aws.order import delay_of_hand_back, groups
 from recoverable.recovery.delivery import Delivery
 
 
@@ -21,8 +21,8 @@ def came(
     prior_attempts: int = 0,
     round_: int = 0,
 ) -> Delivery:
-    """A delivery of the message of that name, `held` since so many minutes."""
-    return delivery(
+    """Return a delivery of the message with that id, which is `held` for so many minutes."""
+    one = delivery(
         id=name,
         deliveries=deliveries,
         prior_attempts=prior_attempts,
@@ -30,11 +30,31 @@ def came(
         native={"messageId": native or name},
         held_since=None if held is None else NOW - timedelta(minutes=held),
     )
+    one.suspect = deliveries > 1 or prior_attempts > 0
+    return one
 
 
-def order(*deliveries: Delivery, fifo: bool = False) -> list[list[str]]:
-    """The groups, by message id."""
-    return [[delivery.message.id for delivery in row] for row in groups(list(deliveries), fifo=fifo)]
+def at_limit(one: Delivery) -> Delivery:
+    """Return a delivery whose next unreported one would be its failure."""
+    one.at_limit = True
+    return one
+
+
+def stopped(one: Delivery) -> Delivery:
+    """Return a delivery whose handler was stopped before."""
+    one.stopped = True
+    return one
+
+
+def order(*deliveries: Delivery) -> list[list[str]]:
+    """Return the groups that run, by message id."""
+    return [ids for ids, runs in planned(*deliveries) if runs]
+
+
+def planned(*deliveries: Delivery, is_time_over: Callable[[], bool] = lambda: False) -> list[tuple[list[str], bool]]:
+    """Return all groups by message id, and whether they run."""
+    found = groups(list(deliveries), NOW, is_time_over)
+    return [([delivery.message.id for delivery in group], runs) for group, runs in found]
 
 
 def test_fresh_records_run_together_as_they_came() -> None:
@@ -59,9 +79,9 @@ def test_records_delivered_earlier_run_alone_however_long_they_are_held() -> Non
     ("deliveries", "rotation"), [(2, "cdab"), (3, "dabc"), (4, "abcd"), (5, "bcda"), (6, "cdab"), (101, "bcda")]
 )
 def test_each_delivery_starts_one_place_further(deliveries: int, rotation: str) -> None:
-    row = [came(name, deliveries) for name in "dbca"]
+    batch = [came(name, deliveries) for name in "dbca"]
 
-    assert order(*row) == [[name] for name in rotation]
+    assert order(*batch) == [[name] for name in rotation]
 
 
 @pytest.mark.parametrize(
@@ -76,22 +96,22 @@ def test_each_delivery_starts_one_place_further(deliveries: int, rotation: str) 
         (came("b", 3), "abc"),
     ],
 )
-def test_the_highest_of_deliveries_and_what_was_climbed_before_is_the_place_to_start(
+def test_the_start_of_the_rotation_is_the_highest_of_deliveries_and_prior_attempts(
     furthest: Delivery, rotation: str
 ) -> None:
     assert order(came("a", 2), furthest, came("c", 2)) == [[name] for name in rotation]
 
 
 def test_records_of_one_message_take_the_order_of_the_broker_s_ids() -> None:
-    row = groups([came("a", 2, native="2"), came("a", 2, native="1")], fifo=False)
+    batch = groups([came("a", 2, native="2"), came("a", 2, native="1")], NOW, lambda: False)
 
-    assert [delivery.message.native["messageId"] for (delivery,) in row] == ["1", "2"]
+    assert [delivery.message.native["messageId"] for (delivery,), _ in batch] == ["1", "2"]
 
 
 def test_the_order_does_not_depend_on_how_the_batch_was_put_together() -> None:
-    row = [came("a", 3), came("b", 2), came("c", 4)]
+    batch = [came("a", 3), came("b", 2), came("c", 4)]
 
-    assert order(*row) == order(*reversed(row)) == order(row[1], row[2], row[0])
+    assert order(*batch) == order(*reversed(batch)) == order(batch[1], batch[2], batch[0])
 
 
 @pytest.mark.parametrize("number", [2, 3, 5, 10])
@@ -103,7 +123,57 @@ def test_each_record_runs_first_once_in_as_many_deliveries_as_there_are_records(
     assert sorted(first) == [[name] for name in names]
 
 
-def test_the_records_of_a_fifo_queue_run_alone_in_the_queue_s_order() -> None:
-    row: Sequence[Delivery] = [came("c", 2), came("a"), came("b", 3, held=1)]
+def test_a_copy_that_carries_attempts_is_a_suspect_though_it_comes_for_the_first_time() -> None:
+    assert order(came("a", prior_attempts=1), came("b"), came("c")) == [["b", "c"], ["a"]]
 
-    assert order(*row, fifo=True) == [["c"], ["a"], ["b"]]
+
+def test_what_needs_no_handler_is_settled_before_any_handler_runs() -> None:
+    not_due, past_its_limit = came("a"), came("c", 4)
+    not_due.due_at, past_its_limit.unreported = NOW + timedelta(minutes=1), True
+
+    assert planned(came("b"), not_due, came("d", 2), past_its_limit) == [
+        (["a", "c"], True),
+        (["b"], True),
+        (["d"], True),
+    ]
+
+
+def test_one_at_its_limit_is_tried_first_and_alone_and_the_others_of_its_kind_are_handed_back_before() -> None:
+    endangered = [at_limit(came(name, 3)) for name in "cab"]
+
+    assert planned(came("fresh"), *endangered, came("z", 2)) == [
+        (["c", "b"], False),
+        (["a"], True),
+        (["fresh"], True),
+        (["z"], True),
+    ]
+
+
+def test_of_those_at_their_limit_the_one_that_is_held_longest_is_tried() -> None:
+    endangered = [at_limit(came("a", 3, held=1)), at_limit(came("b", 3, held=9)), at_limit(came("c", 3))]
+
+    assert order(*endangered) == [["b"]]
+
+
+def test_one_that_was_stopped_is_tried_first_where_none_is_at_its_limit() -> None:
+    assert planned(came("b"), stopped(came("d")), stopped(came("c"))) == [(["d"], False), (["c"], True), (["b"], True)]
+
+
+def test_one_at_its_limit_is_tried_before_one_that_was_stopped() -> None:
+    assert planned(stopped(came("a")), at_limit(came("b", 3))) == [(["a"], False), (["b"], True)]
+
+
+def test_suspects_for_which_no_time_is_left_are_handed_back_together() -> None:
+    answers = iter([False, True])
+
+    assert planned(*(came(name, 2) for name in "abc"), is_time_over=lambda: next(answers)) == [
+        (["c"], True),
+        (["a", "b"], False),
+    ]
+
+
+def test_those_at_their_limit_come_back_apart_and_others_at_once() -> None:
+    assert [delay_of_hand_back(at_limit(came("a", 3)), place) for place in (0, 1, 2, 2_000)] == [
+        timedelta(0), timedelta(seconds=1), timedelta(seconds=2), timedelta(minutes=15),
+    ]  # fmt: skip
+    assert delay_of_hand_back(stopped(came("a")), 2) == timedelta(0)

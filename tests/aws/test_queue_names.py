@@ -81,5 +81,5 @@ def test_the_url_is_the_one_given_or_made_of_the_client_s_endpoint(queue: Queue,
 
 
 @pytest.mark.parametrize(("name", "fifo"), [("orders", False), ("orders.fifo", True), ("fifo", False)])
-def test_a_fifo_queue_is_known_by_the_end_of_its_name(*, name: str, fifo: bool) -> None:
+def test_a_fifo_queue_is_recognized_by_the_end_of_its_name(*, name: str, fifo: bool) -> None:
     assert Queue("eu-west-1", "1", name).fifo is fifo

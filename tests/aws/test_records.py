@@ -21,8 +21,8 @@ THAT_DATE = datetime(2026, 3, 4, 5, 6, 7, 89, tzinfo=UTC)
 
 
 def read(one: dict[str, Any]) -> Message:
-    """The message of a record."""
-    return delivery_of(one, QUEUE, recoverability(), platform()).message
+    """Return the message of a record."""
+    return delivery_of(one, QUEUE, recoverability(), platform(), []).message
 
 
 def test_an_event_is_the_queue_of_its_records_and_the_records() -> None:
@@ -57,7 +57,7 @@ DYNAMO = "arn:aws:dynamodb:eu-west-1:1:table/orders/stream/2026"
         (event({**record(), "messageId": 7}), f"record 0 {NO_TEXT}"),
     ],
 )
-def test_an_event_that_is_none_of_one_sqs_queue_is_refused_without_a_word_of_its_contents(
+def test_an_event_that_is_not_from_one_sqs_queue_is_refused_and_its_contents_are_not_logged(
     what: object, said: str
 ) -> None:
     with pytest.raises(ValueError, match="no SQS event: ") as raised:

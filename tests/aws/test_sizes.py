@@ -8,9 +8,9 @@ from typing import Literal
 import pytest
 
 from aws.conftest import NewQueue
-from aws.faulty_proxy import FaultyProxy
 from aws.harness import Mapping, ladder, sqs_endpoint
 from aws.queues import Arrived, Queue
+from faulty_proxy import FaultyProxy
 from recoverable import Delayed, Immediate, Message, Recoverability
 from recoverable_local.testing import SqsWorld
 
@@ -19,13 +19,13 @@ INFO = "NServiceBus.ExceptionInfo."
 
 
 def size(copy: Arrived) -> int:
-    """Bytes of the body and of our one attribute."""
+    """Return the bytes of the body and of our attribute."""
     ours = len("NServiceBus.AmazonSQS.Headers") + len("String") + len(json.dumps(copy.headers))
     return len(copy.body.encode()) + ours
 
 
 def fail_at_length(message: Message) -> None:
-    """Fails with a long message, a long note and a deep stack."""
+    """Fail with a long message, a long note and a deep stack."""
 
     def dive(depth: int) -> None:
         if depth:
@@ -106,7 +106,10 @@ def test_a_message_of_which_no_copy_can_be_made_is_redelivered_until_the_redrive
 
     assert [len(copy.body) for copy in error.arrived()] == [LIMIT]
     assert mapping.raised == []
-    assert "a copy would be larger than SQS takes; it is redelivered until the redrive policy takes it" in caplog.text
+    assert (
+        "a copy would be larger than SQS takes. It stays on the queue and will be redelivered until the redrive policy takes it"
+        in caplog.text
+    )
 
 
 @pytest.mark.parametrize("counter", ["native", "header"])
@@ -138,7 +141,7 @@ def test_an_error_queue_that_takes_less_gets_the_copy_without_the_details(sqs_wo
     assert {name for copy in arrived for name in copy.headers if name.startswith(INFO)} == set()
 
 
-def test_a_copy_that_is_refused_bare_too_leaves_its_message_where_it_is(sqs_world: SqsWorld) -> None:
+def test_a_copy_that_is_refused_without_fault_headers_too_leaves_its_message_on_the_queue(sqs_world: SqsWorld) -> None:
     sqs_world.create_queue("orders", dead_letter_queue="dead", max_receive_count=3)
     sqs_world.create_queue("error", max_size=1024)
     sqs_world.serve(

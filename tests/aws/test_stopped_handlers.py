@@ -1,4 +1,4 @@
-"""A handler that runs into the time kept for settling is stopped: convicted when it had all the time there was, else handed back."""
+"""A handler that runs into the time kept for settling is stopped: it has failed when it had all the time there was, else it is handed back."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def mapping(orders: Queue, error: Queue, handler: Callable[[Message], Any], cont
 
 
 def failures(error: Queue) -> list[tuple[str, str]]:
-    """Body and exception type of what was given up."""
+    """Return body and exception type of the messages in the error queue."""
     kind = "NServiceBus.ExceptionInfo.ExceptionType"
     return sorted((copy.body, copy.headers[kind]) for copy in error.arrived())
 
@@ -35,7 +35,7 @@ def slow(message: Message) -> None:
 
 
 def stubborn(message: Message) -> None:
-    """Slow, and it takes no failure for an answer."""
+    """Work slowly, and swallow every failure."""
     end = monotonic() + 5
     while monotonic() < end:
         try:
@@ -94,7 +94,9 @@ def test_a_handler_that_had_its_own_limit_is_stopped_and_has_failed(
     assert failures(error) == [("slow", timeout), ("slow too", timeout)]
 
 
-def test_what_was_handed_back_runs_first_the_next_time_and_is_convicted_then(orders: Queue, error: Queue) -> None:
+def test_a_message_that_was_handed_back_runs_first_the_next_time_and_then_times_out_as_a_failure(
+    orders: Queue, error: Queue
+) -> None:
     orders.send("quick")
     orders.send("slow")
     mapping(orders, error, slow, NearTheEnd()).poll()
@@ -113,7 +115,9 @@ def test_what_was_handed_back_runs_first_the_next_time_and_is_convicted_then(ord
     assert [copy.body for copy in orders.arrived()] == ["quick"]  # for which no time was left
 
 
-def test_a_limit_of_its_own_convicts_where_the_invocation_leaves_little_more(orders: Queue, error: Queue) -> None:
+def test_the_handler_s_own_time_limit_counts_as_a_failure_when_the_invocation_has_little_more_time(
+    orders: Queue, error: Queue
+) -> None:
     orders.send("quick")
     orders.send("slow")
 
@@ -141,7 +145,7 @@ def test_the_signal_is_given_back_when_the_handler_was_stopped(orders: Queue, er
 
 
 def test_a_signal_that_comes_before_the_time_is_up_stops_nothing(orders: Queue, error: Queue) -> None:
-    """Such as the last ring of the message before, which comes late."""
+    """Such as the signal for the message before, when it comes late."""
     runs: list[str] = []
 
     def interrupted(message: Message) -> None:

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from aws.faulty_proxy import FaultyProxy, Late, Rule
 from aws.harness import AMPLE, Context, Countdown, Mapping, NearTheEnd, ladder, lose_deliveries, sqs_endpoint
 from aws.placeholders import A_DATE
 from aws.queues import HEADERS, Queue
 from builders import seconds
+from faulty_proxy import FaultyProxy, Late, Rule
 from recoverable import Message
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, 89, tzinfo=UTC)
@@ -89,7 +89,7 @@ def test_without_time_for_sends_what_did_not_start_is_reported(
     reported = mapping(orders, error, spender, spender.context).poll()
 
     assert (spender.runs, reported, dict(proxy.calls)) == (["first"], ["second", "third"], {})
-    assert "no time is left for the call. As a result, they were not forwarded" in caplog.text
+    assert "(no time is left for the call). They stay on the queue and will be redelivered" in caplog.text
 
 
 def slow(message: Message) -> None:
@@ -107,7 +107,7 @@ def test_a_function_with_no_more_time_than_the_reserve_keeps_half_of_it_and_is_w
     (copy,) = error.arrived()
     assert reported == []
     assert re.fullmatch(r"stopped after 0\.[12] seconds", copy.headers["NServiceBus.ExceptionInfo.Message"])
-    assert "raise the function's time-out, or lower settle_within" in caplog.text
+    assert "Raise the function's time-out, or lower settle_within" in caplog.text
 
 
 @pytest.mark.slow

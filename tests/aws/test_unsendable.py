@@ -7,14 +7,17 @@ import logging
 import pytest
 
 from aws.conftest import NewQueue
-from aws.faulty_proxy import FaultyProxy
 from aws.harness import Context, Mapping, ladder, sqs_endpoint
-from aws.queues import Queue
+from aws.queues import Queue, bodies
 from aws.records import event, received
 from aws.server import session
+from faulty_proxy import FaultyProxy
 from recoverable import ErrorContext, Message, MoveToError, Recoverability
 from recoverable.recovery.actions import Action
 from recoverable.recovery.policy import default_policy
+
+OWN_QUEUE = "is the queue it came from"
+"""What the log says of a message whose error queue is its own queue."""
 
 NO_QUEUE = "arn:aws:sns:eu-west-1:123456789012:topic"
 
@@ -23,16 +26,12 @@ def fail(message: Message) -> None:
     raise ValueError("no")
 
 
-def bodies(queue: Queue) -> list[str]:
-    return sorted(message.body for message in queue.arrived())
-
-
 def to_no_queue(settings: Recoverability, context: ErrorContext) -> Action:
-    """A policy that moves some messages to what is no queue."""
+    """Return a policy that moves some messages to what is no queue."""
     return MoveToError(NO_QUEUE) if context.message.text == "bad" else default_policy(settings, context)
 
 
-def test_an_error_queue_that_is_none_leaves_its_message_and_not_the_neighbours(
+def test_an_invalid_error_queue_keeps_its_message_on_the_queue_and_not_the_neighbours(
     orders: Queue, error: Queue, caplog: pytest.LogCaptureFixture
 ) -> None:
     for body in ("good", "bad", "fine"):
@@ -100,7 +99,7 @@ def test_an_error_queue_that_is_the_queue_itself_redelivers_until_the_redrive_po
 
     assert (runs, bodies(error)) == ([1, 2], ["hello"])
     assert not proxy.calls  # neither sent nor shown again: it waits out its visibility timeout
-    assert f"its error queue '{orders.name}' is the queue it came from" in caplog.text
+    assert f"its error queue '{orders.name}' {OWN_QUEUE}" in caplog.text
 
 
 def test_a_queue_of_the_same_name_in_another_region_is_another_queue(
@@ -113,4 +112,4 @@ def test_a_queue_of_the_same_name_in_another_region_is_another_queue(
     Mapping(orders, sqs_endpoint(fail, ladder(orders.arn.replace("eu-west-1", "us-east-1")))).run_dry()
 
     assert [message["Body"] for message in far.receive_message(QueueUrl=url)["Messages"]] == ["hello"]
-    assert "is the queue it came from" not in caplog.text
+    assert OWN_QUEUE not in caplog.text

@@ -71,7 +71,7 @@ def test_headers_that_name_a_message_make_a_wrapper(headers: dict[str, str]) -> 
         record(wrapped({ID: "7"}, "", S3BodyKey="bodies/7")),
     ],
 )
-def test_a_body_that_was_left_in_s3_is_an_error_that_says_what_to_do(left_in_s3: dict[str, Any]) -> None:
+def test_a_body_stored_in_s3_is_an_error_that_says_what_to_do(left_in_s3: dict[str, Any]) -> None:
     body = wire_of(left_in_s3).body
 
     assert isinstance(body, MessageDeserializationError)

@@ -11,7 +11,7 @@ from azure.namespace import SETTING, Bus, emulated
 
 @pytest.fixture
 def bus(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bus]:
-    """A namespace of its own for each test, known to endpoints by an app setting."""
+    """Yield a namespace of its own for each test, which endpoints find by an app setting."""
     with emulated() as bus:
         monkeypatch.setenv(SETTING, bus.namespace.connection_string)
         yield bus

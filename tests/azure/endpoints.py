@@ -17,7 +17,7 @@ Trigger = func.ServiceBusMessage | list[func.ServiceBusMessage]
 
 
 class Handler:
-    """Notes the attempts and rounds of its messages, and raises what it was told to.
+    """Notes the attempts and rounds of its messages, and raises what the test sets.
 
     Args:
         error: what it raises.
@@ -41,7 +41,7 @@ def endpoint(
     batch: bool = False,
     **parts: Any,
 ) -> ServiceBusEndpoint[Any]:
-    """An endpoint of the builders' queue and ladder, two immediate and two delayed retries, at the builders' time."""
+    """Return an endpoint of the builders' queue and ladder, two immediate and two delayed retries, at the builders' time."""
     return ServiceBusEndpoint(
         handler or Handler(Boom("it broke")),
         settings or recoverability(error_queue=ERROR_QUEUE),
@@ -52,7 +52,7 @@ def endpoint(
 
 
 def ended(called: ServiceBusEndpoint[Any], messages: Trigger) -> BaseException | None:
-    """How the invocation ended: None when it returned and the host completes, else why the host abandons."""
+    """Return how the invocation ended: None when it returned and the host completes, else the exception for which the host abandons."""
     try:
         result: Coroutine[Any, Any, None] | None = called(messages)
         if result is not None:

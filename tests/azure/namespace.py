@@ -28,7 +28,7 @@ from recoverable_local.service_bus import Queue, SeenMessage, ServiceBusNamespac
 SETTING = "ServiceBus"
 SESSIONS = "orders-sessions"
 BRIEF = "orders-brief"
-PATIENCE = 60
+TIMEOUT = 60
 """Seconds; nothing takes so long unless it is broken."""
 
 
@@ -44,7 +44,7 @@ class Bus:
             sender.send_messages([ServiceBusMessage(body, **fields) for body in bodies])
 
     def seen(self, queue: str) -> list[SeenMessage]:
-        """What is in a queue."""
+        """Return what is in a queue."""
         return self.namespace.queue(queue).messages()
 
     def serve(
@@ -52,7 +52,7 @@ class Bus:
     ) -> list[BaseException]:
         """Be the host until something is so; what made it abandon messages comes back."""
         why: list[BaseException] = []
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         with self.client.get_queue_receiver(endpoint.queue, **receiver) as receiving:
             while not until():
                 assert time.monotonic() < deadline, f"it never came to pass; abandoned: {why}"
@@ -72,7 +72,7 @@ class Bus:
 
 
 def received(receiver: ServiceBusReceiver, most: int) -> list[ServiceBusReceivedMessage]:
-    """What comes soon; none when no session has any."""
+    """Receive what comes soon; nothing when no session has any."""
     try:
         return receiver.receive_messages(most, max_wait_time=0.3)
     except OperationTimeoutError:
@@ -82,13 +82,13 @@ def received(receiver: ServiceBusReceiver, most: int) -> list[ServiceBusReceived
 def called(
     endpoint: ServiceBusEndpoint[Any], messages: list[ServiceBusReceivedMessage], *, batch: bool
 ) -> BaseException | None:
-    """How the endpoint ended for these messages as a trigger gives them."""
-    rows = [told(message) for message in messages]
-    return ended(endpoint, trigger_messages(*rows) if batch else trigger_message(**rows[0]))
+    """Return how the endpoint ended for these messages as a trigger gives them."""
+    given = [describe_message(message) for message in messages]
+    return ended(endpoint, trigger_messages(*given) if batch else trigger_message(**given[0]))
 
 
-def told(message: ServiceBusReceivedMessage) -> dict[str, Any]:
-    """What the host tells of a message; it counts deliveries from 1 where the SDK counts failed ones."""
+def describe_message(message: ServiceBusReceivedMessage) -> dict[str, Any]:
+    """Return the host's metadata of a message; it counts deliveries from 1 where the SDK counts failed ones."""
     return {
         "body": b"".join(message.body),
         "properties": properties_of(message),
@@ -108,18 +108,18 @@ def told(message: ServiceBusReceivedMessage) -> dict[str, Any]:
 
 
 def properties_of(message: ServiceBusReceivedMessage) -> dict[str, Any]:
-    """The application properties as texts and numbers, which the SDK gives as bytes and numbers."""
+    """Return the application properties as texts and numbers, which the SDK gives as bytes and numbers."""
     return {text(name): text(value) for name, value in (message.application_properties or {}).items()}
 
 
 def text(value: Any) -> Any:
-    """Bytes as text."""
+    """Return bytes as text."""
     return value.decode() if isinstance(value, bytes) else value
 
 
 @contextmanager
 def emulated() -> Iterator[Bus]:
-    """A namespace with a queue, one with sessions, one that gives up after two deliveries, and the error queue, where dead letters go."""
+    """Yield a namespace with a queue, one with sessions, one that gives up after two deliveries, and the error queue, where dead letters go."""
     queues = [
         Queue(QUEUE, max_delivery_count=100, forward_dead_lettered_messages_to=ERROR_QUEUE),
         Queue(SESSIONS, max_delivery_count=100, requires_session=True),

@@ -1,4 +1,4 @@
-"""A Service Bus client that encodes each message as the real SDK does, keeps it, and refuses what it is told to refuse."""
+"""A Service Bus client that encodes each message as the real SDK does, keeps it, and refuses what a test wants refused."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class RecordingClient:
 
     @property
     def sent(self) -> list[tuple[str, ServiceBusMessage]]:
-        """All that was sent, and where to."""
+        """Return all messages that were sent, and their queues."""
         return [(queue, message) for queue, messages in self.calls for message in messages]
 
     def as_client(self) -> ServiceBusClient:
-        """Itself, for those who want the SDK's type."""
+        """Return itself, for those who want the SDK's type."""
         return cast("ServiceBusClient", self)
 
 
@@ -79,7 +79,7 @@ class RecordingSender:
 
 
 def messages_of(message: ServiceBusMessage | ServiceBusMessageBatch) -> Iterator[ServiceBusMessage]:
-    """The messages of a call."""
+    """Yield the messages of a call."""
     if isinstance(message, ServiceBusMessage):
         yield message
     else:
@@ -87,7 +87,7 @@ def messages_of(message: ServiceBusMessage | ServiceBusMessageBatch) -> Iterator
 
 
 def encoded_size(message: ServiceBusMessage) -> int:
-    """Bytes on the wire, as the SDK encodes the message; what it cannot encode raises."""
+    """Return the bytes on the wire, as the SDK encodes the message; what it cannot encode raises."""
     batch = ServiceBusMessageBatch(2**30)
     empty = batch.size_in_bytes
     batch.add_message(message)
@@ -95,5 +95,5 @@ def encoded_size(message: ServiceBusMessage) -> int:
 
 
 def properties(message: ServiceBusMessage) -> dict[str, Any]:
-    """The application properties."""
+    """Return the application properties."""
     return dict(cast("dict[str, Any]", message.application_properties or {}))

@@ -60,15 +60,15 @@ def test_a_delayed_retry_is_a_copy_that_is_scheduled() -> None:
     )
 
 
-def test_a_move_to_error_is_a_copy_that_tells_why() -> None:
+def test_a_move_to_error_is_a_copy_with_the_reason() -> None:
     client = RecordingClient()
 
     assert ended(endpoint(client=client), trigger_message(**LAST_ROUND)) is None
     [(queue, copy)] = client.sent
-    told = properties(copy)
-    assert (queue, copy.scheduled_enqueue_time_utc, told[FAILED_QUEUE]) == (ERROR_QUEUE, None, QUEUE)
-    assert (told[EXCEPTION_TYPE], DELAYED_RETRIES in told) == ("builders.Boom", False)
-    assert told[STACK_TRACE].startswith("builders.Boom: it broke\n   at azure.endpoints.__call__() in /")
+    headers = properties(copy)
+    assert (queue, copy.scheduled_enqueue_time_utc, headers[FAILED_QUEUE]) == (ERROR_QUEUE, None, QUEUE)
+    assert (headers[EXCEPTION_TYPE], DELAYED_RETRIES in headers) == ("builders.Boom", False)
+    assert headers[STACK_TRACE].startswith("builders.Boom: it broke\n   at azure.endpoints.__call__() in /")
 
 
 def test_a_policy_may_choose_the_error_queue() -> None:
@@ -114,12 +114,12 @@ def test_what_is_discarded_without_an_attempt_is_decided_about_once() -> None:
     assert ([type(error) for error in asked], handler.handled) == ([UnreportedFailure], [])
 
 
-@pytest.mark.parametrize("told", [LAST, LAST_ROUND], ids=["delayed retry", "move to error"])
-def test_when_a_copy_cannot_be_sent_the_host_abandons_the_message(told: dict[str, Any]) -> None:
+@pytest.mark.parametrize("metadata", [LAST, LAST_ROUND], ids=["delayed retry", "move to error"])
+def test_when_a_copy_cannot_be_sent_the_host_abandons_the_message(metadata: dict[str, Any]) -> None:
     refusal = ServiceBusError("busy")
     client = RecordingClient(lambda _: refusal)
 
-    error = ended(endpoint(client=client), trigger_message(**told))
+    error = ended(endpoint(client=client), trigger_message(**metadata))
 
     assert isinstance(error, CopyNotSent)
     assert (str(error).split(": ", 1)[1], error.__cause__) == ("ServiceBusError: busy", refusal)
@@ -159,7 +159,7 @@ def test_a_deferral_that_cannot_be_sent_runs_the_handler_instead() -> None:
     assert [message.id for message in handler.handled] == ["m-1"]
 
 
-def test_what_ended_without_a_word_climbs_on_and_no_handler_runs() -> None:
+def test_an_unreported_message_gets_its_next_round_and_no_handler_runs() -> None:
     client, handler = RecordingClient(), Handler()
 
     assert ended(endpoint(handler, client=client), trigger_message(DeliveryCount=6)) is None
@@ -167,7 +167,7 @@ def test_what_ended_without_a_word_climbs_on_and_no_handler_runs() -> None:
     assert (queue, properties(copy)[DELAYED_RETRIES], handler.handled) == (QUEUE, "1", [])
 
 
-def test_what_ended_without_a_word_and_cannot_be_sent_on_is_abandoned() -> None:
+def test_an_unreported_message_that_cannot_be_sent_is_abandoned() -> None:
     client, handler = RecordingClient(lambda _: ServiceBusError("busy")), Handler()
 
     error = ended(endpoint(handler, client=client), trigger_message(DeliveryCount=6))
@@ -180,11 +180,11 @@ def test_a_fault_header_makes_no_message_undeliverable() -> None:
     handler = Handler(Boom("x" * 16_000))
 
     assert ended(endpoint(handler, client=client), trigger_message(b"b" * 15_000, **LAST_ROUND)) is None
-    told = properties(client.sent[0][1])
-    assert (STACK_TRACE in told, told[EXCEPTION_TYPE], told[FAILED_QUEUE]) == (False, "builders.Boom", QUEUE)
+    headers = properties(client.sent[0][1])
+    assert (STACK_TRACE in headers, headers[EXCEPTION_TYPE], headers[FAILED_QUEUE]) == (False, "builders.Boom", QUEUE)
 
 
-def test_what_is_too_large_without_fault_headers_is_left_to_the_host() -> None:
+def test_a_message_too_large_without_fault_headers_is_abandoned_to_the_host() -> None:
     client = RecordingClient(largest=20_000)
 
     error = ended(endpoint(client=client), trigger_message(b"b" * 20_000, **LAST_ROUND))
@@ -247,7 +247,7 @@ def test_the_counters_of_a_round_are_gone_from_the_next() -> None:
     assert PRIOR_ATTEMPTS not in properties(client.sent[0][1])
 
 
-def test_an_older_extension_makes_no_message_climb_for_ever() -> None:
+def test_an_older_extension_does_not_make_a_message_retry_for_ever() -> None:
     client = RecordingClient()
     mine = {"tenant": "north", DELAYED_RETRIES: "2"}
 

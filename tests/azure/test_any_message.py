@@ -28,15 +28,15 @@ field = st.none() | st.text(letters, min_size=1, max_size=20)
 @given(
     body=st.binary(),
     written=st.dictionaries(names, anything, max_size=4),
-    told=st.fixed_dictionaries({"CorrelationId": field, "Subject": field, "ReplyTo": field, "To": field}),
+    metadata=st.fixed_dictionaries({"CorrelationId": field, "Subject": field, "ReplyTo": field, "To": field}),
     count=st.integers(3, 8),
 )
 def test_every_last_attempt_makes_one_copy_that_can_be_sent(
-    body: bytes, written: dict[str, Any], told: dict[str, Any], count: int
+    body: bytes, written: dict[str, Any], metadata: dict[str, Any], count: int
 ) -> None:
     client = RecordingClient()
 
-    error = ended(endpoint(client=client), trigger_message(body, properties=written, DeliveryCount=count, **told))
+    error = ended(endpoint(client=client), trigger_message(body, properties=written, DeliveryCount=count, **metadata))
 
     assert error is None
     [(queue, copy)] = client.sent

@@ -11,7 +11,7 @@ import pytest
 from azure.servicebus import ServiceBusReceiver
 from azure.servicebus.exceptions import MessageLockLostError, ServiceBusServerBusyError, SessionLockLostError
 
-from azure.namespace import BRIEF, PATIENCE, SESSIONS, SETTING, Bus, called
+from azure.namespace import BRIEF, SESSIONS, SETTING, TIMEOUT, Bus, called
 from builders import ERROR_QUEUE, QUEUE, Boom, recoverability, seconds
 from recoverable import Message, Recoverability
 from recoverable.azure import ServiceBusEndpoint
@@ -26,7 +26,7 @@ LOCK = timedelta(minutes=1)
 
 
 class Orders:
-    """A handler that notes rounds and attempts, lets something happen, and fails unless told otherwise."""
+    """A handler that notes rounds and attempts, lets something happen, and fails by default."""
 
     def __init__(self, meanwhile: Callable[[], None] = lambda: None, *, fails: bool = True) -> None:
         self.seen: list[tuple[int, int]] = []
@@ -40,7 +40,7 @@ class Orders:
 
 
 def endpoint(handler: Any, settings: Recoverability | None = None, **parts: Any) -> ServiceBusEndpoint[Any]:
-    """An endpoint without retries, whose client is its own."""
+    """Return an endpoint without retries, with a client of its own."""
     return ServiceBusEndpoint(
         handler, settings or recoverability(0, 0), **{"queue": QUEUE, "connection": SETTING, **parts}
     )
@@ -48,7 +48,7 @@ def endpoint(handler: Any, settings: Recoverability | None = None, **parts: Any)
 
 def served(receiver: ServiceBusReceiver, serving: ServiceBusEndpoint[Any]) -> type[BaseException] | None:
     """Be a host for one message; gives why it could not be settled."""
-    [message] = receiver.receive_messages(1, max_wait_time=PATIENCE)
+    [message] = receiver.receive_messages(1, max_wait_time=TIMEOUT)
     error = called(serving, [message], batch=False)
     try:
         (receiver.complete_message if error is None else receiver.abandon_message)(message)
@@ -58,9 +58,9 @@ def served(receiver: ServiceBusReceiver, serving: ServiceBusEndpoint[Any]) -> ty
 
 
 def once(act: Callable[[], None]) -> Callable[[], None]:
-    """Something that happens the first time alone."""
-    left = [act]
-    return lambda: left.pop()() if left else None
+    """Return a function that raises the first time alone."""
+    waiting = [act]
+    return lambda: waiting.pop()() if waiting else None
 
 
 def bodies(bus: Bus, queue: str) -> list[bytes]:
@@ -77,7 +77,7 @@ STRANGE: dict[str, Any] = {
 }
 
 
-def test_headers_that_are_no_texts_make_no_message_climb_for_ever(bus: Bus) -> None:
+def test_headers_that_are_no_texts_do_not_make_a_message_retry_for_ever(bus: Bus) -> None:
     headers = (DELAYED_RETRIES, PRIOR_ATTEMPTS, DELAYED_RETRY_AT, DUE_AT, FAILED_QUEUE)
     for name, value in STRANGE.items():
         bus.send(name, application_properties=dict.fromkeys(headers, value))

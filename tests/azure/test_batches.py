@@ -20,14 +20,14 @@ from recoverable.recovery.faults import EXCEPTION_MESSAGE
 
 
 def bad_ones_fail(message: Message) -> None:
-    """Fails for a body that says so."""
+    """Fail for a body that says so."""
     if message.text == "bad":
         raise Boom("it broke")
 
 
-def batch(*bodies: str, **told: Any) -> list[func.ServiceBusMessage]:
-    """Messages of these bodies."""
-    return trigger_messages(*({"body": body.encode(), **told} for body in bodies))
+def batch(*bodies: str, **fields: Any) -> list[func.ServiceBusMessage]:
+    """Return messages of these bodies."""
+    return trigger_messages(*({"body": body.encode(), **fields} for body in bodies))
 
 
 def test_when_all_succeed_nothing_is_sent() -> None:
@@ -65,10 +65,11 @@ def test_all_attempts_are_made_whichever_batch_they_come_in() -> None:
 @pytest.mark.parametrize("error_queue", ["orders-error", "error"])
 def test_copies_to_one_queue_go_out_in_one_call_and_errors_before_retries(error_queue: str) -> None:
     client = RecordingClient()
-    rows = [{"properties": {PRIOR_ATTEMPTS: "2", DELAYED_RETRIES: str(round_)}} for round_ in (0, 2, 1, 2)]
+    messages = [{"properties": {PRIOR_ATTEMPTS: "2", DELAYED_RETRIES: str(round_)}} for round_ in (0, 2, 1, 2)]
 
     ended(
-        endpoint(settings=recoverability(error_queue=error_queue), client=client, batch=True), trigger_messages(*rows)
+        endpoint(settings=recoverability(error_queue=error_queue), client=client, batch=True),
+        trigger_messages(*messages),
     )
 
     sent = [(queue, [properties(copy)[MESSAGE_ID] for copy in copies]) for queue, copies in client.calls]
@@ -77,36 +78,36 @@ def test_copies_to_one_queue_go_out_in_one_call_and_errors_before_retries(error_
 
 def test_sessions_do_not_share_a_call() -> None:
     client = RecordingClient()
-    rows = [{"SessionId": session} for session in ("a", "b", "a")]
+    messages = [{"SessionId": session} for session in ("a", "b", "a")]
 
-    ended(endpoint(client=client, batch=True), trigger_messages(*rows))
+    ended(endpoint(client=client, batch=True), trigger_messages(*messages))
 
     assert sorted(len(copies) for _, copies in client.calls) == [1, 2]
 
 
 def test_what_is_too_much_for_one_call_goes_out_in_several() -> None:
     client = RecordingClient(largest=10_000)
-    told: dict[str, Any] = {"properties": {PRIOR_ATTEMPTS: "2", DELAYED_RETRIES: "2"}}
+    fields: dict[str, Any] = {"properties": {PRIOR_ATTEMPTS: "2", DELAYED_RETRIES: "2"}}
 
-    assert ended(endpoint(bad_ones_fail, client=client, batch=True), batch(*["bad"] * 20, **told)) is None
+    assert ended(endpoint(bad_ones_fail, client=client, batch=True), batch(*["bad"] * 20, **fields)) is None
     assert sum(len(copies) for _, copies in client.calls) == 20
     assert 1 < len(client.calls) < 20
 
 
 def test_one_that_is_too_large_for_a_call_with_others_goes_alone() -> None:
     client = RecordingClient(largest=10_000)
-    rows = [{"body": b"small"}, {"body": b"b" * 9_650}, {"body": b"small"}, {"body": b"small"}]
+    messages = [{"body": b"small"}, {"body": b"b" * 9_650}, {"body": b"small"}, {"body": b"small"}]
 
-    assert ended(endpoint(client=client, batch=True), trigger_messages(*rows)) is None
+    assert ended(endpoint(client=client, batch=True), trigger_messages(*messages)) is None
     sent = [[properties(copy)[MESSAGE_ID] for copy in copies] for _, copies in client.calls]
     assert sent == [["m-2"], ["m-1", "m-3", "m-4"]]
 
 
 def test_one_that_can_never_be_sent_multiplies_no_others() -> None:
     client = RecordingClient(largest=10_000)
-    rows: list[dict[str, Any]] = [{"body": b"small"}, {"body": b"b" * 10_000}, {"body": b"small", "SessionId": "a"}]
+    messages: list[dict[str, Any]] = [{"body": b"small"}, {"body": b"b" * 10_000}, {"body": b"small", "SessionId": "a"}]
 
-    error = ended(endpoint(client=client, batch=True), trigger_messages(*rows))
+    error = ended(endpoint(client=client, batch=True), trigger_messages(*messages))
 
     assert (type(error), client.calls) == (CopyNotSent, [])
 
@@ -114,24 +115,24 @@ def test_one_that_can_never_be_sent_multiplies_no_others() -> None:
 def test_one_that_is_too_large_for_any_call_goes_with_fewer_fault_headers() -> None:
     client = RecordingClient(largest=10_000)
     last: dict[str, Any] = {"properties": {PRIOR_ATTEMPTS: "2", DELAYED_RETRIES: "2"}}
-    rows = [{"body": b"small", **last}, {"body": b"b" * 9_000, **last}, {"body": b"small", **last}]
+    messages = [{"body": b"small", **last}, {"body": b"b" * 9_000, **last}, {"body": b"small", **last}]
 
-    assert ended(endpoint(Handler(Boom("x" * 2_000)), client=client, batch=True), trigger_messages(*rows)) is None
+    assert ended(endpoint(Handler(Boom("x" * 2_000)), client=client, batch=True), trigger_messages(*messages)) is None
     sent = {properties(copy)[MESSAGE_ID]: EXCEPTION_MESSAGE in properties(copy) for _, copy in client.sent}
     assert sent == {"m-1": True, "m-2": False, "m-3": True}
 
 
 def test_when_a_copy_cannot_be_sent_the_host_abandons_the_whole_batch() -> None:
     client = RecordingClient(lambda queue: ServiceBusError("busy") if queue == ERROR_QUEUE else None)
-    rows = [{}, {"properties": {PRIOR_ATTEMPTS: "2", DELAYED_RETRIES: "2"}}]
+    messages = [{}, {"properties": {PRIOR_ATTEMPTS: "2", DELAYED_RETRIES: "2"}}]
 
-    error = ended(endpoint(client=client, batch=True), trigger_messages(*rows))
+    error = ended(endpoint(client=client, batch=True), trigger_messages(*messages))
 
     assert isinstance(error, CopyNotSent)
     assert client.calls == []  # what went to its own queue would be there twice
 
 
-def test_a_batch_that_died_before_runs_again_and_then_climbs_on_without_its_handler() -> None:
+def test_a_batch_whose_process_died_runs_again_and_then_goes_through_its_retries_without_its_handler() -> None:
     ran = []
     for count in (2, 3, 4):
         client, handler = RecordingClient(), Handler()
@@ -141,13 +142,13 @@ def test_a_batch_that_died_before_runs_again_and_then_climbs_on_without_its_hand
     assert ran == [(2, []), (2, []), (0, ["1", "1"])]
 
 
-def test_what_the_host_does_not_tell_is_left_out_and_said(caplog: pytest.LogCaptureFixture) -> None:
+def test_fields_that_the_host_does_not_give_are_omitted_and_logged(caplog: pytest.LogCaptureFixture) -> None:
     client = RecordingClient()
 
     ended(endpoint(client=client, batch=True), trigger_messages({"CorrelationId": None}, {"CorrelationId": "c-2"}))
 
     assert [copy.correlation_id for _, copy in client.sent] == [None, None]
-    assert "The host does not tell which messages of this batch have which correlation_id" in caplog.messages[-1]
+    assert "Reading correlation_id failed for a batch from 'orders'" in caplog.messages[-1]
 
 
 def test_a_batch_endpoint_takes_one_message_too() -> None:

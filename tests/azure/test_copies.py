@@ -20,7 +20,7 @@ TO_ERROR = Forward(ERROR_QUEUE, NO_DELAY, {FAILED_QUEUE: QUEUE})
 
 
 def later(delay: float = 10, **changes: str | None) -> Forward:
-    """A delayed retry."""
+    """Return a delayed retry."""
     return Forward(QUEUE, seconds(delay), changes)
 
 
@@ -30,20 +30,20 @@ def copied(
     ambiguous: frozenset[str] = frozenset(),
     queue: str = QUEUE,
     namespace: str = NAMESPACE,
-    **told: Any,
+    **fields: Any,
 ) -> Copy:
-    """The copy of a trigger's message."""
-    delivery = delivery_of(trigger_message(**told), queue, recoverability(), platform())
+    """Return the copy of a trigger's message."""
+    delivery = delivery_of(trigger_message(**fields), queue, recoverability(), platform())
     return copy_of(delivery, forward or later(), namespace=namespace, now=NOW, ambiguous=ambiguous)
 
 
 def test_a_copy_keeps_body_and_fields() -> None:
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "ContentType": "application/json", "CorrelationId": "c-1", "PartitionKey": "p-1", "ReplyTo": "replies",
         "ReplyToSessionId": "r-1", "Subject": "placed", "To": "north",
     }  # fmt: skip
 
-    copy = copied(**told)
+    copy = copied(**fields)
 
     assert copy == Copy("m-1", QUEUE, {
         "application_properties": {}, "body": BODY, "content_type": "application/json", "correlation_id": "c-1",
@@ -66,7 +66,7 @@ def test_a_session_is_the_partition_key() -> None:
     assert (fields["session_id"], "partition_key" in fields) == ("customer-7", False)
 
 
-def test_a_field_that_the_host_does_not_tell_is_left_out() -> None:
+def test_a_field_that_the_host_does_not_give_is_omitted() -> None:
     fields = copied(CorrelationId="of another", Subject="placed", ambiguous=frozenset({"correlation_id"})).fields
 
     assert ("correlation_id" in fields, fields["subject"]) == (False, "placed")
@@ -97,7 +97,7 @@ def test_half_a_character_in_a_name_stops_no_copy() -> None:
     assert copied(properties={"\ud800": 1}).properties == {"?": 1}
 
 
-def test_headers_are_set_replaced_and_taken_away() -> None:
+def test_headers_are_set_replaced_and_removed() -> None:
     forward = Forward(QUEUE, NO_DELAY, {"set": "new", "replaced": "new", "gone": None, "never": None})
 
     copy = copied(forward, properties={"replaced": 1, "gone": "old", "kept": 2})
@@ -111,7 +111,7 @@ def test_what_is_not_delayed_is_not_scheduled() -> None:
 
 LIVES: dict[str, tuple[Forward, datetime | None, timedelta | None]] = {
     "for ever": (later(), NEVER, None),
-    "not told": (later(), None, None),
+    "not given": (later(), None, None),
     "as long as is left": (later(), NOW + timedelta(hours=1), timedelta(hours=1)),
     "a minute beyond the delay": (later(600), NOW + seconds(5), seconds(660)),
     "although over": (later(), NOW - seconds(5), seconds(70)),
@@ -149,7 +149,7 @@ def test_no_copy_is_taken_for_anothers(parts: dict[str, Any]) -> None:
 
 
 def faults(**headers: str) -> Forward:
-    """A move to the error queue with these fault headers."""
+    """Return a move to the error queue with these fault headers."""
     return Forward(ERROR_QUEUE, NO_DELAY, {FAILED_QUEUE: QUEUE, EXCEPTION_TYPE: "Boom", **headers})
 
 
@@ -180,7 +180,7 @@ def test_data_gives_way_entry_by_entry() -> None:
     assert [len(copy.properties[name]) for name in kept[1:]] == [100] * (len(kept) - 1)
 
 
-def test_where_nothing_is_left_the_users_properties_stay() -> None:
+def test_when_nothing_can_be_trimmed_the_users_properties_stay() -> None:
     copy = copied(faults(**{STACK_TRACE: "s" * 30_000}), properties={"a": "u" * 30_000, "b": "u" * 33_000})
 
     assert sorted(copy.properties) == [FAILED_QUEUE, "a", "b"]
@@ -188,13 +188,13 @@ def test_where_nothing_is_left_the_users_properties_stay() -> None:
 
 def test_a_smaller_copy_lacks_the_next_fault_header_until_none_is_left() -> None:
     copy: Copy | None = copied(faults(**{STACK_TRACE: "s", EXCEPTION_MESSAGE: "m"}))
-    left = []
+    names = []
 
     while copy is not None:
-        left.append(sorted(copy.properties))
+        names.append(sorted(copy.properties))
         copy = smaller(copy)
 
-    assert left == [
+    assert names == [
         sorted(names)
         for names in (
             {FAILED_QUEUE, EXCEPTION_TYPE, EXCEPTION_MESSAGE, STACK_TRACE},

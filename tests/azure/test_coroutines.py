@@ -57,7 +57,7 @@ def test_many_are_handled_too() -> None:
     assert [properties(copy)[PRIOR_ATTEMPTS] for _, copy in client.sent] == ["1", "1"]
 
 
-def test_a_handler_that_was_cancelled_has_failed_and_the_host_hears_an_exception() -> None:
+def test_a_handler_that_was_cancelled_has_failed_and_the_host_gets_an_exception() -> None:
     assert isinstance(ended(endpoint(cancelled), trigger_message()), Abandoned)
 
 
@@ -110,12 +110,12 @@ def test_a_send_that_never_ends_does_not_keep_those_after_it_for_ever() -> None:
         over.wait(60)
 
     client = RecordingClient(hangs)
-    broker = Broker(client.as_client(), patience=0.01)
+    broker = Broker(client.as_client(), timeout=0.01)
     copy = Copy("m-1", QUEUE, {"body": b"{}", "application_properties": {}})
     with ThreadPoolExecutor(1) as threads:
         first = threads.submit(broker.send, [copy])
         assert sending.wait(60)
-        with pytest.raises(CopyNotSent, match=r"TimeoutError: other copies have been on their way for 0\.01 s$"):
+        with pytest.raises(CopyNotSent, match=r"TimeoutError: another thread has been sending copies for 0\.01 s$"):
             broker.send([copy])
         over.set()
         first.result(60)

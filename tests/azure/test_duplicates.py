@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 from azure.servicebus import ServiceBusClient, ServiceBusMessage, ServiceBusReceivedMessage, ServiceBusReceiver
 
-from azure.namespace import PATIENCE, Bus, called, received
+from azure.namespace import TIMEOUT, Bus, called, received
 from builders import Boom, recoverability
 from recoverable import Message, Recoverability
 from recoverable.azure import ServiceBusEndpoint
@@ -31,19 +31,19 @@ class Death(NamedTuple):
 
     settings: Recoverability
     calls: bool
-    left: int
+    copies: int
 
 
 DEATHS = {
-    "before it sends": Death(TO_ERROR, calls=False, left=1),
-    "after it sent to the error queue": Death(TO_ERROR, calls=True, left=2),
-    "after it sent a delayed retry": Death(TO_RETRY, calls=True, left=2),
+    "before it sends": Death(TO_ERROR, calls=False, copies=1),
+    "after it sent to the error queue": Death(TO_ERROR, calls=True, copies=2),
+    "after it sent a delayed retry": Death(TO_RETRY, calls=True, copies=2),
 }
 
 
 @pytest.fixture(scope="module")
 def bus() -> Iterator[Bus]:
-    """Queues that detect duplicates and queues that do not, for each test its own, and the endpoint's client, which sends once more when a connection is lost."""
+    """Yield queues that detect duplicates and queues that do not, new for each test, and the endpoint's client, which sends once more when a connection is lost."""
     kinds = {"once": 24 * HOUR, "twice": None}
     names = [
         f"{kind} {use}"
@@ -73,7 +73,7 @@ def send(bus: Bus, queue: str, *ids: str) -> None:
 
 
 def receiver_of(bus: Bus, queue: str) -> ServiceBusReceiver:
-    """A receiver whose link stands, which is closed with all others."""
+    """Return a receiver whose link stands, which is closed with all others."""
     return bus.client.get_queue_receiver(queue).__enter__()
 
 
@@ -82,7 +82,7 @@ def error_queue(queue: str) -> str:
 
 
 def endpoint(bus: Bus, queue: str, settings: Recoverability, **parts: Any) -> ServiceBusEndpoint[Any]:
-    """An endpoint whose handler fails."""
+    """Return an endpoint whose handler fails."""
 
     def fail(message: Message) -> None:
         raise Boom(message.text)
@@ -99,7 +99,7 @@ def die(
     """Be a host that settles nothing any more: the locks run out."""
     messages: list[ServiceBusReceivedMessage] = []
     while len(messages) < most:  # the SDK waits a moment only for those after the first
-        messages += receiver.receive_messages(most - len(messages), max_wait_time=PATIENCE)
+        messages += receiver.receive_messages(most - len(messages), max_wait_time=TIMEOUT)
     if calls:
         assert called(failing, messages, batch=most > 1) is None, "it was to be completed"
     bus.namespace.advance(timedelta(minutes=1))
@@ -107,7 +107,7 @@ def die(
 
 def live(bus: Bus, receiver: ServiceBusReceiver, living: ServiceBusEndpoint[Any], *, most: int = 1) -> None:
     """Be a host until its queue is empty; while all that is there waits, time passes."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT
     while (depth := bus.namespace.queue(living.queue).depth()).total:
         assert time.monotonic() < end, f"{living.queue!r} is not empty: {depth}"
         if depth.scheduled == depth.total:
@@ -117,7 +117,7 @@ def live(bus: Bus, receiver: ServiceBusReceiver, living: ServiceBusEndpoint[Any]
 
 
 def arrived(bus: Bus, queue: str) -> list[tuple[str, str]]:
-    """The messages in a queue's error queue, by their ids at their first sender's and their bodies."""
+    """Return the messages in a queue's error queue: the id that the first sender gave, and the body."""
     seen = bus.seen(error_queue(queue))
     return sorted((each.application_properties[MESSAGE_ID], each.body.decode()) for each in seen)
 
@@ -126,7 +126,7 @@ def arrived(bus: Bus, queue: str) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("death", DEATHS)
 def test_a_host_that_dies(bus: Bus, death: str, *, detects: bool) -> None:
     """It costs a message at most one copy where duplicates are not detected, and none where they are."""
-    queue, (settings, calls, left) = f"{'once' if detects else 'twice'} {death}", DEATHS[death]
+    queue, (settings, calls, copies) = f"{'once' if detects else 'twice'} {death}", DEATHS[death]
     failing = endpoint(bus, queue, settings)
     send(bus, queue, "m-1")
 
@@ -134,22 +134,22 @@ def test_a_host_that_dies(bus: Bus, death: str, *, detects: bool) -> None:
     die(bus, receiver, failing, calls=calls)
     live(bus, receiver, failing)
 
-    assert arrived(bus, queue) == [("m-1", "of m-1")] * (1 if detects else left)
+    assert arrived(bus, queue) == [("m-1", "of m-1")] * (1 if detects else copies)
 
 
-@pytest.mark.parametrize(("kind", "left"), [("once", 1), ("twice", 2)])
-def test_a_sending_whose_answer_is_lost_is_done_again(bus: Bus, kind: str, left: int) -> None:
+@pytest.mark.parametrize(("kind", "copies"), [("once", 1), ("twice", 2)])
+def test_a_sending_whose_answer_is_lost_is_done_again(bus: Bus, kind: str, copies: int) -> None:
     queue = f"{kind} answer"
     send(bus, queue, "m-1")
     bus.namespace.fail(Operation.SEND, DropConnection(done=True), path=error_queue(queue))
 
     live(bus, receiver_of(bus, queue), endpoint(bus, queue, TO_ERROR))
 
-    assert arrived(bus, queue) == [("m-1", "of m-1")] * left
+    assert arrived(bus, queue) == [("m-1", "of m-1")] * copies
 
 
-@pytest.mark.parametrize(("kind", "left"), [("once", 1), ("twice", 2)])
-def test_a_host_that_dies_with_a_batch(bus: Bus, kind: str, left: int) -> None:
+@pytest.mark.parametrize(("kind", "copies"), [("once", 1), ("twice", 2)])
+def test_a_host_that_dies_with_a_batch(bus: Bus, kind: str, copies: int) -> None:
     """It costs each of its messages at most one copy."""
     queue, ids = f"{kind} batch", ("m-1", "m-2", "m-3")
     failing = endpoint(bus, queue, TO_ERROR, batch=True)
@@ -159,7 +159,7 @@ def test_a_host_that_dies_with_a_batch(bus: Bus, kind: str, left: int) -> None:
     die(bus, receiver, failing, most=3)
     live(bus, receiver, failing, most=3)
 
-    assert arrived(bus, queue) == [(each, f"of {each}") for each in ids for _ in range(left)]
+    assert arrived(bus, queue) == [(each, f"of {each}") for each in ids for _ in range(copies)]
 
 
 @pytest.mark.parametrize(("queue", "batch"), [("once one by one", False), ("once in batches", True)])
@@ -170,7 +170,7 @@ def test_the_copies_of_one_ladder_are_no_duplicates(bus: Bus, queue: str, *, bat
         rounds.append((message.round, message.attempt))
         raise Boom(message.text)
 
-    climbing = ServiceBusEndpoint(
+    retrying = ServiceBusEndpoint(
         fail,
         recoverability(1, 2, time_increase=timedelta(minutes=20), error_queue=error_queue(queue)),
         queue=queue,
@@ -180,7 +180,7 @@ def test_the_copies_of_one_ladder_are_no_duplicates(bus: Bus, queue: str, *, bat
     )
     send(bus, queue, "m-1")
 
-    live(bus, receiver_of(bus, queue), climbing, most=2 if batch else 1)
+    live(bus, receiver_of(bus, queue), retrying, most=2 if batch else 1)
 
     assert rounds == [(round_, attempt) for round_ in range(3) for attempt in (1, 2)]
 

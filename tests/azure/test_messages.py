@@ -1,4 +1,4 @@
-"""A trigger's message as a delivery: who it is, where it stands on the ladder, and what the host does not tell."""
+"""A trigger's message as a delivery: its identity, its attempt and round, and what the host does not give."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from recoverable.recovery.delivery import Counter
 
 
-def delivered(*, counter: Counter = "native", body: bytes = BODY, **told: Any) -> Delivery:
-    """The message as a delivery on the builders' ladder, with two immediate retries."""
-    return delivery_of(trigger_message(body, **told), QUEUE, recoverability(), platform(counter))
+def delivered(*, counter: Counter = "native", body: bytes = BODY, **metadata: Any) -> Delivery:
+    """Return the message as a delivery on the builders' ladder, with two immediate retries."""
+    return delivery_of(trigger_message(body, **metadata), QUEUE, recoverability(), platform(counter))
 
 
 def test_a_first_delivery_is_a_first_attempt() -> None:
@@ -52,9 +52,9 @@ COUNTS: dict[str, tuple[Any, int]] = {
 }
 
 
-@pytest.mark.parametrize(("told", "deliveries"), COUNTS.values(), ids=COUNTS)
-def test_deliveries_are_counted_from_one(told: int | None, deliveries: int) -> None:
-    assert delivered(DeliveryCount=told).deliveries == deliveries
+@pytest.mark.parametrize(("delivery_count", "deliveries"), COUNTS.values(), ids=COUNTS)
+def test_deliveries_are_counted_from_one(delivery_count: int | None, deliveries: int) -> None:
+    assert delivered(DeliveryCount=delivery_count).deliveries == deliveries
 
 
 PLACES: dict[str, tuple[Counter, int, dict[str, Any], tuple[int, int, bool]]] = {
@@ -101,7 +101,7 @@ def test_the_users_properties_are_headers_as_texts() -> None:
     assert headers == {"tenant": "north", "priority": "3", "urgent": "true", "share": "0.5"}
 
 
-def test_a_batch_tells_which_fields_it_shifts() -> None:
+def test_ambiguous_fields_of_a_batch_are_found() -> None:
     natives = trigger_messages(
         {"CorrelationId": None, "Subject": "a", "ReplyTo": None},
         {"CorrelationId": "c-2", "Subject": "b", "ReplyTo": None},
@@ -111,7 +111,7 @@ def test_a_batch_tells_which_fields_it_shifts() -> None:
     assert ambiguous_fields(natives) == {"correlation_id"}
 
 
-def test_a_session_that_is_not_told_is_none() -> None:
+def test_a_session_that_the_host_does_not_give_is_none() -> None:
     natives = trigger_messages({"SessionId": None}, {"SessionId": "customer-7"})
 
     deliveries = [
@@ -121,7 +121,7 @@ def test_a_session_that_is_not_told_is_none() -> None:
     assert [delivery.message.group_id for delivery in deliveries] == [None, None]
 
 
-def test_one_message_tells_all_of_its_fields() -> None:
+def test_a_single_message_has_all_its_fields() -> None:
     assert ambiguous_fields(trigger_messages({"CorrelationId": "c-1"})) == frozenset()
 
 
@@ -135,7 +135,7 @@ OVERWRITTEN = {
 
 
 @pytest.mark.parametrize("body", OVERWRITTEN.values(), ids=OVERWRITTEN)
-def test_a_trigger_that_delivers_text_is_told_to_deliver_bytes(body: bytes) -> None:
+def test_the_log_says_that_a_trigger_that_delivers_text_must_deliver_bytes(body: bytes) -> None:
     with pytest.raises(TypeError, match=r"^the trigger delivers text, .* write data_type=func\.DataType\.BINARY"):
         checked_binary([trigger_message(body, text=True)])
 
@@ -150,9 +150,9 @@ BINARY = {
 }
 
 
-@pytest.mark.parametrize(("body", "told"), BINARY.values(), ids=BINARY)
-def test_a_trigger_that_delivers_bytes_is_left_in_peace(body: bytes, told: dict[str, Any]) -> None:
-    checked_binary([trigger_message(body, **told)])
+@pytest.mark.parametrize(("body", "metadata"), BINARY.values(), ids=BINARY)
+def test_nothing_is_logged_about_a_trigger_that_delivers_bytes(body: bytes, metadata: dict[str, Any]) -> None:
+    checked_binary([trigger_message(body, **metadata)])
 
 
 STRANGE: dict[str, tuple[object, str]] = {

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from azure.namespace import BRIEF, NEXT_SESSION, PATIENCE, SESSIONS, SETTING, Bus, called, properties_of
+from azure.namespace import BRIEF, NEXT_SESSION, SESSIONS, SETTING, TIMEOUT, Bus, called, properties_of
 from builders import ERROR_QUEUE, QUEUE, Boom, recoverability, seconds
 from recoverable import Message, Recoverability
 from recoverable.azure import ServiceBusEndpoint
@@ -35,21 +35,21 @@ class Orders:
 
 
 def endpoint(handler: Any, settings: Recoverability | None = None, **parts: Any) -> ServiceBusEndpoint[Any]:
-    """An endpoint with one immediate and one delayed retry, whose client is its own."""
+    """Return an endpoint with one immediate and one delayed retry, with a client of its own."""
     settings = settings or recoverability(1, 1, time_increase=seconds(1))
     return ServiceBusEndpoint(handler, settings, **{"queue": QUEUE, "connection": SETTING, **parts})
 
 
-def test_a_message_climbs_the_whole_ladder_and_arrives_with_all_it_had(bus: Bus) -> None:
+def test_a_message_gets_all_its_retries_and_arrives_with_all_it_had(bus: Bus) -> None:
     mine = {"tenant": "north", "count": 2**40, "share": 0.5, "urgent": True, "small": 7}
-    told: dict[str, Any] = {**mine, "count": {"TYPE": "LONG", "VALUE": 2**40}}
-    bus.send("order 42", message_id="m-1", application_properties=told, correlation_id="c-1", subject="placed")
+    sent: dict[str, Any] = {**mine, "count": {"TYPE": "LONG", "VALUE": 2**40}}
+    bus.send("order 42", message_id="m-1", application_properties=sent, correlation_id="c-1", subject="placed")
     orders = Orders()
 
     why = bus.serve(endpoint(orders), lambda: bus.seen(ERROR_QUEUE))
 
     with bus.client.get_queue_receiver(ERROR_QUEUE) as receiver:
-        [arrived] = receiver.receive_messages(1, max_wait_time=PATIENCE)
+        [arrived] = receiver.receive_messages(1, max_wait_time=TIMEOUT)
     properties = properties_of(arrived)
     assert (orders.seen, [str(error) for error in why]) == (LADDER, ["order 42"] * 2)
     assert (str(arrived), arrived.correlation_id, arrived.subject) == ("order 42", "c-1", "placed")
@@ -58,7 +58,7 @@ def test_a_message_climbs_the_whole_ladder_and_arrives_with_all_it_had(bus: Bus)
     assert bus.seen(QUEUE) == []
 
 
-def test_a_coroutine_handler_climbs_it_too(bus: Bus) -> None:
+def test_a_coroutine_handler_gets_all_retries_too(bus: Bus) -> None:
     orders = Orders()
 
     async def handle(message: Message) -> None:
@@ -71,7 +71,7 @@ def test_a_coroutine_handler_climbs_it_too(bus: Bus) -> None:
     assert orders.seen == LADDER
 
 
-def test_each_message_of_a_batch_climbs_by_itself(bus: Bus) -> None:
+def test_each_message_of_a_batch_is_retried_by_itself(bus: Bus) -> None:
     attempts: dict[str, int] = {}
 
     def handle(message: Message) -> None:
@@ -86,7 +86,7 @@ def test_each_message_of_a_batch_climbs_by_itself(bus: Bus) -> None:
     assert bus.seen(QUEUE) == []
 
 
-def test_a_sessions_message_climbs_in_its_session(bus: Bus) -> None:
+def test_a_sessions_message_is_retried_in_its_session(bus: Bus) -> None:
     orders = Orders()
     bus.send("order 42", to=SESSIONS, session_id="customer-7")
 
@@ -128,7 +128,7 @@ def test_a_message_that_fails_again_although_its_copy_was_sent_has_one_copy_wher
     bus.send("order 42")
     failing = endpoint(Orders(), recoverability(0, 0))
     with bus.client.get_queue_receiver(QUEUE) as receiver:
-        messages = receiver.receive_messages(1, max_wait_time=PATIENCE)
+        messages = receiver.receive_messages(1, max_wait_time=TIMEOUT)
 
         ends = [called(failing, messages, batch=False) for _ in range(2)]
 
@@ -160,7 +160,7 @@ def test_a_large_message_reaches_the_error_queue_with_fewer_fault_headers(bus: B
     assert (len(arrived.body), arrived.application_properties[FAILED_QUEUE]) == (253_000, QUEUE)
 
 
-def test_what_nobody_settles_ends_in_the_error_queue_too(bus: Bus) -> None:
+def test_a_message_that_nobody_settles_ends_in_the_error_queue_too(bus: Bus) -> None:
     bus.send("order 42", to=BRIEF)
     bus.namespace.fail(Operation.SEND, Refuse("amqp:unauthorized-access"), path=ERROR_QUEUE, times=None)
 

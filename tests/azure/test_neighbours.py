@@ -17,7 +17,7 @@ SETTINGS = Recoverability(Immediate(2), Delayed(2), Failed(ERROR))
 
 
 def served(world: ServiceBusWorld, killer_takes: float, others_take: float) -> list[str]:
-    """What is processed, when a killer and ten others are in flight together."""
+    """Return the bodies that are processed, when a killer and ten others are in flight together."""
     processed: list[str] = []
 
     def place_order(message: Message) -> None:

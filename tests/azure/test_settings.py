@@ -96,7 +96,7 @@ def test_settings_stand_in_names(text: str, name: str) -> None:
     assert resolved(text, settings) == name
 
 
-def test_a_setting_that_is_none_is_refused_and_says_what_to_add() -> None:
+def test_a_setting_that_does_not_exist_is_refused_and_the_error_says_what_to_add() -> None:
     with pytest.raises(ValueError, match=r"^%Queue% in '%Queue%' is no app setting; add Queue to the app"):
         resolved("%Queue%", {})
 

@@ -25,7 +25,7 @@ async def place_order(message: Message) -> None:
 
 
 def function_of(called: ServiceBusEndpoint[Any]) -> Function:
-    """The one function of an app with the endpoint's blueprint."""
+    """Return the one function of an app with the endpoint's blueprint."""
     app = func.FunctionApp()
     app.register_functions(called.blueprint())
     [function] = app.get_functions()
@@ -33,7 +33,7 @@ def function_of(called: ServiceBusEndpoint[Any]) -> Function:
 
 
 def bindings(called: ServiceBusEndpoint[Any]) -> Any:
-    """The bindings as the worker tells them to the host."""
+    """Return the bindings as the worker reports them to the host."""
     return json.loads(function_of(called).get_function_json())["bindings"]
 
 
@@ -85,7 +85,7 @@ def test_the_worker_can_index_the_function(handler: Any, is_coroutine: bool) -> 
     assert inspect.iscoroutinefunction(function) == is_coroutine
 
 
-def test_the_host_hears_the_handlers_exception() -> None:
+def test_the_host_gets_the_handlers_exception() -> None:
     function = function_of(endpoint(place_order)).get_user_function()
 
     with pytest.raises(Boom, match=r"^m-1$"):
@@ -100,7 +100,7 @@ def test_the_host_gets_nothing_back() -> None:
     assert [message.id for message in handler.handled] == ["m-1", "m-2"]
 
 
-def test_a_trigger_of_ones_own_that_delivers_text_is_told_so() -> None:
+def test_a_trigger_of_ones_own_that_delivers_text_is_warned_about() -> None:
     handler = Handler()
 
     with pytest.raises(TypeError, match=r"^the trigger delivers text, "):
@@ -108,7 +108,7 @@ def test_a_trigger_of_ones_own_that_delivers_text_is_told_so() -> None:
     assert handler.handled == []
 
 
-def test_an_endpoint_is_known_as_its_handler() -> None:
+def test_an_endpoint_has_the_name_of_its_handler() -> None:
     called = endpoint(place_order, name=None)
 
     assert (called.__name__, called.__doc__) == ("place_order", "Place an order.")

@@ -17,18 +17,18 @@ NEVER = datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
 
 
 def trigger_message(
-    body: bytes = BODY, *, properties: dict[str, Any] | None = None, text: bool = False, old: bool = False, **told: Any
+    body: bytes = BODY, *, properties: dict[str, Any] | None = None, text: bool = False, old: bool = False, **more: Any
 ) -> func.ServiceBusMessage:
-    """One message as a trigger with cardinality one delivers it.
+    """Return one message as a trigger with cardinality one delivers it.
 
     Args:
         body: the body.
         properties: the application properties.
         text: whether the trigger delivers text, so that the host writes the properties of a JSON body into the metadata.
         old: whether the extension is older than 5.0, and has the application properties under their old name alone.
-        told: further metadata of the host, under its names; None leaves one out.
+        more: further metadata of the host, under its names; None leaves one out.
     """
-    metadata = {**defaults(), **told, "UserProperties": properties or {}}
+    metadata = {**defaults(), **more, "UserProperties": properties or {}}
     if not old:
         metadata["ApplicationProperties"] = metadata["UserProperties"]
     data = {name: datum(value) for name, value in metadata.items() if value is not None}
@@ -41,7 +41,7 @@ def trigger_message(
 
 
 def trigger_messages(*messages: dict[str, Any]) -> list[func.ServiceBusMessage]:
-    """Many messages as a trigger with cardinality many delivers them; what is empty is left out of arrays of text, as the host does.
+    """Return many messages as a trigger with cardinality many delivers them; what is empty is left out of arrays of text, as the host does.
 
     Args:
         messages: each one's `body`, `properties` and metadata.
@@ -58,7 +58,7 @@ def trigger_messages(*messages: dict[str, Any]) -> list[func.ServiceBusMessage]:
 
 
 def defaults(number: int = 0) -> dict[str, Any]:
-    """What the host tells of each message."""
+    """Return the host's metadata of each message."""
     return {
         "DeliveryCount": 1,
         "EnqueuedTimeUtc": ENQUEUED,
@@ -70,26 +70,26 @@ def defaults(number: int = 0) -> dict[str, Any]:
 
 
 def datum(value: Any) -> Datum:
-    """The value as the host sends it: a text as text, everything else as JSON."""
+    """Return the value as the host sends it: a text as text, everything else as JSON."""
     if isinstance(value, str):
         return Datum(value, "string")
     return Datum(json.dumps(written(value)), "json")
 
 
 def array(values: list[Any]) -> Datum:
-    """The values of many messages: of texts only those that are not empty, of everything else all, as JSON."""
+    """Return the values of many messages: of texts only those that are not empty, of everything else all, as JSON."""
     if all(isinstance(value, str | None) for value in values):
         return Datum(SimpleNamespace(string=[value for value in values if value]), "collection_string")
     return datum([written(value) for value in values])
 
 
 def written(value: Any) -> Any:
-    """A date as .NET writes it in JSON, to the tenth of a microsecond."""
+    """Return a date as .NET writes it in JSON, to the tenth of a microsecond."""
     return value.strftime("%Y-%m-%dT%H:%M:%S.%f0Z") if isinstance(value, datetime) else value
 
 
 def overwrite(metadata: dict[str, Datum], body: dict[str, Any]) -> None:
-    """What the host does with a JSON body that a trigger takes as text (azure-functions-host, `Utility.ApplyBindingData`)."""
+    """Overwrite metadata as the host does with a JSON body that a trigger takes as text (azure-functions-host, `Utility.ApplyBindingData`)."""
     known = {name.lower(): name for name in metadata}
     for name, value in body.items():
         if value is not None and not isinstance(value, list):

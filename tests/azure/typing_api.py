@@ -12,15 +12,15 @@ from recoverable.azure import ServiceBusEndpoint
 
 
 def place_order(message: Message) -> None:
-    """A plain handler."""
+    """Take a message, as a plain handler."""
 
 
 async def ship_order(message: Message) -> None:
-    """A coroutine handler."""
+    """Take a message, as a coroutine handler."""
 
 
 def length(body: bytes) -> int:
-    """No handler."""
+    """Return a number, as no handler does."""
     return len(body)
 
 
@@ -31,12 +31,12 @@ assert_type(plain.blueprint(), func.Blueprint)
 
 
 def trigger(message: func.ServiceBusMessage) -> None:
-    """A trigger of one's own."""
+    """Call the endpoint in a trigger of one's own."""
     plain(message)
 
 
 async def triggers(messages: list[func.ServiceBusMessage]) -> None:
-    """Another one, that must await."""
+    """Await the endpoint in a trigger of one's own."""
     await assert_type(coroutine(messages), Coroutine[Any, Any, None])
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from recoverable.rate_limit.state import CLOSED
 from recoverable_local.testing import Died, Fault, SqsWorld
-from recoverable_local.testing.engine.points import Point
+from recoverable_local.testing.engine.fault_plan import FaultPoint
 from simulation.outages.database import Database
 from simulation.outages.serving import serve_on_aws
 from simulation.outages.store import SharedCircuit
@@ -22,7 +22,7 @@ MESSAGES = 60
 MORTAL = {"attempt", "invoke", "send_message_batch", "delete_message_batch", "delete_message", "receive_message"}
 
 
-def deadly(seed: int) -> Callable[[Point], Fault | None]:
+def deadly(seed: int) -> Callable[[FaultPoint], Fault | None]:
     """One point in thirty is somebody's last: of the function, or of the probe."""
     chance = Random(seed)
     return lambda point: Died() if point.what in MORTAL and chance.random() < 1 / 30 else None

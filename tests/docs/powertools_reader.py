@@ -17,7 +17,7 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from pydantic import BaseModel
 
 import recoverable
-from aws.powertools.doors import Context
+from aws.powertools.entry_points import Context
 from aws.queues import HEADERS
 from aws.recording_client import RecordingClient
 from aws.records import event, record

@@ -8,7 +8,7 @@ import shlex
 import pytest
 
 from docs.aws_command import understood
-from docs.pages import ROOT, anchors, blocks, commands, page
+from docs.pages import blocks, commands
 
 TYPED = [command for block in blocks("deploying-on-aws.md", "console") for command in commands(block)]
 AWS = [found for command in TYPED for found in re.findall(r"aws ([a-z0-9]+ [a-z-]+ --[^)]*)", command)]
@@ -31,13 +31,3 @@ def test_each_aws_command_of_the_page_was_found() -> None:
 def test_a_wrong_name_or_a_missing_parameter_is_found(command: str) -> None:
     with pytest.raises(KeyError):
         understood(*shlex.split(command))
-
-
-@pytest.mark.parametrize("name", ["powertools.md", "deploying-on-aws.md"])
-def test_a_link_within_the_repository_leads_somewhere(name: str) -> None:
-    links = re.findall(r"\]\(([^)#:]*)(?:#([^)]+))?\)", page(name))
-
-    for path, anchor in links:
-        target = (ROOT / "docs" / path).resolve() if path else ROOT / "docs" / name
-        assert target.exists(), path
-        assert not anchor or anchor in anchors(target.read_text()), anchor

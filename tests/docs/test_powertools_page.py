@@ -13,7 +13,7 @@ import boto3
 import pytest
 from aws_lambda_powertools.utilities.idempotency import DynamoDBPersistenceLayer
 
-from aws.powertools.doors import Context
+from aws.powertools.entry_points import Context
 from aws.records import event, record
 from aws.server import CREDENTIALS, REGION, moto_server
 from builders import Clock

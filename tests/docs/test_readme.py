@@ -1,7 +1,8 @@
-"""What the README shows runs as it stands, one block after the other, and does what the README says it does."""
+"""What the README and the pages about the ladder and handlers show runs as it stands, and does what the README says it does."""
 
 from __future__ import annotations
 
+import re
 import sys
 from datetime import timedelta
 from types import ModuleType
@@ -9,60 +10,68 @@ from typing import Any
 
 import pytest
 
-from docs.pages import blocks
+from docs.pages import README, ROOT, blocks, page
+from recoverable.aws import SqsEndpoint
 from recoverable_local.testing import SqsWorld
 
-PAGE = "../README.md"
-HANDLER, *FURTHER = blocks(PAGE, "python")
-TEST = next(block for block in FURTHER if "def test_" in block)
+HANDLER = blocks(README, "python")[0]
+FURTHER = [(name, number) for name in ("the-ladder.md", "handlers.md") for number in range(len(blocks(name, "python")))]
 
 SHOP = """
-class CardDeclined(Exception): ...
 class BankUnreachable(Exception): ...
 class OrderExpired(Exception): ...
-
-def charge(card):
-    match card:
-        case "declined":
-            raise CardDeclined("do not honour")
-        case "no-bank":
-            raise BankUnreachable("no answer")
 """
 
 
 def module(monkeypatch: pytest.MonkeyPatch, name: str, source: str) -> dict[str, Any]:
-    """A module of the reader's own; gives its names."""
+    """Make a module of the reader's own; return its names."""
     made = ModuleType(name)
     monkeypatch.setitem(sys.modules, name, made)
-    exec(compile(source, PAGE, "exec"), vars(made))  # our own page
+    exec(compile(source, README, "exec"), vars(made))  # our own page
     return vars(made)
 
 
 @pytest.fixture
 def reader(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What a reader has who has written the handler into `orders.py`, beside a shop of their own."""
-    shop = module(monkeypatch, "shop", SHOP)
-    return {**shop, **module(monkeypatch, "orders", HANDLER)}
+    """Give what a reader has who has written the handler into `orders.py`, beside a shop of their own."""
+    module(monkeypatch, "shop", SHOP)
+    return module(monkeypatch, "orders", HANDLER)
 
 
-@pytest.mark.parametrize("block", FURTHER, ids=[block.strip().splitlines()[0] for block in FURTHER])
-def test_each_block_runs_after_the_handlers(reader: dict[str, Any], block: str) -> None:
-    exec(compile(block, PAGE, "exec"), dict(reader))
-
-
-def test_the_test_that_it_shows_passes(reader: dict[str, Any], sqs_world: SqsWorld) -> None:
+@pytest.mark.parametrize(("name", "number"), FURTHER)
+def test_each_block_runs_after_the_handlers_and_those_before_it(reader: dict[str, Any], name: str, number: int) -> None:
     names = dict(reader)
-    exec(compile(TEST, PAGE, "exec"), names)
 
-    names["test_card_declined_goes_to_error_queue"](sqs_world)
+    for block in blocks(name, "python")[: number + 1]:
+        exec(compile(block, name, "exec"), names)
 
 
 def test_the_ladder_is_as_its_picture_has_it(reader: dict[str, Any], sqs_world: SqsWorld) -> None:
     began = sqs_world.now
-    sqs_world.serve("orders", reader["handler"])
+    sqs_world.serve("orders", SqsEndpoint(reader["place_order"], reader["recoverability"]))
     order = sqs_world.send("orders", {"card": "no-bank"})
     sqs_world.run()
 
     attempts = [event for event in sqs_world.timeline(order) if event.what == "attempted"]
     assert (len(attempts), sqs_world.now - began) == (24, timedelta(seconds=10 + 20 + 30))
     assert [message.id for message in sqs_world.queue("orders-error")] == [order]
+
+
+def test_the_test_on_the_page_about_order_passes(sqs_world: SqsWorld) -> None:
+    [example] = blocks("order.md", "python")
+    names: dict[str, Any] = {}
+    exec(compile(example, "order.md", "exec"), names)
+
+    names["test_an_order_waits_for_the_one_before_it_in_its_group"](sqs_world)
+
+
+def test_the_page_about_the_ladder_has_the_same_picture() -> None:
+    [picture, *_], [shown, *_] = blocks(README, "text"), blocks("the-ladder.md", "text")
+
+    assert shown == picture.splitlines(keepends=True)[0]
+
+
+def test_each_page_is_named_in_the_readme() -> None:
+    named = set(re.findall(r"\]\(docs/([\w-]+\.md)", page(README)))
+
+    assert named == {path.name for path in (ROOT / "docs").glob("*.md")}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from local.lambda_host.world import World
+from local.lambda_host.running_lambda import RunningLambda
 from recoverable_local.lambda_host import Died, Ended, Entry, LocalAws, QueuedMessage, TimedOut
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("end_to_end"), pytest.mark.timeout(900)]
@@ -23,21 +23,21 @@ ONCE = dict.fromkeys(GOOD, 1)
 
 
 @contextmanager
-def running(**parameters: str) -> Iterator[World]:
+def running(**parameters: str) -> Iterator[RunningLambda]:
     """The template's functions at work."""
     template, seen = Path(__file__).with_name("template.yaml"), list[Entry]()
     settings = {"visibility_timeout": LONG, "parameters": parameters}
     with LocalAws.from_template(template, observe=seen.append, **settings) as host:
-        yield World(host, seen)
+        yield RunningLambda(host, seen)
 
 
-def runs(world: World) -> list[str]:
+def runs(world: RunningLambda) -> list[str]:
     """What the handlers were called with, in order."""
     lines = [line.line for line in world.host.function_log]
     return [line.removeprefix("RUN ") for line in lines if line.startswith("RUN ")]
 
 
-def awaited_runs(world: World, count: int) -> list[str]:
+def awaited_runs(world: RunningLambda, count: int) -> list[str]:
     """The same, when there are so many at least: the log comes by another way than the answer."""
     world.host.run_until(lambda: len(runs(world)) >= count, deadline=DEADLINE)
     return runs(world)
@@ -49,14 +49,14 @@ def exception_types(messages: list[QueuedMessage]) -> dict[str, str]:
     return {body: headers["NServiceBus.ExceptionInfo.ExceptionType"] for body, headers in found.items()}
 
 
-def until_empty(world: World, queue: str) -> None:
+def until_empty(world: RunningLambda, queue: str) -> None:
     """Wait for it; what a process had when it died comes back at once, instead of after its visibility timeout."""
     back = set[str]()
 
     def is_empty() -> bool:
         dead = [entry for entry in world.all(Ended) if isinstance(entry.outcome, Died | TimedOut)]
         for entry in (each for each in dead if each.request_id not in back):
-            world.show_again(entry)
+            world.make_visible(entry)
             back.add(entry.request_id)
         return world.host.queue(queue).depth().total == 0
 

@@ -1,4 +1,4 @@
-"""The example function, tested as its users would test theirs: the real handler, in virtual time."""
+"""Test the example function as its users would test theirs: the real handler, in virtual time."""
 
 from __future__ import annotations
 

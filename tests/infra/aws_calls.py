@@ -16,13 +16,13 @@ SAME_ACTION = "Batch"
 
 @cache
 def operations(service: str) -> dict[str, str]:
-    """Every operation of a service by the name of its client method: `{"send_message": "SendMessage", ...}`."""
+    """Return every operation of a service by the name of its client method: `{"send_message": "SendMessage", ...}`."""
     names: Iterable[str] = botocore.session.get_session().get_service_model(service).operation_names
     return {xform_name(name): name for name in names}
 
 
 def methods_called(service: str, place: Path) -> set[str]:
-    """The client methods of a service that some code calls.
+    """Return the client methods of a service that some code calls.
 
     Args:
         service: such as "sqs".
@@ -33,12 +33,12 @@ def methods_called(service: str, place: Path) -> set[str]:
 
 
 def methods_in(service: str, source: str) -> set[str]:
-    """The client methods that one module names, as an attribute or as a text; naming one counts as calling it."""
+    """Return the client methods that one module names, as an attribute or as a text; naming one counts as calling it."""
     return {name for name in names_in(ast.parse(source)) if name in operations(service)}
 
 
 def names_in(tree: ast.AST) -> Iterator[str]:
-    """Every attribute and every text of a module."""
+    """Yield every attribute and every text of a module."""
     for node in ast.walk(tree):
         match node:
             case ast.Attribute(attr=name) | ast.Constant(value=str(name)):
@@ -48,6 +48,6 @@ def names_in(tree: ast.AST) -> Iterator[str]:
 
 
 def action(service: str, method: str) -> str:
-    """The IAM action that a client method needs."""
+    """Return the IAM action that a client method needs."""
     name = operations(service)[method]
     return f"{service}:{name.removesuffix(SAME_ACTION) if service == 'sqs' else name}"

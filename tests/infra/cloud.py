@@ -22,7 +22,7 @@ from infra.commands import TOOLS
 from infra.sam_template import REGION, template, transformed
 
 BUCKET = "code"
-PATIENCE = 300.0
+TIMEOUT = 300.0
 """Seconds to wait for what should take two; where others use the machine, a call may be too slow, and its message comes back after four minutes."""
 
 
@@ -34,14 +34,14 @@ def eventually(found: Callable[[], Any], what: str) -> Any:
         what: what is waited for, for the error.
 
     Raises:
-        AssertionError: it was not, within `PATIENCE`.
+        AssertionError: it was not, within `TIMEOUT`.
     """
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT
     while time.monotonic() < end:
         if answer := found():
             return answer
         time.sleep(0.1)
-    raise AssertionError(f"waited {PATIENCE:.0f} s in vain for {what}")
+    raise AssertionError(f"waited {TIMEOUT:.0f} s in vain for {what}")
 
 
 @dataclass(frozen=True)
@@ -56,17 +56,17 @@ class Cloud:
 
     @property
     def url(self) -> str:
-        """Where all its services are."""
+        """Return where all its services are."""
         return f"http://127.0.0.1:{self.port}"
 
     def client(self, service: str) -> Any:
-        """A client of one of its services."""
+        """Return a client of one of its services."""
         return botocore.session.get_session().create_client(
             service, region_name=REGION, endpoint_url=self.url, aws_access_key_id="local", aws_secret_access_key="local"
         )
 
     def listens(self) -> bool:
-        """Whether it takes connections yet."""
+        """True if it takes connections yet."""
         with socket.socket() as probe:
             return probe.connect_ex(("127.0.0.1", self.port)) == 0
 
@@ -93,11 +93,11 @@ def running_cloud(log: Path) -> Iterator[Cloud]:
         yield cloud
     finally:
         server.terminate()
-        server.wait(PATIENCE)
+        server.wait(TIMEOUT)
 
 
 def free_port() -> int:
-    """A port for a server that must be told one: below those that the kernel gives to others until the server has it."""
+    """Return a port for a server that cannot choose one: below those that the kernel gives to others until the server has it."""
     while True:
         port = SystemRandom().randrange(20_000, 32_000)
         with closing(socket.socket()) as probe:
@@ -130,7 +130,7 @@ def deploy(cloud: Cloud, built: Path, parameters: Mapping[str, str], *, name: st
 
 
 def waiting(sqs: Any, url: str) -> int:
-    """The messages in a queue, in flight and delayed ones included; none is said after a second look only.
+    """Count the messages in a queue, in flight and delayed ones included; it answers 0 only after it has counted twice.
 
     The server counts one state after the other, and a message can change its own meanwhile.
     """
@@ -152,7 +152,7 @@ def upload(s3: Any, folders: Mapping[str, Path]) -> None:
 
 
 def zipped(folder: Path) -> bytes:
-    """A folder's files as a zip file."""
+    """Return a folder's files as a zip file."""
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as file:
         for path in folder.rglob("*"):
@@ -161,7 +161,7 @@ def zipped(folder: Path) -> bytes:
 
 
 def outputs(formation: Any, name: str) -> dict[str, str]:
-    """The outputs of the stack, once it stands."""
+    """Return the outputs of the stack, once it stands."""
 
     def standing() -> Any:
         stack = formation.describe_stacks(StackName=name)["Stacks"][0]

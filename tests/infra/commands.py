@@ -52,7 +52,7 @@ def run(*command: str | Path, environment: dict[str, str]) -> str:
 
 
 def environment() -> dict[str, str]:
-    """The variables that SAM needs, and the tools' folder first on the path, where it looks for the runtime's Python."""
+    """Return the variables that SAM needs, and the tools' folder first on the path, where it looks for the runtime's Python."""
     path = f"{TOOLS}{os.pathsep}{os.environ['PATH']}"
     quiet = {"SAM_CLI_TELEMETRY": "0", "HTTPS_PROXY": NOWHERE, "HTTP_PROXY": NOWHERE}
     return {**os.environ, **quiet, "PATH": path, "AWS_DEFAULT_REGION": REGION}

@@ -10,7 +10,7 @@ NOTHING = {"Ref": "AWS::NoValue"}
 
 
 def decided(source: Template, parameters: Parameters) -> Template:
-    """The template as CloudFormation reads it with these parameters; those not given have their defaults.
+    """Return the template as CloudFormation reads it with these parameters; those not given have their defaults.
 
     Args:
         source: the template.
@@ -30,7 +30,7 @@ def decided(source: Template, parameters: Parameters) -> Template:
 
 
 def holds(condition: Any, conditions: Template) -> bool:
-    """Whether a condition is true.
+    """True if a condition is true.
 
     Args:
         condition: what makes it up.
@@ -52,7 +52,7 @@ def holds(condition: Any, conditions: Template) -> bool:
 
 
 def chosen(node: Any, conditions: Template) -> Any:
-    """A part of a template with each `Fn::If` replaced by the branch that holds, and without what no condition wants."""
+    """Return a part of a template with each `Fn::If` replaced by the branch that holds, and without what no condition wants."""
     match node:
         case {"Fn::If": [str(name), then, otherwise]}:
             return chosen(then if holds({"Condition": name}, conditions) else otherwise, conditions)
@@ -66,7 +66,7 @@ def chosen(node: Any, conditions: Template) -> Any:
 
 
 def wanted(value: Any, conditions: Template) -> bool:
-    """Whether a resource or output is there: those without a condition are."""
+    """True if a resource or output is there: those without a condition are."""
     match value:
         case {"Condition": str(name), **others} if others:
             return holds({"Condition": name}, conditions)
@@ -75,7 +75,7 @@ def wanted(value: Any, conditions: Template) -> bool:
 
 
 def without_condition(value: Any) -> Any:
-    """A resource or output whose condition is decided."""
+    """Return a resource or output whose condition is decided."""
     match value:
         case {"Condition": str(), **others} if others:
             return others

@@ -29,18 +29,18 @@ FEATURES: dict[str, Parameters] = {
 
 
 def asking_for(*features: str) -> Parameters:
-    """The parameters that ask for these features."""
+    """Return the parameters that ask for these features."""
     return {name: value for feature in features for name, value in FEATURES[feature].items()}
 
 
 def every_combination() -> Iterator[tuple[str, ...]]:
-    """Each set of features."""
+    """Yield each set of features."""
     for chosen in product([False, True], repeat=len(FEATURES)):
         yield taken(chosen)
 
 
 def every_pair() -> Iterator[tuple[str, ...]]:
-    """A few sets of features, among which each two features are both there, both not there, and each without the other.
+    """Yield a few sets of features, among which each two features are both there, both not there, and each without the other.
 
     Two features differ in some binary digit of their places: the sets of those with that digit 1, and with 0, part them.
     """
@@ -53,10 +53,10 @@ def every_pair() -> Iterator[tuple[str, ...]]:
 
 
 def taken(chosen: Iterable[bool]) -> tuple[str, ...]:
-    """The features of which it is said that they are there."""
+    """Return the features that are present."""
     return tuple(feature for feature, there in zip(FEATURES, chosen, strict=True) if there)
 
 
 def spoken(features: tuple[str, ...]) -> str:
-    """A set of features for the name of a test."""
+    """Return a set of features as text, for the name of a test."""
     return ", ".join(features) or "none"

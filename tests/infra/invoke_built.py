@@ -8,7 +8,7 @@ import sys
 
 
 class Context:
-    """What Lambda tells of an invocation."""
+    """Lambda's context of an invocation."""
 
     aws_request_id = "8a1d2f4e-0000-4000-8000-000000000000"
     function_name = "orders"

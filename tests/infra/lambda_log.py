@@ -29,12 +29,12 @@ class Log(logging.Handler):
         self.lines.append(self.format(record))
 
     def found(self, pattern: str) -> list[dict[str, Any]]:
-        """The lines that a pattern matches."""
+        """Return the lines that a pattern matches."""
         return [json.loads(line) for line in self.lines if matches(pattern, line)]
 
 
 def matches(pattern: str, line: str) -> bool:
-    """Whether a pattern matches a line (CloudWatch Logs, "Filter pattern syntax"): its field is greater, or all its terms are there."""
+    """True if a pattern matches a line (CloudWatch Logs, "Filter pattern syntax"): its field is greater, or all its terms are there."""
     if comparison := COMPARISON.fullmatch(pattern):
         field, least = comparison.groups()
         found = json.loads(line).get(field)
@@ -45,7 +45,7 @@ def matches(pattern: str, line: str) -> bool:
 
 @contextmanager
 def package_log() -> Iterator[Log]:
-    """What the package logs meanwhile, at the level that the template sets."""
+    """Collect what the package logs meanwhile, at the level that the template sets."""
     log, ours = Log(), logging.getLogger("recoverable")
     level = ours.level
     ours.setLevel(template()["Globals"]["Function"]["LoggingConfig"]["ApplicationLogLevel"])

@@ -83,7 +83,7 @@ YOURS = {
 
 
 def needed(role: str, *features: str) -> Permissions:
-    """What the role's function and what invokes it need, by the logical id or ARN of the resource."""
+    """Return what the role's function and what invokes it need, by the logical id or ARN of the resource."""
     wanted = defaultdict[str, set[str]](set)
     for resource, actions in (*called(role, features), *invoked(role)):
         wanted[resource] |= actions
@@ -96,7 +96,7 @@ def needed(role: str, *features: str) -> Permissions:
 
 
 def called(role: str, features: tuple[str, ...]) -> Iterator[tuple[str, set[str]]]:
-    """What the role's function calls, and what S3 asks for, to say of what is gone that it is gone (Amazon S3 API reference, GetObject)."""
+    """Yield what the role's function calls, and what S3 needs to answer that an object does not exist (Amazon S3 API reference, GetObject)."""
     there = {"", *features}.union(*(BRINGS.get(feature, ()) for feature in features))
     for call in CALLS:
         if role in call.roles and call.feature in there:
@@ -106,7 +106,7 @@ def called(role: str, features: tuple[str, ...]) -> Iterator[tuple[str, set[str]
 
 
 def invoked(role: str) -> Iterator[tuple[str, set[str]]]:
-    """What Lambda does with the role: it polls the queue, and writes into the log group, which is there already."""
+    """Yield what Lambda does with the role: it polls the queue, and writes into the log group, which is there already."""
     if role == "OrdersRole":
         yield ORDERS, aws_gives("AWSLambdaSQSQueueExecutionRole", "sqs")
     logging = aws_gives("AWSLambdaSQSQueueExecutionRole", "logs")
@@ -114,12 +114,12 @@ def invoked(role: str) -> Iterator[tuple[str, set[str]]]:
 
 
 def aws_gives(policy: str, service: str) -> set[str]:
-    """What one of AWS's own policies for functions allows of a service."""
+    """Return what one of AWS's own policies for functions allows of a service."""
     document = json.loads(aws_managed_policies_data)[policy]["Document"]
     actions = [name for statement in document["Statement"] for name in listed(statement["Action"])]
     return {name for name in actions if name.startswith(f"{service}:")}
 
 
 def listed(value: Any) -> list[Any]:
-    """IAM takes one thing or a list of them."""
+    """Return a list, where IAM takes one thing or a list of them."""
     return value if isinstance(value, list) else [value]

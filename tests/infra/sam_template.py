@@ -21,20 +21,20 @@ Parameters = Mapping[str, Any]
 
 
 class NoManagedPolicies:
-    """What the transform asks for AWS's own policies; this template names none."""
+    """The source of AWS's own policies for the transform; this template names none."""
 
     def load(self) -> dict[str, str]:
         return {}
 
 
 def template() -> Template:
-    """The template, `!Ref X` read as `{"Ref": "X"}`."""
+    """Return the template, `!Ref X` read as `{"Ref": "X"}`."""
     parsed: Template = yaml_parse(TEMPLATE.read_text())
     return parsed
 
 
 def transformed(source: Template, *, layer: str = "s3://code/layer", function: str = "s3://code/function") -> Template:
-    """Plain CloudFormation, as AWS makes it from a SAM template.
+    """Return plain CloudFormation, as AWS makes it from a SAM template.
 
     Args:
         source: the template.
@@ -51,19 +51,19 @@ def transformed(source: Template, *, layer: str = "s3://code/layer", function: s
 
 
 def bounds(source: Template, name: str) -> tuple[Any, ...]:
-    """What a parameter allows: each value of a choice, both ends of a range."""
+    """Return what a parameter allows: each value of a choice, both ends of a range."""
     parameter = source["Parameters"][name]
     return tuple(parameter.get("AllowedValues") or (parameter["MinValue"], parameter["MaxValue"]))
 
 
 def corners(source: Template, *names: str) -> list[dict[str, Any]]:
-    """Each combination of the bounds of some parameters."""
+    """Return each combination of the bounds of some parameters."""
     choices = (bounds(source, name) for name in names)
     return [dict(zip(names, values, strict=True)) for values in product(*choices)]
 
 
 def filled_in(source: Template, parameters: Parameters) -> Template:
-    """The same template with the values of some parameters written where they were referred to."""
+    """Return the template with some parameters' values in place of the references to them."""
 
     def written(node: Any) -> Any:
         match node:
@@ -81,7 +81,7 @@ def filled_in(source: Template, parameters: Parameters) -> Template:
 
 
 def value(source: Template, parameters: Parameters, resource: str, *path: str) -> Any:
-    """A resource's property, with its parameters and mappings looked up.
+    """Return a resource's property, with its parameters and mappings looked up.
 
     Args:
         source: the template.

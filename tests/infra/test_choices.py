@@ -16,7 +16,7 @@ LADDER = ("ImmediateRetries", "DelayedRetries", "TimeIncreaseSeconds")
 
 
 def environment(parameters: Parameters) -> dict[str, str]:
-    """The function's variables that carry the ladder."""
+    """Return the function's variables that carry the ladder."""
     variables = {"IMMEDIATE_RETRIES", "DELAYED_RETRIES", "TIME_INCREASE_SECONDS"}
     path = ("Environment", "Variables")
     return {name: str(value(SAM, parameters, "OrdersFunction", *path, name)) for name in variables}

@@ -38,16 +38,16 @@ class Shop:
             self.sqs.send_message(QueueUrl=self.outputs["OrdersQueueUrl"], MessageBody=body)
 
     def attributes(self, queue: str) -> dict[str, str]:
-        """All that SQS says of a queue, by the name of the output with its URL."""
+        """Return all that SQS says of a queue, by the name of the output with its URL."""
         said = self.sqs.get_queue_attributes(QueueUrl=self.outputs[queue], AttributeNames=["All"])
         return dict(said["Attributes"])
 
     def waiting(self, queue: str) -> int:
-        """The messages in a queue, in flight and delayed ones included."""
+        """Return the messages in a queue, in flight and delayed ones included."""
         return waiting(self.sqs, self.outputs[queue])
 
     def reasons(self) -> dict[str, str]:
-        """What the error queue holds: the order's id and the exception that ended it."""
+        """Return what the error queue holds: the order's id and the exception that ended it."""
         received = self.sqs.receive_message(
             QueueUrl=self.outputs["ErrorQueueUrl"], MaxNumberOfMessages=10, MessageAttributeNames=["All"]
         )
@@ -55,7 +55,7 @@ class Shop:
 
 
 def reason(message: dict[str, Any]) -> str:
-    """The exception type on a message."""
+    """Return the exception type on a message."""
     headers = json.loads(message["MessageAttributes"]["NServiceBus.AmazonSQS.Headers"]["StringValue"])
     return str(headers["NServiceBus.ExceptionInfo.ExceptionType"])
 

@@ -38,36 +38,36 @@ class Stack:
     outputs: dict[str, str]
 
     def named(self, resource: str) -> str:
-        """What a resource is called, by its logical id."""
+        """Return what a resource is called, by its logical id."""
         formation = self.cloud.client("cloudformation")
         found = formation.describe_stack_resource(StackName="full", LogicalResourceId=resource)
         return str(found["StackResourceDetail"]["PhysicalResourceId"])
 
     def invoked(self, function: str) -> Any:
-        """What a function answers, by its logical id; when it fails, the schedule's next invocation goes on."""
+        """Return the answer of a function, by its logical id; when it fails, the schedule's next invocation goes on."""
         client, name = self.cloud.client("lambda"), self.named(function)
 
         def answer() -> Any:
             said = client.invoke(FunctionName=name)
-            told = json.loads(said["Payload"].read())
-            return None if "FunctionError" in said else told
+            body = json.loads(said["Payload"].read())
+            return None if "FunctionError" in said else body
 
         return eventually(answer, f"{function} to end well")
 
     def trigger(self) -> str:
-        """The state of the event source mapping."""
+        """Return the state of the event source mapping."""
         mapping = self.cloud.client("lambda").get_event_source_mapping(UUID=self.named("OrdersFunctionOrders"))
         return str(mapping["State"])
 
     def limit_the_rate(self) -> None:
         """Do with the circuit what a function does that has seen nothing but failures."""
         client, now = self.cloud.client("dynamodb"), datetime.now(UTC)
-        table, patience = self.named("CircuitTable"), timedelta(seconds=5)
-        circuit = DynamoDbCircuit(table, "orders", client=client, patience=patience)
+        table, timeout = self.named("CircuitTable"), timedelta(seconds=5)
+        circuit = DynamoDbCircuit(table, "orders", client=client, timeout=timeout)
         assert circuit.compare_and_set(circuit.read(), Open(now, now))
 
     def store(self) -> DynamoDBStore:
-        """The stack's store of timeouts."""
+        """Return the stack's store of timeouts."""
         dynamodb, s3 = self.cloud.client("dynamodb"), self.cloud.client("s3")
         table, bucket = self.outputs["TimeoutsTableName"], self.outputs["TimeoutsBucketName"]
         return DynamoDBStore(table, bucket=bucket, client=dynamodb, s3=s3)
@@ -86,12 +86,12 @@ def stack(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sta
 
 
 def name_in(arn: str) -> str:
-    """The name that an ARN ends with."""
+    """Return the name that an ARN ends with."""
     return arn.rpartition(":")[2]
 
 
 def arn_of(sqs: Any, url: str) -> str:
-    """A queue's ARN."""
+    """Return a queue's ARN."""
     said = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
     return str(said["Attributes"]["QueueArn"])
 
@@ -116,7 +116,7 @@ def test_the_probe_finds_the_trigger_running(stack: Stack) -> None:
 
 
 def report(trigger: str) -> dict[str, object]:
-    """What a probe answers that attempted nothing, and left the trigger as it was."""
+    """Return the answer of a probe that attempted nothing, and left the trigger as it was."""
     return {"trigger": trigger, "probed": 0, "handled": 0, "enabled": False}
 
 
@@ -131,7 +131,7 @@ def test_a_rate_that_is_limited_pauses_the_trigger_until_an_order_succeeds(stack
 
 
 def probed_with_an_order(stack: Stack) -> bool:
-    """Whether a probe that finds an order lets the trigger run again."""
+    """Probe with an order on the queue; True if the trigger runs again."""
     order = json.dumps({"id": "1001", "card": "good"})
     stack.cloud.client("sqs").send_message(QueueUrl=stack.queue_url, MessageBody=order)
     return bool(stack.invoked("ProbeFunction")["enabled"])

@@ -32,19 +32,19 @@ SAM_MAKES = {"OrdersFunctionOrders"}
 
 @cache
 def resources(*features: str) -> Template:
-    """The resources with these features."""
+    """Return the resources with these features."""
     found: Template = decided(SAM, asking_for(*features))["Resources"]
     return found
 
 
 def properties(resource: str, *features: str) -> Template:
-    """A resource's properties with these features."""
+    """Return a resource's properties with these features."""
     found: Template = resources(*features)[resource]["Properties"]
     return found
 
 
 def referred_to(node: Any) -> Iterator[str]:
-    """The names that a part of a template refers to."""
+    """Yield the names that a part of a template refers to."""
     match node:
         case {"Ref": str(name)} | {"Fn::GetAtt": [str(name), *_]}:
             yield name
@@ -135,7 +135,7 @@ def test_the_alarms_watch_the_queues_that_are_there() -> None:
 
 
 def name_in(arn: str) -> Template:
-    """How a template says the name of the queue of an ARN."""
+    """Return how a template says the name of the queue of an ARN."""
     return {"Fn::Select": [5, {"Fn::Split": [":", arn]}]}
 
 
@@ -150,7 +150,7 @@ def test_a_queue_is_encrypted_with_the_key_or_with_that_of_sqs(
 
 
 def places(*features: str) -> dict[str, Any]:
-    """Where each function runs, once the transform has shared what they have in common."""
+    """Return where each function runs, once the transform has shared what they have in common."""
     made = transformed(decided(SAM, asking_for("a paused trigger", "timeouts", *features)))["Resources"]
     functions = {name: each for name, each in made.items() if each["Type"] == "AWS::Lambda::Function"}
     return {name: function["Properties"].get("VpcConfig") for name, function in functions.items()}
@@ -165,7 +165,7 @@ def test_each_function_runs_in_the_subnets_and_groups() -> None:
     assert places("a VPC") == dict.fromkeys(("OrdersFunction", "ProbeFunction", "TimeoutsFunction"), vpc)
 
 
-def test_no_function_runs_in_a_vpc_unless_it_is_told_to() -> None:
+def test_no_function_runs_in_a_vpc_by_default() -> None:
     assert set(places().values()) == {None}
 
 

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.xdist_group("sam build")
 
 
 def files(folder: Path) -> set[str]:
-    """The files below a folder, as paths from there, without bytecode."""
+    """Return the files below a folder, as paths from there, without bytecode."""
     return {
         str(path.relative_to(folder))
         for path in folder.rglob("*")
@@ -23,7 +23,7 @@ def files(folder: Path) -> set[str]:
 
 
 def an_event() -> str:
-    """One good order as Lambda delivers it, made by SAM's own sample."""
+    """Return one good order as Lambda delivers it, made by SAM's own sample."""
     event = json.loads(sam("local", "generate-event", "sqs", "receive-message", "--region", REGION))
     event["Records"][0]["body"] = json.dumps({"id": "1001", "card": "good"})
     return json.dumps(event)

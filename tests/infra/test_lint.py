@@ -19,19 +19,19 @@ RANGES = [name for name, parameter in SAM["Parameters"].items() if "MinValue" in
 
 
 def complaints(source: Template) -> list[str]:
-    """What cfn-lint finds, warnings included, once the transform has made resources of what stands under `Events`."""
+    """Return what cfn-lint finds, warnings included, once the transform has made resources of what stands under `Events`."""
     found = api.lint(json.dumps(transformed(source)), config={"regions": [REGION]})
     return [f"{match.rule.id} {'/'.join(map(str, match.path))}" for match in found]
 
 
 def complaints_when(parameters: Parameters) -> list[str]:
-    """What cfn-lint finds with these parameters; that a mapping is now without use is no complaint."""
+    """Return what cfn-lint finds with these parameters; an unused mapping is no complaint."""
     found = complaints(decided(SAM, parameters))
     return [complaint for complaint in found if not complaint.startswith("W7001 Mappings/")]
 
 
 def with_event(name: str, wrong: Any) -> Template:
-    """The template with one property of its SQS event changed."""
+    """Return the template with one property of its SQS event changed."""
     changed = deepcopy(SAM)
     changed["Resources"]["OrdersFunction"]["Properties"]["Events"]["Orders"]["Properties"][name] = wrong
     return changed

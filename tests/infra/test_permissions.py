@@ -21,12 +21,12 @@ ROLES = ("OrdersRole", "ProbeRole", "TimeoutsRole")
 
 @cache
 def stack(*features: str) -> Template:
-    """The template with these features."""
+    """Return the template with these features."""
     return decided(SAM, asking_for(*features))
 
 
 def statements(role: str, *features: str) -> list[dict[str, Any]]:
-    """Every statement of a role's policies: its own, those it refers to, and those that refer to it."""
+    """Return every statement of a role's policies: its own, those it refers to, and those that refer to it."""
     resources = stack(*features)["Resources"]
     properties = resources[role]["Properties"]
     documents = [policy["PolicyDocument"] for policy in properties["Policies"]]
@@ -38,13 +38,13 @@ def statements(role: str, *features: str) -> list[dict[str, Any]]:
 
 
 def policy_of(resources: Template, reference: dict[str, str]) -> Template:
-    """The document of a policy of the template's own, the only ones that a role may refer to."""
+    """Return the document of a policy of the template's own, the only ones that a role may refer to."""
     document: Template = resources[reference["Ref"]]["Properties"]["PolicyDocument"]
     return document
 
 
 def granted(role: str, *features: str) -> Permissions:
-    """What a role allows, by the logical id or ARN of the resource."""
+    """Return what a role allows, by the logical id or ARN of the resource."""
     allowed = defaultdict(set)
     for statement in statements(role, *features):
         for resource in listed(statement["Resource"]):
@@ -53,7 +53,7 @@ def granted(role: str, *features: str) -> Permissions:
 
 
 def named(resource: Any) -> str:
-    """A resource of a statement by its logical id or ARN."""
+    """Return a resource of a statement by its logical id or ARN."""
     match resource:
         case {"Fn::GetAtt": [str(name), "Arn"]}:
             return name
@@ -67,7 +67,7 @@ def named(resource: Any) -> str:
 
 
 @pytest.mark.parametrize("service", ["sqs", "dynamodb", "lambda", "s3"])
-def test_the_endpoint_and_the_pause_make_the_calls_that_are_known_and_nowhere_else(service: str) -> None:
+def test_the_endpoint_and_the_pause_make_the_listed_calls_and_no_others(service: str) -> None:
     files = {str(file.relative_to(PACKAGE)): file for file in (PACKAGE / "aws").rglob("*.py")}
 
     found = {(name, method) for name, file in files.items() for method in methods_called(service, file)}

@@ -1,4 +1,4 @@
-"""What template.yaml makes of a rate limit and a pause: the table, the probe, and what both functions are told and become of it."""
+"""What template.yaml makes of a rate limit and a pause: the table, the probe, and the environment of both functions."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ PLACE = {"Fn::GetAtt": "arn:aws:sqs:eu-central-1:123456789012:shop-orders", "Ref
 
 @cache
 def resources(*features: str) -> Template:
-    """The resources with these features, as the transform leaves them."""
+    """Return the resources with these features, as the transform leaves them."""
     found: Template = transformed(decided(SAM, asking_for(*features)))["Resources"]
     return found
 
 
 def properties(resource: str, *features: str) -> Template:
-    """A resource's properties with these features."""
+    """Return a resource's properties with these features."""
     found: Template = resources(*features)[resource]["Properties"]
     return found
 
 
 def started(function: str, monkeypatch: pytest.MonkeyPatch, *features: str) -> Any:
-    """The handler of a function that is started with the environment that the template gives it."""
+    """Return the handler of a function that is started with the environment that the template gives it."""
     found = properties(function, *features)
     monkeypatch.setenv("AWS_LAMBDA_FUNCTION_NAME", function)
     for name, value in found["Environment"]["Variables"].items():
@@ -46,7 +46,7 @@ def started(function: str, monkeypatch: pytest.MonkeyPatch, *features: str) -> A
 
 
 def limit_of(handler: Any) -> RateLimit:
-    """An endpoint's rate limit."""
+    """Return an endpoint's rate limit."""
     found: RateLimit = handler.recoverability.rate_limit
     return found
 
@@ -88,7 +88,7 @@ def test_the_function_pauses_its_own_trigger(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def paused_by(callback: Any) -> str:
-    """The function whose trigger a callback pauses or lets run."""
+    """Return the function whose trigger a callback pauses or lets run."""
     name: str = callback.__self__.store._function
     return name
 

@@ -49,7 +49,7 @@ def endpoint(limit: RateLimit | None = None) -> SqsEndpoint:
 
 
 def counted(log: Log) -> list[tuple[str, str]]:
-    """The lines that the metric counts: who wrote them, and about which message."""
+    """Return the lines that the metric counts: who wrote them, and about which message."""
     return [(line["logger"], line["message_id"]) for line in log.found(PATTERN)]
 
 
@@ -90,7 +90,7 @@ def test_each_period_of_an_outage_has_a_line() -> None:
 
 
 @pytest.mark.parametrize("minutes", bounds(SAM, "RateLimitedAlarmMinutes"))
-def test_the_alarm_waits_for_as_many_minutes_as_it_is_told(minutes: int) -> None:
+def test_the_alarm_waits_for_as_many_minutes_as_the_parameter_says(minutes: int) -> None:
     periods = SAM["Mappings"]["ByAlarmMinutes"][str(minutes)]["Periods"]
 
     assert periods * ALARM["Period"] == minutes * 60

@@ -1,4 +1,4 @@
-"""What the transform makes of the function, its mapping and the alarms: settings without which messages are lost or nobody hears of it."""
+"""What the transform makes of the function, its mapping and the alarms: settings without which messages are lost or nobody is notified."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ ALARMS = {name: kept["Properties"] for name, kept in STACK.items() if kept["Type
 
 
 def attribute(resource: str, name: str) -> dict[str, list[str]]:
-    """How a template refers to an attribute of a resource."""
+    """Return how a template refers to an attribute of a resource."""
     return {"Fn::GetAtt": [resource, name]}
 
 
 def watched(alarm: dict[str, Any]) -> tuple[Any, ...]:
-    """What an alarm looks at: namespace, metric, whose."""
+    """Return what an alarm watches: namespace, metric, dimensions."""
     (dimension,) = alarm["Dimensions"]
     return alarm["Namespace"], alarm["MetricName"], dimension["Name"], dimension["Value"]
 

@@ -11,12 +11,12 @@ DAY = 86_400
 
 
 def number(parameters: Parameters, resource: str, *path: str) -> int:
-    """A number of a resource, under these parameters."""
+    """Return a number of a resource, under these parameters."""
     return int(value(SAM, parameters, resource, *path))
 
 
 def mapping(parameters: Parameters, name: str) -> int:
-    """A number of the event source mapping, under these parameters."""
+    """Return a number of the event source mapping, under these parameters."""
     return number(parameters, "OrdersFunction", "Events", "Orders", "Properties", name)
 
 

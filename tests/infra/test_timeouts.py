@@ -27,13 +27,13 @@ GONE = "arn:aws:sqs:eu-west-1:123456789012:gone"
 
 
 def properties(resource: str) -> Template:
-    """A resource's properties."""
+    """Return a resource's properties."""
     found: Template = RESOURCES[resource]["Properties"]
     return found
 
 
 def of_type(kind: str) -> list[Template]:
-    """The properties of all resources of a type."""
+    """Return the properties of all resources of a type."""
     return [resource["Properties"] for resource in RESOURCES.values() if resource["Type"] == kind]
 
 
@@ -175,7 +175,7 @@ def test_all_functions_know_the_bucket(features: tuple[str, ...], name: Any) -> 
 
 @pytest.mark.parametrize("function", ["orders", "timeouts"])
 @pytest.mark.parametrize(("variable", "there"), [(None, False), ("", False), ("mine", True)])
-def test_the_functions_use_the_bucket_that_they_are_told(
+def test_the_functions_use_the_bucket_of_the_parameter(
     function: str, variable: str | None, *, there: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TIMEOUTS_TABLE", "the table")
@@ -185,7 +185,7 @@ def test_the_functions_use_the_bucket_that_they_are_told(
     handler = run_path(str(ROOT / "functions" / "aws" / f"{function}.py"))["handler"]
 
     store = handler._store if function == "timeouts" else handler._processor._timeouts._store
-    assert store._bodies.there is there
+    assert store._bodies.is_configured is there
 
 
 def test_the_bucket_outlives_the_stack_is_nobody_elses_and_forgets_nothing() -> None:
@@ -219,12 +219,12 @@ def test_the_endpoint_stores_in_that_table(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def allowed() -> dict[str, set[str]]:
-    """The operations that a dispatcher's permissions are made of."""
+    """Return the operations that a dispatcher's permissions are made of."""
     return {service: operations_of(DISPATCHER, service) for service in ("dynamodb", "sqs")}
 
 
 def operations_of(roles: set[str], service: str) -> set[str]:
-    """The operations of a service that the permissions of these roles are made of, as far as timeouts go."""
+    """Return the operations of a service that the permissions of these roles are made of, as far as timeouts go."""
     calls = [call for call in CALLS if call.module.startswith("timeouts/") and call.service == service]
     return {operations(service)[call.method] for call in calls if call.roles >= roles}
 
@@ -248,7 +248,7 @@ def test_what_is_late_and_what_is_kept_is_counted_by_the_metrics(cloud: Cloud) -
 
 
 def metric(name: str, log: Log) -> list[float]:
-    """The values of a metric that the filter of that name draws from a log."""
+    """Return the values of a metric that the filter of that name draws from a log."""
     filtered = properties(name)
     (transformation,) = filtered["MetricTransformations"]
     field = transformation["MetricValue"].removeprefix("$.")

@@ -41,7 +41,7 @@ ERROR: Line = (
 
 
 def delayed(by: str) -> Line:
-    """The line of a delayed retry."""
+    """Return the line of a delayed retry."""
     text = f"Delayed Retry will reschedule message 'm-1' after a delay of {by} because of an exception:"
     return ("recoverable.delayed_retry", "WARNING", text)
 
@@ -52,12 +52,12 @@ def _everything_is_logged(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def lines(caplog: pytest.LogCaptureFixture) -> list[Line]:
-    """The log as logger, level and text."""
+    """Return the log as logger, level and text."""
     return [(record.name, record.levelname, record.getMessage()) for record in caplog.records]
 
 
 def answering(action: Action) -> Recoverability:
-    """A policy that always answers so."""
+    """Return a policy that always gives this answer."""
     return recoverability(policy=lambda settings, context: action)
 
 
@@ -93,7 +93,7 @@ def test_warnings_come_before_what_is_done(caplog: pytest.LogCaptureFixture) -> 
 
     report(decision(settings=recoverability(policy=nonsense)))
 
-    warning = "The recoverability policy answered 'retry', which is no action. The next simpler policy decides for this message."
+    warning = "The recoverability policy returned 'retry', which is no action. The next simpler policy decides for this message."
     assert lines(caplog) == [("recoverable.policy", "WARNING", warning), IMMEDIATE]
 
 
@@ -153,9 +153,9 @@ def test_no_body_is_ever_logged(caplog: pytest.LogCaptureFixture) -> None:
         report(decision(settings=settings, of=delivery(body=BODY)))
     report(decision(Deferral(seconds(1), "rate limited"), of=delivery(body=BODY)))
 
-    told = [str(vars(record)) + record.getMessage() for record in caplog.records]
-    assert len(told) == len(everything) + 1
-    assert not [text for text in told if "order" in text.replace(QUEUE, "").replace(ERROR_QUEUE, "")]
+    texts = [str(vars(record)) + record.getMessage() for record in caplog.records]
+    assert len(texts) == len(everything) + 1
+    assert not [text for text in texts if "order" in text.replace(QUEUE, "").replace(ERROR_QUEUE, "")]
 
 
 def test_what_a_model_quotes_of_an_unreadable_body_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:

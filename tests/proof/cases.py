@@ -1,4 +1,4 @@
-"""A replay, read: the lives in it, by how much each broker message was hit, and what promises ask about."""
+"""Read a replay: the lives of its messages, and how often faults hit each of them."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
 
+from proof.fault_names import costs
 from proof.lives import Life, lives_of
 from proof.replaying import Replay, Struck
-from proof.wrongs import costs
 
 EXPIRES = ("expired", "delivered twice", "lock lost", "machine lost")
-"""What shows a message to others while it is worked on."""
+"""Faults that make a message visible to others while it is handled."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A replay, read: the lives in it, and how often each broker message was hit, and by an expiry."""
+    """A replay with the lives of its messages, and how often each broker message was hit, in all and by an expiry."""
 
     replay: Replay
     lives: dict[str, Life]
@@ -25,15 +25,15 @@ class Case:
     expiries: Counter[str]
 
     def on_the_way(self, counted: Counter[str], life: Life) -> int:
-        """What was counted on a copy and on all that it was made of."""
+        """Return the count of a copy and of all messages before it that it was made of."""
         before = self.on_the_way(counted, self.lives[life.origin.parent]) if life.origin else 0
         return before + counted[life.broker_id]
 
 
 def case_of(replay: Replay) -> Case:
-    """The replay, read."""
-    costly = [s.batch for s in replay.struck if costs(s.wrong, s.point)] + deaths(replay)
-    expired = [s.batch for s in replay.struck if s.wrong in EXPIRES or not_settled(s)]
+    """Read a replay."""
+    costly = [s.batch for s in replay.struck if costs(s.fault_name, s.point)] + deaths(replay)
+    expired = [s.batch for s in replay.struck if s.fault_name in EXPIRES or not_settled(s)]
     return Case(
         replay,
         lives_of(replay),
@@ -43,56 +43,56 @@ def case_of(replay: Replay) -> Case:
 
 
 DEADLY = ("died", "timed out", "slow", "machine lost", "exit")
-"""What may end the process of the invocation that it strikes."""
+"""Faults that may end the process of the invocation that they hit."""
 
 PROCESS_ENDS = ("died", "timed out", "exited", "its machine")
-"""How it is told that a process has ended, and all invocations in it."""
+"""Beginnings of the details by which the timeline says that a process has ended, with all invocations in it."""
 
 
 def not_settled(struck: Struck) -> bool:
-    """Whether the host's word did not get through: Service Bus then hands the message back, and in a session does not even count that."""
-    return struck.point.what == "settle" and struck.wrong == "unreachable"
+    """True if the host's settlement did not reach Service Bus, which then redelivers the message; in a session it does not even count that delivery."""
+    return struck.point.what == "settle" and struck.fault_name == "unreachable"
 
 
 def deaths(replay: Replay) -> list[tuple[str, ...]]:
-    """The batches of the invocations that ended with their process, as no schedule asked for them."""
+    """Return the batches of the invocations whose process ended without a fault of the schedule."""
     killed = {
         entry.invocation
         for entry in replay.entries
         if (entry.what == "attempted" and entry.detail.startswith("ProcessEnded"))
         or (entry.invocation and entry.what == "invocation failed" and entry.detail.startswith(PROCESS_ENDS))
     }
-    asked = {s.point.invocation for s in replay.struck if s.wrong in DEADLY}
+    asked = {s.point.invocation for s in replay.struck if s.fault_name in DEADLY}
     return [tuple(replay.batches[number]) for number in sorted(killed - asked)]
 
 
 def messages(case: Case) -> Iterator[tuple[str, str, list[Life]]]:
-    """Each message's id, its body, and its lives."""
+    """Yield each message's id, its body, and its lives."""
     for broker_id, body in case.replay.sent.items():
         message_id = case.replay.identities[broker_id]
         yield message_id, body, [life for life in case.lives.values() if life.message_id == message_id]
 
 
 def given_up(case: Case) -> set[str]:
-    """The messages that are in an error queue."""
+    """Return the ids of the messages that are in an error queue."""
     return {seen.id for seen in case.replay.errors}
 
 
 def with_hops(life: Life) -> Iterator[Life]:
-    """A copy, and the copies that it waits on as."""
+    """Yield a copy, and the hops that wait for it."""
     yield life
-    for kid in life.kids:
-        if kid.origin and kid.origin.why == "hop":
-            yield from with_hops(kid)
+    for copy in life.copies:
+        if copy.origin and copy.origin.why == "hop":
+            yield from with_hops(copy)
 
 
 def done_by(life: Life) -> float:
-    """By which event a message was processed, given up, or taken by the redrive policy; never, when it was not."""
+    """Return the number of the event by which a message was processed, given up, or dead-lettered; infinity when it was not."""
     events = [attempt.number for attempt in life.attempts if attempt.how == "succeeded"]
-    events += [kid.made_by for kid in life.kids]
+    events += [copy.made_by for copy in life.copies]
     return min(events, default=life.ended_by if life.end == "dead-lettered" else inf)
 
 
 def is_failure(how: str) -> bool:
-    """Whether an attempt that ended so has failed."""
+    """True if an attempt that ended like this has failed."""
     return how != "succeeded" and not how.startswith("ProcessEnded")

@@ -1,4 +1,4 @@
-"""All scenarios that `make test` explores, by their names."""
+"""List all scenarios that `make test` explores, by name."""
 
 from __future__ import annotations
 

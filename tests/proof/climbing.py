@@ -1,4 +1,4 @@
-"""The same messages, handler and settings on either cloud, and what came of each message: for comparing the two."""
+"""Run the same messages, handler and settings on either cloud, and return each message's story, to compare the two."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MAY_DIFFER = {
 
 
 class Attempt(NamedTuple):
-    """One run of the handler: when, in which round, as which attempt of it, and what came."""
+    """One run of the handler: when, in which round, its number there, and how it ended."""
 
     at: timedelta
     round: int
@@ -39,19 +39,19 @@ class Attempt(NamedTuple):
 
 @dataclass
 class Story:
-    """What came of a message: its attempts, and where it ended with which headers; nowhere when it was processed or discarded."""
+    """The attempts of a message, and where it ended with which headers; no end when it was processed or discarded."""
 
     attempts: list[Attempt] = field(default_factory=list)
     ends: list[tuple[str, Mapping[str, str]]] = field(default_factory=list)
 
     def delays(self) -> list[timedelta]:
-        """From the end of each round to the beginning of the next."""
+        """Return the time from the end of each round to the start of the next."""
         rounds = [attempt.round for attempt in self.attempts]
         edges = [place for place in range(1, len(rounds)) if rounds[place] != rounds[place - 1]]
         return [self.attempts[place].at - self.attempts[place - 1].at for place in edges]
 
     def steps(self) -> list[tuple[int, int, str]]:
-        """The attempts without their times."""
+        """Return the attempts without their times."""
         return [(attempt.round, attempt.number, attempt.word) for attempt in self.attempts]
 
 
@@ -64,12 +64,12 @@ ERRORS: Mapping[str, Callable[[], Exception]] = {
 
 
 def error_of(word: str) -> Exception:
-    """What a word of a script raises."""
+    """Return the error that a word of a script raises."""
     return ERRORS[word]()
 
 
 class Scripted:
-    """A handler that ends as the script of its message says, whose last word goes on for ever, and notes each run."""
+    """A handler that ends as its message's script says, and records each run; the script's last word repeats."""
 
     def __init__(self, world: VirtualWorld, scripts: Mapping[str, Sequence[str]]) -> None:
         self._world, self._start, self._scripts = world, world.now, scripts
@@ -87,7 +87,7 @@ class Scripted:
 def on_sqs(
     scripts: Mapping[str, Sequence[str]], ladder: Recoverability, *, counted_in_headers: bool
 ) -> dict[str, Story]:
-    """What comes of the messages on SQS and Lambda."""
+    """Return the messages' stories on SQS and Lambda."""
     world = SqsWorld()
     handler = Scripted(world, scripts)
     counter: Any = "header" if counted_in_headers else "native"
@@ -95,13 +95,13 @@ def on_sqs(
     for message_id in scripts:
         world.send(QUEUE, "x", attributes={HEADERS: f'{{"{MESSAGE_ID}": "{message_id}"}}'})
     world.run()
-    return told(handler, [seen for name in world._broker.queues for seen in world.queue(name)])
+    return stories_with_ends(handler, [seen for name in world._broker.queues for seen in world.queue(name)])
 
 
 def on_service_bus(
     scripts: Mapping[str, Sequence[str]], ladder: Recoverability, *, counted_in_headers: bool
 ) -> dict[str, Story]:
-    """What comes of the messages on Service Bus and Functions."""
+    """Return the messages' stories on Service Bus and Functions."""
     world = ServiceBusWorld()
     handler = Scripted(world, scripts)
     endpoint = ServiceBusEndpoint(
@@ -111,12 +111,12 @@ def on_service_bus(
     for message_id in scripts:
         world.send(QUEUE, "x", attributes={MESSAGE_ID: message_id})
     world.run()
-    return told(handler, [seen for name in world._queues.names() for seen in world.queue(name)])
+    return stories_with_ends(handler, [seen for name in world._queues.names() for seen in world.queue(name)])
 
 
-def told(handler: Scripted, left: Sequence[SeenMessage]) -> dict[str, Story]:
-    """The stories, with where the messages are in the end."""
-    for seen in left:
+def stories_with_ends(handler: Scripted, remaining: Sequence[SeenMessage]) -> dict[str, Story]:
+    """Return the stories, with the queue where each message is in the end."""
+    for seen in remaining:
         headers = {name: text for name, text in seen.headers.items() if name not in MAY_DIFFER}
         handler.stories[seen.id].ends.append((seen.queue, headers))
     return handler.stories

@@ -1,4 +1,4 @@
-"""Keeps quiet what thousands of failing attempts would log."""
+"""Silence the logs of thousands of failing attempts."""
 
 from __future__ import annotations
 

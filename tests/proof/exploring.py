@@ -1,4 +1,4 @@
-"""The search: every point of a run with every fault that can happen there, then pairs and deeper ones, within a number of replays."""
+"""Search the schedules of a scenario: every point of a run with every fault that can happen there, then pairs and more, within a number of replays."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from math import inf
 from random import Random
 from time import monotonic
 
+from proof.fault_names import possible_fault_names
 from proof.promises import broken
 from proof.replaying import Replay, Scenario, Schedule, replay
-from proof.wrongs import possible_wrongs
 
 MOST_OPEN = 3_000
 """Schedules that a search remembers to make longer ones of."""
@@ -19,7 +19,7 @@ MOST_OPEN = 3_000
 
 @dataclass
 class Found:
-    """What a search has seen.
+    """The result of a search.
 
     Args:
         scenario: what was explored.
@@ -33,7 +33,7 @@ class Found:
 
     @property
     def schedules(self) -> int:
-        """How many distinct schedules were replayed."""
+        """Return the number of distinct schedules that were replayed."""
         return self.sizes.total()
 
 
@@ -65,15 +65,15 @@ class Search:
         self._deadline = monotonic() + seconds
         self._try({})
         singles = self._open.pop()[1]
-        for where, wrong in self._chance.sample(singles, round(len(singles) * share)):
-            self._try({where: wrong})
+        for where, fault_name in self._chance.sample(singles, round(len(singles) * share)):
+            self._try({where: fault_name})
         most = self.found.schedules + round(longer * share)
         while self._open and self.found.schedules < most and not self._ended:
             self._try_longer()
         return self.found
 
     def _try(self, schedule: Schedule) -> None:
-        """Replay a schedule, judge it, and keep what could go wrong after its last fault."""
+        """Replay a schedule, check the promises, and keep the faults that can follow its last one."""
         if self._ended:
             return
         self._known.add(tuple(schedule.items()))
@@ -89,21 +89,23 @@ class Search:
             self._open.pop(self._chance.randrange(len(self._open)))
 
     def _try_longer(self) -> None:
-        place = self._chance.randrange(len(self._open))
-        schedule, later = self._open[place]
-        where, wrong = later.pop(self._chance.randrange(len(later)))
+        index = self._chance.randrange(len(self._open))
+        schedule, later = self._open[index]
+        where, fault_name = later.pop(self._chance.randrange(len(later)))
         if not later:
-            self._open.pop(place)
-        longer = {**schedule, where: wrong}
+            self._open.pop(index)
+        longer = {**schedule, where: fault_name}
         if tuple(longer.items()) not in self._known:
             self._try(longer)
 
 
 def possible(outcome: Replay) -> Iterator[tuple[str, str]]:
-    """The places after the last fault of a replay, with what could go wrong there."""
-    places = [visit.place for visit in outcome.visits]
-    start = max((places.index(place) + 1 for place in outcome.schedule if place in places), default=0)
+    """Yield the points after the last fault of a replay, each with a fault that can happen there."""
+    visited = [visit.where for visit in outcome.visits]
+    start = max((visited.index(where) + 1 for where in outcome.schedule if where in visited), default=0)
     for visit in outcome.visits[start:]:
         if visit.point.message_ids:
-            wrongs = possible_wrongs(outcome.world._misfortune.fitting, visit.point.when, visit.point.what)
-            yield from ((visit.place, wrong) for wrong in wrongs)
+            fault_names = possible_fault_names(
+                outcome.world._fault_plan.possible_faults, visit.point.when, visit.point.what
+            )
+            yield from ((visit.where, fault_name) for fault_name in fault_names)

@@ -1,4 +1,4 @@
-"""`make fuzz`: a coverage-guided search over records, headers and wrapped bodies; it ends at the first input that breaks a promise."""
+"""Run `make fuzz`: a coverage-guided search over records, headers and wrapped bodies; it ends at the first input that breaks a promise."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ with atheris.instrument_imports(include=["recoverable"]):
     from recoverable_local.testing.aws.broker.refusals import Refusal
 
 ROUNDS = 2
-"""How often the copies of an input are handled again."""
+"""Number of times that the copies of an input are handled."""
 
 
 class Client:
@@ -61,19 +61,19 @@ class Client:
 
 
 class Watch(logging.Handler):
-    """Does not let pass that no copy could be made: the message would come back until the redrive policy takes it."""
+    """Fails when the log says that no copy can be made: the message would come back until the redrive policy takes it."""
 
     def emit(self, record: logging.LogRecord) -> None:
         assert "can be made" not in record.getMessage(), record.getMessage()
 
 
 def confirmed(entries: list[Record]) -> Any:
-    """SQS's answer that names what was done."""
+    """Return SQS's answer that confirms all entries."""
     return {"Successful": [{"Id": entry["Id"]} for entry in entries]}
 
 
 class Handler:
-    """Reads all that a message has, and fails when the input says so."""
+    """Reads all of a message, and fails when the input says so."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -89,7 +89,7 @@ class Handler:
 
 
 def one_input(data: bytes) -> None:
-    """Handle a batch, and then the copies that came of it."""
+    """Handle a batch, and then the copies that were made of it."""
     source = Source(atheris.FuzzedDataProvider(data))
     ladder = Recoverability(Immediate(source.number(2)), Delayed(source.number(2)), Failed("errors"))
     counter: Any = "header" if source.chance() else "native"
@@ -102,7 +102,7 @@ def one_input(data: bytes) -> None:
 
 
 def handle(batch: list[Record], ladder: Recoverability, counter: Any, source: Source) -> Client:
-    """One invocation, after which each record was processed, or copied, or is reported."""
+    """Run one invocation, and check that each record was processed, copied, or reported."""
     client, handler = Client(source), Handler(source)
     endpoint = SqsEndpoint(handler, ladder, client=client, counter=counter)  # type: ignore[arg-type]  # as far as it is used
     answer = endpoint({"Records": batch})
@@ -116,7 +116,7 @@ def handle(batch: list[Record], ladder: Recoverability, counter: Any, source: So
 
 
 def as_record(entry: Record, number: int) -> Record:
-    """A copy as it comes in again."""
+    """Return a copy as the record that Lambda gets."""
     return {
         "messageId": f"id-{number}",
         "receiptHandle": f"receipt-{number}",
@@ -128,7 +128,7 @@ def as_record(entry: Record, number: int) -> Record:
 
 
 def received(value: Record) -> Record:
-    """An attribute in Lambda's spelling; the bytes in these inputs are always the same."""
+    """Return an attribute in Lambda's spelling; the bytes in these inputs are always the same."""
     if "BinaryValue" in value:
         return {"dataType": value["DataType"], "binaryValue": "eA=="}
     return {"dataType": value["DataType"], "stringValue": value["StringValue"]}

@@ -1,4 +1,4 @@
-"""What the fuzzer makes of its bytes: events in which all that a sender can write is theirs."""
+"""Turn the fuzzer's bytes into events whose sender-written parts are all drawn from them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KEYS = (
 
 
 class Source:
-    """Makes values of an input's bytes.
+    """Draws values from an input's bytes.
 
     Args:
         provider: gives them, as atheris's FuzzedDataProvider does.
@@ -32,25 +32,25 @@ class Source:
         self._bytes = provider
 
     def chance(self) -> bool:
-        """One of two."""
+        """Draw True or False."""
         return bool(self._bytes.ConsumeBool())
 
     def number(self, most: int) -> int:
-        """From 0 to the most."""
+        """Draw a number from 0 to the maximum."""
         return int(self._bytes.ConsumeIntInRange(0, most))
 
     def text(self) -> str:
-        """A word of ours, or any text; one that stands in JSON may hold anything."""
+        """Draw one of our own keys, or any text; it is for JSON, which can hold any character."""
         if self.chance():
             return KEYS[self.number(len(KEYS) - 1)]
         return str(self._bytes.ConsumeUnicode(self.number(12)))
 
     def sendable(self) -> str:
-        """A text that SQS takes."""
+        """Draw a text that SQS accepts."""
         return "".join(re.findall(TEXT, self.text())) or "x"
 
     def json(self, deep: int = 0) -> Json:
-        """Any JSON."""
+        """Draw any JSON value."""
         match self.number(7 if deep < 4 else 4):
             case 0:
                 return None
@@ -67,7 +67,7 @@ class Source:
 
 
 def headers(source: Source) -> Json:
-    """Headers, one of which may pass itself off as attributes that were folded."""
+    """Draw headers; one may claim to be folded attributes."""
     written = {source.text(): source.json(2) for _ in range(source.number(5))}
     if source.chance():
         written[FOLDED] = json.dumps({source.text(): folded(source) for _ in range(source.number(2))})
@@ -75,13 +75,13 @@ def headers(source: Source) -> Json:
 
 
 def folded(source: Source) -> Json:
-    """What looks like an attribute."""
+    """Draw a value that looks like an attribute."""
     kind = ("String", "Number", "Binary", source.text())[source.number(3)]
     return {"dataType": kind, "stringValue": source.text(), "binaryValue": source.text()}
 
 
 def body(source: Source) -> str:
-    """A body: a text, a JSON, or a wrapper."""
+    """Draw a body: a text, JSON, or a wrapper."""
     match source.number(2):
         case 0:
             return source.sendable()
@@ -92,14 +92,14 @@ def body(source: Source) -> str:
 
 
 def attribute(source: Source) -> Record:
-    """An attribute as SQS takes it."""
+    """Draw an attribute that SQS accepts."""
     if source.chance():
         return {"dataType": "String", "stringValue": source.sendable()}
     return {"dataType": "Binary", "binaryValue": "eA=="}
 
 
 def record(source: Source, number: int, arn: str) -> Record:
-    """A record in which all that a sender can write comes from the input."""
+    """Draw a record; all that a sender can write comes from the input."""
     attributes = {f"a{n}": attribute(source) for n in range(source.number(10))}
     if source.chance():
         attributes[HEADERS] = {"dataType": "String", "stringValue": json.dumps(headers(source))}
@@ -117,6 +117,6 @@ def record(source: Source, number: int, arn: str) -> Record:
 
 
 def records(source: Source) -> list[Record]:
-    """A batch of one to three."""
+    """Draw a batch of one to three records."""
     arn = ARN + ("" if source.number(9) else ".fifo")
     return [record(source, number, arn) for number in range(1 + source.number(2))]

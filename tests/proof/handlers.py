@@ -1,4 +1,4 @@
-"""How the messages of a scenario behave: each body says it, one word for each run of the handler."""
+"""Run the behaviour that a message's body describes, one word for each run of the handler."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from datetime import timedelta
 
 from recoverable import Message, RetryAfter
 from recoverable_local.testing import SqsWorld
+from recoverable_local.testing.engine.fault_plan import When
 from recoverable_local.testing.engine.invocation import current_invocation
-from recoverable_local.testing.engine.points import When
 from recoverable_local.testing.engine.virtual import VirtualWorld
 
 SECONDS_OF_WORK = 12.0
-"""What "works" and "toils" take of a time-out of 30 s: of three in a batch, the last is stopped."""
+"""Seconds that "works" and "toils" take of a time-out of 30 s: of three in a batch, the last is stopped."""
 
 
 class Unwanted(Exception):
-    """What a policy of a scenario discards."""
+    """Raised for messages that a scenario's policy discards."""
 
 
 class Behaving:
-    """A handler that does what the body says: "fails*2 ok" fails twice and then succeeds; the last word goes on for ever.
+    """A handler that does what the body says: "fails*2 ok" fails twice and then succeeds; the last word repeats.
 
     Args:
         world: where it runs.
@@ -55,20 +55,20 @@ class Behaving:
 
 
 def script(body: str) -> list[str]:
-    """The words of a body, those with a number repeated; what follows a colon is only there to make it long."""
+    """Return the words of a body, repeated as their numbers say; text after a colon only makes the body long."""
     words = [word.partition("*") for word in body.partition(":")[0].split()]
     return [word for word, _, times in words for _ in range(int(times or 1))]
 
 
 def as_coroutine(handler: Behaving, world: SqsWorld) -> Callable[[Message], Awaitable[None]]:
-    """The same handler as a coroutine, with the points around each attempt that the world's alarm makes for plain ones."""
+    """Return the handler as a coroutine, with the points around each attempt that the world's deadline adds for plain handlers."""
 
     async def behaving(message: Message) -> None:
         broker_id = message.native["messageId"]
         try:
-            suffer(world, "before", broker_id)
+            apply_fault(world, "before", broker_id)
             handler(message)
-            suffer(world, "after", broker_id)
+            apply_fault(world, "after", broker_id)
         except BaseException as error:
             world._journal.note("attempted", message.queue, broker_id, f"{type(error).__name__}: {error}")
             raise
@@ -77,8 +77,10 @@ def as_coroutine(handler: Behaving, world: SqsWorld) -> Callable[[Message], Awai
     return behaving
 
 
-def suffer(world: SqsWorld, when: When, broker_id: str) -> None:
-    """Let go wrong what the explorer wants before or after an attempt."""
+def apply_fault(world: SqsWorld, when: When, broker_id: str) -> None:
+    """Apply the explorer's fault before or after an attempt."""
     invocation = current_invocation.get()
     assert invocation is not None
-    invocation.suffer(world._misfortune.at(when, "attempt", invocation.queue, (broker_id,), invocation.number))
+    invocation.apply_fault(
+        world._fault_plan.fault_at(when, "attempt", invocation.queue, (broker_id,), invocation.number)
+    )

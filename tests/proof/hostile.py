@@ -1,13 +1,22 @@
-"""Strategies for what any sender can write, and for the settings of any user, whatever the cloud."""
+"""Draw hostile input and any settings, and retry the messages in a world of either cloud until all have ended."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from datetime import timedelta
+from itertools import cycle
+from typing import Any
 
 from hypothesis import strategies as st
 
+from proof.fault_names import Once
 from proof.ladders import ERRORS
-from recoverable import Delayed, Exponential, Failed, Immediate, Recoverability
+from proof.lineage import Origin
+from recoverable import Delayed, Exponential, Failed, Immediate, Message, Recoverability
+from recoverable_local.testing.engine.fault_plan import PossibleFaults
+from recoverable_local.testing.timeline import What
 
 TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc", "Cn"]), min_size=1, max_size=12)
 
@@ -64,4 +73,89 @@ LADDERS = st.builds(
 )
 
 ENDS = st.lists(st.sampled_from([None, KeyError, ValueError, RecursionError]), min_size=1, max_size=6)
-"""How the attempts of a handler end, one after the other, and then again from the first."""
+"""Errors of a handler's attempts, one after the other, and then again from the first; None for success."""
+
+
+class Reader:
+    """A handler that reads all of a message, ends as it was drawn, and records each attempt.
+
+    Args:
+        ends: the errors of its attempts; None for success.
+        read: returns all that the handler reads of a message.
+    """
+
+    def __init__(self, ends: list[type[Exception] | None], read: Callable[[Message], tuple[object, ...]]) -> None:
+        self._ends: Iterator[type[Exception] | None] = cycle(ends)
+        self._read = read
+        self.attempts: list[tuple[int, int]] = []
+        self.failed = 0
+
+    def __call__(self, message: Message) -> None:
+        self.attempts.append((message.attempt, message.round))
+        content = self._read(message)
+        if (error := next(self._ends)) is not None:
+            self.failed += 1
+            raise error(*content)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Platform:
+    """The parts of these tests that differ by cloud.
+
+    Args:
+        name: the broker's name.
+        messages: draws a message as the world's `send` takes it.
+        endpoints: draws settings of an endpoint.
+        read: returns all that a handler reads of a message.
+        world: returns a world whose queue "jobs" the handler serves.
+        traced: has each copy carry its origin.
+        sent_ids: returns the broker's ids of all messages so far.
+        origin_of: returns the origin of a broker message; None for what a sender sent.
+        possible_faults: returns the types of the faults that can happen at a point.
+        unexpected: the events that must not happen without a fault.
+    """
+
+    name: str
+    messages: st.SearchStrategy[dict[str, Any]]
+    endpoints: st.SearchStrategy[Mapping[str, Any]]
+    read: Callable[[Message], tuple[object, ...]]
+    world: Callable[[Reader, Recoverability, Mapping[str, Any]], Any]
+    traced: Callable[[Any], AbstractContextManager[None]]
+    sent_ids: Callable[[Any], set[str]]
+    origin_of: Callable[[Any, str], Origin | None]
+    possible_faults: PossibleFaults
+    unexpected: tuple[What, ...]
+
+
+def retried(
+    platform: Platform,
+    messages: list[dict[str, Any]],
+    reader: Reader,
+    ladder: Recoverability,
+    endpoint: Mapping[str, Any],
+    hook: Once | None = None,
+) -> tuple[Any, set[str]]:
+    """Send the messages, and run the world to its end; return it and the broker's ids of what was sent."""
+    world = platform.world(reader, ladder, endpoint)
+    for message in messages:
+        world.send("jobs", **message)
+    ids = platform.sent_ids(world)
+    if hook is not None:
+        world.ask_at_each_point(hook)
+    with platform.traced(world):
+        world.run()
+    return world, ids
+
+
+def ended_messages(platform: Platform, world: Any) -> set[str]:
+    """Return the broker's ids, as sent, of the messages that were processed or are in the error queue."""
+    entries = world._journal._entries
+    succeeded = {entry.broker_id for entry in entries if (entry.what, entry.detail) == ("attempted", "succeeded")}
+    given_up = {message.broker_id for message in world.queue(ERRORS)}
+    return {original(platform, world, broker_id) for broker_id in succeeded | given_up}
+
+
+def original(platform: Platform, world: Any, broker_id: str) -> str:
+    """Return the broker's id of the message that the copy and all copies before it were made of."""
+    origin = platform.origin_of(world, broker_id)
+    return broker_id if origin is None else original(platform, world, origin.parent)

@@ -1,4 +1,4 @@
-"""The short ladders of scenarios, and where they end."""
+"""Define the short ladders of scenarios, and their error queue."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ ERRORS = "errors"
 
 
 def ladder(immediate: int = 1, delayed: int = 1, errors: str = ERRORS, **settings: Any) -> Recoverability:
-    """A short ladder."""
+    """Return a short ladder."""
     return Recoverability(Immediate(immediate), Delayed(delayed, timedelta(seconds=10)), Failed(errors), **settings)

@@ -1,4 +1,4 @@
-"""Which copy was made of which delivery, and why, whatever a cloud writes it into."""
+"""Record of which delivery a copy was made, and why; as a text, for either cloud's trace field."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ Why = Literal["error", "delayed retry", "immediate retry", "deferral", "hop"]
 
 
 class Origin(NamedTuple):
-    """What a copy was made of: a broker message, in which of its deliveries, and why."""
+    """The origin of a copy: a broker message, the number of its delivery, and the reason."""
 
     parent: str
     delivery: int
     why: Why
 
 
-def written(origin: Origin) -> str:
-    """The origin as a text."""
+def to_text(origin: Origin) -> str:
+    """Return the origin as a text."""
     return "|".join(map(str, origin))
 
 
 def origin_from(text: str | None) -> Origin | None:
-    """The origin that a text tells; None for what a sender has sent."""
+    """Parse an origin; None for a message of a sender."""
     if text is None:
         return None
     parent, delivery, why = text.split("|")
     return Origin(parent, int(delivery), cast("Why", why))
 
 
-def why(forward: Forward) -> Why:
-    """Why a copy is made, told by the headers that only such a copy sets."""
+def reason_for(forward: Forward) -> Why:
+    """Return why a copy is made, by the headers that only such a copy sets."""
     if FAILED_QUEUE in forward.changes:
         return "error"
     if headers.DELAYED_RETRIES in forward.changes:

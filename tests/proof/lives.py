@@ -1,4 +1,4 @@
-"""The life of each broker message of a replay: what it was made of, the attempts on it, and what became of it."""
+"""Follow each broker message of a replay: its origin, its attempts, and its end."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ WAITING = ("deferral", "hop")
 
 @dataclass(frozen=True)
 class Count:
-    """What was counted in a round so far, over the copies that the round went through.
+    """The counts of a round so far, over all copies of the round.
 
     Args:
         attempts: attempts, runs that were stopped for lack of time not among them.
         deliveries: deliveries that count with the broker's counter.
-        charged: attempts that the header counter may leave out.
-        climbed: attempts of the rounds before.
+        not_counted: attempts that the header counter may leave out.
+        in_earlier_rounds: attempts of the rounds before.
         round: the delayed retries before.
     """
 
     attempts: int = 0
     deliveries: int = 0
-    charged: int = 0
-    climbed: int = 0
+    not_counted: int = 0
+    in_earlier_rounds: int = 0
     round: int = 0
 
 
 class Attempt(NamedTuple):
-    """One run of the handler: how it ended, in which invocation and delivery, when, and as the how manyth event of the replay."""
+    """One run of the handler: how it ended, in which invocation and delivery, when, and its number among the replay's events."""
 
     how: str
     invocation: int
@@ -48,7 +48,7 @@ class Attempt(NamedTuple):
 
 @dataclass
 class Life:
-    """A broker message.
+    """One broker message, from its send to its end.
 
     Args:
         broker_id: the broker's id.
@@ -58,10 +58,10 @@ class Life:
         decided_at: when the attempt ended that it was made for; when it was sent, if it was made for none.
         origin: what it was made of; None for what the sender sent.
         before: what was counted in its round when it was made.
-        left: for a copy that ends a round, what was counted in that round.
+        total: for a copy that ends a round, what was counted in that round.
         unreported: whether it was made without an attempt on what it was made of.
         attempts: the runs of the handler on it.
-        kids: the copies that were made of it.
+        copies: the copies that were made of it.
         receives: how often it was received.
         end: "deleted", "completed", "dead-lettered" or "", which is still there.
         made_by: as the how manyth event of the replay it was sent.
@@ -75,10 +75,10 @@ class Life:
     origin: Origin | None
     decided_at: float = 0.0
     before: Count = Count()
-    left: Count | None = None
+    total: Count | None = None
     unreported: bool = False
     attempts: list[Attempt] = field(default_factory=list)
-    kids: list[Life] = field(default_factory=list)
+    copies: list[Life] = field(default_factory=list)
     receives: int = 0
     end: str = ""
     made_by: int = 0
@@ -86,17 +86,17 @@ class Life:
 
     @property
     def succeeded(self) -> bool:
-        """Whether an attempt ended well."""
+        """True if an attempt succeeded."""
         return any(attempt.how == "succeeded" for attempt in self.attempts)
 
 
 def lives_of(replay: Replay) -> dict[str, Life]:
-    """The lives of all messages, by the broker's id."""
+    """Return the lives of all messages, by the broker's id."""
     lives: dict[str, Life] = {}
     for number, entry in enumerate(replay.entries):
         match entry.what:
             case "sent":
-                born(entry, replay, lives)
+                add_message(entry, replay, lives)
                 lives[entry.broker_id].made_by = number
             case "received":
                 lives[entry.broker_id].receives += 1
@@ -105,7 +105,7 @@ def lives_of(replay: Replay) -> dict[str, Life]:
                 attempt = Attempt(entry.detail, entry.invocation, delivery, entry.at, number)
                 lives[entry.broker_id].attempts.append(attempt)
             case "dropped as a duplicate" if lives[entry.broker_id].made_by == number - 1:
-                dropped(lives.pop(entry.broker_id), lives)
+                drop_duplicate(lives.pop(entry.broker_id), lives)
             case "deleted" | "completed" | "dead-lettered" | "expired":
                 lives[entry.broker_id].end, lives[entry.broker_id].ended_by = entry.what, number
             case _:
@@ -113,42 +113,42 @@ def lives_of(replay: Replay) -> dict[str, Life]:
     return lives
 
 
-def born(entry: Entry, replay: Replay, lives: dict[str, Life]) -> None:
-    """Note a message that was sent."""
+def add_message(entry: Entry, replay: Replay, lives: dict[str, Life]) -> None:
+    """Add the life of a message that was sent."""
     origin = replay.origins[entry.broker_id]
     assert (origin is None) == (entry.invocation == 0), "a function has sent something that carries no origin"
     life = Life(entry.broker_id, replay.identities[entry.broker_id], entry.queue, entry.at, origin)
     lives[entry.broker_id] = life
     if origin is not None:
         parent = lives[origin.parent]
-        parent.kids.append(life)
+        parent.copies.append(life)
         inherit(life, parent, origin, entry.invocation)
 
 
-def dropped(life: Life, lives: dict[str, Life]) -> None:
-    """Forget a copy that the queue has not taken, for it had one already."""
+def drop_duplicate(life: Life, lives: dict[str, Life]) -> None:
+    """Remove a copy that the queue dropped as a duplicate."""
     if life.origin is not None:
-        lives[life.origin.parent].kids.remove(life)
+        lives[life.origin.parent].copies.remove(life)
 
 
 def inherit(life: Life, parent: Life, origin: Origin, invocation: int) -> None:
-    """Take over what was counted in the round, or begin another."""
+    """Carry on the counts of the round, or start another round."""
     runs = [attempt for attempt in parent.attempts if attempt.invocation == invocation]
     life.unreported = not runs and origin.why not in WAITING
     life.decided_at = runs[-1].at if runs else life.sent_at
-    total = counted(parent, origin, unreported=life.unreported, handed_back=len(runs))
+    total = count_copy(parent, origin, unreported=life.unreported, handed_back=len(runs))
     if origin.why in LEAVING:
-        life.left = total
-        life.before = Count(climbed=total.climbed + total.attempts, round=total.round + 1)
+        life.total = total
+        life.before = Count(in_earlier_rounds=total.in_earlier_rounds + total.attempts, round=total.round + 1)
     else:
         life.before = total
 
 
-def counted(parent: Life, origin: Origin, *, unreported: bool, handed_back: int) -> Count:
-    """What a copy stands for, beside what its parent stood for.
+def count_copy(parent: Life, origin: Origin, *, unreported: bool, handed_back: int) -> Count:
+    """Return the counts of a copy: those of its parent, and of the deliveries that it was made for.
 
     What other deliveries do that are under way at the same time is theirs. A deferral's own delivery is no attempt, whether its handler never ran or was stopped; a hop's deliveries say nothing.
-    A decision without a run of the handler stands for the deliveries before it, which ended without a word.
+    A decision without a run of the handler stands for the deliveries before it, which ended without a recorded outcome.
     """
     before, waits = parent.before, origin.why == "deferral"
     deliveries = origin.delivery - (waits or unreported)
@@ -157,10 +157,10 @@ def counted(parent: Life, origin: Origin, *, unreported: bool, handed_back: int)
         before,
         attempts=before.attempts + runs - (handed_back if waits else 0),
         deliveries=before.deliveries + (0 if origin.why == "hop" else deliveries),
-        charged=before.charged + (deliveries if waits else int(unreported)),
+        not_counted=before.not_counted + (deliveries if waits else int(unreported)),
     )
 
 
 def of_message(lives: Iterable[Life], message_id: str) -> Iterator[Life]:
-    """The lives of a message and its copies."""
+    """Yield the lives of a message and its copies."""
     return (life for life in lives if life.message_id == message_id)

@@ -1,4 +1,4 @@
-"""What a mistake is that the package does not make, and that the search must find: one replaced function."""
+"""Define a mistake that the package does not make and that the search must find: one replaced function."""
 
 from __future__ import annotations
 

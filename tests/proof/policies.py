@@ -1,4 +1,4 @@
-"""A policy of a user, for scenarios."""
+"""Define a user's policy for scenarios."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from recoverable import Action, DelayedRetry, Discard, ErrorContext, MoveToError
 
 
 def own_policy(recoverability: Recoverability, context: ErrorContext) -> Action:
-    """Discards, goes elsewhere, waits for no time, and else does as usual."""
+    """Discard, move to another queue, retry without delay, or do as the default policy does."""
     if isinstance(context.exception, Unwanted):
         return Discard("nobody wants it")
     if context.delayed_deliveries_performed:

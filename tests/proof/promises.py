@@ -1,4 +1,4 @@
-"""What must hold after each replay, whatever went wrong in it: the promises that were broken."""
+"""Check what must hold after each replay, whatever failed in it."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 from proof.cases import Case, case_of, done_by, given_up, is_failure, messages, with_hops
+from proof.fault_names import FREE
 from proof.handlers import script
 from proof.replaying import Replay
-from proof.wrongs import FREE
 
-GRACE = 2
-"""Deliveries without a word that are forgiven."""
+UNREPORTED_ALLOWANCE = 2
+"""Unreported deliveries that never count as failures."""
 
 
 def broken(replay: Replay) -> list[str]:
-    """The promises that this replay breaks."""
+    """Return the promises that this replay breaks."""
     case = case_of(replay)
     if replay.endless:  # what is cut short breaks more, but says no more
         return list(nothing_is_stuck(case))
@@ -24,15 +24,15 @@ def broken(replay: Replay) -> list[str]:
 
 
 def nothing_is_stuck(case: Case) -> Iterator[str]:
-    """Each message leaves its queue."""
+    """Check that each message leaves its queue."""
     if case.replay.endless:
         yield "ENDLESS: it would go on for ever"
-    for seen in case.replay.left:
+    for seen in case.replay.remaining:
         yield f"STUCK: {seen.id} is still in the queue"
 
 
 def nothing_is_lost(case: Case) -> Iterator[str]:
-    """Each message was processed to the end, or is in an error queue, or was discarded by decision."""
+    """Check that each message is processed, or is in an error queue, or was discarded by a decision."""
     for message_id, _, lives in messages(case):
         discarded = any(attempt.how.startswith("Unwanted") for life in lives for attempt in life.attempts)
         if message_id not in given_up(case) and not discarded and not any(life.succeeded for life in lives):
@@ -40,7 +40,7 @@ def nothing_is_lost(case: Case) -> Iterator[str]:
 
 
 def innocents_are_processed(case: Case) -> Iterator[str]:
-    """What would succeed is not given up for two lost deliveries, nor for killers beside it, nor for one killer and a fault."""
+    """Check that a message that would succeed is not given up for two lost deliveries, nor for killers beside it, nor for one killer and a fault."""
     rounds = case.replay.scenario.recoverability.delayed.max_retries + 1
     killers = sum("kills" in script(body) for body in case.replay.sent.values())
     injected = len(case.replay.struck)
@@ -49,16 +49,18 @@ def innocents_are_processed(case: Case) -> Iterator[str]:
             continue
         failed = sum(is_failure(attempt.how) for life in lives for attempt in life.attempts)
         hits = sum(case.hits[life.broker_id] for life in lives)
-        spared = hits <= GRACE or (case.replay.scenario.apart and (injected == 0 or injected + killers <= GRACE))
+        spared = hits <= UNREPORTED_ALLOWANCE or (
+            case.replay.scenario.apart and (injected == 0 or injected + killers <= UNREPORTED_ALLOWANCE)
+        )
         if spared and failed < rounds:
             yield f"CONVICTED: {message_id} never failed ({failed} failures, {hits} hits), and is in the error queue"
 
 
 def runs_are_few(case: Case) -> Iterator[str]:
-    """What went wrong costs each message of that invocation at most one extra run, and its copies climb no longer ladder."""
+    """Check that a fault costs each message of its invocation at most one extra run, and that copies get no more attempts than the ladder has."""
     scenario = case.replay.scenario
     for life in case.lives.values():
-        runs, most = life.before.climbed + life.before.attempts + len(life.attempts), scenario.attempts
+        runs, most = life.before.in_earlier_rounds + life.before.attempts + len(life.attempts), scenario.attempts
         if runs > most + (hits := case.on_the_way(case.hits, life)):
             yield f"RUNS: {life.message_id} ran {runs} times of {most} with {hits} hits"
     for message_id, _, lives in messages(case):
@@ -68,61 +70,61 @@ def runs_are_few(case: Case) -> Iterator[str]:
 
 
 def rounds_are_short(case: Case) -> Iterator[str]:
-    """With the native counter a round has at most two attempts more, and one more for each expiry."""
+    """Check that, with the native counter, a round has at most two extra attempts, and one more for each expiry."""
     scenario = case.replay.scenario
     if scenario.header_counter or scenario.fifo:
         return
     for life in case.lives.values():
         most = scenario.attempts_per_round + case.on_the_way(case.expiries, life)
-        most += GRACE if case.on_the_way(case.hits, life) else 0
+        most += UNREPORTED_ALLOWANCE if case.on_the_way(case.hits, life) else 0
         if (made := life.before.attempts + len(life.attempts)) > most:
             yield f"ATTEMPTS: {life.message_id} has {made} attempts in round {life.before.round}, at most {most} are allowed"
 
 
 def rounds_are_long_enough(case: Case) -> Iterator[str]:
-    """No round ends before all its attempts were made, but for deliveries that were none."""
+    """Check that no round ends before all its attempts were made, except for deliveries that were no attempt."""
     scenario = case.replay.scenario
     if not scenario.counted:
         return
     for life in case.lives.values():
-        if life.left is not None and life.origin is not None:
-            made = life.left.attempts + life.left.charged if scenario.header_counter else life.left.deliveries
+        if life.total is not None and life.origin is not None:
+            made = life.total.attempts + life.total.not_counted if scenario.header_counter else life.total.deliveries
             wanted = scenario.attempts if scenario.fifo else scenario.attempts_per_round
             if made < wanted:
-                yield f"ATTEMPTS: {life.message_id} leaves round {life.left.round} after {made} of {wanted}"
+                yield f"ATTEMPTS: {life.message_id} leaves round {life.total.round} after {made} of {wanted}"
 
 
 def copies_are_few(case: Case) -> Iterator[str]:
-    """What went wrong makes at most one extra copy of each broker message of that invocation."""
+    """Check that a fault makes at most one extra copy of each broker message of its invocation."""
     for life in case.lives.values():
-        ends = len(life.kids) + (life.succeeded or life.end == "dead-lettered")
+        ends = len(life.copies) + (life.succeeded or life.end == "dead-lettered")
         if ends - 1 > case.hits[life.broker_id]:
             yield f"COPIES: of {life.message_id}, {ends - 1} too many were made with {case.hits[life.broker_id]} hits"
 
 
 def duplicates_are_dropped(case: Case) -> Iterator[str]:
-    """A queue that knows duplicates gets one copy of each original."""
+    """Check that a queue that detects duplicates gets one copy of each original."""
     for life in case.lives.values():
-        for kid, other in pairwise(life.kids):
-            window = case.replay.scenario.window(kid.queue)
-            if kid.queue == other.queue and other.sent_at - kid.sent_at < window:
-                yield f"COPIES: {kid.queue} has two copies of {life.message_id} made of one original"
+        for copy, other in pairwise(life.copies):
+            window = case.replay.scenario.window(copy.queue)
+            if copy.queue == other.queue and other.sent_at - copy.sent_at < window:
+                yield f"COPIES: {copy.queue} has two copies of {life.message_id} made of one original"
 
 
 def reasons_are_given(case: Case) -> Iterator[str]:
-    """What is given up says why; the broker's redrive policy only takes what others than itself have hit again and again."""
+    """Check that each message in an error queue has its reason, and that the redrive policy takes only messages that others have hit again and again."""
     for seen in case.replay.errors:
         life = case.lives[seen.broker_id]
         if life.end == "dead-lettered":
             itself = sum(attempt.how.startswith("ProcessEnded") for attempt in life.attempts)
-            if case.hits[life.broker_id] - itself <= GRACE:
+            if case.hits[life.broker_id] - itself <= UNREPORTED_ALLOWANCE:
                 yield f"UNREPORTED: {seen.id} was left to the redrive policy"
         elif not (seen.exception_type and seen.failed_queue == case.replay.scenario.queue):
             yield f"UNREPORTED: {seen.id} is in '{seen.queue}' without a reason"
 
 
 def contents_are_kept(case: Case) -> Iterator[str]:
-    """What is given up has the body and the attributes that it was sent with."""
+    """Check that each message in an error queue has the body and the attributes that it was sent with."""
     content = case.replay.content
     sent = {case.replay.identities[one]: content(one) for one in case.replay.sent}
     for seen in case.replay.errors:
@@ -132,8 +134,8 @@ def contents_are_kept(case: Case) -> Iterator[str]:
 
 
 def delays_are_kept(case: Case) -> Iterator[str]:
-    """No round starts early, if the clocks are right."""
-    if not case.replay.scenario.counted or any(s.wrong in FREE for s in case.replay.struck):
+    """Check that no round starts early, if the clocks are right."""
+    if not case.replay.scenario.counted or any(s.fault_name in FREE for s in case.replay.struck):
         return
     increase = case.replay.scenario.recoverability.delayed.time_increase.total_seconds()
     for life in case.lives.values():
@@ -146,7 +148,7 @@ def delays_are_kept(case: Case) -> Iterator[str]:
 
 
 def order_is_kept(case: Case) -> Iterator[str]:
-    """In a FIFO queue nothing runs while something before it is neither processed nor given up."""
+    """Check that in a FIFO queue nothing runs while an earlier message is neither processed nor given up."""
     if not case.replay.scenario.fifo:
         return
     lives = [life for life in case.lives.values() if life.queue == case.replay.scenario.queue]
@@ -173,4 +175,4 @@ PROMISES: tuple[Callable[[Case], Iterator[str]], ...] = (
 )
 
 FOR_THE_TOO_LARGE = (nothing_is_stuck, nothing_is_lost)
-"""What holds even for a message that no copy can be made of."""
+"""Promises that hold even for a message that cannot be copied."""

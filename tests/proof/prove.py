@@ -1,4 +1,4 @@
-"""`make prove`: searches all scenarios, the larger ones too, and schedules of timeouts, for as long as it is given, and tells what it found."""
+"""Run `make prove`: search all scenarios and schedules of timeouts for a given time, and print what was found."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ DEEPEST = 3
 MOST = 10**9
 PROCESSES = 2
 WEIGHT = 5
-"""How many times as long as a scenario a kind of timeouts' schedules is searched, for there are few kinds, and each has no end."""
+"""A kind of timeouts' schedules is searched this many times as long as a scenario: there are few kinds, and each has no end."""
 
 
 class Result(NamedTuple):
-    """What the search of one scenario, or of one kind of timeouts' schedules, found."""
+    """The result of searching one scenario, or one kind of timeouts' schedules."""
 
     row: str
     schedules: int
@@ -38,7 +38,7 @@ class Result(NamedTuple):
 
 
 class Job(NamedTuple):
-    """What is to be searched, for how long, and what draws its schedules."""
+    """One search: its name, its time in seconds, and the seed of its schedules."""
 
     name: str
     seconds: float
@@ -46,46 +46,46 @@ class Job(NamedTuple):
 
 
 def search(job: Job) -> Result:
-    """Search one of all."""
+    """Run one search."""
     logging.disable(logging.CRITICAL)
-    return searched(job) if job.name in ALL else searched_timeouts(job)
+    return search_scenario(job) if job.name in ALL else search_timeouts_kind(job)
 
 
-def searched(job: Job) -> Result:
+def search_scenario(job: Job) -> Result:
     """Search one scenario."""
     scenario = ALL[job.name]
     found = Search(scenario, deepest=DEEPEST, seed=job.seed).run(MOST, seconds=job.seconds)
     first = min((schedule for schedule, _ in found.broken), key=len, default=None)
-    told = "" if first is None else story(scenario, smallest(scenario, first))
+    text = "" if first is None else story(scenario, smallest(scenario, first))
     one, two, three = (found.sizes[faults] for faults in (1, 2, 3))
     row = f"{job.name:40} {one:8,} {two:8,} {three:8,} {len(found.broken):8,}"
-    return Result(row, found.schedules, len(found.broken), told)
+    return Result(row, found.schedules, len(found.broken), text)
 
 
-def searched_timeouts(job: Job) -> Result:
+def search_timeouts_kind(job: Job) -> Result:
     """Search one kind of timeouts' schedules, each with any number of faults."""
     found = search_timeouts(timeouts.NAMED[job.name], count(job.seed * MOST), seconds=job.seconds)
-    told = story_of_timeouts(job.name, found.broken[0][0]) if found.broken else ""
+    text = story_of_timeouts(job.name, found.broken[0][0]) if found.broken else ""
     row = f"{job.name:40} {found.schedules:15,} of any number {len(found.broken):6,}"
-    return Result(row, found.schedules, len(found.broken), told)
+    return Result(row, found.schedules, len(found.broken), text)
 
 
 def jobs(minutes: float, seed: int, only: str) -> list[Job]:
-    """What is searched in that time, if its name begins so."""
+    """Return the searches whose names begin like this, with their shares of the time."""
     weights = dict.fromkeys(ALL, 1) | dict.fromkeys(timeouts.NAMED, WEIGHT)
     wanted = {name: weight for name, weight in weights.items() if name.startswith(only)}
     share = minutes * 60 * PROCESSES / max(sum(wanted.values()), 1)
     return [Job(name, share * weight, seed) for name, weight in wanted.items()]
 
 
-def tell(line: str) -> None:
+def print_line(line: str) -> None:
     """Print a line at once."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
 
 def main() -> int:
-    """Search, and print a row for each scenario and a story for each that broke a promise."""
+    """Search, and print a line for each scenario and a story for each that broke a promise."""
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=10, help="how long the whole search takes")
     parser.add_argument("--seed", type=int, default=1, help="draws what is not tried in order")
@@ -93,14 +93,14 @@ def main() -> int:
     arguments = parser.parse_args()
     wanted = jobs(arguments.minutes, arguments.seed, arguments.only)
     total, broken, stories = 0, 0, []
-    tell(f"{'scenario':40} {'1 fault':>8} {'2':>8} {'3':>8} {'broken':>8}")
+    print_line(f"{'scenario':40} {'1 fault':>8} {'2':>8} {'3':>8} {'broken':>8}")
     with Pool(PROCESSES) as pool:
         for result in pool.imap(search, wanted):
-            tell(result.row)
+            print_line(result.row)
             total, broken = total + result.schedules, broken + result.broken
             stories.append(result.story)
-    tell(f"{total:,} schedules of {len(wanted)} scenarios, {broken:,} of which broke a promise.")
-    tell("\n\n".join(filter(None, stories)))
+    print_line(f"{total:,} schedules of {len(wanted)} scenarios, {broken:,} of which broke a promise.")
+    print_line("\n\n".join(filter(None, stories)))
     return 1 if broken else 0
 
 

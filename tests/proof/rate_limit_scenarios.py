@@ -1,4 +1,4 @@
-"""Scenarios in which the rate is limited, alone and by a circuit that all instances of a replay share."""
+"""Define scenarios with a rate limit, alone and with a circuit that all instances of a replay share."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 class CircuitOfTheReplay:
-    """A store for all instances of a world, new in each: a scenario outlives its replays."""
+    """A circuit store that all instances of a world share; each replay gets a new circuit, because scenarios outlive replays."""
 
     def __init__(self) -> None:
         self._circuits: WeakKeyDictionary[Scheduler, MemoryCircuit] = WeakKeyDictionary()
 
     def read(self) -> Snapshot:
-        """The circuit of this replay."""
+        """Read the circuit of this replay."""
         return self._here().read()
 
     def compare_and_set(self, seen: Snapshot, circuit: Circuit, switch: str = "") -> Snapshot | None:

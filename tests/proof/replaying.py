@@ -1,4 +1,4 @@
-"""A scenario run with what a schedule says goes wrong, and what there is to judge afterwards: what both clouds share."""
+"""Replay a scenario with the faults of a schedule, and return what promises are checked on; shared by both clouds."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any, NamedTuple, Protocol
 
+from proof.fault_names import FAULTS
 from proof.lineage import Origin
-from proof.wrongs import WRONGS
 from recoverable import Recoverability
 from recoverable_local.testing import Fault, SeenMessage, Timeline
-from recoverable_local.testing.engine.points import Point
+from recoverable_local.testing.engine.fault_plan import FaultPoint
 from recoverable_local.testing.engine.virtual import VirtualWorld
 from recoverable_local.testing.timeline import Entry
 
@@ -24,84 +24,84 @@ Batch = Mapping[str, int]
 
 
 class Scenario(Protocol):
-    """What a search and its judges ask of a scenario, on either cloud."""
+    """The parts of a scenario that searches and checks use, on either cloud."""
 
     @property
     def name(self) -> str:
-        """What is special about it."""
+        """Return what is special about it."""
 
     @property
     def bodies(self) -> tuple[str, ...]:
-        """What each message does."""
+        """Return what each message does."""
 
     @property
     def queue(self) -> str:
-        """The queue's name."""
+        """Return the queue's name."""
 
     @property
     def recoverability(self) -> Recoverability:
-        """The ladder."""
+        """Return the ladder."""
 
     @property
     def attempts_per_round(self) -> int:
-        """The attempts of a round."""
+        """Return the attempts of a round."""
 
     @property
     def attempts(self) -> int:
-        """All attempts of the ladder."""
+        """Return the attempts of the whole ladder."""
 
     @property
     def fifo(self) -> bool:
-        """Whether the queue keeps the order."""
+        """True if the queue keeps the order."""
 
     @property
     def header_counter(self) -> bool:
-        """Whether an immediate retry is a copy."""
+        """True if an immediate retry is a copy."""
 
     @property
     def counted(self) -> bool:
-        """Whether each round has the attempts that the default policy gives it."""
+        """True if each round has the attempts that the default policy gives it."""
 
     @property
     def copied(self) -> bool:
-        """Whether copies can be made."""
+        """True if copies can be made."""
 
     @property
     def apart(self) -> bool:
-        """Whether a killer is kept apart from what comes with it."""
+        """True if a killer is kept apart from the messages that come with it."""
 
     @property
     def share(self) -> float:
-        """Which part of the schedules is enough."""
+        """Return the part of the schedules that is enough."""
 
     @property
     def pairs(self) -> int:
-        """How many schedules of two faults are tried, if that part is all."""
+        """Return how many schedules of two faults are tried, if that part is all."""
 
     def window(self, queue: str) -> float:
-        """For how many seconds a queue knows duplicates."""
+        """Return for how many seconds a queue detects duplicates."""
 
-    def outage(self, point: Point, now: float) -> Fault | None:
-        """What goes wrong anyway."""
+    def outage(self, point: FaultPoint, now: float) -> Fault | None:
+        """Return the scenario's own fault at this point, or None."""
 
 
 class Struck(NamedTuple):
-    """A fault that was injected: where, what, and in which batch; the name is empty for an outage of the scenario."""
+    """An injected fault: its point, its name, and the batch that it hit; the name is empty for an outage of the scenario."""
 
-    point: Point
-    wrong: str
+    point: FaultPoint
+    fault_name: str
     batch: tuple[str, ...]
 
 
 class Visit(NamedTuple):
-    """A point that the run came to."""
+    """A point that the run reached."""
 
-    place: str
-    point: Point
+    where: str
+    point: FaultPoint
 
 
 class Injector:
-    """The world's hook: notes each point, and lets go wrong there what the schedule says.
+    """The world's hook: records each point, and returns the schedule's fault.
 
     Args:
         scenario: whose outage strikes where the schedule says nothing.
@@ -116,26 +116,26 @@ class Injector:
         self.visits: list[Visit] = []
         self.struck: list[Struck] = []
 
-    def __call__(self, point: Point) -> Fault | None:
+    def __call__(self, point: FaultPoint) -> Fault | None:
         kind = f"{point.when} {point.what}"
         self._counts[kind] += 1
-        place = f"{kind} {self._counts[kind]}"
-        self.visits.append(Visit(place, point))
+        where = f"{kind} {self._counts[kind]}"
+        self.visits.append(Visit(where, point))
         batch = self.batch(point)
-        wrong = self._schedule.get(place, "")
-        fault = WRONGS[wrong] if wrong else self._scenario.outage(point, self._world._seconds())
+        fault_name = self._schedule.get(where, "")
+        fault = FAULTS[fault_name] if fault_name else self._scenario.outage(point, self._world._seconds())
         if fault is not None:
-            self.struck.append(Struck(point, wrong, batch))
+            self.struck.append(Struck(point, fault_name, batch))
         return fault
 
-    def batch(self, point: Point) -> tuple[str, ...]:
-        """The messages of the invocation; those of the point where there is none."""
+    def batch(self, point: FaultPoint) -> tuple[str, ...]:
+        """Return the messages of the invocation; without one, those of the point."""
         return tuple(self.batches.get(point.invocation, point.message_ids))
 
 
 @dataclass(frozen=True)
 class Replay:
-    """What is left of a run.
+    """The result of a run.
 
     Args:
         scenario: what was run.
@@ -148,7 +148,7 @@ class Replay:
         origins: what each broker message was made of, by the broker's id.
         content: what a copy must keep of a broker message, given the broker's id.
         identities: the message's id by the broker's.
-        left: what is still in the queue.
+        remaining: what is still in the queue.
         errors: what is in error queues.
         endless: whether it would have gone on for ever.
         world: where it was.
@@ -164,18 +164,18 @@ class Replay:
     origins: Mapping[str, Origin | None]
     content: Callable[[str], Any]
     identities: Mapping[str, str]
-    left: list[SeenMessage]
+    remaining: list[SeenMessage]
     errors: list[SeenMessage]
     endless: bool
     world: VirtualWorld
 
     @property
     def timeline(self) -> Timeline:
-        """What happened, for readers."""
+        """Return what happened, for readers."""
         return self.world.timeline()
 
 
 @singledispatch
 def replay(scenario: Any, schedule: Schedule) -> Replay:
-    """Run the scenario until nothing is left to do, or for too long; each cloud registers how."""
+    """Run the scenario until nothing is left to do, or for too long; each cloud registers its own."""
     raise TypeError(f"nobody replays a {type(scenario).__name__} with {schedule}")

@@ -1,4 +1,4 @@
-"""The same ladder on two clouds: attempts, rounds, delays, where each message ends and what is written on it."""
+"""Compare the same ladder on two clouds: attempts, rounds, delays, where each message ends, and its headers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SCRIPTS = st.lists(st.lists(st.sampled_from(["ok", *ERRORS]), min_size=1, max_si
 
 
 def assert_equal(on_lambda: Story, in_functions: Story, *, to_the_second: bool) -> None:
-    """Hold two stories of a message against each other; SQS delays by whole seconds, and never by less than was asked.
+    """Compare two stories of a message; SQS delays by whole seconds, and never by less than was asked.
 
     Args:
         on_lambda: what came of it on SQS.
@@ -57,7 +57,7 @@ def assert_equal(on_lambda: Story, in_functions: Story, *, to_the_second: bool) 
 
 
 def is_rounded_up(whole: timedelta, exact: timedelta) -> bool:
-    """Whether both are the same delay: on SQS in whole seconds, on Service Bus in milliseconds, and nowhere shorter than asked for."""
+    """True if both are the same delay: on SQS in whole seconds, on Service Bus in milliseconds, and nowhere shorter than asked for."""
     return exact - timedelta(milliseconds=1) < whole < exact + timedelta(seconds=1)
 
 

@@ -1,4 +1,4 @@
-"""The search can fail: it finds each mistake that it was made to find."""
+"""Show that the search can fail: it finds each mistake that it was made to find."""
 
 from __future__ import annotations
 

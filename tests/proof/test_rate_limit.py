@@ -1,4 +1,4 @@
-"""Whatever goes wrong while the rate is limited: nothing is lost or stuck, waiting counts as no attempt, and the search would find it otherwise."""
+"""Search for faults while the rate is limited: nothing is lost or stuck, waiting counts as no attempt, and the search finds planted mistakes."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ def test_no_schedule_of_faults_breaks_a_promise(scenario: Scenario) -> None:
 
 
 def excused(schedule: Schedule, scenario: Scenario) -> bool:
-    """Whether the schedule asks too much."""
+    """True if the schedule asks for more than the scenario's broker can keep."""
     return EARLY in schedule.values() and isinstance(scenario, OnServiceBus)
 
 
 def too_many(delivery: Delivery) -> int:
-    """A deferral that counts as an attempt."""
+    """Count a deferral as an attempt."""
     return delivery.prior_attempts + delivery.deliveries
 
 
 def always(*_: object) -> bool:
-    """A message that is held for ever."""
+    """Hold a message for ever."""
     return True
 
 
 def forgotten(*_: object) -> Settlement:
-    """A deferral without a copy."""
+    """Defer a message without a copy."""
     return COMPLETE
 
 

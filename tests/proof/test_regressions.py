@@ -1,4 +1,4 @@
-"""What the searches have found, each by its name and by the smallest case that shows it."""
+"""Keep what the searches have found, each by name and by the smallest case that shows it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import json
 import pytest
 
 from proof.catalogue import NAMED
+from proof.hostile import Reader, retried
 from proof.ladders import ladder
 from proof.promises import broken
 from proof.replaying import replay
 from proof.service_bus.scenarios import Scenario
-from proof.test_hostile_ladders import Reader, climb
-from recoverable.aws import SqsEndpoint
+from proof.sqs.hostile import SQS
 from recoverable.aws.wire import FOLDED, HEADERS
 
 
@@ -32,11 +32,11 @@ from recoverable.aws.wire import FOLDED, HEADERS
 )
 def test_a_header_that_passes_itself_off_as_attributes_stops_no_copy(folded: object) -> None:
     attributes = {HEADERS: json.dumps({FOLDED: json.dumps(folded)})}
-    reader = Reader([ValueError])
+    reader = Reader([ValueError], SQS.read)
 
-    world, _ = climb([{"body": "x", "attributes": attributes}], SqsEndpoint(reader, ladder(1, 1)))
+    world, _ = retried(SQS, [{"body": "x", "attributes": attributes}], reader, ladder(1, 1), {})
 
-    assert reader.climbed == [(1, 0), (2, 0), (1, 1), (2, 1)]
+    assert reader.attempts == [(1, 0), (2, 0), (1, 1), (2, 1)]
     assert [(seen.exception_type, seen.headers[FOLDED]) for seen in world.queue("errors")] == [
         ("ValueError", json.dumps(folded))
     ]

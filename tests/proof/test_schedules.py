@@ -1,4 +1,4 @@
-"""Whatever goes wrong, and wherever: no message is lost, none is stuck, and what it costs is bounded."""
+"""Search every schedule of faults: no message is lost, none is stuck, and the cost is bounded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A schedule that breaks a promise is told so that a reader can see it again."""
+"""Check that the story of a broken promise shows a reader how to replay it."""
 
 from __future__ import annotations
 

@@ -94,4 +94,4 @@ class CircuitContract:
 
         assert held is not None
         assert (other.attempt(), one.attempt()) == ("attempted", "attempted")
-        assert (calls, one.told[1:], [each.level for each in other.told]) == (["started", "ended"], [], ["info"])
+        assert (calls, one.notices[1:], [each.level for each in other.notices]) == (["started", "ended"], [], ["info"])

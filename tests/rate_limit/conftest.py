@@ -9,5 +9,5 @@ from rate_limit.outage import CLOUDS, World
 
 @pytest.fixture(params=CLOUDS)
 def world(request: pytest.FixtureRequest) -> World:
-    """A world of each cloud."""
+    """Return a world of each cloud."""
     return CLOUDS[request.param]()

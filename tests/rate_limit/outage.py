@@ -19,7 +19,7 @@ CLOUDS: dict[str, Callable[[], World]] = {"SQS": SqsWorld, "Service Bus": Servic
 Handler = Callable[[Message], Any]
 
 SHORT = Recoverability(Immediate(40), Delayed(0), Failed(ERROR))
-"""A ladder that gives up within seconds, though not before twenty instances have noticed what three failures tell: all of them may be one message's."""
+"""A ladder that gives up within seconds, though not before twenty instances have counted three failures, all of which may be one message's."""
 
 
 class Database:
@@ -36,7 +36,7 @@ class Database:
         self.placed: list[str] = []
 
     def begin(self, away: timedelta) -> None:
-        """An outage begins now."""
+        """Begin an outage now."""
         self._over = self._world.now + away
 
     def __call__(self, message: Message) -> None:
@@ -63,7 +63,7 @@ def serve(world: World, handler: Handler, settings: Recoverability, *, instances
 def outage(
     world: World, limit: RateLimit | None, *, orders: int = 50, instances: int = 1
 ) -> tuple[Database, list[str]]:
-    """The database when all is over, and the orders that were sent."""
+    """Let an outage happen. Return the database at the end, and the orders that were sent."""
     database = Database(world)
     serve(world, database, SHORT.__replace__(rate_limit=limit), instances=instances)
     sent = [world.send(QUEUE, "a card") for _ in range(orders)]

@@ -11,7 +11,7 @@ from builders import Boom, Clock, delivery
 from recoverable.rate_limit.limiter import Limiter
 from recoverable.rate_limit.settings import RateLimit, StoreUnavailable
 from recoverable.rate_limit.state import Open
-from recoverable.rate_limit.store import Breaker, MemoryCircuit
+from recoverable.rate_limit.store import LEAVE_ALONE_FOR, Breaker, MemoryCircuit
 
 if TYPE_CHECKING:
     from recoverable.rate_limit.settings import CircuitStore
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 
 class Store(MemoryCircuit):
-    """A shared store that notes its calls and switches, can be away or lose one answer, and lets others act just before it is changed."""
+    """A shared store that notes its calls and switches, can be unavailable or lose one answer, and lets others act just before it is changed."""
 
     def __init__(self) -> None:
         super().__init__()
         self.reads = 0
         self.switches = Counter[str]()
-        self.away = self.answer_lost = False
+        self.unavailable = self.answer_lost = False
         self.meanwhile: Callable[[], object] | None = None
 
     def read(self) -> Snapshot:
-        """Read, unless it is away."""
+        """Read, unless it is unavailable."""
         self.reads += 1
         self._present()
         return super().read()
@@ -49,17 +49,22 @@ class Store(MemoryCircuit):
             raise StoreUnavailable("its answer was lost")
         return changed
 
-    def go_away(self) -> None:
-        """Be away from now on."""
-        self.away = True
+    def become_unavailable(self) -> None:
+        """Be unavailable from now on."""
+        self.unavailable = True
+
+    def come_back(self, clock: Clock) -> None:
+        """Be available again, and let the time pass after which instances call it again."""
+        self.unavailable = False
+        clock.advance(LEAVE_ALONE_FOR)
 
     def _present(self) -> None:
-        if self.away:
-            raise StoreUnavailable("it is away")
+        if self.unavailable:
+            raise StoreUnavailable("it is unavailable")
 
 
 class Notice(NamedTuple):
-    """What a breaker had logged."""
+    """A line that a breaker had logged."""
 
     level: Literal["info", "warning"]
     text: str
@@ -69,7 +74,7 @@ class Calls(list[str]):
     """The callbacks made, and the settings that make them."""
 
     def limit(self, consecutive_failures: int = 3, *, store: CircuitStore | None = None, **settings: Any) -> RateLimit:
-        """A limit whose callbacks are noted here."""
+        """Return a limit whose callbacks are noted here."""
 
         def started() -> None:
             self.append("started")
@@ -90,11 +95,11 @@ class Instance:
     """
 
     def __init__(self, limit: RateLimit, clock: Clock) -> None:
-        self.clock, self.told = clock, list[Notice]()
-        self.breaker = Breaker(limit, lambda level, text: self.told.append(Notice(level, text)))
+        self.clock, self.notices = clock, list[Notice]()
+        self.breaker = Breaker(limit, lambda level, text: self.notices.append(Notice(level, text)))
 
     def limiter(self) -> Limiter:
-        """A new invocation."""
+        """Return a new invocation."""
         return Limiter(self.breaker, self.clock)
 
     def attempt(
@@ -105,7 +110,7 @@ class Instance:
         limiter: Limiter | None = None,
         takes: timedelta = timedelta(0),
     ) -> str | timedelta | None:
-        """One message: how long it is held, "attempted", or how long it waits when its failure counts as none.
+        """Attempt one message. Return how long it is held, "attempted", or how long it waits when its failure counts as none.
 
         Args:
             error: what its handler raises; None when it succeeds.
@@ -123,12 +128,18 @@ class Instance:
         return through.failed(message, error) or "attempted"
 
     def fail(self, times: int = 1) -> list[str | timedelta | None]:
-        """So many messages whose attempts fail."""
+        """Attempt so many messages, all of which fail."""
         return [self.attempt(Boom("down"), of=delivery(id=f"m-{number}")) for number in range(times)]
 
 
 def limited(circuit: Circuit) -> tuple[datetime, datetime]:
-    """Since when, and when the next attempt is due."""
+    """Return since when it is limited, and when the next attempt is due."""
     since: datetime = circuit.since  # type: ignore[union-attr]  # a test that asks has a limited one
     next_at: datetime = circuit.next_at  # type: ignore[union-attr]  # as above
     return since, next_at
+
+
+def two(calls: Calls, clock: Clock, store: Store, *, failures: int = 2) -> tuple[Instance, Instance]:
+    """Return two instances that share a store."""
+    limit = calls.limit(failures, store=store)
+    return Instance(limit, clock), Instance(limit, clock)

@@ -12,7 +12,7 @@ from recoverable.rate_limit.store import MemoryCircuit
 if TYPE_CHECKING:
     from recoverable.rate_limit.state import Circuit, Snapshot
 
-LATENCY, PATIENCE = 0.005, 0.2
+LATENCY, TIMEOUT = 0.005, 0.2
 """Seconds of a call, and those after which the store's client gives up."""
 
 Trouble = Literal["away", "slow"]
@@ -48,7 +48,7 @@ class VirtualStore(MemoryCircuit):
         return super().compare_and_set(seen, circuit, switch)
 
     def circuit(self) -> Circuit:
-        """What it holds, as nobody's call."""
+        """Return what it holds, without counting a call."""
         return super().read().circuit
 
     def _in_trouble(self) -> bool:
@@ -57,5 +57,5 @@ class VirtualStore(MemoryCircuit):
     def _called(self) -> None:
         self.calls += 1
         if self._in_trouble():
-            self._world.spend(PATIENCE)
+            self._world.spend(TIMEOUT)
             raise StoreUnavailable(f"it is {self._trouble}")

@@ -11,7 +11,7 @@ from rate_limit.stores import VirtualStore
 from recoverable import RateLimit
 from recoverable.rate_limit.state import CLOSED
 from recoverable_local.testing import ClockSkewed, Died, Fault, SqsWorld
-from recoverable_local.testing.engine.points import Point
+from recoverable_local.testing.engine.fault_plan import FaultPoint
 
 ORDERS, INSTANCES = 20, 4
 
@@ -24,8 +24,8 @@ def test_all_is_processed_and_each_switch_called_back_once_however_clocks_differ
     )
     skews = dict(enumerate((seconds, -seconds, seconds / 2), start=1))
 
-    def skewed(point: Point) -> Fault | None:
-        """The first invocations find their instances' clocks wrong, for good."""
+    def skewed(point: FaultPoint) -> Fault | None:
+        """Return the fault of the first invocations: their instances' clocks are wrong, for good."""
         first = (point.when, point.what) == ("before", "attempt") and point.invocation in skews
         return ClockSkewed(timedelta(seconds=skews[point.invocation])) if first else None
 
@@ -36,7 +36,7 @@ def test_all_is_processed_and_each_switch_called_back_once_however_clocks_differ
     assert (calls, store.circuit()) == (["started", "ended"], CLOSED)
 
 
-def test_what_an_instance_wrote_whose_clock_was_an_hour_ahead_holds_up_nobody_when_it_is_dead() -> None:
+def test_an_instance_whose_clock_was_an_hour_ahead_holds_nobody_up_after_its_death() -> None:
     """On SQS: Service Bus gives what that instance has scheduled back an hour later too."""
     world = SqsWorld()
     store, began = VirtualStore(world), world.now

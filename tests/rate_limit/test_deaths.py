@@ -13,7 +13,7 @@ from rate_limit.stores import VirtualStore
 from recoverable import RateLimit
 from recoverable.rate_limit.state import CLOSED, LEASE
 from recoverable_local.testing import Died, Fault
-from recoverable_local.testing.engine.points import Point
+from recoverable_local.testing.engine.fault_plan import FaultPoint
 
 ORDERS, INSTANCES, FAILURES = 12, 4, 3
 AWAY = timedelta(minutes=10)
@@ -34,7 +34,7 @@ def test_nothing_is_lost_whoever_dies_whenever(world: World, seed: int) -> None:
     """One in fifty points is somebody's last: before and after attempts, sends, deletes and settling."""
     chance, store = Random(seed), VirtualStore(world)
 
-    def deadly(point: Point) -> Fault | None:
+    def deadly(point: FaultPoint) -> Fault | None:
         mortal = point.what in {"attempt", "invoke", "send_message_batch", "delete_message_batch", "send_messages"}
         return Died() if mortal and chance.random() < 0.02 else None
 

@@ -30,26 +30,26 @@ class Broken(Store):
     """A store whose answers raise what no store should."""
 
     def read(self) -> Snapshot:
-        """Raise, while it is away."""
-        if self.away:
+        """Raise, while it is unavailable."""
+        if self.unavailable:
             raise OSError("secret://user:password@host")
         return super().read()
 
     def compare_and_set(self, seen: Snapshot, circuit: Circuit, switch: str = "") -> Snapshot | None:
-        """Raise, while it is away."""
-        if self.away:
+        """Raise, while it is unavailable."""
+        if self.unavailable:
             raise OSError("secret://user:password@host")
         return super().compare_and_set(seen, circuit, switch)
 
 
 def limiter(limit: RateLimit, clock: Clock, *unrecoverable: type[Exception]) -> Limiter:
-    """The limiter of an endpoint with these settings."""
+    """Return the limiter of an endpoint with these settings."""
     settings = recoverability().__replace__(failed=Failed(None, unrecoverable))
     return limiter_for("endpoint", limit, settings, Environment(None, clock, nullcontext), may_defer=True)
 
 
 def failing(through: Limiter, error: BaseException, number: int = 1) -> timedelta | None:
-    """How long a message waits whose attempt failed so."""
+    """Return how long a message waits whose attempt failed with this exception."""
     return through.failed(delivery(id=f"m-{number}"), error)
 
 
@@ -117,7 +117,7 @@ def test_what_was_no_probe_gives_up_nothing() -> None:
 def test_a_store_that_raises_what_no_store_should_costs_no_message_its_attempt() -> None:
     store = Broken()
     instance = Instance(RateLimit(1, store=store), Clock())
-    store.away = True
+    store.unavailable = True
 
     waits = instance.fail(2)
 
@@ -126,9 +126,10 @@ def test_a_store_that_raises_what_no_store_should_costs_no_message_its_attempt()
     assert (
         Notice(
             "warning",
-            "The circuit's store cannot be asked: OSError. As a result, this instance limits its rate by what it knows itself, and asks again after 0:00:10.",
+            "Calling the circuit's store failed (OSError). This instance limits its rate by its own attempts, and calls the store again "
+            "after 0:00:10. Check RateLimit(store).",
         )
-        in instance.told
+        in instance.notices
     )
 
 
@@ -141,7 +142,9 @@ def test_a_callback_that_raises_what_nobody_expects_costs_no_message_its_settlem
     [wait] = instance.fail()
 
     assert isinstance(wait, timedelta)
-    assert instance.told[-1].text.startswith(f"RateLimit(on_started) raised {type(error).__name__}. As a")
+    assert instance.notices[-1].text.startswith(
+        f"RateLimit(on_started) failed ({type(error).__name__}). The messages are settled"
+    )
 
 
 def test_a_callback_during_which_somebody_stops_the_process_stops_it() -> None:
@@ -164,7 +167,7 @@ def test_an_end_that_a_clock_behind_sees_before_its_start_took_no_time() -> None
     other.limiter().failed(delivery(), DOWN)
     other.breaker.succeeded(behind.now)
 
-    assert other.told[-1].text.startswith("The circuit breaker is now disarmed, 0:00:00 after it was armed")
+    assert other.notices[-1].text.startswith("The circuit breaker is now disarmed, 0:00:00 after it was armed")
 
 
 def test_of_threads_that_change_a_memory_circuit_each_version_has_one_winner() -> None:

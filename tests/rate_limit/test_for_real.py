@@ -41,12 +41,12 @@ class Database:
         self.placed = list[str]()
 
     def started(self) -> None:
-        """Limiting has started."""
+        """Record that limiting has started."""
         self.calls.append("started")
         self._last = len(self.failed) + PROBES
 
     def ended(self) -> None:
-        """Limiting has ended."""
+        """Record that limiting has ended."""
         self.calls.append("ended")
 
     def __call__(self, message: Message) -> None:
@@ -58,24 +58,24 @@ class Database:
             self.placed.append(message.text)
 
     def settings(self, error: str, **limit: Any) -> Recoverability:
-        """A ladder that gives up after four attempts, one more than start limiting, and the limit."""
+        """Return a ladder that gives up after four attempts, one more than start limiting, and the limit."""
         noted = RateLimit(FAILURES, WAIT, on_started=self.started, on_ended=self.ended, **limit)
         return Recoverability(Immediate(3), Delayed(0), Failed(error), rate_limit=noted)
 
     def is_done(self) -> bool:
-        """Whether all orders are placed."""
+        """True if all orders are placed."""
         return len(set(self.placed)) == ORDERS
 
 
 @pytest.fixture(scope="module")
 def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Account]:
-    """A small cloud."""
+    """Yield a small cloud."""
     with running_cloud(tmp_path_factory.mktemp("ministack") / "log") as cloud:
         yield Account(f"http://127.0.0.1:{cloud.port}")
 
 
 def queue_of(account: Account, name: str) -> Queue:
-    """A queue of that cloud."""
+    """Return a queue of that cloud."""
     queue = Queue(client_at(account.url), f"{name}-{uuid4().hex[:8]}", {})
     asked: Any = queue.client.get_queue_attributes(QueueUrl=queue.url, AttributeNames=["QueueArn"])
     queue.arn = asked["Attributes"]["QueueArn"]
@@ -104,8 +104,8 @@ def test_two_instances_on_sqs_share_a_circuit_in_dynamodb(account: Account) -> N
 
 @pytest.fixture
 def bus(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bus]:
-    """A namespace on loopback, whose tests have time."""
-    monkeypatch.setattr("azure.namespace.PATIENCE", WITHIN)
+    """Yield a namespace on loopback, with enough time for the tests."""
+    monkeypatch.setattr("azure.namespace.TIMEOUT", WITHIN)
     with emulated() as bus:
         monkeypatch.setenv(SETTING, bus.namespace.connection_string)
         yield bus

@@ -17,12 +17,12 @@ AWAY = timedelta(minutes=1)
 
 
 def ladder(limit: RateLimit | None, error: str) -> Recoverability:
-    """A ladder that is longer than the outage on SQS FIFO, where retries are redeliveries."""
+    """Return a ladder that is longer than the outage on SQS FIFO, where retries are redeliveries."""
     return Recoverability(Immediate(1), Delayed(10, timedelta(seconds=10)), Failed(error), rate_limit=limit)
 
 
 def in_order(world: World, limit: RateLimit | None) -> Database:
-    """An outage for three orders of one group or session, to its end."""
+    """Let an outage happen to three orders of one group or session, and return its end."""
     database = Database(world, AWAY)
     if isinstance(world, SqsWorld):
         world.create_queue("orders.fifo", dead_letter_queue="error.fifo", max_receive_count=100)

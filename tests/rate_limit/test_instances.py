@@ -1,4 +1,4 @@
-"""Rate limiting as one instance and several live it: when it starts, whom it admits, when it ends, and who is told."""
+"""Rate limiting on one instance and on several: when it starts, which messages it admits, when it ends, and which callbacks are called."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from builders import NOW, Boom, Clock, delivery, seconds
-from rate_limit.rate_limited import Calls, Instance, Notice, Store, limited
+from rate_limit.rate_limited import Calls, Instance, Notice, Store, limited, two
 from recoverable.rate_limit.limiter import Limiter
 from recoverable.rate_limit.settings import RateLimit
 from recoverable.rate_limit.state import CLOSED
@@ -120,19 +120,20 @@ def test_a_failure_that_does_not_count_neither_starts_it_nor_waits() -> None:
     assert limited(instance.breaker.snapshot.circuit)[1] == clock.now + seconds(1)
 
 
-def test_a_predicate_that_raises_is_told_and_the_failure_counts() -> None:
+def test_a_predicate_that_raises_is_logged_and_the_failure_counts() -> None:
     calls = Calls()
     instance = Instance(calls.limit(1, counts=lambda error: 1 // 0 == 0), Clock())
 
     instance.fail()
 
     assert calls == ["started"]
-    assert instance.told[0] == Notice(
-        "warning", "RateLimit(counts) raised ZeroDivisionError. As a result, the failure counts."
+    assert instance.notices[0] == Notice(
+        "warning",
+        "RateLimit(counts) failed (ZeroDivisionError). The failure counts. Check the function in RateLimit(counts).",
     )
 
 
-def test_callbacks_that_raise_are_told_and_change_nothing() -> None:
+def test_callbacks_that_raise_are_logged_and_change_nothing() -> None:
     def broken() -> None:
         raise RuntimeError("no pager")
 
@@ -143,7 +144,7 @@ def test_callbacks_that_raise_are_told_and_change_nothing() -> None:
 
     assert isinstance(held, timedelta)
     assert instance.attempt() == "attempted"
-    assert [notice.text.partition(" raised ")[0] for notice in instance.told] == [
+    assert [notice.text.partition(" failed (")[0] for notice in instance.notices] == [
         "The circuit breaker is now in the armed state: 1 attempts in a row failed. One message is attempted every 0:00:01, the others are deferred.",
         "RateLimit(on_started)",
         "The circuit breaker is now disarmed, 0:00:01 after it was armed: an attempt succeeded.",
@@ -165,12 +166,6 @@ def test_a_prober_that_dies_is_waited_for_no_longer_than_its_lease() -> None:
     assert dying is None
     assert isinstance(early, timedelta)
     assert instance.attempt() == "attempted"
-
-
-def two(calls: Calls, clock: Clock, store: Store, *, failures: int = 2) -> tuple[Instance, Instance]:
-    """Two instances that share a store."""
-    limit = calls.limit(failures, store=store)
-    return Instance(limit, clock), Instance(limit, clock)
 
 
 def test_instances_that_share_a_store_take_turns() -> None:
@@ -196,24 +191,24 @@ def test_an_instance_that_was_unaware_has_its_first_failure_counted_as_none() ->
 HELD, REDELIVERED = delivery(held_since=NOW), delivery(deliveries=2)
 
 
-@pytest.mark.parametrize("known", [HELD, REDELIVERED], ids=["held", "redelivered"])
-def test_a_new_instance_asks_before_it_attempts_what_has_waited_or_come_before(known: Delivery) -> None:
+@pytest.mark.parametrize("waiting", [HELD, REDELIVERED], ids=["held", "redelivered"])
+def test_a_new_instance_asks_before_it_attempts_what_has_waited_or_come_before(waiting: Delivery) -> None:
     one, new = two(Calls(), Clock(), Store())
     one.fail(2)
 
-    assert isinstance(new.attempt(DOWN, of=known), timedelta)
+    assert isinstance(new.attempt(DOWN, of=waiting), timedelta)
     assert new.attempt(of=delivery()) != "attempted"
 
 
-@pytest.mark.parametrize("known", [HELD, REDELIVERED], ids=["held", "redelivered"])
+@pytest.mark.parametrize("waiting", [HELD, REDELIVERED], ids=["held", "redelivered"])
 @pytest.mark.parametrize("holds", [True, False])
-def test_a_success_ends_it_on_an_instance_where_nothing_ever_failed(known: Delivery, *, holds: bool) -> None:
+def test_a_success_ends_it_on_an_instance_where_nothing_ever_failed(waiting: Delivery, *, holds: bool) -> None:
     calls, clock, store = Calls(), Clock(), Store()
     one, new = two(calls, clock, store)
     one.fail(2)
     clock.advance(seconds(1))
 
-    assert new.attempt(of=known, limiter=Limiter(new.breaker, clock, may_defer=holds)) == "attempted"
+    assert new.attempt(of=waiting, limiter=Limiter(new.breaker, clock, may_defer=holds)) == "attempted"
     assert (store.read().circuit, calls) == (CLOSED, ["started", "ended"])
 
 
@@ -296,29 +291,28 @@ def test_an_invocation_asks_the_store_once_and_only_when_something_failed() -> N
 def test_without_its_store_an_instance_goes_on_by_what_it_knows() -> None:
     calls, clock, store = Calls(), Clock(), Store()
     instance = Instance(calls.limit(2, store=store), clock)
-    store.away = True
+    store.unavailable = True
     first, second = instance.fail(2)
     clock.advance(seconds(1))
     instance.attempt()
 
     assert (first, instance.breaker.alert, calls) == ("attempted", False, [])
     assert isinstance(second, timedelta)
-    assert [notice.text.partition(":")[0] for notice in instance.told] == [
-        "The circuit's store cannot be asked",
+    assert [notice.text.partition(":")[0].partition(" (")[0] for notice in instance.notices] == [
+        "Calling the circuit's store failed",
         "The circuit breaker is now in the armed state",
         "The circuit breaker is now disarmed, 0",
     ]
 
 
-def test_a_store_that_is_away_is_left_alone_for_a_while() -> None:
+def test_an_unavailable_store_is_not_called_for_a_while() -> None:
     clock, store = Clock(), Store()
     instance = Instance(RateLimit(100, store=store), clock)
-    store.away = True
+    store.unavailable = True
 
     instance.fail(20)
     asked = store.reads
-    clock.advance(LEAVE_ALONE_FOR)
-    store.away = False
+    store.come_back(clock)
     instance.fail(3)
 
     assert (asked, store.reads) == (1, 4)
@@ -328,20 +322,20 @@ def test_a_store_that_dies_while_limited_keeps_nobody_limited() -> None:
     calls, clock, store = Calls(), Clock(), Store()
     one, other = two(calls, clock, store)
     one.fail(2)
-    store.away = True
+    store.unavailable = True
     clock.advance(seconds(1))
 
     assert [one.attempt(), one.attempt(), other.attempt()] == ["attempted"] * 3
 
 
-def test_what_ended_while_the_store_was_away_ends_for_all_at_a_success_when_it_is_back() -> None:
+def test_what_ended_while_the_store_was_unavailable_ends_for_all_at_a_success_when_it_is_back() -> None:
     calls, clock, store = Calls(), Clock(), Store()
     one, _ = two(calls, clock, store)
     one.fail(2)
-    store.away = True
+    store.unavailable = True
     clock.advance(seconds(1))
     one.attempt()
-    store.away = False
+    store.unavailable = False
     too_soon = [one.attempt(), *calls]
     clock.advance(LEAVE_ALONE_FOR)
     one.attempt()
@@ -354,11 +348,10 @@ def test_a_store_that_comes_back_limited_is_freed_by_the_next_success() -> None:
     calls, clock, store = Calls(), Clock(), Store()
     one, _ = two(calls, clock, store)
     one.fail(2)
-    store.away = True
+    store.unavailable = True
     clock.advance(seconds(1))
     one.attempt()
-    store.away = False
-    clock.advance(LEAVE_ALONE_FOR)
+    store.come_back(clock)
     one.fail(1)
     clock.advance(seconds(1))
     one.attempt()
@@ -374,7 +367,7 @@ def test_an_attempt_of_an_untroubled_instance_asks_and_changes_nothing(failures:
     assert (instance.attempt(), store.reads, store.read().version) == ("attempted", 0, 0)
 
 
-def test_a_probe_that_outlived_its_lease_gives_nobody_elses_turn_away() -> None:
+def test_a_probe_that_outlived_its_lease_does_not_release_another_probe() -> None:
     clock = Clock()
     instance = Instance(RateLimit(1), clock)
     instance.fail()

@@ -51,13 +51,13 @@ class SharedCircuit(RuleBasedStateMachine):
 
     @initialize(outage=st.booleans())
     def began(self, *, outage: bool) -> None:
-        """Half of the runs begin in an outage that each instance knows of."""
+        """Begin half of the runs in an outage that each instance knows of."""
         if outage:
             for instance in self.instances:
                 instance.fail(2)
 
     def receive(self, of: int) -> None:
-        """A message comes to an instance, and is attempted unless it is held."""
+        """Give a message to an instance, and begin its attempt unless it is held."""
         instance, self.number = self.instances[of], self.number + 1
         limiter, message = instance.limiter(), delivery(id=f"m-{self.number}")
         if (wait := limiter.delay_before_attempt(message)) is not None:
@@ -101,7 +101,7 @@ class SharedCircuit(RuleBasedStateMachine):
         self.end(data)
 
     def end(self, data: st.DataObject) -> Running:
-        """An attempt that runs no longer."""
+        """End an attempt."""
         return self.running.pop(data.draw(st.integers(0, len(self.running) - 1)))
 
     @rule(by=st.sampled_from([0.5, 1, 2.5, 3, 10, 31]))
@@ -110,7 +110,7 @@ class SharedCircuit(RuleBasedStateMachine):
 
     @rule()
     def store_went_or_came(self) -> None:
-        self.store.away = not self.store.away
+        self.store.unavailable = not self.store.unavailable
         self.was_away = True
 
     @rule()
@@ -139,8 +139,8 @@ class SharedCircuit(RuleBasedStateMachine):
             assert limited == (self.calls[-1:] == ["started"])
 
     def teardown(self) -> None:
-        """Nothing is limited for ever: once all is well, each instance attempts, and the first success frees all of them."""
-        self.store.away = self.store.answer_lost = False
+        """Check that nothing is limited for ever: once all is well, each instance attempts, and the first success frees all of them."""
+        self.store.unavailable = self.store.answer_lost = False
         self.clock.advance(max(LEASE, WAIT, LEAVE_ALONE_FOR))
         for instance in self.instances:
             assert instance.attempt() == "attempted"

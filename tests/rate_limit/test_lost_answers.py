@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from builders import Boom, Clock, delivery, seconds
-from rate_limit.rate_limited import Calls, Instance, Notice, Store
+from rate_limit.rate_limited import Calls, Notice, Store, two
 from recoverable.rate_limit.state import CLOSED
-from recoverable.rate_limit.store import LEAVE_ALONE_FOR
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,23 +37,23 @@ class Silenced(Store):
         try:
             return super().compare_and_set(seen, circuit, switch)
         finally:
-            self.away = self.away or silenced
+            self.unavailable = self.unavailable or silenced
 
 
 class Late(Store):
-    """A store that makes a change whose answer was lost when it is told to."""
+    """A store that makes a change, whose answer was lost, when the test wants it."""
 
     late: tuple[Snapshot, Circuit, str]
 
     def compare_and_set(self, seen: Snapshot, circuit: Circuit, switch: str = "") -> Snapshot | None:
         """Change, or keep the change for later."""
         if self.answer_lost:
-            self.late, self.away = (seen, circuit, switch), True
+            self.late, self.unavailable = (seen, circuit, switch), True
         return super().compare_and_set(seen, circuit, switch)
 
     def arrive(self) -> None:
         """Make the change now."""
-        self.answer_lost = self.away = False
+        self.answer_lost = self.unavailable = False
         super().compare_and_set(*self.late)
 
 
@@ -73,17 +72,11 @@ class Slow(Store):
         return changed
 
 
-def two(calls: Calls, clock: Clock, store: Store) -> tuple[Instance, Instance]:
-    """Two instances that share a store."""
-    limit = calls.limit(1, store=store)
-    return Instance(limit, clock), Instance(limit, clock)
-
-
 @pytest.mark.parametrize("kind", [Store, RefusedByItself])
 def test_a_start_whose_answer_was_lost_is_called_back_at_once(kind: type[Store]) -> None:
     """Whoever waits for another invocation may have none."""
     calls, clock, store = Calls(), Clock(), kind()
-    one, _ = two(calls, clock, store)
+    one, _ = two(calls, clock, store, failures=1)
     store.answer_lost = True
     one.fail()
     at_once = list(calls)
@@ -95,7 +88,7 @@ def test_a_start_whose_answer_was_lost_is_called_back_at_once(kind: type[Store])
 @pytest.mark.parametrize("kind", [Store, RefusedByItself])
 def test_an_end_whose_answer_was_lost_is_called_back_at_once(kind: type[Store]) -> None:
     calls, clock, store = Calls(), Clock(), kind()
-    one, _ = two(calls, clock, store)
+    one, _ = two(calls, clock, store, failures=1)
     one.fail()
     clock.advance(seconds(1))
     limiter = one.limiter()
@@ -111,11 +104,10 @@ def test_an_end_whose_answer_was_lost_is_called_back_at_once(kind: type[Store]) 
 
 def test_a_start_whose_answer_was_lost_is_called_back_though_another_has_probed_since() -> None:
     calls, clock, store = Calls(), Clock(), Silenced()
-    one, other = two(calls, clock, store)
+    one, other = two(calls, clock, store, failures=1)
     store.answer_lost = True
     one.fail()
-    store.away = False
-    clock.advance(LEAVE_ALONE_FOR)
+    store.come_back(clock)
     probed = other.attempt(DOWN, of=delivery(deliveries=2))
     one.fail()
 
@@ -125,7 +117,7 @@ def test_a_start_whose_answer_was_lost_is_called_back_though_another_has_probed_
 
 def test_an_answer_on_its_way_is_not_lost_though_another_thread_sees_the_switch_before() -> None:
     calls, clock, store = Calls(), Clock(), Slow()
-    one, _ = two(calls, clock, store)
+    one, _ = two(calls, clock, store, failures=1)
     store.others.append(lambda: one.attempt(DOWN, of=delivery(deliveries=2)))
     one.fail()
     one.fail()
@@ -135,11 +127,10 @@ def test_an_answer_on_its_way_is_not_lost_though_another_thread_sees_the_switch_
 
 def test_a_switch_about_which_nothing_can_be_learnt_is_called_back_when_the_store_is_back() -> None:
     calls, clock, store = Calls(), Clock(), Silenced()
-    one, _ = two(calls, clock, store)
+    one, _ = two(calls, clock, store, failures=1)
     store.answer_lost = True
     one.fail()
-    store.away = False
-    clock.advance(LEAVE_ALONE_FOR)
+    store.come_back(clock)
     before = list(calls)
     one.fail(3)
 
@@ -148,10 +139,10 @@ def test_a_switch_about_which_nothing_can_be_learnt_is_called_back_when_the_stor
 
 def test_no_other_instance_calls_back_for_it() -> None:
     calls, clock, store = Calls(), Clock(), Silenced()
-    one, other = two(calls, clock, store)
+    one, other = two(calls, clock, store, failures=1)
     store.answer_lost = True
     one.fail()
-    store.away = False
+    store.unavailable = False
     other.fail(3)
 
     assert calls == []
@@ -159,10 +150,10 @@ def test_no_other_instance_calls_back_for_it() -> None:
 
 def test_a_start_that_was_not_made_is_not_called_back() -> None:
     calls, clock, store = Calls(), Clock(), Store()
-    one, _ = two(calls, clock, store)
-    store.meanwhile = store.go_away
+    one, _ = two(calls, clock, store, failures=1)
+    store.meanwhile = store.become_unavailable
     one.fail()
-    store.away = False
+    store.unavailable = False
     one.attempt()
 
     assert (store.read().circuit, calls) == (CLOSED, [])
@@ -170,11 +161,10 @@ def test_a_start_that_was_not_made_is_not_called_back() -> None:
 
 def test_a_start_that_arrives_late_is_called_back_late() -> None:
     calls, clock, store = Calls(), Clock(), Late()
-    one, _ = two(calls, clock, store)
+    one, _ = two(calls, clock, store, failures=1)
     store.answer_lost = True
     one.fail()
-    store.away = False
-    clock.advance(LEAVE_ALONE_FOR)
+    store.come_back(clock)
     one.attempt()
     before = list(calls)
     store.arrive()
@@ -183,14 +173,13 @@ def test_a_start_that_arrives_late_is_called_back_late() -> None:
     assert (before, calls) == ([], ["started"])
 
 
-def test_a_store_that_is_away_after_an_answer_was_lost_is_left_alone_as_ever() -> None:
+def test_a_store_that_is_unavailable_after_a_lost_answer_is_not_called_for_a_while() -> None:
     calls, clock, store = Calls(), Clock(), Silenced()
-    one, _ = two(calls, clock, store)
+    one, _ = two(calls, clock, store, failures=1)
     store.answer_lost = True
     one.fail(21)
     asked = store.reads
-    store.away = False
-    clock.advance(LEAVE_ALONE_FOR)
+    store.come_back(clock)
     one.fail()
 
     assert (asked, calls) == (2, ["started"])
@@ -199,25 +188,24 @@ def test_a_store_that_is_away_after_an_answer_was_lost_is_left_alone_as_ever() -
 @pytest.mark.parametrize("kind", [Store, Silenced])
 def test_a_start_whose_answer_was_lost_while_another_thread_looked_is_ended_by_its_success(kind: type[Store]) -> None:
     calls, clock, store = Calls(), Clock(), kind()
-    one, _ = two(calls, clock, store)
+    one, _ = two(calls, clock, store, failures=1)
     looked = one.limiter()
     store.meanwhile, store.answer_lost = lambda: looked.delay_before_attempt(delivery(deliveries=2)), True
     one.fail()
     looked.succeeded()
-    store.away = False
-    clock.advance(LEAVE_ALONE_FOR)
+    store.come_back(clock)
     one.attempt()
 
     assert store.read().circuit == CLOSED
 
 
-def test_the_log_tells_of_it() -> None:
+def test_the_lost_answer_is_logged() -> None:
     clock, store = Clock(), Store()
-    one, _ = two(Calls(), clock, store)
+    one, _ = two(Calls(), clock, store, failures=1)
     store.answer_lost = True
     one.fail(2)
 
-    assert one.told[-1] == Notice(
+    assert one.notices[-1] == Notice(
         "info", "The circuit breaker was armed by this instance, though the store's answer was lost."
     )
-    assert "asks again when it must know" in one.told[0].text
+    assert "calls the store again when it next needs it" in one.notices[0].text

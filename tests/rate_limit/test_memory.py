@@ -18,7 +18,7 @@ class TestMemoryCircuit(CircuitContract):
 
     @pytest.fixture
     def new_store(self) -> Iterator[NewStore]:
-        """The one store, with threads that take turns as often as they can."""
+        """Yield the one store, and let threads switch as often as possible."""
         store, interval = MemoryCircuit(), sys.getswitchinterval()
         sys.setswitchinterval(1e-6)
         yield lambda: store

@@ -1,4 +1,4 @@
-"""An outage on either cloud: who is attempted, who waits, where all end, and what the callbacks are told."""
+"""An outage on either cloud: who is attempted, who waits, where all end, and which callbacks are called."""
 
 from __future__ import annotations
 

@@ -13,11 +13,11 @@ from recoverable.rate_limit.store import MemoryCircuit
 
 
 def started() -> None:
-    """Nothing."""
+    """Do nothing."""
 
 
 async def started_later() -> None:
-    """Nothing, later."""
+    """Do nothing, as a coroutine."""
 
 
 def test_the_defaults_are_those_of_nservicebus_and_a_day_of_holding() -> None:

@@ -25,7 +25,7 @@ AWAY = timedelta(minutes=10)
 
 @dataclass(frozen=True)
 class Ended:
-    """What there is to tell after an outage.
+    """The figures after an outage.
 
     Args:
         began: when it began.
@@ -48,7 +48,7 @@ class Ended:
 
 @cache
 def ended(cloud: str) -> Ended:
-    """An outage on this cloud, to its end."""
+    """Let an outage happen on this cloud, and return its end."""
     world, calls = CLOUDS[cloud](), list[str]()
     store, began = VirtualStore(world), world.now
     database, sent = outage(world, shared(store, calls), orders=ORDERS, instances=INSTANCES)
@@ -56,7 +56,7 @@ def ended(cloud: str) -> Ended:
 
 
 def shared(store: VirtualStore, calls: list[str]) -> RateLimit:
-    """A limit for all instances, whose callbacks are noted."""
+    """Return a limit for all instances, whose callbacks are noted."""
     return RateLimit(
         FAILURES,
         timedelta(seconds=WAIT),
@@ -68,7 +68,7 @@ def shared(store: VirtualStore, calls: list[str]) -> RateLimit:
 
 @pytest.fixture(params=CLOUDS)
 def after(request: pytest.FixtureRequest) -> Ended:
-    """The end of an outage on each cloud."""
+    """Let an outage happen on each cloud, and return its end."""
     return ended(request.param)
 
 
@@ -98,28 +98,28 @@ def test_the_first_success_ends_it_for_all(after: Ended) -> None:
 
 def test_a_message_has_as_many_attempts_left_after_the_outage_as_before(world: World) -> None:
     """One that has come to its second round stays at the first attempt of it, however often it probes and waits."""
-    database, climbed = Database(world, timedelta(0)), list[tuple[int, int]]()
+    database, runs = Database(world, timedelta(0)), list[tuple[int, int]]()
 
     def place(message: Message) -> None:
-        if message.text == "climbs":
-            climbed.append((message.round, message.attempt))
+        if message.text == "is retried":
+            runs.append((message.round, message.attempt))
             if message.round == 0:
                 raise ValueError("not yet")
         database(message)
 
     ladder = SHORT.__replace__(immediate=Immediate(1), delayed=Delayed(1, timedelta(seconds=10)))
     serve(world, place, ladder.__replace__(rate_limit=shared(VirtualStore(world), [])), instances=INSTANCES)
-    climbs = world.send(QUEUE, "climbs")
+    retried = world.send(QUEUE, "is retried")
     world.run(for_=5)
     database.begin(AWAY)
     for _ in range(ORDERS):
         world.send(QUEUE, "waits")
     world.run()
 
-    assert climbed[:2] == [(0, 1), (0, 2)]
-    assert len(climbed) > 3
-    assert set(climbed[2:]) == {(1, 1)}
-    assert climbs in database.placed
+    assert runs[:2] == [(0, 1), (0, 2)]
+    assert len(runs) > 3
+    assert set(runs[2:]) == {(1, 1)}
+    assert retried in database.placed
 
 
 def test_attempts_would_not_be_a_wait_apart_if_nobody_claimed_the_probe(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,7 +42,7 @@ AFTER: list[tuple[Circuit, Outcome, Circuit]] = [
     (Closed(2), "succeeded", CLOSED),
     (WAITING, "failed", WAITING),
     (WAITING, "probe failed", Open(EARLIER, NOW + seconds(2))),
-    (WAITING, "probe gave up", Open(EARLIER, NOW)),
+    (WAITING, "probe released", Open(EARLIER, NOW)),
     (WAITING, "succeeded", CLOSED),
 ]
 

@@ -35,7 +35,7 @@ clouds = pytest.mark.parametrize("cloud", CLOUDS)
 
 @dataclass(frozen=True)
 class Ended:
-    """What there is to tell after an outage.
+    """The figures after an outage.
 
     Args:
         unplaced: orders that were sent and not placed.
@@ -52,7 +52,7 @@ class Ended:
 
 @cache
 def ended(cloud: str, name: str) -> Ended:
-    """An outage on this cloud with this trouble, to its end."""
+    """Let an outage happen on this cloud with these faults, and return its end."""
     world, calls = CLOUDS[cloud](), list[str]()
     trouble, start, end = TROUBLES[name]
     store = VirtualStore(world, trouble, (start, end))

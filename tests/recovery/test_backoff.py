@@ -27,7 +27,7 @@ def test_exponential_multiplies_up_to_its_maximum() -> None:
     assert [backoff(made) for made in range(5)] == [*map(seconds, (1, 3, 9, 20, 20))]
 
 
-def test_exponential_doubles_unless_told_otherwise() -> None:
+def test_exponential_doubles_by_default() -> None:
     assert [Exponential(seconds(1))(made) for made in range(4)] == [*map(seconds, (1, 2, 4, 8))]
 
 
@@ -54,7 +54,7 @@ def test_what_a_backoff_gives_is_kept_within_bounds(given_delay: timedelta, expe
     assert delay_after(Delayed(backoff=lambda made: given_delay), 0, "m-1") == expected
 
 
-def test_a_backoff_is_told_how_many_delayed_retries_were_made() -> None:
+def test_a_backoff_gets_the_number_of_delayed_retries_made() -> None:
     assert delay_after(Delayed(backoff=seconds), 3, "m-1") == seconds(3)
 
 

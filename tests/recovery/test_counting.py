@@ -20,7 +20,7 @@ COUNTS, DELIVERIES = st.integers(0, 10_000), st.integers(1, 10_000)
 COUNTERS = st.sampled_from((NATIVE, HEADER))
 
 FAILURES = [
-    # counter, deliveries, prior_attempts: failures, without a word
+    # counter, deliveries, prior_attempts: failures, unreported
     (NATIVE, 1, 0, 1, 0),
     (NATIVE, 2, 0, 2, 1),
     (NATIVE, 6, 0, 6, 5),
@@ -61,7 +61,7 @@ LAST_THAT_RUNS = [
 
 
 @pytest.mark.parametrize(("counter", "immediate", "prior_attempts", "last"), LAST_THAT_RUNS)
-def test_two_deliveries_without_a_word_are_forgiven(
+def test_two_deliveries_without_a_recorded_outcome_are_allowed(
     counter: Counter, immediate: int, prior_attempts: int, last: int
 ) -> None:
     asked = [
@@ -89,7 +89,7 @@ FIFO_PLACES = [
 
 
 @pytest.mark.parametrize(("immediate", "delayed", "places"), FIFO_PLACES)
-def test_in_place_the_broker_count_alone_tells_round_and_failures(
+def test_where_retries_are_redeliveries_the_broker_count_alone_gives_round_and_failures(
     immediate: int, delayed: int, places: list[tuple[int, int]]
 ) -> None:
     found = [

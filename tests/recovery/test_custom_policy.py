@@ -2,7 +2,7 @@
 
 NServiceBus.AcceptanceTests, upstream → here, as far as the core decides them:
 
-    CustomPolicyDoes1DelayedRetryThenSendsToError, When_custom_policy_executed   → test_it_sees_how_far_the_message_has_climbed
+    CustomPolicyDoes1DelayedRetryThenSendsToError, When_custom_policy_executed   → test_it_sees_how_many_retries_the_message_has_had
     When_custom_policy_always_moves_to_error, ..._moves_to_overridden_error_queue → ANSWERS
     When_custom_policy_discards_message                                          → ANSWERS, and test_settlements.py
     When_custom_policy_provided                                                  → test_it_gets_the_settings
@@ -57,17 +57,17 @@ def test_it_gets_the_settings() -> None:
     assert asked == [settings]
 
 
-def test_it_sees_how_far_the_message_has_climbed() -> None:
+def test_it_sees_how_many_retries_the_message_has_had() -> None:
     seen: list[ErrorContext] = []
     failure = Boom("it broke")
-    climbed = delivery(deliveries=2, prior_attempts=1, round=4)
+    retried = delivery(deliveries=2, prior_attempts=1, round=4)
 
-    decision(failure, of=climbed, settings=recoverability(policy=remembering([], seen)))
+    decision(failure, of=retried, settings=recoverability(policy=remembering([], seen)))
 
     assert seen == [
         ErrorContext(
             exception=failure,
-            message=climbed.message,
+            message=retried.message,
             immediate_processing_failures=3,
             delayed_deliveries_performed=4,
             receive_address=QUEUE,
@@ -77,7 +77,7 @@ def test_it_sees_how_far_the_message_has_climbed() -> None:
 
 
 def remembering(settings_seen: list[Recoverability], contexts_seen: list[ErrorContext]) -> Policy:
-    """The default policy, which also keeps what it was asked."""
+    """Return a policy that is the default one, and keeps the contexts that it was given."""
 
     def policy(settings: Recoverability, context: ErrorContext) -> Action:
         settings_seen.append(settings)
@@ -93,9 +93,9 @@ def test_it_may_change_the_default_answer() -> None:
         return DelayedRetry(seconds(5)) if isinstance(action, DelayedRetry) else action
 
     settings = recoverability(1, policy=five_seconds)
-    climbing = [delivery(deliveries=1), delivery(deliveries=2)]
+    retried = [delivery(deliveries=1), delivery(deliveries=2)]
 
-    assert [decision(of=each, settings=settings).action for each in climbing] == [
+    assert [decision(of=each, settings=settings).action for each in retried] == [
         ImmediateRetry(),
         DelayedRetry(seconds(5)),
     ]
@@ -109,7 +109,7 @@ class Unshowable:
 
 
 async def asynchronous(settings: Recoverability, context: ErrorContext) -> Action:
-    """What a policy must not be; hidden behind a lambda, only its answer shows it."""
+    """Return a coroutine, as no policy may; behind a lambda, only its answer shows it."""
     return ImmediateRetry()
 
 
@@ -123,20 +123,20 @@ NONSENSE: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize(("policy", "shown"), NONSENSE.values(), ids=NONSENSE)
-def test_nonsense_is_reported_and_the_default_policy_decides(policy: Policy, shown: str) -> None:
+def test_an_invalid_action_is_reported_and_the_default_policy_decides(policy: Policy, shown: str) -> None:
     made = decision(settings=recoverability(policy=policy))
 
     assert (made.action, made.warnings) == (
         ImmediateRetry(),
-        (f"The recoverability policy answered {shown}, which is no action. {NEXT}",),
+        (f"The recoverability policy returned {shown}, which is no action. {NEXT}",),
     )
 
 
-def test_a_coroutine_is_nonsense_too_and_leaves_no_warning_of_python() -> None:
+def test_a_coroutine_is_an_invalid_action_too_and_causes_no_warning_of_python() -> None:
     made = decision(settings=recoverability(policy=lambda *asked: asynchronous(*asked)))  # type: ignore[arg-type]  # noqa: PLW0108  # hides that it is async
 
     assert made.action == ImmediateRetry()
-    assert made.warnings[0].startswith("The recoverability policy answered <coroutine object asynchronous at 0x")
+    assert made.warnings[0].startswith("The recoverability policy returned <coroutine object asynchronous at 0x")
 
 
 class Unspeakable(Exception):
@@ -147,7 +147,7 @@ class Unspeakable(Exception):
 
 
 def raising(error: BaseException) -> Any:
-    """A function of anything that raises."""
+    """Return a function that raises, whatever it is given."""
 
     def function(*_: object) -> Any:
         raise error

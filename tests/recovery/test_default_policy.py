@@ -111,7 +111,7 @@ def test_the_defaults_make_24_attempts() -> None:
 
 
 def attempts_made(settings: Recoverability) -> int:
-    """How often a message that always fails is tried before it moves to the error queue."""
+    """Return how often a message that always fails is tried before it moves to the error queue."""
     attempts, failures, retries = 1, 1, 0
     while True:
         match default_policy(settings, error_context(failures=failures, retries=retries)):
@@ -157,8 +157,8 @@ ORDER_OF_RULES: dict[str, tuple[Recoverability, ErrorContext, Action]] = {
         error_context(KeyboardInterrupt()),
         ERROR,
     ),
-    "a time-out climbs like any failure": (recoverability(), error_context(HandlerTimeout()), ImmediateRetry()),
-    "deliveries without a word climb too": (
+    "a time-out is retried like any failure": (recoverability(), error_context(HandlerTimeout()), ImmediateRetry()),
+    "deliveries without a recorded outcome are retried too": (
         recoverability(),
         error_context(UnreportedFailure(), failures=3),
         DelayedRetry(seconds(2)),

@@ -1,8 +1,8 @@
 """The fault headers: what an exception says of itself, however odd it is, so that ServiceControl and an operator understand it.
 
 NServiceBus.Core.Tests/Recoverability/FaultMetadataExtractorTests, upstream → here: VerifyExceptionHeadersAreSet, ShouldApplyStaticMetadata →
-test_settlements.py (the whole dict) and test_what_is_known_is_told; ExceptionMessageIsTruncated → test_a_huge_message_is_cut.
-When_message_processing_fails.Should_provide_additional_exception_information → test_data_and_notes_are_told.
+test_settlements.py (the whole dict) and test_all_that_is_known_is_in_the_fault_headers; ExceptionMessageIsTruncated → test_a_huge_message_is_cut.
+When_message_processing_fails.Should_provide_additional_exception_information → test_data_is_in_the_fault_headers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ INFO = "NServiceBus.ExceptionInfo."
 
 
 def faults(exception: BaseException) -> dict[str, str]:
-    """The headers about the exception itself, by the rest of their names."""
+    """Return the headers about the exception itself, by the rest of their names."""
     every = fault_headers(exception, queue="orders", platform=platform(), now=NOW)
     return {
         name.removeprefix(INFO): text
@@ -29,7 +29,7 @@ def faults(exception: BaseException) -> dict[str, str]:
 
 
 def raised(exception: BaseException, cause: BaseException | None = None) -> BaseException:
-    """The exception with a traceback."""
+    """Return the exception with a traceback."""
     try:
         raise exception from cause
     except BaseException as caught:  # noqa: BLE001  # given back
@@ -72,7 +72,7 @@ class Liar(Odd):
 
     @__class__.setter
     def __class__(self, value: Any) -> None:
-        """What cannot be."""
+        """Do nothing."""
 
 
 class WithHelp(Odd):
@@ -88,7 +88,7 @@ class Outer:
         """Inside."""
 
 
-TOLD: dict[str, tuple[BaseException, dict[str, str]]] = {
+FAULTS: dict[str, tuple[BaseException, dict[str, str]]] = {
     "a built-in one has a short name": (ValueError("no"), {"ExceptionType": "ValueError", "Message": "no"}),
     "one of ours has its full name": (Odd("odd"), {"ExceptionType": ODD, "Message": "odd"}),
     "one inside a class": (Outer.Inner(), {"ExceptionType": f"{__name__}.Outer.Inner", "Message": ""}),
@@ -120,9 +120,9 @@ TOLD: dict[str, tuple[BaseException, dict[str, str]]] = {
 }
 
 
-@pytest.mark.parametrize(("exception", "told"), TOLD.values(), ids=TOLD)
-def test_what_is_known_is_told(exception: BaseException, told: dict[str, str]) -> None:
-    assert faults(exception) == told
+@pytest.mark.parametrize(("exception", "expected"), FAULTS.values(), ids=FAULTS)
+def test_all_that_is_known_is_in_the_fault_headers(exception: BaseException, expected: dict[str, str]) -> None:
+    assert faults(exception) == expected
 
 
 def test_where_it_was_raised_is_the_source() -> None:
@@ -132,7 +132,7 @@ def test_where_it_was_raised_is_the_source() -> None:
 
 
 def chained(*, suppressed: bool = False) -> BaseException:
-    """An exception raised while another one was handled."""
+    """Return an exception raised while another one was handled."""
     try:
         try:
             raise KeyError("code")
@@ -145,7 +145,7 @@ def chained(*, suppressed: bool = False) -> BaseException:
 
 
 def circle() -> BaseException:
-    """Two exceptions that caused each other."""
+    """Return two exceptions that caused each other."""
     first, second = Odd("first"), ValueError("second")
     first.__cause__, second.__cause__ = second, first
     return first
@@ -202,15 +202,15 @@ DATA: dict[str, tuple[Any, dict[str, str]]] = {
 }
 
 
-@pytest.mark.parametrize(("data", "told"), DATA.values(), ids=DATA)
-def test_data_is_told(data: Any, told: dict[str, str]) -> None:
+@pytest.mark.parametrize(("data", "expected"), DATA.values(), ids=DATA)
+def test_data_is_in_the_fault_headers(data: Any, expected: dict[str, str]) -> None:
     every = faults(WithData(data))
 
-    assert {name: text for name, text in every.items() if name.startswith("Data.")} == told
+    assert {name: text for name, text in every.items() if name.startswith("Data.")} == expected
 
 
 def noted(*notes: Any) -> BaseException:
-    """An exception with notes, of any kind."""
+    """Return an exception with notes, of any kind."""
     exception = Odd("odd")
     exception.__notes__ = list(notes)
     return exception
@@ -223,12 +223,12 @@ NOTES: dict[str, tuple[BaseException, str | None]] = {
 }
 
 
-@pytest.mark.parametrize(("exception", "told"), NOTES.values(), ids=NOTES)
-def test_notes_are_told(exception: BaseException, told: str | None) -> None:
-    assert faults(exception).get("Data.Notes") == told
+@pytest.mark.parametrize(("exception", "expected"), NOTES.values(), ids=NOTES)
+def test_notes_are_in_the_fault_headers(exception: BaseException, expected: str | None) -> None:
+    assert faults(exception).get("Data.Notes") == expected
 
 
-def test_notes_that_are_no_list_are_left_out() -> None:
+def test_notes_that_are_no_list_are_omitted() -> None:
     exception = Odd("odd")
     exception.__notes__ = 42  # type: ignore[assignment]  # what PEP 678 leaves possible
 
@@ -239,7 +239,7 @@ def test_a_huge_message_is_cut() -> None:
     assert faults(Odd("x" * 2**15))["Message"] == "x" * 2**14
 
 
-def test_the_host_is_told_by_a_guid_that_stays_the_same() -> None:
+def test_the_host_id_is_a_guid_that_stays_the_same() -> None:
     first, again, other = (
         fault_headers(Odd(), queue="orders", platform=platform(host=host), now=NOW)["$.diagnostics.hostid"]
         for host in ("place-orders", "place-orders", "ship-orders")

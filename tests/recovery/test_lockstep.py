@@ -16,7 +16,7 @@ LADDER = recoverability(0, 2)
 
 
 def delay(failure: Exception, message_id: str, *, scattered: bool = True, round_: int = 0) -> timedelta:
-    """The delay before the next round of a message that was delivered too often."""
+    """Return the delay before the next round of a message that was delivered too often."""
     beyond = delivery(id=message_id, deliveries=4, unreported=isinstance(failure, UnreportedFailure), round=round_)
     made = decision(failure, of=beyond, settings=LADDER, on=LOCKSTEP if scattered else platform())
     assert isinstance(made.settlement, Forward)

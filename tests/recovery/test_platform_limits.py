@@ -104,7 +104,7 @@ def test_a_message_beyond_its_ladder_in_place_is_not_retried_again(asked: Action
 
     assert (made.action, made.warnings) == (
         MoveToError(),
-        (f"Recoverability policy requested a retry of a message delivered beyond its ladder. {INSTEAD}",),
+        (f"Recoverability policy requested a retry of a message delivered more often than it has attempts. {INSTEAD}",),
     )
 
 

@@ -1,4 +1,4 @@
-"""What an adapter is told to do, with the headers of each copy as whole dicts.
+"""What an adapter must do, with the headers of each copy as whole dicts.
 
 NServiceBus.Core.Tests, upstream → here:
 
@@ -231,7 +231,7 @@ def test_a_message_moves_to_the_error_queue_with_the_reason_and_without_a_trace_
     )
 
 
-def test_what_an_earlier_failure_left_on_a_redriven_message_is_not_told_of_this_one() -> None:
+def test_fault_headers_of_an_earlier_failure_are_not_on_the_copy_of_this_one() -> None:
     earlier = {INNER_EXCEPTION_TYPE: "OSError", f"{DATA}order": "41", EXCEPTION_MESSAGE: "earlier", "tenant": "north"}
     made = decision(of=delivery(headers=earlier), settings=recoverability(0, 0)).settlement
 

@@ -23,13 +23,13 @@ FRAME = re.compile(
 
 
 def trace(exception: BaseException) -> str:
-    """The stack trace of the exception."""
+    """Return the stack trace of the exception."""
     headers = fault_headers(exception, queue="orders", platform=platform(), now=NOW)
     return headers["NServiceBus.ExceptionInfo.StackTrace"]
 
 
 def failure(function: Callable[[], object]) -> BaseException:
-    """What the function raises."""
+    """Return what the function raises."""
     try:
         function()
     except BaseException as error:  # noqa: BLE001  # given back
@@ -38,17 +38,17 @@ def failure(function: Callable[[], object]) -> BaseException:
 
 
 def charge() -> None:
-    """Raises."""
+    """Raise."""
     raise Boom("card declined")
 
 
 def place_order() -> None:
-    """Raises what it calls raises."""
+    """Raise what the function that it calls raises."""
     charge()
 
 
 def pay() -> None:
-    """Raises because of what it calls."""
+    """Raise because of what it calls."""
     try:
         charge()
     except Boom as error:
@@ -56,13 +56,13 @@ def pay() -> None:
 
 
 def line_of(function: Callable[[], None], offset: int) -> int:
-    """A line of the function, from its `def`."""
+    """Return a line of the function, from its `def`."""
     assert isinstance(function, FunctionType)
     return function.__code__.co_firstlineno + offset
 
 
 def at(function: Callable[[], None], offset: int) -> str:
-    """The line that a frame of the function has in the trace."""
+    """Return the line that a frame of the function has in the trace."""
     assert isinstance(function, FunctionType)
     return f"   at {__name__}.{function.__name__}() in {HERE}:line {line_of(function, offset)}"
 
@@ -134,7 +134,7 @@ def test_every_path_starts_at_a_root(path: str, expected: str) -> None:
     assert absolute(path) == expected
 
 
-def test_our_own_frames_which_every_failure_shares_are_left_out() -> None:
+def test_our_own_frames_which_every_failure_shares_are_omitted() -> None:
     parsing = trace(failure(lambda: Message("no json", id="m-1").parse(lambda body: charge())))
 
     assert f"   at {__name__}.charge() in" in parsing
@@ -145,7 +145,7 @@ def test_an_exception_that_was_never_raised_has_no_frames() -> None:
     assert trace(Boom("it broke")) == "builders.Boom: it broke"
 
 
-def test_every_member_of_a_group_is_told() -> None:
+def test_every_member_of_a_group_is_in_the_trace() -> None:
     group = BaseExceptionGroup("several", [failure(charge), KeyError("code")])
 
     assert trace(group).splitlines() == [
@@ -158,19 +158,19 @@ def test_every_member_of_a_group_is_told() -> None:
 
 
 def line_of_call() -> int:
-    """The line where `failure` calls its function."""
+    """Return the line where `failure` calls its function."""
     lines = Path(HERE).read_text(encoding="utf-8").splitlines()
     return lines.index("        function()") + 1
 
 
-def test_causes_in_a_circle_are_told_once() -> None:
+def test_causes_in_a_circle_are_written_once() -> None:
     first, second = Boom("first"), Boom("second")
     first.__cause__, second.__cause__ = second, first
 
     assert trace(first).splitlines()[0] == "builders.Boom: first ---> builders.Boom: second"
 
 
-def test_a_long_chain_of_causes_is_told_up_to_a_point() -> None:
+def test_a_long_chain_of_causes_is_cut() -> None:
     last = Boom("0")
     for number in range(1, 100):
         following = Boom(str(number))
@@ -186,7 +186,7 @@ def test_a_huge_trace_is_cut() -> None:
     assert len(trace(group)) == MAX_STACK_TRACE
 
 
-def test_a_deep_recursion_is_told() -> None:
+def test_a_deep_recursion_is_in_the_trace() -> None:
     def forever() -> None:
         forever()
 

@@ -18,20 +18,20 @@ CLOUDS: dict[str, Begin] = {"aws": on_aws.begin, "azure": on_azure.begin}
 
 
 def main() -> int:
-    """Soak, and tell what was found."""
+    """Soak, and print what was found."""
     arguments = read_arguments()
     logging.disable(logging.CRITICAL)
     lost = 0
     for name in [arguments.cloud] if arguments.cloud else CLOUDS:
-        tell(f"\n{name}, seed {arguments.seed}")
+        print_now(f"\n{name}, seed {arguments.seed}")
         found = soaked(CLOUDS[name], arguments)
-        tell(found.table())
+        print_now(found.table())
         lost += len(found.lost)
     return 1 if lost else 0
 
 
 def read_arguments() -> Namespace:
-    """What was asked for."""
+    """Return what the command line asks for."""
     parser = ArgumentParser(prog="make soak", description=__doc__)
     parser.add_argument("--cloud", choices=list(CLOUDS), help="both when not given")
     parser.add_argument("--quick", action="store_true", help="few messages, many of which fail: as in `make test`")
@@ -51,11 +51,11 @@ def soaked(begin: Begin, arguments: Namespace) -> Tally:
             deeds=plan(arguments.messages or usual, arguments.seed, shares),
             seed=arguments.seed,
             every=every,
-            patience=arguments.minutes * 60,
+            timeout=arguments.minutes * 60,
         )
 
 
-def tell(text: str) -> None:
+def print_now(text: str) -> None:
     """Print at once."""
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()

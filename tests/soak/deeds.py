@@ -31,7 +31,7 @@ class OrderRejected(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """What one kind of message does.
+    """The behaviour of one kind of message.
 
     Args:
         misbehave: is called in its first attempts.
@@ -45,7 +45,7 @@ class Deed:
 
     @property
     def hopeless(self) -> bool:
-        """Whether it belongs into the error queue."""
+        """True if it belongs in the error queue."""
         return self.attempts == ALL
 
 
@@ -102,12 +102,12 @@ QUICK_SHARES = {
 
 
 def recoverability(error_queue: str | None = None) -> Recoverability:
-    """The ladder of all soaks: 9 attempts."""
+    """Return the ladder of all soaks: 9 attempts."""
     return Recoverability(*LADDER, Failed(error_queue, unrecoverable=(OrderRejected,)))
 
 
 def plan(messages: int, seed: int, shares: Mapping[str, int] = SHARES) -> list[str]:
-    """The deed of each message: every one once, then as their shares have it.
+    """Return the deed of each message: every one once, then as their shares have it.
 
     Args:
         messages: how many.
@@ -119,7 +119,7 @@ def plan(messages: int, seed: int, shares: Mapping[str, int] = SHARES) -> list[s
 
 
 def body(number: int, deed: str) -> str:
-    """The body of a message."""
+    """Return the body of a message."""
     return json.dumps({"number": number, "deed": deed})
 
 

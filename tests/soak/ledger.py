@@ -16,12 +16,12 @@ SETTING = "SOAK_LEDGER"
 
 @cache
 def ledger() -> int:
-    """The ledger's file, to which a line is added whole or not at all."""
+    """Open the ledger, to which a line is added whole or not at all."""
     return os.open(os.environ[SETTING], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
 
 def handle(message: Message) -> None:
-    """The handler of all soaks."""
+    """Handle a message of a soak."""
     number = message.json()["number"]
     os.write(ledger(), f"run {number}\n".encode())
     behave(message)
@@ -29,20 +29,20 @@ def handle(message: Message) -> None:
 
 
 def counted(path: Path, what: str) -> Counter[int]:
-    """How often each message was run, or processed."""
+    """Return how often each message was run, or processed."""
     lines = (line.split() for line in path.read_text().splitlines())
     return Counter(int(number) for verb, number in lines if verb == what)
 
 
 class Progress:
-    """How often handlers ran by now, read as the ledger grows."""
+    """A count of the runs of handlers, read as the ledger grows."""
 
     def __init__(self, path: Path) -> None:
         path.touch()
         self._file, self._runs = path.open("rb"), 0
 
     def __call__(self) -> int:
-        """So many runs."""
+        """Return how often handlers have run by now."""
         self._runs += self._file.read().count(b"run")
         return self._runs
 

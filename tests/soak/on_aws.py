@@ -24,7 +24,7 @@ _BATCH = 10  # entries; SQS API
 
 
 class Busy:
-    """The processes that work on an invocation, as the journal tells of them."""
+    """The processes that work on an invocation, as the journal names them."""
 
     def __init__(self) -> None:
         self._pids: dict[str, int] = {}
@@ -62,12 +62,12 @@ class Aws:
             answer = self._client.send_message_batch(QueueUrl=self._orders.url, Entries=entries)
             assert len(answer["Successful"]) == len(entries), answer
 
-    def left(self) -> int:
-        """How many messages the queue holds."""
+    def remaining(self) -> int:
+        """Return how many messages the queue holds."""
         return self._orders.depth().total
 
     def set_aside(self) -> list[SetAside]:
-        """What lies in the error queue."""
+        """Return what lies in the error queue."""
         return [_set_aside(message) for message in _all(self._errors)]
 
 

@@ -33,7 +33,7 @@ _BATCH = 500
 
 
 class Workers:
-    """The workers that are alive, as the journals tell of them."""
+    """The workers that are alive, as the journals name them."""
 
     def __init__(self) -> None:
         self._pids: deque[int] = deque(maxlen=HOSTS)
@@ -72,12 +72,12 @@ class Azure:
             for start in range(0, len(bodies), _BATCH):
                 sender.send_messages([ServiceBusMessage(body) for body in bodies[start : start + _BATCH]])
 
-    def left(self) -> int:
-        """How many messages the queue holds."""
+    def remaining(self) -> int:
+        """Return how many messages the queue holds."""
         return self._namespace.queue(QUEUE).depth().total
 
     def set_aside(self) -> list[SetAside]:
-        """What lies in the error queue."""
+        """Return what lies in the error queue."""
         return [_set_aside(message) for message in self._namespace.queue(ERROR_QUEUE).messages()]
 
     def _drop_all(self, _: random.Random) -> bool:
@@ -101,7 +101,7 @@ FAULTS: dict[str, Fault] = {
 
 def _set_aside(message: SeenMessage) -> SetAside:
     properties = message.application_properties
-    why = properties.get(EXCEPTION_TYPE) or properties.get("DeadLetterReason") or "nothing that is told"
+    why = properties.get(EXCEPTION_TYPE) or properties.get("DeadLetterReason") or "no reason"
     return SetAside(message.json()["number"], why)
 
 

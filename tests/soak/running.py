@@ -23,23 +23,23 @@ class Cloud(Protocol):
 
     @property
     def pranks(self) -> Mapping[str, Prank]:
-        """What can go wrong with it."""
+        """Return what can go wrong with it."""
 
     def send(self, bodies: Sequence[str]) -> None:
         """Send messages."""
 
-    def left(self) -> int:
-        """How many messages the queue holds, hidden, locked and scheduled ones too."""
+    def remaining(self) -> int:
+        """Return how many messages the queue holds, hidden, locked and scheduled ones too."""
 
     def set_aside(self) -> list[SetAside]:
-        """What lies in the error queue."""
+        """Return what lies in the error queue."""
 
 
 Begin = Callable[[Path], AbstractContextManager[Cloud]]
 """Starts a cloud whose handlers write to a ledger."""
 
 
-def soak(begin: Begin, ledger: Path, *, deeds: Sequence[str], seed: int, every: int, patience: float) -> Tally:
+def soak(begin: Begin, ledger: Path, *, deeds: Sequence[str], seed: int, every: int, timeout: float) -> Tally:
     """Soak a cloud.
 
     Args:
@@ -48,7 +48,7 @@ def soak(begin: Begin, ledger: Path, *, deeds: Sequence[str], seed: int, every: 
         deeds: what each message does.
         seed: draws what goes wrong; when it does is the machine's own affair.
         every: so many runs of the handler between two pranks, on average.
-        patience: seconds for all.
+        timeout: seconds for all.
 
     Raises:
         TimeoutError: messages are left then.
@@ -57,8 +57,8 @@ def soak(begin: Begin, ledger: Path, *, deeds: Sequence[str], seed: int, every: 
     with closing(Progress(ledger)) as progress, begin(ledger) as cloud:
         cloud.send([body(number, deed) for number, deed in enumerate(deeds)])
         with played(cloud.pranks, draw, progress=progress, every=every) as pranks:
-            wait(cloud, len(deeds) // _IN_PEACE, started + patience)
-        wait(cloud, 0, started + patience)
+            wait(cloud, len(deeds) // _IN_PEACE, started + timeout)
+        wait(cloud, 0, started + timeout)
         aside = cloud.set_aside()
     return tally(deeds, ledger, aside, pranks, time.monotonic() - started)
 
@@ -69,7 +69,9 @@ def wait(cloud: Cloud, most: int, deadline: float) -> None:
     Raises:
         TimeoutError: there are more at the deadline.
     """
-    while (left := cloud.left()) > most:
+    while (remaining := cloud.remaining()) > most:
         if time.monotonic() > deadline:
-            raise TimeoutError(f"{left} messages are left; give the soak more time, or look for one that goes round")
+            raise TimeoutError(
+                f"{remaining} messages are left; give the soak more time, or look for one that goes round"
+            )
         time.sleep(_LOOK)

@@ -1,4 +1,4 @@
-"""What became of each message of a soak, and the table that tells it."""
+"""What became of each message of a soak, and the table of it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from soak.ledger import counted
 
 
 class SetAside(NamedTuple):
-    """A message in the error queue: its number, and the exception of which it tells."""
+    """A message in the error queue: its number, and the type of its exception."""
 
     number: int
     why: str
@@ -21,7 +21,7 @@ class SetAside(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """What was sent, and what was found in the end.
+    """The messages that were sent, and what was found in the end.
 
     Args:
         deeds: what each message does.
@@ -43,23 +43,23 @@ class Tally:
 
     @property
     def lost(self) -> list[int]:
-        """The messages that were neither processed nor set aside: there are to be none."""
+        """Return the messages that were neither processed nor set aside: there are to be none."""
         return [number for number in range(len(self.deeds)) if not self._ends(number)]
 
     @property
     def duplicates(self) -> int:
-        """Ends beyond the first: processed again, set aside again, or both."""
+        """Count ends beyond the first: processed again, set aside again, or both."""
         return sum(self._ends(number) - 1 for number in range(len(self.deeds)) if self._ends(number))
 
     @property
     def extra_runs(self) -> int:
-        """Runs of handlers beyond those that the messages' own deeds take."""
+        """Count runs of handlers beyond those that the messages' own deeds take."""
         expected = (DEEDS[deed].runs for deed in self.deeds)
         return sum(max(0, self.runs[number] - runs) for number, runs in enumerate(expected))
 
     @property
-    def convicted(self) -> int:
-        """Messages in the error queue alone that would have succeeded."""
+    def given_up_wrongly(self) -> int:
+        """Return how many messages are in the error queue alone though they would have succeeded."""
         innocent = [number for number, deed in enumerate(self.deeds) if not DEEDS[deed].hopeless]
         return sum(self.aside[number] > 0 and not self.processed[number] for number in innocent)
 
@@ -67,7 +67,7 @@ class Tally:
         return self.processed[number] + self.aside[number]
 
     def table(self) -> str:
-        """All that there is to tell, a line each."""
+        """Return the figures, a line each."""
         lines = {
             "messages": len(self.deeds),
             **{f"  of which one {deed}": count for deed, count in Counter(self.deeds).items()},
@@ -78,7 +78,7 @@ class Tally:
             **{f"  because of {why}": count for why, count in sorted(self.why.items())},
             "extra runs": self.extra_runs,
             "duplicates": self.duplicates,
-            "set aside though they would have succeeded": self.convicted,
+            "set aside though they would have succeeded": self.given_up_wrongly,
             "LOST": len(self.lost),
         }
         rows = [f"{count:10,}  {what}" for what, count in lines.items()]

@@ -1,4 +1,4 @@
-"""A way to SQS on which single calls go wrong, as they are told to."""
+"""A proxy before SQS that lets the next call of functions and of the event source mapping fail, when a soak wants it."""
 
 from __future__ import annotations
 
@@ -6,34 +6,35 @@ import random
 from collections import deque
 from typing import Any
 
-from aws.faulty_proxy import FailEntry, Fault, FaultyProxy, HangUp, LoseAnswer, Refuse
+from faulty_proxy import Fault, FaultyProxy
+from recoverable_local.testing import AnswerLost, PartlyFailed, Refused, Unreachable
 from soak.pranks import Prank
 
 _VICTIMS = {"ReceiveMessage", "SendMessageBatch", "DeleteMessageBatch", "ChangeMessageVisibilityBatch"}
 
-BUSY = Refuse("ServiceUnavailable", 503)
+BUSY = Refused("ServiceUnavailable", status=503)
 
 
 class UnreliableProxy(FaultyProxy):
-    """Spoils the next call of functions and of the event source mapping, once for each fault that is put in its way."""
+    """Lets one call fail for each fault that is added, in their order."""
 
     def __init__(self, upstream: str) -> None:
         super().__init__(upstream)
         self._next: deque[Fault] = deque()
-        self._server.handle_error = _unsaid  # type: ignore[method-assign]
+        self._server.handle_error = _ignore_error  # type: ignore[method-assign]
 
-    def fault_of(self, operation: str, body: bytes) -> Fault | None:
-        """The fault that waits, unless the call has no entries and the fault wants one."""
-        super().fault_of(operation, body)
+    def fault_for(self, operation: str, entries: int) -> Fault | None:
+        """Return the fault that waits, unless the call has no entries and the fault needs one."""
+        super().fault_for(operation, entries)
         with self._lock:
             if operation not in _VICTIMS or not self._next:
                 return None
-            if isinstance(self._next[0], FailEntry) and operation == "ReceiveMessage":
+            if isinstance(self._next[0], PartlyFailed) and operation == "ReceiveMessage":
                 return None
             return self._next.popleft()
 
     def prank(self, fault: Fault) -> Prank:
-        """A prank that puts a fault in the way of the next call."""
+        """Return a prank that lets the next call fail."""
 
         def play(_: random.Random) -> bool:
             self._next.append(fault)
@@ -42,14 +43,14 @@ class UnreliableProxy(FaultyProxy):
         return play
 
     def pranks(self) -> dict[str, Prank]:
-        """All that can go wrong on the way."""
+        """Return all that can go wrong between a client and SQS."""
         return {
-            "calls whose connection dropped before": self.prank(HangUp()),
-            "calls whose answer was lost": self.prank(LoseAnswer()),
+            "calls whose connection dropped before": self.prank(Unreachable()),
+            "calls whose answer was lost": self.prank(AnswerLost()),
             "calls refused by a busy broker": self.prank(BUSY),
-            "batches of which an entry was refused": self.prank(FailEntry()),
+            "batches of which an entry was refused": self.prank(PartlyFailed()),
         }
 
 
-def _unsaid(request: Any, client_address: Any) -> None:
-    """Nothing: a host that is killed resets its connections."""
+def _ignore_error(request: Any, client_address: Any) -> None:
+    """Do nothing: a host that is killed resets its connections."""

@@ -1,4 +1,4 @@
-"""The stores and the clouds, as fixtures."""
+"""Provide the stores and the clouds as fixtures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REAL = ["moto", pytest.param("ministack", marks=[pytest.mark.slow, pytest.mark.x
 
 @pytest.fixture(scope="session")
 def clouds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Cloud]]:
-    """Each server, started when it is first asked for."""
+    """Return a function that starts a server when it is first asked for."""
     with ExitStack() as stack:
         running: dict[str, Cloud] = {}
 
@@ -37,13 +37,13 @@ def moto(clouds: Callable[[str], Cloud]) -> Cloud:
 
 @pytest.fixture(params=REAL)
 def cloud(request: pytest.FixtureRequest, clouds: Callable[[str], Cloud]) -> Cloud:
-    """Each server that has DynamoDB."""
+    """Return each server that has DynamoDB."""
     return clouds(request.param)
 
 
 @pytest.fixture(params=["virtual", "sqlite", *REAL])
 def store(request: pytest.FixtureRequest, clouds: Callable[[str], Cloud], tmp_path: Path) -> Iterator[Store]:
-    """Each store, empty: the one of the virtual world, which is in memory, one in a file, and one on each server."""
+    """Yield each store, empty: one in memory, one in a file, and one on each server."""
     if request.param in ("virtual", "sqlite"):
         with sqlite(":memory:" if request.param == "virtual" else tmp_path / "timeouts.sqlite") as made:
             yield made
@@ -53,6 +53,6 @@ def store(request: pytest.FixtureRequest, clouds: Callable[[str], Cloud], tmp_pa
 
 @pytest.fixture
 def local_store() -> Iterator[Store]:
-    """One in memory, for what does not depend on the store."""
+    """Yield a store in memory, for tests that do not depend on the store."""
     with sqlite() as made:
         yield made

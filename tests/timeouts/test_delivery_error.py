@@ -1,4 +1,4 @@
-"""How exact delays are: a thousand of them, from a second to a month, in virtual time; and where the first is far off."""
+"""Measure how exact delays are: a thousand of them, from a second to a month, in virtual time; and where the first is far off."""
 
 from __future__ import annotations
 

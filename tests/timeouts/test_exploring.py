@@ -1,4 +1,4 @@
-"""Whatever goes wrong, and whoever comes first: no timeout is lost, early or sent in spite of a cancel; and the search finds the mistakes that it was made to find."""
+"""Search random schedules for broken promises: no timeout is lost, early or sent in spite of a cancel. The search finds the mistakes that it was made to find."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables that the search plays with answer as DynamoDB does, as far as moto knows: each call of a schedule is made on both."""
+"""Compare the tables that the search plays with to DynamoDB, as far as moto knows it: each call of a schedule is made on both."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ VERBS = (
 
 
 class Twin(Tables):
-    """Tables of which there is another in moto, to which each call is made too."""
+    """Tables that make each call on moto too."""
 
     def __init__(self, moto: Any) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class Twin(Tables):
 
 
 def outcome(do: Callable[..., Any], request: Any) -> Any:
-    """What a call answers, or comes to."""
+    """Return what a call answers, or the error that it raises."""
     try:
         return do(**request)
     except ClientError as error:
@@ -64,7 +64,7 @@ def outcome(do: Callable[..., Any], request: Any) -> Any:
 
 
 def comparable(answer: Any) -> Any:
-    """What of an answer the store looks at, in one order."""
+    """Return the parts of an answer that the store reads, in one order."""
     if isinstance(answer, ClientError):
         told: Any = answer.response
         return told["Error"]["Code"], [reason["Code"] for reason in told.get("CancellationReasons", ())]
@@ -73,7 +73,7 @@ def comparable(answer: Any) -> Any:
 
 
 def everything(store: DynamoDBStore) -> None:
-    """Call each verb of a store, on what waits and on what does not."""
+    """Call each method of a store, on what waits and on what does not."""
     due = [stored(store, NOW - n * MINUTE, correlation="saga-1") for n in range(3)]
     far = [stored(store, NOW + n * HOUR) for n in range(1, 4)]
     store.put(due[0], now=NOW)
@@ -85,15 +85,15 @@ def everything(store: DynamoDBStore) -> None:
         store.release(claim)
     for each in (due[0], far[0], far[0]):
         store.cancel(each.id, now=NOW)
-    store.waiting_for("saga-1")
+    store.ids_by_correlation("saga-1")
     store.put(far[0], now=NOW, again=True)
     take(store, NOW + 3 * MINUTE)
     late = stored(store, NOW - DAY)
-    held = [row for page in store.scan(Selection(NOW, "shop")) for row in page if store.hide(row)]
-    store.show(held[:1])
+    held = [row for page in store.scan(Selection(NOW, "shop")) for row in page if store.hold_for_migration(row)]
+    store.release_from_migration(held[:1])
     store.mark_migrated(held[1:], now=NOW)
     store.put(far[2], now=NOW)
-    assert (store.comes(far[0].id), take(store, NOW + 4 * MINUTE)) == (True, [late])
+    assert (store.was_scheduled(far[0].id), take(store, NOW + 4 * MINUTE)) == (True, [late])
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""A delayed retry that SQS cannot delay for so long: it is stored, dispatched, and climbs on; in virtual time."""
+"""Test delayed retries that are too long for SQS: they are stored, dispatched, and go on; in virtual time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SETTINGS = Recoverability(Immediate(0), Delayed(2, AN_HOUR))
 
 
 class Bank:
-    """A handler that fails until it was asked three times, and notes when.
+    """A handler that fails twice, and records when it was called.
 
     Args:
         world: whose time it lives in.
@@ -26,7 +26,7 @@ class Bank:
         self._world, self.asked = world, list[datetime]()
 
     def __call__(self, message: Message) -> None:
-        """Note, and fail at first."""
+        """Record the time, and fail at first."""
         self.asked.append(self._world.now)
         if len(self.asked) < 3:
             raise ConnectionError("the bank is closed")
@@ -38,14 +38,14 @@ class Outage(SqliteStore):
     away = True
 
     def put(self, *timeout: object, **when: object) -> str:
-        """Take it, or not."""
+        """Store the timeout, or raise while the store is away."""
         if self.away:
             raise StoreUnavailable("it is away")
         return super().put(*timeout, **when)  # type: ignore[arg-type]  # passed on as it came
 
 
 def served(world: SqsWorld, store: SqliteStore) -> Bank:
-    """The bank, behind an endpoint that stores long delays; one message is sent."""
+    """Return the bank, behind an endpoint that stores long delays, after one message was sent."""
     bank = Bank(world)
     timeouts = Timeouts(store, clock=lambda: world.now)
     world.create_queue("orders", dead_letter_queue="error")
@@ -55,7 +55,7 @@ def served(world: SqsWorld, store: SqliteStore) -> Bank:
 
 
 def minutes(world: SqsWorld, store: SqliteStore, count: int) -> None:
-    """Let so many minutes pass, with a dispatcher at the end of each."""
+    """Let so many minutes pass, with a run of the dispatcher at the end of each."""
     dispatcher = Dispatcher(store, client=world.client, clock=lambda: world.now)
     for _ in range(count):
         world.run(for_=timedelta(minutes=1))
@@ -106,7 +106,7 @@ def test_what_cannot_be_stored_stays_and_comes_back(sqs_world: SqsWorld, caplog:
 
     assert tried >= 2
     assert len(sqs_world.queue("orders")) + len(sqs_world.queue("error")) == 0
-    assert "could not be stored for later: StoreUnavailable" in caplog.text
+    assert "from 'orders' failed (StoreUnavailable). The message stays on the queue" in caplog.text
 
 
 def test_what_no_store_can_take_hops(sqs_world: SqsWorld) -> None:

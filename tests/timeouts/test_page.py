@@ -1,4 +1,4 @@
-"""Every block of Python on the page about timeouts runs."""
+"""Run every block of Python on the page about timeouts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SCHEDULING, RETRYING, DISPATCHING, ON_YOUR_MACHINE, NSERVICEBUS = range(5)
 
 @pytest.fixture
 def account(moto: Cloud, monkeypatch: pytest.MonkeyPatch) -> Cloud:
-    """The account that boto3 finds."""
+    """Set the environment in which boto3 finds an account."""
     keys = {"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local", "AWS_DEFAULT_REGION": "eu-west-1"}
     for name, value in {**keys, "AWS_ENDPOINT_URL": moto.url}.items():
         monkeypatch.setenv(name, value)
@@ -33,7 +33,7 @@ def account(moto: Cloud, monkeypatch: pytest.MonkeyPatch) -> Cloud:
 
 @pytest.mark.usefixtures("account")
 def test_what_the_page_schedules_it_cancels() -> None:
-    store = DynamoDBStore("timeouts", patience=10.0)
+    store = DynamoDBStore("timeouts", timeout=10.0)
     store.create_table()
     exec(blocks("timeouts.md", "python")[SCHEDULING], {})
 

@@ -1,4 +1,4 @@
-"""The timeouts queue: NServiceBus's headers say what is to come when, to whom, and what is no longer wanted."""
+"""Test the timeouts queue: NServiceBus's headers say what is due when, for whom, and what is no longer wanted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TIMEOUTS = "shop-Timeouts"
 
 @pytest.fixture
 def shop(local_store: Store) -> Shop:
-    """A shop that has a timeouts queue, and whose orders stay where they are."""
+    """Return a shop that has a timeouts queue, and whose orders stay where they are."""
     shop = Shop(local_store, queues=("orders", TIMEOUTS, "error"), receiving=False)
     no_retries = Recoverability(immediate=Immediate(0))
     shop.world.serve(TIMEOUTS, SqsEndpoint(TimeoutsQueue(shop.timeouts), no_retries))
@@ -39,12 +39,12 @@ def tell(shop: Shop, headers: Mapping[str, str], *, wrapped: bool = False) -> st
 
 
 def arrivals(shop: Shop) -> list[Any]:
-    """What is in the orders queue once its time has come."""
+    """Return what is in the orders queue once its time has come."""
     return shop.world.queue("orders")
 
 
 def in_(shop: Shop, delay: timedelta) -> dict[str, str]:
-    """The headers of a timeout for the orders queue."""
+    """Return the headers of a timeout for the orders queue."""
     return {EXPIRE: written(shop.now() + delay), ROUTE_TO: "orders", "NServiceBus.MessageId": "m-1"}
 
 

@@ -1,4 +1,4 @@
-"""A backlog of any size, written in bulk, and an SQS that counts what it gets."""
+"""Write a backlog of any size in bulk, and count what SQS gets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from builders import seconds
 from recoverable.timeouts import DynamoDBStore, SqliteStore, Timeout
 from recoverable.timeouts.ids import new_id
-from recoverable.timeouts.stores.dynamodb.items import item_of
+from recoverable.timeouts.stores.dynamodb.items import to_item
 
 URL = "http://127.0.0.1:1/123456789012/orders"
 BODY = "x" * 1_000
@@ -20,7 +20,7 @@ PER_SECOND = 100
 
 
 class CountingSqs:
-    """Takes all that is sent, and counts how often each timeout came."""
+    """An SQS that takes all that is sent, and counts how often each timeout arrived."""
 
     def __init__(self) -> None:
         self.meta = SimpleNamespace(endpoint_url="http://127.0.0.1:1")
@@ -34,14 +34,14 @@ class CountingSqs:
 
 
 def backlog(number: int, until: datetime, shards: int) -> Iterable[Timeout]:
-    """So many timeouts of 1 KB, a hundred a second, the last of them due then; each body begins with its id."""
+    """Yield so many timeouts of 1 KB, a hundred a second, the last of them due then; each body begins with its id."""
     for n in range(number):
         timeout_id = new_id(until - seconds(n // PER_SECOND), f"{n:032x}", shards)
         yield Timeout(timeout_id, URL, f"{timeout_id} {BODY}", endpoint="shop")
 
 
 def fill(store: DynamoDBStore | SqliteStore, number: int, until: datetime) -> None:
-    """Have a store hold a backlog: into DynamoDB, the first of each shard as always, the others twenty-five at a time."""
+    """Write a backlog to a store: to DynamoDB the first of each shard as usual, the others twenty-five at a time."""
     waiting = sorted(backlog(number, until, store.shards), key=lambda timeout: timeout.id)
     if isinstance(store, SqliteStore):
         store._database.execute("PRAGMA synchronous = OFF")  # until it is closed
@@ -51,4 +51,4 @@ def fill(store: DynamoDBStore | SqliteStore, number: int, until: datetime) -> No
     first = {timeout.id.split("-")[1]: timeout for timeout in reversed(waiting)}
     for timeout in first.values():
         store.put(timeout, now=until)
-    store._table.write([item_of(timeout) for timeout in waiting if timeout not in first.values()])
+    store._table.write([to_item(timeout) for timeout in waiting if timeout not in first.values()])

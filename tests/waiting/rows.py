@@ -1,4 +1,4 @@
-"""Builders of timeouts, and a dispatcher's way through a store without a broker."""
+"""Build timeouts, and do what a dispatcher does with a store, without a broker."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ def timeout(
     correlation: str = "",
     shards: int = 1,
 ) -> Timeout:
-    """One that waits; each has a token of its own unless one is given."""
+    """Return a timeout that waits, with a token of its own unless one is given."""
     timeout_id = new_id(due_at, token or f"{next(NUMBERS):032x}", shards)
     return Timeout(timeout_id, to, body, endpoint=endpoint, correlation=correlation)
 
 
 def stored(store: Store, due_at: datetime, **fields: str) -> Timeout:
-    """One that the store has."""
+    """Store a timeout, and return it."""
     made = timeout(due_at, shards=store.shards, **fields)
     store.put(made, now=NOW)
     return made
 
 
 def claims(store: Store, now: datetime, *, owner: str = "one", ahead: timedelta = AHEAD) -> Iterator[Claim]:
-    """The shards that can be taken, each taken when asked for."""
+    """Yield the claims of the shards that are free, each claimed when it is asked for."""
     for shard in range(store.shards):
         claim = store.claim(shard, owner, now=now, until=now + LEASE, horizon=now + ahead)
         if claim is not None:
@@ -51,7 +51,7 @@ def claims(store: Store, now: datetime, *, owner: str = "one", ahead: timedelta 
 
 
 def poll(store: Store, now: datetime = NOW, *, ahead: timedelta = AHEAD) -> list[Row]:
-    """What is due, left as it is; the shards are given back."""
+    """Return what is due, unchanged, and release the shards."""
     found = []
     for claim in claims(store, now, ahead=ahead):
         found += [row for page in store.due(claim) for row in page]
@@ -60,11 +60,11 @@ def poll(store: Store, now: datetime = NOW, *, ahead: timedelta = AHEAD) -> list
 
 
 def take(store: Store, now: datetime = NOW, *, ahead: timedelta = AHEAD) -> list[Timeout]:
-    """What is due, marked as dispatched, in the order of due times."""
+    """Return what is due, in the order of due times, and mark it as dispatched."""
     found = []
     for claim in claims(store, now, ahead=ahead):
         for page in store.due(claim):
-            store.mark(page, now=now)
+            store.mark_dispatched(page, now=now)
             found += [row.timeout for row in page if row.timeout]
         store.release(claim)
     return sorted(found, key=lambda each: each.id)

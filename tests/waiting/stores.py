@@ -1,4 +1,4 @@
-"""The stores that the contract is held against: SQLite, and DynamoDB as two servers on loopback serve it."""
+"""Provide the stores that the contract is tested against: SQLite, and DynamoDB as two servers on loopback serve it."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ PAGE = 10
 
 
 class OneShard(DynamoDBStore):
-    """A store whose polls make fewer calls."""
+    """A store with one shard, whose polls make fewer calls."""
 
     shards = 1
 
 
 @cache
 def session() -> boto3.Session:
-    """The session of all clients, since each new one reads its models again."""
+    """Return the session of all clients, since each new one reads its models again."""
     return boto3.Session("local", "local", region_name="eu-west-1")
 
 
@@ -45,19 +45,19 @@ class Cloud:
     url: str
 
     def client(self, service: str) -> Any:
-        """A client of one of its services, with which a test can meddle without meddling with others."""
+        """Return a new client of a service: a test can add hooks to it without affecting others."""
         once = Config(retries={"total_max_attempts": 1, "mode": "standard"}, proxies={})
         client: Any = session().client(service, endpoint_url=self.url, config=once)  # type: ignore[call-overload]  # by a variable name
         return client
 
     def store(self, kind: type[DynamoDBStore] = OneShard, *, bucket: str | None = None) -> DynamoDBStore:
-        """A store in a new table."""
+        """Return a store in a new table."""
         made = kind(f"timeouts-{uuid4().hex[:12]}", bucket=bucket, client=self.client("dynamodb"), s3=self.client("s3"))
         made.create_table()
         return made
 
     def bucket(self) -> str:
-        """A new bucket."""
+        """Return the name of a new bucket."""
         name = f"{BUCKET}-{uuid4().hex[:12]}"
         place = {"LocationConstraint": "eu-west-1"}
         self.client("s3").create_bucket(Bucket=name, CreateBucketConfiguration=place)
@@ -66,14 +66,14 @@ class Cloud:
 
 @contextmanager
 def moto(_: Path) -> Iterator[Cloud]:
-    """What the tests of other parts use too."""
+    """Yield the moto server that the tests of other parts use too."""
     with moto_server() as url:
         yield Cloud(url)
 
 
 @contextmanager
 def ministack(folder: Path) -> Iterator[Cloud]:
-    """The small cloud that the template is deployed to."""
+    """Yield the small cloud that the template is deployed to."""
     with running_cloud(folder / "ministack.log") as cloud:
         yield Cloud(f"http://127.0.0.1:{cloud.port}")
 
@@ -83,9 +83,14 @@ CLOUDS = {"moto": moto, "ministack": ministack}
 
 @contextmanager
 def sqlite(path: str | Path = ":memory:") -> Iterator[SqliteStore]:
-    """One in memory, unless a file is given."""
+    """Yield a store in memory, unless a file is given."""
     store = SqliteStore(path, page=PAGE)
     try:
         yield store
     finally:
         store.close()
+
+
+def items(store: DynamoDBStore, cloud: Cloud) -> list[Any]:
+    """Return all items of the table."""
+    return list(cloud.client("dynamodb").scan(TableName=store._table.name, ConsistentRead=True)["Items"])

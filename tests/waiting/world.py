@@ -1,4 +1,4 @@
-"""A shop in virtual time whose messages wait in a store, and whose dispatcher runs each minute."""
+"""Provide a shop in virtual time whose messages wait in a store, and whose dispatcher runs each minute."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TIME_OF_A_RUN = 50.0
 
 
 class Shop:
-    """The world, its timeouts and its dispatcher.
+    """A shop with its virtual world, its timeouts and its dispatcher.
 
     Args:
         store: where they wait.
@@ -47,16 +47,16 @@ class Shop:
                 self.world.serve(queue, self._receive)
 
     def now(self) -> datetime:
-        """The time."""
+        """Return the time."""
         return self.world.now
 
     def new_dispatcher(self, **settings: Any) -> Dispatcher:
-        """One more; waiting uses up the time of its run, and no other."""
+        """Return one more dispatcher. Its waiting uses up the time of its own run only."""
         given = {"client": self.world.client, "clock": self.now, "sleep": self._wait}
         return Dispatcher(self.store, **{**given, **settings})
 
     def run_each_minute(self, time: timedelta) -> None:
-        """Let time pass, in which the dispatcher runs each minute, and now."""
+        """Let this time pass, with a run of the dispatcher now and each minute."""
         end = self.now() + time
 
         def tick() -> None:
@@ -68,7 +68,7 @@ class Shop:
         self.world.run(for_=time)
 
     def dispatch(self) -> Report | None:
-        """Let the dispatcher run now; None when it ends with a critical error."""
+        """Run the dispatcher now, and return its report; None when it ends with a critical error."""
         self._left = TIME_OF_A_RUN
         try:
             report = self.dispatcher.run(lambda: self._left)
@@ -79,7 +79,7 @@ class Shop:
         return report
 
     def bodies(self, queue: str) -> list[str]:
-        """What is in a queue, hidden or not, as far as nobody received it."""
+        """Return the bodies in a queue, in flight or not, that nobody has received and deleted."""
         return [message.body for message in self.world.queue(queue)]
 
     def _wait(self, duration: float) -> None:
@@ -92,7 +92,7 @@ class Shop:
 
 
 def id_in(record: Any) -> str:
-    """The id in a message's headers."""
+    """Return the id in a message's headers."""
     headers = record["messageAttributes"]["NServiceBus.AmazonSQS.Headers"]["stringValue"]
     return str(json.loads(headers)["NServiceBus.MessageId"])
 
@@ -101,7 +101,7 @@ Meddle = Callable[[str], object]
 
 
 class Meddled:
-    """Something whose calls a test meddles with.
+    """An object whose calls a test can observe and make fail.
 
     Args:
         real: whose calls they are.

@@ -21,20 +21,24 @@ if TYPE_CHECKING:
 NEVER = float("inf")
 
 TOLERANCE = 0.01
-"""Seconds that a handler may be stopped too late: those of one invocation end together, so that one timer serves them all."""
+"""Seconds that a handler may be stopped too late: all handlers of an invocation have nearly the same deadline, so one
+timer serves them."""
 
 AGAIN = 0.5
-"""Seconds after which a stopped handler that still has not ended is stopped again: what it waits for then would take the time for settling."""
+"""Seconds after which a stopped handler that has not ended is stopped again: it would otherwise use up the time for
+settling."""
 
 SHORTEST = 0.001
 """Seconds that a timer is set to at least; 0 would disarm it."""
 
 
 class Deadline:
-    """SIGALRM for the handlers of one invocation; as a context manager it gives signal and timer back to whoever had them.
+    """A deadline by SIGALRM for the handlers of one invocation.
 
-    Only the main thread of a POSIX system can be stopped so, and only between two steps of Python code: elsewhere
-    handlers just run, and the host's own time-out ends them; as it does after a handler that used the signal itself.
+    As a context manager it restores the signal's handler and the timer.
+
+    It can stop only the main thread of a POSIX system, and only between two steps of Python code. Elsewhere handlers
+    just run, and the host's own time-out ends them; so too after a handler that used the signal itself.
     """
 
     __slots__ = ("_before", "_ends", "_inside", "_rings", "_works")
@@ -49,11 +53,11 @@ class Deadline:
 
     def __exit__(self, *_: object) -> None:
         if self._before is not None:
-            handler, left, since = self._before
+            handler, remaining, since = self._before
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, handler or signal.SIG_DFL)
-            if left:
-                signal.setitimer(signal.ITIMER_REAL, max(left - (monotonic() - since), SHORTEST))
+            if remaining:
+                signal.setitimer(signal.ITIMER_REAL, max(remaining - (monotonic() - since), SHORTEST))
 
     def call(self, seconds: float, handler: Callable[[T], R], argument: T) -> R:
         """Call the handler; raise `TimeUp` inside it when the time is up, and again as long as it does not end.
@@ -61,7 +65,7 @@ class Deadline:
         Args:
             seconds: the time it has.
             handler: what to call.
-            argument: what with.
+            argument: its argument.
         """
         if not self._works:
             return handler(argument)
@@ -72,14 +76,14 @@ class Deadline:
                 self._set(seconds)
             return handler(argument)
         finally:
-            self._inside = False  # the timer runs on, for setting it costs; outside it rings unheard
+            self._inside = False  # the timer runs on, for setting it costs time; outside a handler it does nothing
 
     def _ring(self, _signal: int, _frame: FrameType | None) -> None:
         self._rings = NEVER
         if not self._inside:
             return
         early = self._ends - monotonic()
-        if early > 0:  # the timer of the handler before, or somebody else's signal
+        if early > 0:  # the timer of the handler before, or a signal from elsewhere
             self._set(early)
             return
         self._ends += AGAIN

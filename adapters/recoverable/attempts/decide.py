@@ -1,4 +1,7 @@
-"""Decide what becomes of a message and report it: all of the failure side that both clouds share, imported when something first fails."""
+"""Decide about a message and log the decision.
+
+This is the failure side that both clouds share. It is imported when something first fails.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +22,10 @@ def decide_and_report(
     platform: Platform,
     now: datetime,
 ) -> Settlement:
-    """Return the settlement of a delivery, and log it; what cannot be decided about is delivered again.
+    """Return the settlement of a delivery, and log it; where the decision itself raises, the message is redelivered.
 
     Args:
-        delivery: the message as it came.
+        delivery: the delivery.
         event: the failed attempt's exception, or the deferral.
         recoverability: the settings, the error queue resolved.
         platform: what it counts and can do.
@@ -30,7 +33,7 @@ def decide_and_report(
     """
     try:
         decision = decide(delivery, event, recoverability=recoverability, platform=platform, now=now)
-    except Exception as error:  # noqa: BLE001  # such as a failure that raises when it is asked what it is; it is logged
+    except Exception as error:  # noqa: BLE001  # logged; such as for an exception that raises when it is read
         report_undecided(delivery, error)
         return Redeliver(None)
     report(decision)

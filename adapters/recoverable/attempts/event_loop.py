@@ -24,11 +24,11 @@ def runner(_thread: int) -> asyncio.Runner:
 
 
 def run_in_loop(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run the coroutine to its end in the thread's event loop, or in that of a test world."""
+    """Run the coroutine to its end in the thread's event loop, or in that of a test."""
     environment = current_environment.get()
-    in_a_world = environment is not None and environment.runner is not None
-    chosen = environment.runner() if in_a_world else runner(get_ident())  # type: ignore[union-attr,misc]  # as just checked
-    # a copy of today's context: without one, what was set since the runner's first run would not be seen
+    in_a_test = environment is not None and environment.runner is not None
+    chosen = environment.runner() if in_a_test else runner(get_ident())  # type: ignore[union-attr,misc]  # as just checked
+    # a copy of the current context: the runner's own is that of its first run
     return chosen.run(coroutine, context=copy_context())
 
 
@@ -36,7 +36,7 @@ async def within(seconds: float, awaitable: Awaitable[Any]) -> Any:
     """Await to the end and return the result; cancel when the time is up.
 
     Raises:
-        TimeUp: the time is up; its traceback shows where the handler stood.
+        TimeUp: the time is up; its traceback shows where the handler was.
     """
     if seconds == FOREVER:
         return await to_its_end(awaitable)
@@ -52,17 +52,20 @@ async def within(seconds: float, awaitable: Awaitable[Any]) -> Any:
 
 
 class Limit:
-    """Cancels the task that it is made in when its time is up, and again as long as it does not end.
+    """A time limit for the task that it is made in.
 
-    `asyncio.timeout` cancels once, and what a handler awaits then, such as the end of a connection, would take the time for settling.
+    It cancels the task when its time is up, and again as long as it does not end.
+
+    `asyncio.timeout` cancels once. A handler that then awaits, such as the end of a connection, would use up the time
+    for settling.
 
     Args:
-        seconds: the time it has.
+        seconds: the time that the task has.
     """
 
     def __init__(self, seconds: float) -> None:
         self._loop = asyncio.get_running_loop()
-        self._task: asyncio.Task[Any] = asyncio.current_task()  # type: ignore[assignment]  # who awaits is in one
+        self._task: asyncio.Task[Any] = asyncio.current_task()  # type: ignore[assignment]  # code that awaits is in a task
         self._timer = self._loop.call_later(seconds, self._cancel)
         self.cancelled = 0
 
@@ -79,7 +82,10 @@ class Limit:
 
 
 async def to_its_end(awaitable: Awaitable[Any]) -> Any:
-    """Await, and await what comes of it: a wrapper that is a coroutine itself may return the handler's unawaited."""
+    """Await, and await the result too if it is awaitable.
+
+    A wrapper may be a coroutine and return the handler's coroutine unawaited.
+    """
     result = await awaitable
     while isinstance(result, Coroutine | asyncio.Future):
         result = await result

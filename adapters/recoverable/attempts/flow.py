@@ -53,7 +53,7 @@ class Call:
 
 
 class Invocation:
-    """What one invocation gives to each of its attempts: the settings, the platform and the time.
+    """Settings, platform and time that each attempt of one invocation shares.
 
     Args:
         recoverability: the settings, the error queue resolved.

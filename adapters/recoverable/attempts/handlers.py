@@ -1,8 +1,8 @@
-"""What kind of function a handler is, found out without importing `inspect`."""
+"""Find out what kind of function a handler is, without importing `inspect`."""
 
 from __future__ import annotations
 
-from recoverable.checks import ASYNC_GENERATOR, COROUTINE, GENERATOR, code_flags
+from recoverable.limits import ASYNC_GENERATOR, COROUTINE, GENERATOR, code_flags
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def is_coroutine_handler(handler: Callable[..., Any]) -> bool:
-    """Whether calling the handler gives a coroutine; what is plainly a function of one argument is not looked at closer.
+    """True if calling the handler gives a coroutine; a plain function of one argument is not checked further.
 
     Raises:
         TypeError: it cannot be called with one message, or calling it would run nothing because it is a generator.
@@ -25,5 +25,5 @@ def is_coroutine_handler(handler: Callable[..., Any]) -> bool:
 
 
 def is_coroutine_function(function: Callable[..., Any]) -> bool:
-    """Whether calling it gives a coroutine."""
+    """True if calling it gives a coroutine."""
     return bool(code_flags(function) & COROUTINE)

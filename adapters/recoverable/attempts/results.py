@@ -1,4 +1,4 @@
-"""Check what a handler returned: it means nothing, unless it is work that has yet to be done."""
+"""Check what a handler returned: it is ignored, unless it is a coroutine or generator, whose work has not been done."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def finish(result: Any, seconds: float) -> None:
-    """Run to its end what a plain handler returned unawaited, so that no message is completed unhandled.
+    """Run to its end an awaitable that a plain handler returned, so that no message is completed before it is handled.
 
     Args:
         result: what the handler returned.

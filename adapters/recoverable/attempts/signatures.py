@@ -1,10 +1,10 @@
-"""Why something is no handler: it cannot be called, cannot be called with one message, or runs nothing when it is."""
+"""Refuse handlers that cannot be called, cannot be called with one message, or run nothing when they are called."""
 
 from __future__ import annotations
 
 from functools import partial
 
-from recoverable.checks import ASYNC_GENERATOR, GENERATOR, code_flags, name_of
+from recoverable.limits import ASYNC_GENERATOR, GENERATOR, code_flags, name_of
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
@@ -15,11 +15,7 @@ ANY_NUMBER = 0x04
 
 
 def check(handler: Any) -> None:
-    """Let a function of one message pass.
-
-    Raises:
-        TypeError: it is none; the text says what to write instead.
-    """
+    """Raise TypeError, whose text says what to write instead, unless the handler is a function of one message."""
     if not callable(handler):
         raise TypeError(f"the handler is {handler!r}; write a function that takes one Message")
     if isinstance(handler, type):
@@ -34,7 +30,10 @@ def check(handler: Any) -> None:
 
 
 def _check_arguments(handler: Any) -> None:
-    """Refuse what takes no argument or wants more than one; what does not tell, such as a built-in, is believed."""
+    """Refuse a handler that takes no argument or needs more than one.
+
+    Accept one without a readable signature, such as a built-in.
+    """
     function = handler if hasattr(handler, "__code__") else handler.__call__
     code = getattr(function, "__code__", None)
     if isinstance(handler, partial) or code is None or code_flags(function) & ANY_NUMBER:

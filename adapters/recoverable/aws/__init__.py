@@ -1,4 +1,4 @@
-"""Recoverability for Lambda functions that read SQS."""
+"""Give Lambda functions that read SQS immediate retries, delayed retries and an error queue."""
 
 from recoverable.aws.endpoint import SqsEndpoint
 

@@ -1,4 +1,7 @@
-"""The only talk with SQS: three verbs over a boto3 client, each telling what the broker did not do."""
+"""Call SQS: send, delete and change visibility in batches, and log what failed.
+
+No other module of the endpoint calls it.
+"""
 
 from __future__ import annotations
 
@@ -24,56 +27,73 @@ Call = Callable[["SQSClient", str, Any], Any]
 
 
 @cache
-def sqs_client(region: str, patience: float) -> SQSClient:
-    """The process's client for a region, made at the first failure.
+def sqs_client(region: str, timeout: float) -> SQSClient:
+    """Return the process's client for a region, made at the first failure.
 
-    It tries each call once: a resend after a lost answer would make a second copy, and what is not settled comes back anyway.
+    It tries each call once: a resend after a lost answer would make a second copy, and an unsettled message is
+    redelivered anyway.
 
     Args:
         region: such as "eu-central-1".
-        patience: seconds for one call; must end before the reserve kept for settling does.
+        timeout: seconds for one call; must end before the reserve kept for settling does.
     """
     import boto3
     from botocore.config import Config
 
     config = Config(
-        connect_timeout=patience / 2, read_timeout=patience / 2, retries={"total_max_attempts": 1, "mode": "standard"}
+        connect_timeout=timeout / 2, read_timeout=timeout / 2, retries={"total_max_attempts": 1, "mode": "standard"}
     )
     client: SQSClient = boto3.client("sqs", region_name=region, config=config)
     return client
 
 
-class Verb(NamedTuple):
-    """A batch operation of SQS, and what becomes of a message for which it failed."""
+class BatchOperation(NamedTuple):
+    """A batch operation of SQS.
 
+    `consequence` says, for the log, what happens to messages for which it failed, and what to do.
+    """
+
+    name: str
     call: Call
-    otherwise: str
+    consequence: str
 
 
-SEND = Verb(
+SEND = BatchOperation(
+    "SendMessageBatch",
     lambda client, url, entries: client.send_message_batch(QueueUrl=url, Entries=entries),
-    "they were not forwarded, and come back after their visibility timeout",
+    "They stay on the queue and will be redelivered after their visibility timeout. "
+    "Check Failed(error_queue) and the permission sqs:SendMessage.",
 )
-DELETE = Verb(
+DELETE = BatchOperation(
+    "DeleteMessageBatch",
     lambda client, url, entries: client.delete_message_batch(QueueUrl=url, Entries=entries),
-    "they were not deleted here; they are not reported either, so the event source mapping deletes them, or they come back if the invocation fails",
+    "They are not reported as failed: the event source mapping deletes them, or they are redelivered if the invocation "
+    "fails. Check the permission sqs:DeleteMessage.",
 )
-CHANGE_VISIBILITY = Verb(
+CHANGE_VISIBILITY = BatchOperation(
+    "ChangeMessageVisibilityBatch",
     lambda client, url, entries: client.change_message_visibility_batch(QueueUrl=url, Entries=entries),
-    "they come back not when wanted, but after their visibility timeout",
+    "They will be redelivered after their visibility timeout, not after the delay that was decided. "
+    "Check the permission sqs:ChangeMessageVisibility.",
 )
 
 
-class Answer(NamedTuple):
-    """What came of a call: the deliveries for which it is confirmed, whether it was refused whole, and whose entries were too large."""
+class CallResult(NamedTuple):
+    """The result of a call.
 
-    done: list[Delivery]
+    Args:
+        confirmed: the deliveries for which SQS confirmed it.
+        refused: True if SQS refused the whole call.
+        too_large: the numbers of the entries that are too large for the queue.
+    """
+
+    confirmed: list[Delivery]
     refused: bool = False
     too_large: Sequence[int] = ()
 
 
 class Broker:
-    """SQS, as far as settling needs it.
+    """A queue's broker, SQS, with the calls that settling needs.
 
     Args:
         queue: the queue that the messages came from.
@@ -85,90 +105,96 @@ class Broker:
         self.queue, self._client, self.time = queue, client, time
 
     def send(self, batch: list[Copy]) -> list[Delivery]:
-        """Send a batch of copies to their queue; the deliveries whose copy is confirmed come back.
+        """Send a batch of copies to their queue, and return the deliveries whose copy is confirmed.
 
-        A refused batch is resent one by one, for one bad entry must not hold back nine good ones; a lost answer is no refusal.
-        A queue may take less than we reckon with (`MaximumMessageSize`): what is too large for it is resent without the details.
+        A refused batch is resent one by one, for one bad entry must not hold back nine good ones; a lost answer is no
+        refusal. A queue may take smaller messages than SQS's limit (`MaximumMessageSize`): a copy that is too large is
+        resent without the fault headers that may be trimmed.
         """
-        answer = self._sent(batch)
-        if answer.refused and len(batch) > 1:
+        result = self._send_batch(batch)
+        if result.refused and len(batch) > 1:
             return [delivery for copy in batch for delivery in self.send([copy])]
-        smaller = [copy for n in answer.too_large if (copy := without_faults(batch[n]))]
-        return answer.done + (self._sent(smaller).done if smaller else [])
+        smaller = [copy for n in result.too_large if (copy := without_faults(batch[n]))]
+        return result.confirmed + (self._send_batch(smaller).confirmed if smaller else [])
 
     def delete(self, deliveries: list[Delivery]) -> None:
         """Delete the messages."""
-        self._in_batches(DELETE, [(delivery, receipt(delivery)) for delivery in deliveries])
+        self._call_in_batches(DELETE, [(delivery, receipt(delivery)) for delivery in deliveries])
 
     def change_visibility(self, deliveries: list[tuple[Delivery, int]]) -> None:
-        """Have the messages delivered again after so many seconds."""
-        self._in_batches(
+        """Have each message redelivered after its number of seconds."""
+        self._call_in_batches(
             CHANGE_VISIBILITY,
             [(delivery, {**receipt(delivery), "VisibilityTimeout": after}) for delivery, after in deliveries],
         )
 
-    def _sent(self, batch: list[Copy]) -> Answer:
-        return self._called(SEND, batch[0].to, [(copy.delivery, copy.entry) for copy in batch])
+    def _send_batch(self, batch: list[Copy]) -> CallResult:
+        return self._call(SEND, batch[0].to, [(copy.delivery, copy.entry) for copy in batch])
 
-    def _in_batches(self, verb: Verb, items: list[Item]) -> None:
+    def _call_in_batches(self, operation: BatchOperation, items: list[Item]) -> None:
         for start in range(0, len(items), MAX_ENTRIES):
-            self._called(verb, self.queue, items[start : start + MAX_ENTRIES])
+            self._call(operation, self.queue, items[start : start + MAX_ENTRIES])
 
-    def _called(self, verb: Verb, queue: Queue, items: list[Item]) -> Answer:
-        """Make one call, and tell what it did not do."""
+    def _call(self, operation: BatchOperation, queue: Queue, items: list[Item]) -> CallResult:
+        """Make one call, log what failed, and return its result."""
         if not self.time.for_call():
-            log_failed_call(verb, queue, items, "no time is left for the call")
-            return Answer([])
+            log_failed_call(operation, queue, items, "no time is left for the call")
+            return CallResult([])
         try:
             client = self._client or sqs_client(queue.region, self.time.call_timeout)
             url = queue.url_at(client.meta.endpoint_url)
             entries = [{"Id": str(n), **entry} for n, (_, entry) in enumerate(items)]
-            answer = self.time.measure(lambda: verb.call(client, url, entries))
-        except Exception as error:  # noqa: BLE001  # whatever it is, it is told, and the caller knows what was not done
-            log_failed_call(verb, queue, items, describe_error(error))
-            heard = is_answer(error)
-            return Answer([], refused=heard, too_large=[0] if heard and is_for_size(str(error)) else [])
-        return answered(verb, queue, items, answer)
+            response = self.time.measure(lambda: operation.call(client, url, entries))
+        except Exception as error:  # noqa: BLE001  # logged, and the result confirms nothing
+            log_failed_call(operation, queue, items, describe_error(error))
+            refused = is_answer(error)
+            return CallResult([], refused=refused, too_large=[0] if refused and is_for_size(str(error)) else [])
+        return split_response(operation, queue, items, response)
 
 
-def answered(verb: Verb, queue: Queue, items: list[Item], answer: Any) -> Answer:
-    """What an answer confirms; of the rest it is told why."""
-    whys = {f.get("Id"): f"{f.get('Code')} {f.get('Message', '')}" for f in answer.get("Failed", ())}
-    confirmed = {done["Id"] for done in answer.get("Successful", ())}
+def split_response(operation: BatchOperation, queue: Queue, items: list[Item], response: Any) -> CallResult:
+    """Split a batch response into confirmed deliveries and logged failures."""
+    reasons = {f.get("Id"): f"{f.get('Code')} {f.get('Message', '')}" for f in response.get("Failed", ())}
+    confirmed = {done["Id"] for done in response.get("Successful", ())}
     if missed := [item for n, item in enumerate(items) if str(n) not in confirmed]:
-        why = "; ".join(sorted(set(whys.values()))) or "its answer does not name them"
-        log_failed_call(verb, queue, missed, why)
-    return Answer(
+        reason = "; ".join(sorted(set(reasons.values()))) or "its answer does not name them"
+        log_failed_call(operation, queue, missed, reason)
+    return CallResult(
         [delivery for n, (delivery, _) in enumerate(items) if str(n) in confirmed],
-        too_large=[n for n in range(len(items)) if is_for_size(whys.get(str(n), ""))],
+        too_large=[n for n in range(len(items)) if is_for_size(reasons.get(str(n), ""))],
     )
 
 
 def receipt(delivery: Delivery) -> Entry:
-    """What names this delivery to SQS."""
+    """Return the fields of an entry by which SQS knows this delivery."""
     return {"ReceiptHandle": delivery.message.native["receiptHandle"]}
 
 
-def log_failed_call(verb: Verb, queue: Queue, items: list[Item], why: str) -> None:
-    """Log what did not happen, and what becomes of the messages."""
-    ids = [delivery.message.id for delivery, _ in items]
-    text = "SQS could not be told about %d messages ('%s'): %s. As a result, %s."
-    extra = {"message_ids": ids, "queue": queue.name}
-    log_safely(log.warning, text, len(ids), queue.name, why, verb.otherwise, extra=extra)
+def log_failed_call(operation: BatchOperation, queue: Queue, items: list[Item], reason: str) -> None:
+    """Log that a call failed for some messages, what happens to them, and what to do."""
+    messages = [delivery.message for delivery, _ in items]
+    source = messages[0].queue
+    name = operation.name if queue.name == source else f"{operation.name} to '{queue.name}'"
+    text = "SQS %s failed for %d messages from '%s' (%s). %s"
+    extra = {"message_ids": [message.id for message in messages], "queue": queue.name}
+    log_safely(log.warning, text, name, len(messages), source, reason, operation.consequence, extra=extra)
 
 
 def describe_error(error: Exception) -> str:
-    """What a log may say: the broker's own answer, but of other errors only the type, for some quote what was to be sent."""
+    """Return a text about an error for the log.
+
+    It is the text of AWS's answer. Of any other error it is the type alone, for its text may quote what was to be sent.
+    """
     if isinstance(error, ModuleNotFoundError):
         return f"{error}; Lambda's runtimes bring boto3, elsewhere: pip install 'recoverable[aws]'"
     return str(error) if is_answer(error) else type(error).__name__
 
 
-def is_for_size(why: str) -> bool:
-    """Whether a message was refused because its queue takes no such large ones; SQS has no code of its own for that."""
-    return "must be shorter than" in why
+def is_for_size(reason: str) -> bool:
+    """True if a message was refused because it is too large for its queue; SQS has no code of its own for that."""
+    return "must be shorter than" in reason
 
 
 def is_answer(error: Exception) -> bool:
-    """Whether the broker itself said so; botocore's errors of a connection have a `response` too, which holds nothing."""
+    """True if AWS answered with the error; a connection error of botocore has a `response` too, but no dict."""
     return isinstance(getattr(error, "response", None), dict)

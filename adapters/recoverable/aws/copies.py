@@ -1,4 +1,4 @@
-"""A delivery and what to forward, as an entry of SendMessageBatch that SQS will take: pure."""
+"""Make a copy of a delivery as an entry for SendMessageBatch that SQS takes. Pure functions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ Entry = dict[str, Any]
 
 
 class Copy(NamedTuple):
-    """A copy on its way: the delivery it is made of, where it goes, what it says, and that as an entry without its batch's Id."""
+    """A copy to send.
+
+    It has its original, its queue, its headers and attributes, and these as an entry without its batch's Id.
+    """
 
     delivery: Delivery
     to: Queue
@@ -40,7 +43,10 @@ class Copy(NamedTuple):
 
 
 def copy_of(delivery: Delivery, forward: Forward, *, source: Queue, to: Queue) -> Copy | None:
-    """The copy: the same body and attributes with the headers changed; None when even without faults it is too large."""
+    """Return the copy: the same body and attributes, with the headers changed.
+
+    Return None when it is too large even without fault headers.
+    """
     wire = changed(wire_of(delivery.message.native), forward)
     record = delivery.message.native
     room = [name for name in FIRST_TO_TRIM if any(header.startswith(name) for header in wire.headers)]
@@ -52,7 +58,7 @@ def copy_of(delivery: Delivery, forward: Forward, *, source: Queue, to: Queue) -
 
 
 def without_faults(copy: Copy) -> Copy | None:
-    """The copy without the fault headers that may give way; None when it has none of them."""
+    """Return the copy without the fault headers that may be trimmed; None when it has none of them."""
     kept = {name: text for name, text in copy.wire.headers.items() if not name.startswith(FIRST_TO_TRIM)}
     if len(kept) == len(copy.wire.headers):
         return None
@@ -61,14 +67,17 @@ def without_faults(copy: Copy) -> Copy | None:
 
 
 def changed(wire: Wire, forward: Forward) -> Wire:
-    """The record with the headers changed; what we write replaces an attribute of that name, for the newest must win."""
+    """Return the record with the headers changed.
+
+    A changed header replaces an attribute of its name, for it is newer.
+    """
     headers = {name: text for name, text in {**wire.headers, **forward.changes}.items() if text is not None}
     attributes = {name: value for name, value in wire.attributes.items() if name not in forward.changes}
     return Wire(wire.body, headers, attributes, wire.wrapper)
 
 
 def entry_of(record: dict[str, Any], wire: Wire) -> Entry:
-    """Body and attributes; headers stay where they came, in the wrapper or in the one attribute."""
+    """Return body and attributes; the headers go where they came from, into the wrapper or into the one attribute."""
     if wire.wrapper is not None:
         kept, overflow = folded(wire.attributes, MAX_ATTRIBUTES)
         return {
@@ -81,13 +90,16 @@ def entry_of(record: dict[str, Any], wire: Wire) -> Entry:
 
 
 def in_json(value: object) -> str:
-    """As JSON, in the letters it has where SQS takes them all: escaped, a text may be twice as large as it came."""
+    """Return the value as JSON.
+
+    Its characters are escaped only where SQS does not take one, for that may double the size.
+    """
     text = json.dumps(value, ensure_ascii=False)
     return text if re.fullmatch(TEXT, text) else json.dumps(value)
 
 
 def folded(attributes: Attributes, room: int) -> tuple[Attributes, dict[str, str]]:
-    """The attributes that have room, and the header that carries the others."""
+    """Return the attributes that there is room for, and the header that carries the others."""
     if len(attributes) <= room:
         return attributes, {}
     names = list(attributes)
@@ -97,12 +109,12 @@ def folded(attributes: Attributes, room: int) -> tuple[Attributes, dict[str, str
 
 
 def typed(attributes: Attributes) -> Entry:
-    """The attributes as a client wants them: types and labels as they came, binary values as bytes."""
+    """Return the attributes in boto3's form: types and labels as they came, binary values as bytes."""
     return {name: typed_value(value) for name, value in attributes.items()}
 
 
 def typed_value(value: dict[str, Any]) -> Entry:
-    """One attribute as a client wants it."""
+    """Return one attribute in boto3's form."""
     kind = value.get("dataType") or "String"
     if kind.partition(".")[0] == "Binary":
         return {"DataType": kind, "BinaryValue": b64decode(value.get("binaryValue") or "")}
@@ -110,25 +122,28 @@ def typed_value(value: dict[str, Any]) -> Entry:
 
 
 def addressed(delivery: Delivery, forward: Forward, source: Queue, to: Queue) -> Entry:
-    """Delay, group and identity, as far as the queue knows them."""
+    """Return delay, group and deduplication id, as far as the kind of queue has them."""
     group = delivery.message.group_id
     if to.fifo:
         return {
             "MessageGroupId": group or delivery.message.native["messageId"],
             "MessageDeduplicationId": identity(delivery, source, to),
         }
-    seconds = ceil(forward.delay.total_seconds())  # never early; 0 is told too, for queues have defaults
+    seconds = ceil(forward.delay.total_seconds())  # never early; 0 is sent too, for a queue has a default delay
     return {"DelaySeconds": seconds} | ({"MessageGroupId": group} if group else {})
 
 
 def identity(delivery: Delivery, source: Queue, to: Queue) -> str:
-    """A copy's own identity: one original makes at most one copy per destination where the broker deduplicates; no counters in it."""
+    """Return a copy's own id, without counters.
+
+    So one original makes at most one copy per destination where the broker deduplicates.
+    """
     parts = (source.region, source.account, source.name, delivery.message.native["messageId"], to.account, to.name)
     return sha256("\n".join(parts).encode()).hexdigest()
 
 
 def destination(name: str, source: Queue) -> Queue:
-    """The queue that a name, an ARN or a URL means to a function that reads `source`; a bare name is a neighbour of it."""
+    """Return the queue of a name, an ARN or a URL; a name is of the region and account of `source`."""
     if name.startswith("arn:"):
         return queue_from_arn(name)
     if name.startswith(("https://", "http://")):
@@ -143,13 +158,16 @@ def destination(name: str, source: Queue) -> Queue:
 
 
 def region_of(host: str) -> str | None:
-    """The region in a queue URL's host, `sqs.{region}.amazonaws.com`; None for other hosts, such as a local server."""
+    """Return the region in a queue URL's host, `sqs.{region}.amazonaws.com`.
+
+    Return None for other hosts, such as a local server.
+    """
     service, _, rest = host.partition(".")
     return rest.partition(".")[0] if service == "sqs" and "amazonaws." in rest else None
 
 
 def size(entry: Entry) -> int:
-    """Bytes as SQS counts them: the body, and each attribute's name, type and value."""
+    """Return the bytes of an entry as SQS counts them: the body, and each attribute's name, type and value."""
     total = len(entry["MessageBody"].encode())
     for name, value in entry["MessageAttributes"].items():
         content = value.get("BinaryValue") or value.get("StringValue", "").encode()
@@ -158,7 +176,7 @@ def size(entry: Entry) -> int:
 
 
 def trim(headers: dict[str, str], beginning: str, excess: int) -> None:
-    """Make the headers of that beginning smaller by the excess, or take them away: a character is a byte or more."""
+    """Cut as many characters as the excess has bytes from the headers whose names begin so; remove empty ones."""
     for name in [name for name in headers if name.startswith(beginning)]:
         text = headers[name]
         headers[name] = text[: max(len(text) - excess, 0)]
@@ -168,7 +186,7 @@ def trim(headers: dict[str, str], beginning: str, excess: int) -> None:
 
 
 def batches(copies: list[Copy]) -> list[list[Copy]]:
-    """The copies in batches that SQS takes: one queue, ten entries and 1 MiB at most."""
+    """Return the copies in batches that SQS takes: to one queue, ten entries and 1 MiB at most."""
     result: list[list[Copy]] = []
     total = 0
     for copy in sorted(copies, key=lambda copy: (copy.to.region, copy.to.account, copy.to.name)):

@@ -6,9 +6,8 @@ from recoverable.attempts.drive import drive
 from recoverable.attempts.flow import attempt_each
 from recoverable.attempts.handlers import is_coroutine_handler
 from recoverable.aws.processor import LONGEST_DELAY, SETTLE_WITHIN, SqsProcessor, response
-from recoverable.checks import checked_count, name_of
 from recoverable.config import Recoverability
-from recoverable.limits import MAX_COUNT
+from recoverable.limits import MAX_COUNT, checked_count, name_of
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
@@ -28,22 +27,24 @@ if TYPE_CHECKING:
 
 
 class SqsEndpoint:
-    """Give each message of an SQS queue the whole ladder: a Lambda handler.
+    """A Lambda handler that gives each message of an SQS queue immediate retries, delayed retries and an error queue.
 
     Args:
-        handler: your function, plain or coroutine; it gets one `Message`, and what it raises is recovered from.
-        recoverability: the ladder.
-        client: a boto3 SQS client, instead of the ones made at the first failure: of the region of both queues, and such as tries each
-            call once and gives up within half of `settle_within`, as `recoverable.aws.client.sqs_client` makes it.
-        clock: gives the time, aware of its zone.
+        handler: your function, plain or coroutine; it gets one `Message`, and each exception that it raises is a failed
+            attempt.
+        recoverability: the settings for retries and the error queue.
+        client: a boto3 SQS client, instead of the ones made at the first failure: for the region of both queues, and
+            one that tries each call once with a time-out of half of `settle_within`, as
+            `recoverable.aws.client.sqs_client` makes it.
+        clock: returns the time, aware of its zone.
         counter: "native" to count by the broker's receive count; "header" to retry by copies that carry the count.
         concurrency: how many messages a coroutine handler works on at once.
         handler_timeout: how long it may work on one message; None for as long as the invocation allows.
         settle_within: the part of the invocation's time that is kept for settling.
-        partial_responses: False where the event source mapping has no ReportBatchItemFailures: what is done with is then deleted here,
-            and the invocation fails when anything is left.
+        partial_responses: False where the event source mapping has no ReportBatchItemFailures: completed messages are
+            then deleted here, and the invocation fails when any other remains.
         longest_delay: how long one copy waits; longer delays hop. Up to SQS's 15 minutes.
-        timeouts: where longer delays are stored instead, until a dispatcher sends them: `Timeouts(store)`.
+        timeouts: stores longer delays instead, until a dispatcher sends them: `Timeouts(store)`.
 
     Raises:
         TypeError: a handler that cannot be called, or a setting of another kind.
@@ -80,7 +81,7 @@ class SqsEndpoint:
             longest_delay=longest_delay,
             timeouts=timeouts,
         )
-        # with the error queue resolved, for those who set up queues
+        # with the error queue resolved, for code that creates queues
         self.recoverability = self._processor.recoverability
         self.__name__ = self.__qualname__ = name_of(handler)
         self.__doc__ = getattr(handler, "__doc__", None)
@@ -88,7 +89,7 @@ class SqsEndpoint:
 
     @property
     def breaker(self) -> Breaker | None:
-        """Return what this instance knows of the circuit that limits the rate, for a probe; None without a `RateLimit`."""
+        """Return this instance's state of the circuit that limits the rate, for a probe; None without a `RateLimit`."""
         return self._processor.breaker
 
     def __call__(self, event: dict[str, Any], context: Any = None) -> Response:
@@ -102,23 +103,28 @@ class SqsEndpoint:
             The messages that are to be delivered again.
 
         Raises:
-            ValueError: the event is no SQS event; nothing is settled, all of it comes back.
-            UnfinishedBatch: without partial responses, when a message is left.
+            ValueError: the event is no SQS event; nothing is settled, and all of its messages are redelivered.
+            UnfinishedBatch: without partial responses, when a message is not completed.
         """
         unfinished = self._processor.process(event, context, self._run_handlers, partial=self._partial_responses)
         if unfinished and not self._partial_responses:
             raise UnfinishedBatch(
-                f"{len(unfinished)} of {len(event['Records'])} messages of '{unfinished[0].message.queue}' come back; the others are deleted"
+                f"{len(unfinished)} of {len(event['Records'])} messages of '{unfinished[0].message.queue}' will be redelivered; the others are deleted"
             )
         return response(unfinished)
 
 
 class UnfinishedBatch(Exception):
-    """Raised at the end of an invocation without partial responses: what is done with is deleted, the rest comes back."""
+    """Raised at the end of an invocation without partial responses.
+
+    Completed messages are deleted, the others are redelivered.
+    """
 
 
 def handler_runner(handler: Callable[[Message], Any], concurrency: int) -> RunHandlers:
-    """Return what takes a group of deliveries through the flow: one after the other, or for a coroutine handler so many at a time.
+    """Return a function that runs the handler on a group of deliveries.
+
+    It runs one at a time, or `concurrency` at a time for a coroutine handler.
 
     Raises:
         TypeError: the handler is no function of one message.

@@ -1,4 +1,4 @@
-"""Copies that must wait longer than SQS delays them: they are stored, and a dispatcher sends them when they are due."""
+"""Store copies that must wait longer than SQS can delay them; a dispatcher sends them when they are due."""
 
 from __future__ import annotations
 
@@ -18,50 +18,58 @@ if TYPE_CHECKING:
 
     from recoverable.timeouts import Timeouts
 
-Storing: TypeAlias = Literal["stored", "failed", "hops"]
+StoreResult: TypeAlias = Literal["stored", "failed", "hops"]
 
 log = logging.getLogger("recoverable.settlement")
 
 
 def store_long_delays(copies: list[Copy], timeouts: Timeouts, broker: Broker) -> tuple[list[Copy], list[Delivery]]:
-    """Store the copies that would hop, and delete what they were made of.
+    """Store the copies that would hop, and delete their originals.
 
     Returns:
-        The copies that are to be sent, those among them that the store can never take; and the deliveries whose copy is neither.
+        The copies to send, with those that are too large for the store; and the deliveries whose copy could not be
+        stored.
     """
-    by_end: dict[Storing, list[Copy]] = {"stored": [], "failed": [], "hops": []}
+    by_result: dict[StoreResult, list[Copy]] = {"stored": [], "failed": [], "hops": []}
     for copy in copies:
-        by_end[stored(copy, timeouts, broker.time.for_call)].append(copy)
-    broker.delete([copy.delivery for copy in by_end["stored"]])
-    return by_end["hops"], [copy.delivery for copy in by_end["failed"]]
+        by_result[store_copy(copy, timeouts, broker.time.for_call)].append(copy)
+    broker.delete([copy.delivery for copy in by_result["stored"]])
+    return by_result["hops"], [copy.delivery for copy in by_result["failed"]]
 
 
-def stored(copy: Copy, timeouts: Timeouts, has_time: Callable[[], bool]) -> Storing:
-    """Store a copy that is not due when SQS would deliver it; it says so itself, and so hops where it cannot be stored at all.
+def store_copy(copy: Copy, timeouts: Timeouts, has_time: Callable[[], bool]) -> StoreResult:
+    """Store a copy that is not due when SQS would deliver it.
 
     Args:
         copy: of a message that goes back to the queue it came from.
-        timeouts: where.
-        has_time: whether another call can still be made.
+        timeouts: stores it.
+        has_time: returns True while another call can be made.
+
+    Returns:
+        "stored", "failed" after a line in the log, or "hops": SQS can take it, for it carries the date when it is due.
     """
     due_at = read_date(copy.wire.headers, DUE_AT)
     if due_at is None or due_at - timeouts.now() <= timedelta(seconds=copy.entry.get("DelaySeconds", 0)):
         return "hops"  # SQS delivers it when it is due; a store would be up to a minute late
     if not has_time():
-        return failed(copy, "no time is left for the call")
+        log_not_stored(copy, "no time is left for the call")
+        return "failed"
     try:
         timeouts.hold(copy.entry, to=copy.delivery.message.native["eventSourceARN"], at=due_at)
     except TooLarge:
         return "hops"
-    except Exception as error:  # noqa: BLE001  # whatever it is, it is told, and the message stays
-        return failed(copy, describe_error(error))
+    except Exception as error:  # noqa: BLE001  # logged; the message stays on its queue
+        log_not_stored(copy, describe_error(error))
+        return "failed"
     return "stored"
 
 
-def failed(copy: Copy, why: str) -> Storing:
-    """Log that a copy is not stored, and what becomes of its message."""
+def log_not_stored(copy: Copy, reason: str) -> None:
+    """Log that a copy is not stored, and what happens to its message."""
     message = copy.delivery.message
-    text = "A copy of message '%s' of '%s' could not be stored for later: %s. As a result, the message stays, and comes back after its visibility timeout."
+    text = (
+        "Storing the delayed copy of message '%s' from '%s' failed (%s). The message stays on the queue and will be "
+        "redelivered after its visibility timeout. Check the store in Timeouts(store)."
+    )
     extra = {"message_id": message.id, "queue": message.queue}
-    log_safely(log.warning, text, message.id, message.queue, why, extra=extra)
-    return "failed"
+    log_safely(log.warning, text, message.id, message.queue, reason, extra=extra)

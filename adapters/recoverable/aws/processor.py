@@ -11,9 +11,9 @@ from recoverable.aws.batch import process_batch
 from recoverable.aws.queues import queue_from_arn
 from recoverable.aws.records import delivery_of, records_of
 from recoverable.aws.time_budget import LONGEST_INVOCATION, TimeBudget
-from recoverable.checks import checked_delay
 from recoverable.config import Failed, Recoverability
 from recoverable.environment import Environment, current_environment
+from recoverable.limits import checked_delay
 from recoverable.recovery.delivery import Platform
 
 TYPE_CHECKING = False  # see frozen.py
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         itemIdentifier: str
 
     class Response(TypedDict):
-        """What an event source mapping with ReportBatchItemFailures wants."""
+        """The answer to an event source mapping with ReportBatchItemFailures."""
 
         batchItemFailures: list[Failure]
 

@@ -1,4 +1,4 @@
-"""Name queues by ARN, URL or name, and the URL under which a client reaches them; no look-up call is made."""
+"""Describe queues by region, account and name, and make their URLs without a call to SQS."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class Queue(Frozen):
 
     @property
     def fifo(self) -> bool:
-        """Whether it keeps the order of its groups."""
+        """True if the queue keeps the order of its groups."""
         return self.name.endswith(".fifo")
 
     def url_at(self, endpoint: str) -> str:
-        """The queue's URL for a client of that endpoint."""
+        """Return the queue's URL for a client of that endpoint."""
         return self.url or f"{endpoint.rstrip('/')}/{self.account}/{self.name}"
 
 
 @lru_cache(maxsize=64)
 def queue_from_arn(arn: str) -> Queue:
-    """The queue of an ARN.
+    """Return the queue of an ARN.
 
     Raises:
         ValueError: it is no SQS queue's ARN.

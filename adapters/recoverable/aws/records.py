@@ -1,4 +1,4 @@
-"""Lambda's SQS event as deliveries: pure."""
+"""Read Lambda's SQS event into deliveries; no I/O."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def records_of(event: object) -> tuple[Queue, list[Record]]:
-    """The queue and the records of an event.
+    """Return the queue and the records of an event.
 
     Raises:
         ValueError: it is no event of one SQS queue, or has no records; the invocation fails, and nothing is deleted.
@@ -46,7 +46,7 @@ def records_of(event: object) -> tuple[Queue, list[Record]]:
 
 
 def shape(event: object) -> str:
-    """What an error may say of an event without quoting it."""
+    """Describe an event for an error, without quoting it."""
     return (
         f"a dict with the keys {sorted(map(str, event))[:10]}"
         if isinstance(event, dict)
@@ -66,8 +66,8 @@ def delivery_of(
         platform: what it counts.
         restored: takes the delivery, if it was made before or carries attributes of its own.
     """
-    touched = record.get("messageAttributes") or '"NServiceBus.' in record["body"]
-    if touched:
+    has_headers = record.get("messageAttributes") or '"NServiceBus.' in record["body"]
+    if has_headers:
         message = carrying_headers(record, queue)
     else:
         message = Message(record["body"], record["messageId"], record, queue.name, first_sent)
@@ -75,7 +75,7 @@ def delivery_of(
     if "MessageGroupId" in system:
         message.group_id = system["MessageGroupId"]
     counted = system.get("ApproximateReceiveCount", "1")
-    if counted == "1" and not touched:
+    if counted == "1" and not has_headers:
         return Delivery(message)  # the first attempt, as a message is made
     delivery = Delivery(message, broker_count(counted))
     if platform.redelivers_only:
@@ -87,24 +87,24 @@ def delivery_of(
 
 
 def carrying_headers(record: Record, queue: Queue) -> Message:
-    """The message of a record with attributes, or in a wrapper; most messages come without."""
-    from recoverable.aws.wire import wire_of  # noqa: PLC0415  # as said
+    """Return the message of a record with attributes, or in a wrapper; most messages come without."""
+    from recoverable.aws.wire import wire_of  # noqa: PLC0415  # most messages come without attributes
 
     wire = wire_of(record)
     headers = wire.promoted()
     message_id = headers.get(MESSAGE_ID) or record["messageId"]
-    return Message(wire.body, message_id, wire.whole(record), queue.name, first_sent, headers=headers)
+    return Message(wire.body, message_id, wire.with_overflow(record), queue.name, first_sent, headers=headers)
 
 
 def broker_count(text: str) -> int:
-    """The broker's count of deliveries; 1 when it says none, and never less for being more than we count to."""
+    """Return the broker's count of deliveries: 1 where it is missing, and 10,000 where it is larger."""
     if not (text.isascii() and text.isdigit()):
         return 1
     return max(int(text), 1) if len(text) < len(str(MAX_COUNT)) else MAX_COUNT
 
 
 def place_by_count(delivery: Delivery, recoverability: Recoverability) -> None:
-    """Find the delivery's place on the ladder where the broker's count alone tells it."""
+    """Restore round and attempt of a delivery where the broker's count alone says them."""
     immediate, delayed = recoverability.immediate.max_retries, recoverability.delayed.max_retries
     counted, message = delivery.deliveries, delivery.message
     delivery.unreported = counting.is_past_the_ladder(counted, max_immediate=immediate, max_delayed=delayed)
@@ -113,7 +113,7 @@ def place_by_count(delivery: Delivery, recoverability: Recoverability) -> None:
 
 
 def first_sent(message: Message) -> datetime | None:
-    """When the message was first sent: as it says itself, else when SQS took it, if that is told."""
+    """Return when the message was first sent: as its header says, else when SQS accepted it; None when neither is known."""
     if said := read_date(message.headers, TIME_SENT):
         return said
     try:

@@ -20,9 +20,14 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("recoverable.settlement")
 
-UNTIL_TAKEN = "it is redelivered until the redrive policy takes it"
-OWN_ERROR_QUEUE = f"its error queue '{{}}' is the queue it came from; {UNTIL_TAKEN}"
-TOO_LARGE = f"a copy would be larger than SQS takes; {UNTIL_TAKEN}"
+UNTIL_TAKEN = "It stays on the queue and will be redelivered until the redrive policy takes it."
+OWN_ERROR_QUEUE = (
+    f"its error queue '{{}}' is the queue it came from. {UNTIL_TAKEN} Set Failed(error_queue) to another queue."
+)
+TOO_LARGE = f"a copy would be larger than SQS takes. {UNTIL_TAKEN}"
+NO_COPY = (
+    "no copy for '{}' can be made ({}). It stays on the queue and will be redelivered after its visibility timeout."
+)
 
 
 class Work(NamedTuple):
@@ -95,9 +100,8 @@ def try_to_forward(delivery: Delivery, settlement: Forward, broker: Broker, work
     """Add a copy to the work, as `forward` does; a message of which none can be made stays, and its neighbours do not suffer."""
     try:
         forward(delivery, settlement, broker, work)
-    except Exception as error:  # noqa: BLE001  # such as attributes that no client of SQS wrote; it is told, and the message comes back
-        text = "no copy for '{}' can be made ({}); it stays, and comes back after its visibility timeout"
-        log_not_settled(delivery, text.format(settlement.to, type(error).__name__))
+    except Exception as error:  # noqa: BLE001  # such as attributes that no client of SQS wrote; it is logged, and the message will be redelivered
+        log_not_settled(delivery, NO_COPY.format(settlement.to, type(error).__name__))
         work.redelivered.append((delivery, None))
 
 
@@ -130,8 +134,9 @@ def in_whole_seconds(
     return [(delivery, min(ceil(after.total_seconds()), most)) for delivery, after in redelivered if after is not None]
 
 
-def log_not_settled(delivery: Delivery, what: str) -> None:
-    """Log what becomes of a message that could not be settled as decided."""
+def log_not_settled(delivery: Delivery, why: str) -> None:
+    """Log why a message was not settled as decided, and what happens to it."""
     message = delivery.message
     extra = {"message_id": message.id, "queue": message.queue}
-    log_safely(log.warning, "Message '%s' of '%s': %s.", message.id, message.queue, what, extra=extra)
+    text = "Message '%s' from '%s' was not settled as decided: %s"
+    log_safely(log.warning, text, message.id, message.queue, why, extra=extra)

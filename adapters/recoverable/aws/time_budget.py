@@ -35,11 +35,12 @@ SHORTEST_CALL_TIMEOUT = 0.2
 
 
 class TimeBudget:
-    """The invocation's time, of which a part is kept for settling.
+    """A division of the invocation's time: a part of it is kept for settling.
 
     Args:
         context: Lambda's; without one, or without its clock, there is no limit.
-        settle_within: the part kept; at most half of what there is, for a function with less must still get on.
+        settle_within: the part kept; at most half of the time, so that a function with less time still runs its
+            handler.
     """
 
     def __init__(self, context: Any, settle_within: timedelta) -> None:
@@ -47,13 +48,14 @@ class TimeBudget:
         self._remaining: Callable[[], float] | None = getattr(context, "get_remaining_time_in_millis", None)
         self.total = self._remaining() / 1000 if self._remaining else LONGEST_INVOCATION.total_seconds()
         if self._reserve > self.total / 2:
-            text = "This invocation has %.1f s, of which %.1f s should be kept for settling: raise the function's time-out, or lower settle_within."
+            text = "This invocation has %.1f s, of which %.1f s should be kept for settling. Handlers get half of its time. Raise the function's time-out, or lower settle_within."
             log.warning(text, self.total, self._reserve)
             self._reserve = self.total / 2
         self.call_timeout = max(int(self._reserve / 2 * 10) / 10, SHORTEST_CALL_TIMEOUT)
-        """Seconds that one call to SQS may take, in tenths: each time-out has a client of its own."""
+        """Seconds that one call to SQS may take, in whole tenths: each value has a client of its own, so few values are
+        used."""
         self.for_handlers = self._seconds_for_handlers if self._remaining else None
-        """Returns how many seconds a handler that starts now may run; None when there is no limit."""
+        """A function that returns how many seconds a handler that starts now may run; None when there is no limit."""
         self._kept, self._check_below = self._reserve, self.total - FIRST_CHECK
         self._slowest_call = USUAL_CALL
         self._invocation: Invocation | None = None

@@ -1,4 +1,7 @@
-"""The shapes in which SQS carries headers: one attribute, NServiceBus's wrapper, or none; whatever a sender wrote is tolerated."""
+"""Read the headers of an SQS record: in one attribute, in NServiceBus's wrapper, or none.
+
+Nothing that a sender writes raises here.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,10 @@ TEXT = r"[\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+"
 
 
 class Wire:
-    """A record taken apart: our headers, the user's attributes, the body, and the wrapper when it came in one."""
+    """A record taken apart.
+
+    It has this package's headers, the user's attributes, the body, and the wrapper if there is one.
+    """
 
     __slots__ = ("attributes", "body", "headers", "wrapper")
 
@@ -51,7 +57,10 @@ class Wire:
         self.body, self.headers, self.attributes, self.wrapper = body, headers, attributes, wrapper
 
     def promoted(self) -> Mapping[str, str]:
-        """The headers as a handler sees them: the user's text attributes too, but ours, which are newer, win."""
+        """Return the headers for the handler.
+
+        They are the user's text attributes and, over them, this package's headers, which are newer.
+        """
         promoted = {
             name: value["stringValue"]
             for name, value in self.attributes.items()
@@ -59,24 +68,27 @@ class Wire:
         }
         return promoted | self.headers
 
-    def whole(self, record: Record) -> Record:
-        """The record with the attributes that had no room, for who reads it is to find on each round what the sender wrote."""
-        there = record.get("messageAttributes") or {}
-        if self.attributes.keys() <= there.keys():
+    def with_overflow(self, record: Record) -> Record:
+        """Return the record with the attributes that were folded into a header.
+
+        So a handler finds in each round what the sender wrote.
+        """
+        present = record.get("messageAttributes") or {}
+        if self.attributes.keys() <= present.keys():
             return record
-        return {**record, "messageAttributes": there | self.attributes}
+        return {**record, "messageAttributes": present | self.attributes}
 
 
 def wire_of(record: Record) -> Wire:
-    """The record taken apart, whichever of the two shapes of NServiceBus.AmazonSQS it has, or none."""
+    """Return the record taken apart, in either of the two shapes of NServiceBus.AmazonSQS or in none."""
     attributes = {
         name: value for name, value in (record.get("messageAttributes") or {}).items() if isinstance(value, dict)
     }
-    carried = attributes.pop(HEADERS, None)
-    if carried is not None:
-        headers = headers_from(carried.get("stringValue") or carried.get("binaryValue") or "")
+    ours = attributes.pop(HEADERS, None)
+    if ours is not None:
+        headers = headers_from(ours.get("stringValue") or ours.get("binaryValue") or "")
         attributes |= unfolded(headers)
-        body = elsewhere(record["body"], attributes) or record["body"]
+        body = external_body_error(record["body"], attributes) or record["body"]
         return Wire(body, headers, attributes)
     if (wrapper := wrapper_in(record["body"])) is not None:
         headers = wrapper["Headers"]
@@ -86,7 +98,10 @@ def wire_of(record: Record) -> Wire:
 
 
 def headers_from(text: str) -> dict[str, str]:
-    """The headers of the one attribute; what cannot be read as such is kept under a name of its own, so that nothing is lost."""
+    """Return the headers in the one attribute.
+
+    A text that holds none is kept under a header of its own, so that nothing is lost.
+    """
     try:
         headers = json.loads(text)
         return texts(headers) if isinstance(headers, dict) else {UNREADABLE_HEADERS: text}
@@ -95,7 +110,10 @@ def headers_from(text: str) -> dict[str, str]:
 
 
 def unfolded(headers: dict[str, str]) -> Attributes:
-    """The attributes that had no room among SQS's ten, taken out of the headers; none, when it is not what folding writes."""
+    """Take the folded attributes, for which SQS's ten had no room, out of the headers, and return them.
+
+    Return no attributes when they are malformed.
+    """
     if FOLDED not in headers:
         return {}
     try:
@@ -109,7 +127,7 @@ def unfolded(headers: dict[str, str]) -> Attributes:
 
 
 def wrapper_in(body: str) -> dict[str, Any] | None:
-    """The body as NServiceBus.AmazonSQS's wrapper, if it is one: headers that name a message, beside a body in text."""
+    """Return the body as NServiceBus.AmazonSQS's wrapper if it names a message and has a body in text; else None."""
     try:
         wrapper = json.loads(body) if '"Headers"' in body else None
         if not isinstance(wrapper, dict) or not isinstance(wrapper.get("Headers"), dict):
@@ -124,9 +142,9 @@ def wrapper_in(body: str) -> dict[str, Any] | None:
 
 
 def unwrapped(wrapper: dict[str, Any]) -> str | bytes | MessageDeserializationError:
-    """The body inside the wrapper: base64 when it is that, else as it stands."""
+    """Return the body inside the wrapper, decoded if it is base64; an error if it is in S3."""
     if wrapper.get(S3_BODY_KEY):
-        return left_in_s3()
+        return stored_in_s3()
     text = wrapper.get("Body", "")
     if text == EMPTY_BODY:
         return b""
@@ -136,21 +154,24 @@ def unwrapped(wrapper: dict[str, Any]) -> str | bytes | MessageDeserializationEr
         return str(text)
 
 
-def elsewhere(body: str, attributes: Attributes) -> MessageDeserializationError | None:
-    """The error for a body that NServiceBus left in S3; a body that is here is one, whatever attributes its sender has."""
+def external_body_error(body: str, attributes: Attributes) -> MessageDeserializationError | None:
+    """Return the error for a body that NServiceBus stored in S3.
+
+    Return None when the message has its body, whatever its attributes say.
+    """
     key = attributes.get(S3_BODY_KEY, {}).get("stringValue")
-    return left_in_s3() if key and body == EMPTY_BODY else None
+    return stored_in_s3() if key and body == EMPTY_BODY else None
 
 
-def left_in_s3() -> MessageDeserializationError:
-    """The error that says what to do about a body which is not here."""
+def stored_in_s3() -> MessageDeserializationError:
+    """Return the error that says what to do about a body in S3."""
     return MessageDeserializationError(
         "the body was left in S3, from where it is not read; have the sender send it with the message, SQS takes 1 MiB"
     )
 
 
 def is_attribute(name: str, value: object) -> bool:
-    """Whether SQS takes it as an attribute.
+    """True if SQS takes it as an attribute.
 
     Args:
         name: its name.
@@ -169,7 +190,7 @@ def is_attribute(name: str, value: object) -> bool:
 
 
 def is_base64(value: object) -> bool:
-    """Whether it is some bytes in base64."""
+    """True if the value is one or more bytes in base64."""
     try:
         return isinstance(value, str) and b64decode(value, validate=True) != b""
     except ValueError:

@@ -1,4 +1,4 @@
-"""Recoverability for Functions that read Service Bus queues."""
+"""Give Functions that read Service Bus queues immediate retries, delayed retries and an error queue."""
 
 from recoverable.azure.endpoint import ServiceBusEndpoint
 

@@ -1,4 +1,4 @@
-"""A circuit that instances share through one entity of Azure Table storage."""
+"""Keep a circuit that instances share in one entity of Azure Table storage."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from recoverable.azure.settings import below
-from recoverable.azure.settings import read as setting
-from recoverable.checks import checked_delay, checked_queue
+from recoverable.azure.settings import find_setting as setting
+from recoverable.azure.settings import settings_below
+from recoverable.limits import checked_delay, checked_queue
 from recoverable.rate_limit.settings import StoreUnavailable
 from recoverable.rate_limit.state import Snapshot, from_item, to_item
 from recoverable.rate_limit.store import call_within
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 PARTITION = "circuit"
 TIMEOUT = timedelta(milliseconds=200)
-"""How long a call may take: some twenty times what table storage takes when all is well."""
+"""The time for a call: some twenty times what table storage takes when all is well."""
 
 LONGEST_TIMEOUT = timedelta(seconds=5)
 ABSENT = ""
-"""The version of a circuit that was never changed, and is no entity yet."""
+"""The version of a circuit that was never changed, and has no entity yet."""
 
 
 class TableCircuit:
@@ -41,15 +41,15 @@ class TableCircuit:
 
     Args:
         table: the table's name.
-        name: the circuit's; what shares a name is limited together.
+        name: the circuit's name; endpoints that share it are limited together.
         connection: the app setting with the storage account's connection string; or the start of those for an identity, which
             name the account by `__accountName` or `__tableServiceUri`. By default the account that each Function App has.
         client: an azure-data-tables client of the table, instead of the one made when something first fails.
-        patience: how long a call may take, up to 5 s; then the instance goes on without.
+        timeout: how long a call may take, up to 5 s; then the instance goes on without the store.
 
     Raises:
         TypeError: a setting of another kind.
-        ValueError: a name that table storage does not take, or no patience at all.
+        ValueError: a name that table storage does not take, or a timeout of 0 or above 5 s.
     """
 
     def __init__(
@@ -59,30 +59,30 @@ class TableCircuit:
         *,
         connection: str = "AzureWebJobsStorage",
         client: TableClient | None = None,
-        patience: timedelta = TIMEOUT,
+        timeout: timedelta = TIMEOUT,
     ) -> None:
         self.table, self.name = checked_table(table), checked_name(name)
         self._connection = checked_queue("TableCircuit(connection)", connection)
-        if not checked_delay("TableCircuit(patience)", patience, LONGEST_TIMEOUT):
-            raise ValueError("TableCircuit(patience) is 0; write how long a call may take")
-        self._client, self._timeout = client, patience.total_seconds()
+        if not checked_delay("TableCircuit(timeout)", timeout, LONGEST_TIMEOUT):
+            raise ValueError("TableCircuit(timeout) is 0; write how long a call may take")
+        self._client, self._timeout = client, timeout.total_seconds()
 
     def read(self) -> Snapshot:
-        """The circuit as it is.
+        """Return the circuit as it is.
 
         Raises:
-            StoreUnavailable: it cannot be told now.
+            StoreUnavailable: it cannot be read now.
         """
-        return self._asked(self._read)
+        return self._call(self._read)
 
     def compare_and_set(self, snapshot: Snapshot, circuit: Circuit, switch: str = "") -> Snapshot | None:
-        """Change the circuit, if it still is as in the snapshot; None when another instance was faster.
+        """Change the circuit if it still is as in the snapshot; None when another instance was faster.
 
         Raises:
             StoreUnavailable: it is not known whether it was changed.
         """
         version = snapshot.version
-        return self._asked(self._write, version, circuit, switch) if isinstance(version, str) else None
+        return self._call(self._write, version, circuit, switch) if isinstance(version, str) else None
 
     def _read(self, client: TableClient) -> Snapshot:
         from azure.core.exceptions import ResourceNotFoundError
@@ -119,13 +119,13 @@ class TableCircuit:
                 client.create_table()
             return client.create_entity(entity)
 
-    def _asked(self, call: Callable[..., T], *arguments: object) -> T:
-        """The answer to one call."""
+    def _call(self, call: Callable[..., T], *arguments: object) -> T:
+        """Make one call and return its answer."""
         from azure.core.exceptions import AzureError
 
         try:
             client = self._client or table_client(self._connection, self.table, self._timeout)
-            return call_within(self._timeout, caller(self.table), lambda: call(client, *arguments))
+            return call_within(self._timeout, executor_for(self.table), lambda: call(client, *arguments))
         except TimeoutError as error:
             raise StoreUnavailable(f"table storage gave no answer within {self._timeout} s") from error
         except AzureError as error:
@@ -137,53 +137,53 @@ class TableCircuit:
 
 
 def checked_table(table: object) -> str:
-    """The table's name, if table storage takes it ("Understanding the Table service data model", table names)."""
+    """Return the table's name after checking that table storage takes it ("Understanding the Table service data model", table names)."""
     if not re.fullmatch("[A-Za-z][A-Za-z0-9]{2,62}", name := checked_queue("TableCircuit(table)", table)):
         raise ValueError(f"TableCircuit(table) is {name!r}; write a letter, then 2 to 62 letters or digits")
     return name
 
 
 def checked_name(circuit: object) -> str:
-    """The circuit's name, if it can be a row key (as above, characters disallowed in key fields)."""
+    """Return the circuit's name after checking that it can be a row key (as above, characters disallowed in key fields)."""
     if re.search(r"[/\\#?\x00-\x1f\x7f-\x9f]", name := checked_queue("TableCircuit(name)", circuit)):
         raise ValueError(f"TableCircuit(name) is {name!r}; write it without / \\ # ? and control characters")
     return name
 
 
 @cache
-def caller(_table: str) -> ThreadPoolExecutor:
-    """The thread that asks."""
+def executor_for(_table: str) -> ThreadPoolExecutor:
+    """Return the thread in which calls are made."""
     return ThreadPoolExecutor(1, "recoverable-circuit")
 
 
 @cache
-def table_client(connection: str, table: str, patience: float) -> TableClient:
-    """The process's client, made when something first fails; it tries each call once.
+def table_client(connection: str, table: str, timeout: float) -> TableClient:
+    """Return the process's client, made when something first fails. It tries each call once.
 
     Args:
         connection: the app setting, or the start of those for an identity.
         table: the table's name.
-        patience: seconds for one call.
+        timeout: seconds for one call.
 
     Raises:
         ValueError: there is neither a connection string nor an account under that name.
     """
     from azure.data.tables import TableClient
 
-    once: dict[str, Any] = {"connection_timeout": patience / 2, "read_timeout": patience / 2, "retry_total": 0}
+    once: dict[str, Any] = {"connection_timeout": timeout / 2, "read_timeout": timeout / 2, "retry_total": 0}
     for path in (connection, f"AzureWebJobs{connection}"):
         if text := setting(path, os.environ):
             return TableClient.from_connection_string(text.strip(" ;"), table, **once)
         if endpoint := endpoint_of(path, os.environ):
             from recoverable.azure.process_client import credential_for
 
-            return TableClient(endpoint, table, credential=credential_for(below(path, os.environ)), **once)
+            return TableClient(endpoint, table, credential=credential_for(settings_below(path, os.environ)), **once)
     raise ValueError(
         f"{connection!r} is not among the app settings; add {connection} with a connection string, or {connection}__accountName"
     )
 
 
 def endpoint_of(path: str, settings: Mapping[str, str]) -> str | None:
-    """The account's table endpoint by the settings for an identity (Functions, "Connecting to host storage with an identity")."""
+    """Return the account's table endpoint from the settings for an identity (Functions, "Connecting to host storage with an identity")."""
     account = setting(f"{path}__accountName", settings)
     return setting(f"{path}__tableServiceUri", settings) or (account and f"https://{account}.table.core.windows.net")

@@ -1,96 +1,92 @@
-"""What sends copies to Service Bus, and the trigger as a blueprint: all that is asked of Azure's SDKs."""
+"""Send copies to Service Bus, by a client of azure-servicebus."""
 
 from __future__ import annotations
 
-import logging
 import os
 from contextlib import contextmanager
 from functools import lru_cache
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from recoverable.azure.copies import Copy, copy_of, in_order, smaller
-from recoverable.azure.process_client import client_for, with_extra
+from recoverable.azure.log import log_ambiguous_fields, log_failed_send
+from recoverable.azure.process_client import client_for
 from recoverable.azure.settings import connection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from datetime import datetime
 
-    from azure.functions import Blueprint
     from azure.servicebus import ServiceBusClient, ServiceBusMessage, ServiceBusMessageBatch, ServiceBusSender
 
     from recoverable.azure.settings import ConnectionString, Identity
     from recoverable.recovery.delivery import Delivery
     from recoverable.recovery.settlement import Forward
 
-log = logging.getLogger("recoverable.settlement")
-
-PATIENCE = 30
+CALL_TIMEOUT = 30
 """Seconds for one call: half of Service Bus's default lock, and long enough to connect anew."""
 
 MAX_SENDERS = 32
-"""Each has a connection and a thread of its own, and a namespace takes 1,000 connections (Service Bus quotas, Standard)."""
+"""Each sender has a connection and a thread of its own, and a namespace takes 1,000 connections (Service Bus quotas,
+Standard)."""
 
 
 class CopyNotSent(Exception):
-    """Raised when a copy could not be sent: the host abandons what it was to replace, and that comes back."""
+    """Raised when a copy could not be sent: the host then abandons the original, which is delivered again."""
 
 
 class Broker:
-    """A Service Bus namespace, as far as settling needs it; its senders are kept, and used by one thread at a time.
+    """A Service Bus namespace with the calls that settling needs.
+
+    It keeps its senders, and one thread at a time uses them.
 
     Args:
         client: azure-servicebus's; it and its senders promise no safety between threads.
-        patience: seconds to wait for another thread, whose opening of a connection the SDK may never end.
+        timeout: seconds to wait for another thread, whose opening of a connection the SDK may never end.
     """
 
-    def __init__(self, client: ServiceBusClient, patience: float = PATIENCE) -> None:
-        self._client, self._lock, self._patience = client, Lock(), patience
+    def __init__(self, client: ServiceBusClient, timeout: float = CALL_TIMEOUT) -> None:
+        self._client, self._lock, self._timeout = client, Lock(), timeout
         self._senders: dict[str, ServiceBusSender] = {}
 
     @property
     def namespace(self) -> str:
-        """The namespace's fully qualified name."""
+        """Return the namespace's fully qualified name."""
         return str(getattr(self._client, "fully_qualified_namespace", ""))
 
     def send(self, copies: list[Copy]) -> None:
-        """Send the copies in their order, but those that can share a batch in one.
+        """Send the copies in their order; those that can share a batch go in one batch.
 
         Raises:
             CopyNotSent: one could not be sent; those after it are not tried, for they would be sent again.
         """
         groups: dict[tuple[str, str, str], list[Copy]] = {}
         for copy in copies:
-            groups.setdefault(batch_of(copy), []).append(copy)
+            groups.setdefault(batch_key(copy), []).append(copy)
         for group in groups.values():
             self._send_group(group)
 
     def _send_group(self, copies: list[Copy]) -> None:
         try:
-            with self._own_turn():
+            with self._locked():
                 sender = self._sender(copies[0].to)
                 send_alone(sender, copies[0]) if len(copies) == 1 else send_together(sender, copies)
         except Exception as error:
-            from recoverable.observe.log import log_safely
-
-            ids, to = [copy.of for copy in copies], copies[0].to
-            text = "Service Bus did not take the copies of %d messages for '%s': %s. As a result, they come back."
-            extra = {"message_ids": ids, "queue": to}
-            log_safely(log.warning, text, len(ids), to, type(error).__name__, extra=extra)
+            to = copies[0].to
+            log_failed_send([copy.of for copy in copies], to, error)
             raise CopyNotSent(f"no copy could be sent to {to!r}: {type(error).__name__}: {error}") from error
 
     @contextmanager
-    def _own_turn(self) -> Iterator[None]:
-        if not self._lock.acquire(timeout=self._patience):
-            raise TimeoutError(f"other copies have been on their way for {self._patience} s")
+    def _locked(self) -> Iterator[None]:
+        if not self._lock.acquire(timeout=self._timeout):
+            raise TimeoutError(f"another thread has been sending copies for {self._timeout} s")
         try:
             yield
         finally:
             self._lock.release()
 
     def _sender(self, queue: str) -> ServiceBusSender:
-        """The queue's sender; that of the queue which nothing has gone to for the longest gives way to a new one."""
+        """Return the queue's sender; when there are too many, close the one that was not used for the longest time."""
         if queue not in self._senders and len(self._senders) == MAX_SENDERS:
             self._senders.pop(next(iter(self._senders))).close()
         sender = self._senders.pop(queue, None) or self._client.get_queue_sender(queue)
@@ -98,17 +94,17 @@ class Broker:
         return sender
 
 
-def batch_of(copy: Copy) -> tuple[str, str, str]:
-    """What the messages of one batch must share (Service Bus, "Partitioned queues and topics")."""
+def batch_key(copy: Copy) -> tuple[str, str, str]:
+    """Return the values that all messages of a batch must share (Service Bus, "Partitioned queues and topics")."""
     return copy.to, copy.fields.get("session_id", ""), copy.fields.get("partition_key", "")
 
 
 def send_alone(sender: ServiceBusSender, copy: Copy) -> None:
-    """Send one copy; where it is too large for this namespace, without fault headers: they must not stand in its way."""
+    """Send one copy; while it is too large for this namespace, send it without its next fault header."""
     from azure.servicebus.exceptions import MessageSizeExceededError
 
     try:
-        sender.send_messages(sdk_message(copy), timeout=PATIENCE)
+        sender.send_messages(sdk_message(copy), timeout=CALL_TIMEOUT)
     except MessageSizeExceededError:
         if (less := smaller(copy)) is None:
             raise
@@ -116,19 +112,19 @@ def send_alone(sender: ServiceBusSender, copy: Copy) -> None:
 
 
 def send_together(sender: ServiceBusSender, copies: list[Copy]) -> None:
-    """Send copies in as few batches as Service Bus takes; what is too large for one goes alone."""
+    """Send copies in as few batches as Service Bus takes; a copy that is too large for a batch goes alone."""
     batch = sender.create_message_batch()
     for copy in copies:
-        if not added(batch, copy):
-            sender.send_messages(batch, timeout=PATIENCE)
+        if not try_to_add(batch, copy):
+            sender.send_messages(batch, timeout=CALL_TIMEOUT)
             batch = sender.create_message_batch()
-            if not added(batch, copy):
+            if not try_to_add(batch, copy):
                 send_alone(sender, copy)
-    sender.send_messages(batch, timeout=PATIENCE)
+    sender.send_messages(batch, timeout=CALL_TIMEOUT)
 
 
-def added(batch: ServiceBusMessageBatch, copy: Copy) -> bool:
-    """Whether the batch had room for the copy."""
+def try_to_add(batch: ServiceBusMessageBatch, copy: Copy) -> bool:
+    """Add the copy to the batch; return False if the batch has no room for it."""
     from azure.servicebus.exceptions import MessageSizeExceededError
 
     try:
@@ -139,7 +135,7 @@ def added(batch: ServiceBusMessageBatch, copy: Copy) -> bool:
 
 
 def sdk_message(copy: Copy) -> ServiceBusMessage:
-    """The copy as azure-servicebus has it."""
+    """Return the copy as a message of azure-servicebus."""
     from azure.servicebus import ServiceBusMessage
 
     return ServiceBusMessage(**copy.fields)
@@ -157,12 +153,12 @@ def send_copies(
     """Make the copies and send them.
 
     Args:
-        forwards: what the copies are made of, and where they go.
-        client: the user's or a test world's; None for the process's own.
-        connection_name: the name under which the app settings hold the connection for the own one.
+        forwards: the originals of the copies, and where the copies go.
+        client: the user's or a test's; None for the process's own.
+        connection_name: the name under which the app settings hold the connection for the process's own client.
         queue: the queue that the messages came from.
         now: the time from which delays count.
-        ambiguous: the fields of text that the host does not tell.
+        ambiguous: the text fields of which the host does not say which message has which.
 
     Raises:
         CopyNotSent: one could not be sent; those after it are not tried.
@@ -179,23 +175,15 @@ def send_copies(
     )
 
 
-def log_ambiguous_fields(fields: frozenset[str], queue: str) -> None:
-    """Log what copies do without: better no correlation id than that of another message."""
-    from recoverable.observe.log import log_safely
-
-    text = "The host does not tell which messages of this batch have which %s; their copies have none. Have each message of '%s' carry it, or none."
-    log_safely(log.warning, text, ", ".join(sorted(fields)), queue, extra={"queue": queue})
-
-
 _MAKING = Lock()
 
 
 def broker(client: ServiceBusClient | None, connect: Callable[[], ConnectionString | Identity]) -> Broker:
-    """The broker of a client, or of the process's own; two threads that fail first at once get the same.
+    """Return the broker of a client, or of the process's own; all threads get the same one.
 
     Args:
-        client: the user's or a test world's, if any.
-        connect: gives the connection for the own one.
+        client: the user's or a test's, if any.
+        connect: returns the connection for the process's own client.
     """
     with _MAKING:
         return broker_of(client or client_for(connect()))
@@ -203,27 +191,5 @@ def broker(client: ServiceBusClient | None, connect: Callable[[], ConnectionStri
 
 @lru_cache(maxsize=16)
 def broker_of(client: ServiceBusClient) -> Broker:
-    """The broker that keeps a client's senders."""
+    """Return the broker that keeps a client's senders."""
     return Broker(client)
-
-
-def blueprint(function: Callable[..., Any], name: str, **trigger: Any) -> Blueprint:
-    """A function of that name behind a Service Bus trigger.
-
-    Args:
-        function: what the host calls, with the argument `message`.
-        name: the function's name.
-        trigger: the trigger's settings.
-
-    Raises:
-        ModuleNotFoundError: azure-functions is not installed.
-    """
-    try:
-        from azure.functions import Blueprint, DataType
-    except ModuleNotFoundError as error:
-        raise with_extra(error) from error
-
-    made = Blueprint()  # type: ignore[no-untyped-call]  # its __init__ has no annotations
-    with_trigger = made.service_bus_queue_trigger(arg_name="message", data_type=DataType.BINARY, **trigger)
-    made.function_name(name)(with_trigger(function))
-    return made

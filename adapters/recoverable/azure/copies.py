@@ -1,4 +1,4 @@
-"""A delivery and what to forward, as a message that Service Bus will take: pure."""
+"""Make a copy of a delivery as a message that Service Bus takes. Pure functions."""
 
 from __future__ import annotations
 
@@ -16,16 +16,18 @@ from recoverable.recovery.faults import FAILED_QUEUE, FIRST_TO_TRIM
 from recoverable.recovery.settlement import Forward
 
 MAX_PROPERTY = 30_719
-"""Bytes of a fault header: Service Bus takes 32,767 a property, of which NServiceBus.Transport.AzureServiceBus keeps 2,048 free."""
+"""Bytes of a fault header: Service Bus takes 32,767 a property, of which NServiceBus.Transport.AzureServiceBus keeps
+2,048 free."""
 
 MAX_PROPERTIES = 61_440
 """Bytes of all properties: Service Bus takes 64 KB with its own (Service Bus quotas), for which 4 KB are kept."""
 
 LEAST_TIME_TO_LIVE = timedelta(seconds=60)
-"""What a copy lives at least once its delay is over."""
+"""The shortest time to live of a copy after its delay."""
 
 LONGEST_TIME_TO_LIVE = timedelta(days=49)
-"""Milliseconds in 32 bits, which a message's time to live has on the wire; what lives longer is left to the queue."""
+"""A message's time to live is sent as milliseconds in 32 bits. A copy that lives longer gets none: the queue's own then
+counts."""
 
 SMALLEST_LONG, SMALLEST_INT, LARGEST_INT, LARGEST_LONG, LARGEST_ULONG = (
     -(2**63), -(2**31), 2**31 - 1, 2**63 - 1, 2**64 - 1,
@@ -33,7 +35,7 @@ SMALLEST_LONG, SMALLEST_INT, LARGEST_INT, LARGEST_LONG, LARGEST_ULONG = (
 
 
 class Copy(NamedTuple):
-    """A copy on its way: whose it is, where it goes, and what azure.servicebus.ServiceBusMessage is made of."""
+    """A copy to send: the id of its message, its queue, and the arguments of azure.servicebus.ServiceBusMessage."""
 
     of: str
     to: str
@@ -41,7 +43,7 @@ class Copy(NamedTuple):
 
     @property
     def properties(self) -> dict[str, Any]:
-        """The application properties."""
+        """Return the application properties."""
         properties: dict[str, Any] = self.fields["application_properties"]
         return properties
 
@@ -49,17 +51,17 @@ class Copy(NamedTuple):
 def copy_of(
     delivery: Delivery, forward: Forward, *, namespace: str, now: datetime, ambiguous: frozenset[str] = frozenset()
 ) -> Copy:
-    """The copy: the same body, properties and fields, with the headers changed.
+    """Return the copy: the same body, properties and fields, with the headers changed.
 
     Args:
-        delivery: what it is made of.
-        forward: where it goes, when, and which headers change.
+        delivery: the original.
+        forward: where the copy goes, when, and which headers change.
         namespace: the Service Bus namespace.
         now: the time from which delays count.
-        ambiguous: the fields of text that the host does not tell.
+        ambiguous: the text fields of which the host does not say which message has which.
 
     Raises:
-        ValueError: its error queue is the queue it came from: the host's own dead-lettering must end that circle.
+        ValueError: its error queue is the queue it came from: only dead-lettering by the broker can end such a loop.
     """
     native = delivery.message.native
     if forward.changes.get(FAILED_QUEUE) and forward.to.lower() == delivery.message.queue.lower():
@@ -80,18 +82,25 @@ def copy_of(
 
 
 def in_order(forwards: Iterable[tuple[Delivery, Forward]]) -> list[tuple[Delivery, Forward]]:
-    """First what Service Bus may refuse for good, to other queues and then the large: what was sent before that is sent again each time."""
+    """Return the copies in the order to send them: first those to other queues, then the largest.
+
+    Service Bus is more likely to refuse these, and copies that were sent before a refused one are sent again at each
+    redelivery.
+    """
     return sorted(forwards, key=lambda each: (each[1].to == each[0].message.queue, -len(each[0].message.body)))
 
 
 def changed(properties: Mapping[str, Any], changes: Mapping[str, str | None]) -> dict[str, Any]:
-    """The properties with the headers changed; those of the user keep value and type."""
+    """Return the properties with the headers changed; the user's keep value and type."""
     kept = {sendable(name): typed(value) for name, value in properties.items() if name not in changes}
     return kept | {sendable(name): sendable(text) for name, text in changes.items() if text is not None}
 
 
 def typed(value: Any) -> Any:
-    """The value as azure-servicebus writes it with its AMQP type: a number that is no 32-bit one must say what it is."""
+    """Return the value so that azure-servicebus sends it with its AMQP type.
+
+    An integer that does not fit 32 bits must name its type.
+    """
     match value:
         case str():
             return sendable(value)
@@ -104,16 +113,19 @@ def typed(value: Any) -> Any:
         case int() if LARGEST_LONG < value <= LARGEST_ULONG:
             return {"TYPE": "ULONG", "VALUE": value}
         case _:
-            return sendable(json.dumps(value))  # no property of AMQP has such a value: better a text than no copy
+            return sendable(json.dumps(value))  # no AMQP property has such a value: a text, so that there is a copy
 
 
 def sendable(text: str) -> str:
-    """The text as UTF-8 can hold it: a lone surrogate, such as Python makes of a strange file name, would stop the copy."""
+    """Return the text with lone surrogates replaced: UTF-8 cannot hold them, and the copy could not be sent."""
     return text.encode(errors="replace").decode()
 
 
 def identity(delivery: Delivery, namespace: str, to: str) -> str:
-    """A copy's own id: one original makes at most one copy per destination where the queue detects duplicates; no counters in it."""
+    """Return a copy's own id, without counters.
+
+    So one original makes at most one copy per destination where duplicates are detected.
+    """
     native, queue = delivery.message.native, delivery.message.queue
     number = native.message_id if native.sequence_number is None else str(native.sequence_number)
     parts = (namespace.lower(), queue.lower(), number or "", to.lower())
@@ -121,32 +133,34 @@ def identity(delivery: Delivery, namespace: str, to: str) -> str:
 
 
 def timed(expires_at: datetime | None, forward: Forward, now: datetime) -> dict[str, Any]:
-    """When the copy is to appear, and how long it lives: what leaves the ladder for as long as its queue keeps it.
+    """Return the fields for the time when the copy appears, and for its time to live.
 
-    It is now at least as late as when Service Bus took the message: by a clock that is slow a short delay would be over already.
+    A copy to the error queue has no time to live.
+
+    `now` must not be before Service Bus took the message: by a clock that is slow a short delay would be over already.
     """
     fields: dict[str, Any] = {}
     if forward.delay > NO_DELAY:
         fields["scheduled_enqueue_time_utc"] = in_milliseconds(now + forward.delay)
     if forward.changes.get(FAILED_QUEUE) is None and (end := aware(expires_at)) is not None:
-        left = max(end - now, forward.delay + LEAST_TIME_TO_LIVE)
-        if left <= LONGEST_TIME_TO_LIVE:
-            fields["time_to_live"] = timedelta(seconds=ceil(left.total_seconds()))
+        remaining = max(end - now, forward.delay + LEAST_TIME_TO_LIVE)
+        if remaining <= LONGEST_TIME_TO_LIVE:
+            fields["time_to_live"] = timedelta(seconds=ceil(remaining.total_seconds()))
     return fields
 
 
 def in_milliseconds(moment: datetime) -> datetime:
-    """The moment as AMQP has it, and never earlier: what the SDK cuts off would end a delay before its time."""
+    """Return the moment rounded up to AMQP's milliseconds: the SDK rounds down, which would end a delay too early."""
     return moment + timedelta(microseconds=-moment.microsecond % 1000)
 
 
 def weight(values: Iterable[object]) -> int:
-    """Bytes of texts; of other values at most."""
+    """Return the bytes of the texts; 16 for each other value, which is the most that it can have."""
     return sum(len(value.encode(errors="replace")) if isinstance(value, str) else 16 for value in values)
 
 
 def fit(properties: dict[str, Any], room: int) -> None:
-    """Trim the fault headers to what Service Bus takes, each and all together; the stack trace gives way first."""
+    """Trim the fault headers to what Service Bus takes, each and all together; the stack trace first."""
     for name, value in properties.items():
         if name.startswith(FIRST_TO_TRIM) and isinstance(value, str):
             properties[name] = cut(value, MAX_PROPERTY)
@@ -158,7 +172,7 @@ def fit(properties: dict[str, Any], room: int) -> None:
 
 
 def shorten(properties: dict[str, Any], name: str, by: int) -> int:
-    """Cut so many bytes off a property, which goes when nothing is left of it; gives how many it was."""
+    """Cut so many bytes off a property, remove it when it gets empty, and return how many bytes fewer there are."""
     before = weight([properties[name]])
     properties[name] = cut(str(properties[name]), before - by)
     if properties[name]:
@@ -168,12 +182,12 @@ def shorten(properties: dict[str, Any], name: str, by: int) -> int:
 
 
 def cut(text: str, size: int) -> str:
-    """The text's first so many bytes, whole characters only."""
+    """Return the text's first so many bytes, without a character that is cut in two."""
     return text.encode()[: max(size, 0)].decode(errors="ignore")
 
 
 def smaller(copy: Copy) -> Copy | None:
-    """The copy without its next fault header to give way; None when it has none left."""
+    """Return the copy without the fault header that is trimmed next; None when it has none."""
     for beginning in FIRST_TO_TRIM:
         kept = {name: value for name, value in copy.properties.items() if not name.startswith(beginning)}
         if len(kept) < len(copy.properties):

@@ -1,4 +1,4 @@
-"""`ServiceBusEndpoint`: a Functions trigger's messages → deliveries → attempts → copies → return or raise."""
+"""Handle a Functions trigger's messages: messages → deliveries → attempts → copies → return or raise."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from recoverable.attempts.handlers import is_coroutine_handler
 from recoverable.azure.flow import process_messages
 from recoverable.azure.messages import ambiguous_fields, as_list, checked_binary, delivery_of
 from recoverable.azure.settings import function_name, host, machine, queue_name, with_error_queue
-from recoverable.checks import checked_queue, name_of
 from recoverable.config import Recoverability
 from recoverable.environment import Environment, current_environment
+from recoverable.limits import checked_queue, name_of
 from recoverable.recovery.delivery import Platform
 
 if TYPE_CHECKING:
@@ -34,19 +34,19 @@ R = TypeVar("R")
 
 
 class ServiceBusEndpoint(Generic[R]):
-    """What a Functions trigger calls to give each message of a Service Bus queue the whole ladder.
+    """A function for the trigger of a Service Bus queue, with immediate retries, delayed retries and an error queue.
 
     Args:
-        handler: your function, plain or coroutine; it gets one `Message`, and what it raises is recovered from.
-        recoverability: the ladder.
+        handler: your function, plain or coroutine; it gets one `Message`, and each exception that it raises is a failed attempt.
+        recoverability: the settings for retries and the error queue.
         queue: the queue's name; `%SETTING%` stands for an app setting.
         connection: the name under which the app settings hold the connection, as the trigger has it.
-        sessions: whether the queue has sessions.
-        batch: whether the trigger gives many messages at once. Immediate retries are then copies that carry the count, and the host
-            can only abandon all together: after a death, or when a copy cannot be sent, the whole batch runs again.
+        sessions: True if the queue has sessions.
+        batch: True if the trigger gives many messages at once. Immediate retries are then copies that carry the count, and the host can
+            only abandon all messages together: after a crash, or when a copy cannot be sent, the whole batch runs again.
         name: the function's name; the handler's when not given.
         client: an azure-servicebus client, instead of the one made at the first failure.
-        clock: gives the time, aware of its zone.
+        clock: returns the time, aware of its zone.
 
     Raises:
         TypeError: a handler that cannot be called, or a setting of another kind.
@@ -108,27 +108,28 @@ class ServiceBusEndpoint(Generic[R]):
         self.__module__ = getattr(handler, "__module__", __name__)
 
     def __call__(self, messages: ServiceBusMessage | list[ServiceBusMessage]) -> R:
-        """Handle what a trigger of your own delivers; for a coroutine handler, await it.
+        """Handle the messages of a trigger that you write yourself; for a coroutine handler, await the result.
 
         Args:
             messages: the trigger's message, or its list where it gives many.
 
         Raises:
-            TypeError: the trigger delivers text; nothing is settled, all of it comes back.
-            Exception: the handler's, so that the host delivers the message again; or why a copy could not be sent.
+            TypeError: the trigger delivers text; nothing is settled, and all of it is redelivered.
+            Exception: the handler's, so that the host redelivers the message; or the reason why a copy could not be
+                sent.
         """
         natives = as_list(messages, batch=self._batch)
         checked_binary(natives)
         return self._handle(natives)
 
     def blueprint(self) -> Blueprint:
-        """A blueprint with the function and its trigger, for `app.register_functions`: what must be right is set.
+        """Return a blueprint with the function and its trigger, rightly set, for `app.register_functions`.
 
         Raises:
             ImportError: azure-functions is not installed.
-            ValueError: the name is none that a function can have.
+            ValueError: the host does not take the name for a function.
         """
-        from recoverable.azure.client import blueprint  # noqa: PLC0415  # the SDK's side
+        from recoverable.azure.blueprint_client import blueprint  # noqa: PLC0415  # the SDK's side
 
         return blueprint(
             self._function(),
@@ -141,7 +142,7 @@ class ServiceBusEndpoint(Generic[R]):
         )
 
     def _function(self) -> Callable[..., Any]:
-        """A function for the host, which takes no other callable; unannotated, for the host resolves annotations before they can be."""
+        """Return a function, for the host takes no other callable; without annotations, which it could not resolve."""
         handle: Callable[[Any], Any] = self._handle
 
         async def coroutine(message: Any) -> None:
@@ -154,27 +155,21 @@ class ServiceBusEndpoint(Generic[R]):
         function.__name__ = function.__qualname__ = self.__name__
         function.__doc__, function.__module__ = self.__doc__, self.__module__
         function.__annotations__ = {}
-        function.__dict__["recoverability"] = self.recoverability  # for a test world, which makes the error queue
+        function.__dict__["recoverability"] = self.recoverability  # for tests, which make the error queue
         return function
 
     def _handle(self, natives: list[ServiceBusMessage]) -> R:
         environment = current_environment.get() or self._environment
         ambiguous = ambiguous_fields(natives)
-        deliveries = [
-            delivery_of(native, self.queue, self.recoverability, self._platform, ambiguous) for native in natives
-        ]
+        settings, platform = self.recoverability, self._platform
+        deliveries = [delivery_of(native, self.queue, settings, platform, ambiguous) for native in natives]
         invocation = Invocation(
-            self.recoverability,
-            self._platform,
-            environment.clock,
-            limiter=self._limiter(environment),
-            holds_interruptions=False,
+            settings, platform, environment.clock, limiter=self._limiter(environment), holds_interruptions=False
         )
         handler = environment.wrap_handler(self._handler) if environment.wrap_handler else self._handler
         send = partial(self._send, environment=environment, ambiguous=ambiguous)
-        result: Any = self._driver()(process_messages(deliveries, invocation, send), handler)
-        settled: R = result
-        return settled
+        result: R = self._driver()(process_messages(deliveries, invocation, send), handler)
+        return result
 
     def _driver(self) -> Callable[..., Any]:
         if not self._is_coroutine:
@@ -184,18 +179,17 @@ class ServiceBusEndpoint(Generic[R]):
         return drive_async
 
     def _limiter(self, environment: Environment) -> Limiter | None:
-        if self.recoverability.rate_limit is None:
+        limit = self.recoverability.rate_limit
+        if limit is None:
             return None
         from recoverable.rate_limit.limiter import limiter_for  # noqa: PLC0415  # imported for those who limit the rate
 
-        return limiter_for(
-            self, self.recoverability.rate_limit, self.recoverability, environment, may_defer=not self._sessions
-        )
+        return limiter_for(self, limit, self.recoverability, environment, may_defer=not self._sessions)
 
     def _send(
         self, forwards: list[tuple[Delivery, Forward]], *, environment: Environment, ambiguous: frozenset[str]
     ) -> None:
-        """Send the copies: the failure side of this platform, imported when there are some."""
+        """Send the copies by the failure side of this platform, which is imported when there are some."""
         from recoverable.azure.client import send_copies  # noqa: PLC0415
 
         client, now = environment.client, environment.clock()

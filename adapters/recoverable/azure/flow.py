@@ -1,4 +1,7 @@
-"""Take the messages of one invocation through the flow, and have their copies sent: a return completes them, an exception abandons them."""
+"""Take the messages of one invocation through the flow and send their copies.
+
+A return completes them, an exception abandons them.
+"""
 
 from __future__ import annotations
 
@@ -21,17 +24,18 @@ Forwards: TypeAlias = list[tuple[Delivery, Forward]]
 
 
 class Abandoned(Exception):
-    """Raised so that the host abandons a message whose handler raised what no host expects, such as a cancellation."""
+    """Raised for a handler that raised a BaseException, which no host expects: the host then abandons the message."""
 
 
 Abandoned.__module__ = "recoverable.azure.ladder"  # the name under which it has always been logged
 
 
 def process_messages(deliveries: list[Delivery], invocation: Invocation, send: Send) -> Steps:
-    """Do all that an invocation does.
+    """Run the handlers of an invocation, then send the copies, and last the deferrals.
 
-    Copies are sent when all handlers have run, for until the end nothing is completed: what was sent before a death is sent twice. And
-    deferrals after what must be sent, for what is refused has the whole batch come again, with each deferral that was sent.
+    Copies are sent when all handlers have run: nothing is completed until the end, so copies that were sent before a
+    crash are sent twice. Deferrals are sent last: when a copy is refused the whole batch is redelivered, and each
+    deferral that was sent is then there twice.
 
     Args:
         deliveries: the messages.
@@ -39,7 +43,7 @@ def process_messages(deliveries: list[Delivery], invocation: Invocation, send: S
         send: sends copies.
 
     Raises:
-        Exception: the handler's, or why a copy could not be sent: the host abandons the messages.
+        Exception: the handler's, or the reason why a copy could not be sent: the host abandons the messages.
     """
     forwards: Forwards = []
     deferrals: Forwards = []
@@ -52,7 +56,7 @@ def process_messages(deliveries: list[Delivery], invocation: Invocation, send: S
 
 
 def send_deferrals(deferrals: Forwards, invocation: Invocation, send: Send) -> Steps:
-    """Send the copies of messages that are to wait; one that cannot be sent has its handler run instead."""
+    """Send the copies of deferred messages; run the handler of a message whose copy cannot be sent."""
     forwards: Forwards = []
     for delivery, forward in deferrals:
         if (yield from result_of_sending([(delivery, forward)], send)) is not None:
@@ -62,10 +66,10 @@ def send_deferrals(deferrals: Forwards, invocation: Invocation, send: Send) -> S
 
 
 def forwarded(delivery: Delivery) -> Forwards:
-    """Return the delivery with the copy to send for it, if there is one.
+    """Return the delivery and its forwarding, if its settlement is one.
 
     Raises:
-        Exception: the same message is to be redelivered: the handler's exception, by which the host abandons it.
+        Exception: the settlement is a redelivery: the handler's exception, for which the host abandons the message.
     """
     match delivery.settlement:
         case Redeliver():
@@ -80,10 +84,10 @@ def forwarded(delivery: Delivery) -> Forwards:
 
 
 def send_all(forwards: Forwards, send: Send) -> Steps:
-    """Send what must be sent.
+    """Send copies.
 
     Raises:
-        Exception: why it could not be.
+        Exception: the reason why one could not be sent.
     """
     if forwards and (error := (yield from result_of_sending(forwards, send))) is not None:
         raise error

@@ -1,4 +1,4 @@
-"""The messages of a Functions trigger as deliveries: pure."""
+"""Read the messages of a Functions trigger as deliveries. Pure functions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ ARRAYS = {
     "subject": "SubjectArray",
     "to": "ToArray",
 }
-"""The fields of text, and the arrays in which a batch has them: the host leaves out what is empty, so that a short one tells nothing."""
+"""The text fields, and the arrays in which a batch has them. The host leaves out empty values, so a short array cannot
+be assigned."""
 
 METADATA = frozenset(
     name.lower()
@@ -42,10 +43,10 @@ METADATA = frozenset(
         "TransactionPartitionKey", "UserProperties",
     )
 )  # fmt: skip
-"""What the host itself tells of a message (azure-sdk-for-net, `ServiceBusTriggerBindingStrategy`)."""
+"""The metadata of a message that the host itself writes (azure-sdk-for-net, `ServiceBusTriggerBindingStrategy`)."""
 
 NUMBERS = ("deliverycount", "sequencenumber")
-"""What it tells as numbers, and what the ladder counts and knows its copies by."""
+"""The metadata that the host writes as numbers: attempts are counted by the first, copies identified by the second."""
 
 
 def delivery_of(
@@ -55,14 +56,14 @@ def delivery_of(
     platform: Platform,
     ambiguous: frozenset[str] = frozenset(),
 ) -> Delivery:
-    """The trigger's message as one delivery.
+    """Return the trigger's message as one delivery.
 
     Args:
         native: the message.
         queue: the name of the queue it came from.
         recoverability: the settings.
         platform: what it counts.
-        ambiguous: the fields of text that the host does not tell.
+        ambiguous: the text fields of which the host does not say which message has which.
     """
     headers = texts(properties_of(native))
     message = Message(
@@ -81,61 +82,70 @@ def delivery_of(
 
 
 def properties_of(native: ServiceBusMessage) -> Mapping[str, Any]:
-    """The application properties; extensions before 5.0 tell them under their old name alone, and without them no count would be known."""
+    """Return the application properties, which extensions before 5.0 give under their old name alone."""
     return native.application_properties or native.user_properties or {}
 
 
 def first_sent(message: Message) -> datetime | None:
-    """When the message was first sent: as it says itself, else when Service Bus took it."""
+    """Return when the message was first sent: by its header, else when Service Bus took it."""
     return read_date(message.headers, TIME_SENT) or aware(message.native.enqueued_time_utc)
 
 
 def delivered(count: object) -> int:
-    """Functions' DeliveryCount, which is 1 on first delivery; what is missing or absurd reads as that."""
-    known = isinstance(count, int) and not isinstance(count, bool) and 1 <= count <= MAX_COUNT
-    return count if known and isinstance(count, int) else 1
+    """Return Functions' DeliveryCount, which is 1 on first delivery.
+
+    Return 1 when it is missing, malformed or above 10,000.
+    """
+    valid = isinstance(count, int) and not isinstance(count, bool) and 1 <= count <= MAX_COUNT
+    return count if valid and isinstance(count, int) else 1
 
 
 def aware(moment: datetime | None) -> datetime | None:
-    """The moment with its zone, which the host may leave out: it is UTC."""
+    """Return the moment with its zone: UTC where the host leaves it out."""
     return moment if moment is None or moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def ambiguous_fields(natives: Sequence[ServiceBusMessage]) -> frozenset[str]:
-    """The fields of text that cannot be told of a batch's messages: one that lacks one shifts those of the others."""
+    """Return the text fields of which a batch does not say which message has which.
+
+    A message without one shifts those of the others.
+    """
     if len(natives) == 1:
         return frozenset()
-    told = natives[0].metadata or {}
-    lengths = {field: length(told.get(array)) for field, array in ARRAYS.items()}
+    metadata = natives[0].metadata or {}
+    lengths = {field: length(metadata.get(array)) for field, array in ARRAYS.items()}
     return frozenset(field for field, length in lengths.items() if 0 < length < len(natives))
 
 
 def length(array: object) -> int:
-    """How many a metadata array holds; none when it is absent."""
+    """Return how many values a metadata array holds; 0 when it is absent."""
     return len(array) if isinstance(array, list) else 0
 
 
 def is_text(native: ServiceBusMessage) -> bool:
-    """Whether the trigger delivers text: the properties of a JSON body then stand among the metadata, or in their place."""
-    told = {name.lower(): value for name, value in (native.metadata or {}).items()}
-    if any(isinstance(told.get(name), str) for name in NUMBERS):
+    """True if the trigger delivers text.
+
+    The host then writes the properties of a JSON body into the metadata, even over its own.
+    """
+    metadata = {name.lower(): value for name, value in (native.metadata or {}).items()}
+    if any(isinstance(metadata.get(name), str) for name in NUMBERS):
         return True
-    if not (foreign := told.keys() - METADATA):
+    if not (foreign := metadata.keys() - METADATA):
         return False
     try:
         body = json.loads(native.get_body())
     except (ValueError, RecursionError):
-        return False  # what is no JSON is not written into the metadata
+        return False  # only JSON is written into the metadata
     return isinstance(body, dict) and any(
-        name.lower() in foreign and str(told[name.lower()]) == str(value) for name, value in body.items()
+        name.lower() in foreign and str(metadata[name.lower()]) == str(value) for name, value in body.items()
     )
 
 
 def as_list(messages: object, *, batch: bool) -> list[Any]:
-    """The trigger's messages, one or many.
+    """Return the trigger's messages, one or many, as a list.
 
     Raises:
-        TypeError: they are no messages of a trigger, or many where one was to come.
+        TypeError: they are no messages of a trigger, or many where one is expected.
     """
     natives = messages if isinstance(messages, list) else [messages]
     for native in natives:
@@ -153,13 +163,9 @@ def as_list(messages: object, *, batch: bool) -> list[Any]:
 
 
 def checked_binary(natives: Sequence[ServiceBusMessage]) -> None:
-    """Refuse what a trigger without binary data has overwritten.
-
-    Raises:
-        TypeError: the trigger delivers text.
-    """
+    """Raise TypeError if the trigger delivers text, for a JSON body then overwrites metadata."""
     if len(natives) == 1 and is_text(natives[0]):  # many at once are no JSON object, and overwrite nothing
         raise TypeError(
-            "the trigger delivers text, and a JSON body overwrites what the host tells of the message, its delivery count "
+            "the trigger delivers text, and a JSON body overwrites the host's metadata of the message, its delivery count "
             "included; write data_type=func.DataType.BINARY on the trigger, or use ServiceBusEndpoint.blueprint()"
         )

@@ -1,4 +1,4 @@
-"""The process's own client for a connection, and the credential of one by identity."""
+"""Make the process's own client for a connection, and the credential for a connection by identity."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from recoverable.azure.settings import Identity
 
 RESENDS = 1
-"""A link that Service Bus closed for idleness fails once, and is then opened anew; more resends could only make more copies."""
+"""A link that Service Bus closed because it was idle fails once, and is then opened again; more resends could only make
+more copies."""
 
 
 @cache
 def client_for(connection: ConnectionString | Identity) -> ServiceBusClient:
-    """The process's client for a connection, made at the first failure and closed at exit.
+    """Return the process's client for a connection, made at the first failure and closed at exit.
 
     Raises:
         ModuleNotFoundError: azure-servicebus is not installed.
@@ -39,7 +40,9 @@ def client_for(connection: ConnectionString | Identity) -> ServiceBusClient:
 
 
 def credential_for(settings: Any) -> TokenCredential:
-    """The credential that the host would take for a connection by identity (azure-sdk-for-net, `ClientFactory.CreateCredential`).
+    """Return the credential that the host would use for a connection by identity.
+
+    As the host does it: azure-sdk-for-net, `ClientFactory.CreateCredential`.
 
     Raises:
         ModuleNotFoundError: azure-identity is not installed.
@@ -62,5 +65,5 @@ def credential_for(settings: Any) -> TokenCredential:
 
 
 def with_extra(error: ModuleNotFoundError) -> ModuleNotFoundError:
-    """The error that says which extra brings the missing module."""
+    """Return the error that says which extra installs the missing module."""
     return ModuleNotFoundError(f"{error}; write pip install 'recoverable[azure]'", name=error.name)

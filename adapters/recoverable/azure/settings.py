@@ -1,23 +1,27 @@
-"""App settings as the Functions host reads them: `%NAMES%` in a text, and what a connection's name stands for."""
+"""Read app settings as the Functions host does.
+
+They are `%NAMES%` in a text, connections by their name, and the names of host and instance.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 
-from recoverable.checks import checked_queue
 from recoverable.config import Failed, Recoverability
 from recoverable.frozen import Frozen
+from recoverable.limits import checked_queue
 
 PREFIXES = ("AzureWebJobs{}", "{}", "ConnectionStrings__{}", "SERVICEBUSCONNSTR_{}", "CUSTOMCONNSTR_{}")
-"""Where the host looks for a connection, in this order (azure-webjobs-sdk, `GetWebJobsConnectionSection`; App Service, "Connection strings")."""
+"""The app settings in which the host looks for a connection, in this order (azure-webjobs-sdk,
+`GetWebJobsConnectionSection`; App Service, "Connection strings")."""
 
 
 class ConnectionString(Frozen):
     """A connection by shared key.
 
     Args:
-        text: the connection string, without its EntityPath: copies go to other queues too.
+        text: the connection string; its EntityPath is removed, for copies go to other queues too.
     """
 
     text: str
@@ -34,8 +38,9 @@ class Identity(Frozen):
     """A connection by identity.
 
     Args:
-        namespace: the fully qualified one, such as "shop.servicebus.windows.net".
-        settings: the connection's further settings, their names in lower case: `credential`, `clientid`, `tenantid`, ...
+        namespace: its fully qualified name, such as "shop.servicebus.windows.net".
+        settings: the connection's further settings, their names in lower case: `credential`, `clientid`, `tenantid`,
+            ...
     """
 
     namespace: str
@@ -49,7 +54,7 @@ class Identity(Frozen):
 
 
 def resolved(text: str, settings: Mapping[str, str]) -> str:
-    """The text with each `%NAME%` replaced by that app setting.
+    """Return the text with each `%NAME%` replaced by that app setting.
 
     Raises:
         ValueError: there is no such app setting.
@@ -57,7 +62,7 @@ def resolved(text: str, settings: Mapping[str, str]) -> str:
 
     def value(found: re.Match[str]) -> str:
         name = found[1]
-        if (setting := read(name, settings)) is None:
+        if (setting := find_setting(name, settings)) is None:
             raise ValueError(
                 f"%{name}% in {text!r} is no app setting; add {name} to the app settings, or write the name itself"
             )
@@ -66,28 +71,32 @@ def resolved(text: str, settings: Mapping[str, str]) -> str:
     return re.sub("%([^%]+)%", value, text)
 
 
-def read(name: str, settings: Mapping[str, str]) -> str | None:
-    """The app setting; the host does not tell upper from lower case, and writes `:` as `__`."""
+def find_setting(name: str, settings: Mapping[str, str]) -> str | None:
+    """Return the app setting, in upper or lower case and with `:` written as `__`, as the host finds it.
+
+    Return None when there is none.
+    """
     wanted = name.replace(":", "__").lower()
     return next((value for key, value in settings.items() if key.lower() == wanted and value), None)
 
 
 def connection(name: str, settings: Mapping[str, str]) -> ConnectionString | Identity:
-    """What the connection's name stands for.
+    """Return the connection of a name.
 
     Args:
         name: as the trigger has it, without a prefix.
         settings: the app settings.
 
     Raises:
-        ValueError: neither a connection string nor a namespace is there under that name, or it names a setting that is none.
+        ValueError: neither a connection string nor a namespace is there under that name, or it names a setting that is
+            none.
     """
     for prefix in PREFIXES:
         path = prefix.format(resolved(name, settings))
-        if text := read(path, settings):
+        if text := find_setting(path, settings):
             return ConnectionString(text)
-        if namespace := read(f"{path}__fullyQualifiedNamespace", settings):
-            return Identity(namespace, below(path, settings))
+        if namespace := find_setting(f"{path}__fullyQualifiedNamespace", settings):
+            return Identity(namespace, settings_below(path, settings))
     raise ValueError(
         f"the connection {name!r} is not among the app settings; add {name} with a connection string, "
         f"or {name}__fullyQualifiedNamespace with a namespace such as shop.servicebus.windows.net"
@@ -95,37 +104,39 @@ def connection(name: str, settings: Mapping[str, str]) -> ConnectionString | Ide
 
 
 def with_error_queue(recoverability: Recoverability, queue: str, settings: Mapping[str, str]) -> Recoverability:
-    """The ladder with the error queue named: as given, else by the app settings, else "error".
+    """Return the settings with the error queue named: as given, else by the app settings, else "error".
 
     Raises:
-        TypeError: no ladder.
-        ValueError: the error queue is the queue itself, which would bring each failure back for ever; or it is a sub-queue.
+        TypeError: no settings.
+        ValueError: the error queue is the queue itself, so that a message would fail for ever; or it is a sub-queue.
     """
     if not isinstance(recoverability, Recoverability):
         raise TypeError(f"ServiceBusEndpoint(recoverability) is {recoverability!r}; write Recoverability(...)")
     failed = recoverability.failed
-    name = resolved(failed.error_queue or read("RECOVERABLE_ERROR_QUEUE", settings) or "error", settings)
-    checked_whole(name)
+    name = resolved(failed.error_queue or find_setting("RECOVERABLE_ERROR_QUEUE", settings) or "error", settings)
+    checked_entity(name)
     if name.lower() == queue.lower():
         raise ValueError(f"the error queue is {name!r}, the queue itself; write the name of another queue")
     return recoverability.__replace__(failed=Failed(name, failed.unrecoverable))
 
 
 def queue_name(queue: object, settings: Mapping[str, str]) -> str:
-    """The queue's name, resolved.
+    """Return the queue's name, with app settings in place of `%SETTING%`.
 
     Raises:
         TypeError: no text.
         ValueError: blank, a `%SETTING%` that is none, or a sub-queue.
     """
-    return checked_whole(resolved(checked_queue("ServiceBusEndpoint(queue)", queue), settings))
+    return checked_entity(resolved(checked_queue("ServiceBusEndpoint(queue)", queue), settings))
 
 
-def checked_whole(queue: str) -> str:
-    """The queue's name, unless it is one of a sub-queue: no copy can be sent there, and Service Bus gives nothing up that fails there.
+def checked_entity(queue: str) -> str:
+    """Return the queue's name, if it is not one of a sub-queue.
+
+    No copy can be sent to one, and Service Bus dead-letters nothing there.
 
     Raises:
-        ValueError: it is.
+        ValueError: it is one of a sub-queue.
     """
     if "$" in queue:  # no queue's own name has it
         raise ValueError(
@@ -136,7 +147,7 @@ def checked_whole(queue: str) -> str:
 
 
 def function_name(name: str) -> str:
-    """The name, if the host takes it for a function.
+    """Return the name, if the host takes it for a function.
 
     Raises:
         ValueError: it does not (azure-functions-host, `Utility.FunctionNameValidationRegex`).
@@ -149,18 +160,18 @@ def function_name(name: str) -> str:
 
 
 def host(settings: Mapping[str, str]) -> str:
-    """What operators know the function app by (App Service, "Environment variables")."""
+    """Return the name by which operators know the function app (App Service, "Environment variables")."""
     return settings.get("WEBSITE_SITE_NAME", "local")
 
 
 def machine(settings: Mapping[str, str]) -> str:
-    """What operators find this instance by."""
+    """Return the name by which operators find this instance."""
     names = ("WEBSITE_INSTANCE_ID", "CONTAINER_NAME", "COMPUTERNAME", "HOSTNAME")
     return next((settings[name] for name in names if settings.get(name)), "local")
 
 
-def below(path: str, settings: Mapping[str, str]) -> dict[str, str]:
-    """The settings below a path, such as `ServiceBus__clientId`, by what follows it."""
+def settings_below(path: str, settings: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings below a path, such as `clientid` for `ServiceBus__clientId` below `ServiceBus`."""
     start = f"{path}__".lower()
     return {
         key.lower().removeprefix(start): value

@@ -1,4 +1,4 @@
-"""Says what was decided: the retry log, in NServiceBus's words."""
+"""Log what was decided about each message, in NServiceBus's words."""
 
 from __future__ import annotations
 
@@ -23,6 +23,11 @@ deferral = logging.getLogger("recoverable.deferral")
 policy = logging.getLogger("recoverable.policy")
 rate_limit = logging.getLogger("recoverable.rate_limit")
 
+UNDECIDED = (
+    "Deciding about a failure of message '%s' from '%s' failed (%s). It stays on the queue and will be redelivered. "
+    "Check the traceback of this log entry."
+)
+
 
 def report(decision: Decision) -> None:
     """Log a decision: warnings first, then what becomes of the message."""
@@ -35,11 +40,10 @@ def report(decision: Decision) -> None:
 
 
 def report_undecided(delivery: Delivery, error: Exception) -> None:
-    """Log that a failure could not be decided about, which is as wrong here as in the exception that was raised."""
-    text = "Message '%s' of '%s' failed, and what becomes of it cannot be decided (%s). As a result, it stays where it is, and is delivered again."
+    """Log that the decision about a failure raised, such as for an exception that itself raises when it is read."""
     message, kind = delivery.message, type(error).__name__
     extra = {"message_id": message.id, "queue": message.queue}
-    log_safely(policy.warning, text, message.id, message.queue, kind, exc_info=error, extra=extra)
+    log_safely(policy.warning, UNDECIDED, message.id, message.queue, kind, exc_info=error, extra=extra)
 
 
 def report_action(decision: Decision, exception: BaseException) -> None:
@@ -68,12 +72,12 @@ def report_action(decision: Decision, exception: BaseException) -> None:
 
 
 def report_deferral(decision: Decision, event: Deferral) -> None:
-    """Log that a message waits, and that this is no attempt."""
+    """Log that a message waits, and that this counts as no attempt."""
     text = "Deferring message '%s' for %s: %s. This counts as no attempt."
     extra = facts(decision) | {"delay_seconds": event.delay.total_seconds()}
     message_id, span = decision.delivery.message.id, time_span(event.delay)
-    why = exception_info(event.failure) if event.failure else None
-    log_safely(deferral.info, text, message_id, span, event.reason, exc_info=why, extra=extra)
+    failure = exception_info(event.failure) if event.failure else None
+    log_safely(deferral.info, text, message_id, span, event.reason, exc_info=failure, extra=extra)
 
 
 def log_circuit(level: Literal["info", "warning"], text: str) -> None:
@@ -81,28 +85,34 @@ def log_circuit(level: Literal["info", "warning"], text: str) -> None:
     log_safely(rate_limit.info if level == "info" else rate_limit.warning, "%s", text)
 
 
-def log_safely(say: Callable[..., None], text: str, *facts: object, **details: Any) -> None:
-    """Log a line; one that the log's own handler cannot write goes to stderr, for it must cost no message its settlement.
+def log_safely(write: Callable[..., None], text: str, *facts: object, **details: Any) -> None:
+    """Log a line.
 
-    Lambda's handlers let their errors escape: a message that quotes half a surrogate pair, which any JSON can spell, is one.
+    Where the log's own handler raises, write the line to stderr, so that the message is settled all the same.
+
+    Lambda's log handlers let their errors escape, such as the error for a line with half a surrogate pair, which any
+    JSON can contain.
 
     Args:
-        say: the logger's method.
+        write: the logger's method.
         text: the line, with `%s` for each fact.
-        facts: what it tells.
-        details: `exc_info` and `extra`, as the logger has them.
+        facts: the values for the line.
+        details: `exc_info` and `extra`, as the logger takes them.
     """
     try:
-        say(text, *facts, **details, stacklevel=2)
+        write(text, *facts, **details, stacklevel=2)
     except Exception as error:  # noqa: BLE001  # whatever a log handler raises; in ASCII, each stderr takes the line
         line = f"{text % facts} (The log did not take this line: {type(error).__name__}.)"
         sys.stderr.write(f"{line.encode('ascii', 'backslashreplace').decode()}\n")
 
 
 def exception_info(exception: BaseException) -> tuple[type[BaseException], BaseException, TracebackType | None]:
-    """The exception for a log, its traceback beginning in the handler: our own frames are the same for each failure.
+    """Return the exception for a log, its traceback beginning in the handler.
 
-    What made a message unreadable is left to the error queue: a model's complaint quotes the body, which may be secret.
+    The frames of this package are the same for each failure.
+
+    The cause of a `MessageDeserializationError` is not logged, only put on the error queue: a model's error quotes the
+    body, which may be secret.
     """
     trace = exception.__traceback__
     while trace is not None and is_ours(trace.tb_frame):
@@ -113,13 +123,13 @@ def exception_info(exception: BaseException) -> tuple[type[BaseException], BaseE
 
 
 def facts(decision: Decision) -> dict[str, object]:
-    """What a structured log can be searched by; the exception travels as `exc_info`, and bodies never."""
+    """Return the fields for searching a structured log; the exception is logged as `exc_info`, and a body never."""
     message = decision.delivery.message
     return {"message_id": message.id, "attempt": message.attempt, "round": message.round, "queue": message.queue}
 
 
 def time_span(delay: timedelta) -> str:
-    """The duration as .NET writes it, `[d.]hh:mm:ss[.fffffff]`."""
+    """Return the duration as .NET writes it, `[d.]hh:mm:ss[.fffffff]`."""
     minutes, seconds = divmod(delay.seconds, 60)
     hours, minutes = divmod(minutes, 60)
     days = f"{delay.days}." if delay.days else ""

@@ -1,4 +1,4 @@
-"""Decide who may be attempted while something fails, who waits, and how a failure then counts: one limiter an invocation."""
+"""Decide which messages are attempted and which wait while attempts fail: one limiter for each invocation."""
 
 from __future__ import annotations
 
@@ -27,17 +27,19 @@ if TYPE_CHECKING:
     from recoverable.recovery.delivery import Delivery
 
 UNCLAIMED = Snapshot()
-"""What an invocation holds that has claimed no probe; one for all, for each invocation needs it."""
+"""The claim of an invocation that has claimed no probe; one object for all, for each invocation needs it."""
 
 
 class Limiter:
-    """What the messages of one invocation pass: it asks the store at most once, and only while something fails.
+    """A rate limiter for the messages of one invocation: it reads the store at most once, and only while attempts fail.
 
     Args:
         breaker: the instance's.
-        clock: gives the time.
-        may_defer: False where messages keep an order, which a deferral would break: failures are counted, and nobody waits.
-        unrecoverable: tells failures that no waiting mends: such a message goes to the error queue at once, limited or not.
+        clock: returns the time.
+        may_defer: False where messages keep an order, which a deferral would break: failures are counted, and no
+            message waits.
+        unrecoverable: returns True for a failure that no wait repairs: its message moves to the error queue at once,
+            limited or not.
     """
 
     __slots__ = ("_claim", "_clock", "_limit", "_may_defer", "_probe", "_refreshed", "_unrecoverable", "breaker")
@@ -52,7 +54,7 @@ class Limiter:
     ) -> None:
         self.breaker, self._limit, self._clock, self._may_defer = breaker, breaker.limit, clock, may_defer
         self._unrecoverable = unrecoverable
-        self._refreshed = False  # whether the store was asked
+        self._refreshed = False  # True when this invocation has read the store
         self._probe: Delivery | None = None
         self._claim = UNCLAIMED
 
@@ -62,7 +64,11 @@ class Limiter:
         return self.breaker.alert
 
     def is_untroubled(self, delivery: Delivery) -> bool:
-        """True if a message may be attempted without asking: one that has waited or come before knows what a new instance does not."""
+        """True if a message may be attempted without reading the store.
+
+        It must be read for a message that was deferred or delivered before, though a new instance has not seen a
+        failure itself.
+        """
         return not self.breaker.alert and delivery.held_since is None and delivery.deliveries == 1
 
     def delay_before_attempt(self, delivery: Delivery) -> timedelta | None:
@@ -86,7 +92,12 @@ class Limiter:
             self.breaker.succeeded(self._clock())
 
     def failed(self, delivery: Delivery, error: BaseException) -> timedelta | None:
-        """Return how long a message waits whose attempt failed, which then counts as none; None when it goes on with its ladder."""
+        """Count a failed attempt, and return how long its message waits.
+
+        Return None when the policy decides about the failure.
+
+        A message that waits is deferred, and its attempt counts as none.
+        """
         now, is_probe, counts = self._clock(), self._probe is delivery, self._counts(error)
         if is_probe:
             self._release("probe failed", now)
@@ -103,12 +114,12 @@ class Limiter:
         return max(delay, error.delay) if isinstance(error, RetryAfter) else delay
 
     def release_probe(self, delivery: Delivery) -> None:
-        """Let another message be the probe, and now, if this one was: it is handed back."""
+        """Let another message be the probe at once, if this one was, for it is handed back."""
         if self._probe is delivery:
-            self._release("probe gave up", self._clock())
+            self._release("probe released", self._clock())
 
     def _refresh(self) -> None:
-        """Ask the store, unless this invocation has."""
+        """Read the store, unless this invocation has."""
         if not self._refreshed:
             self._refreshed = True
             self.breaker.refresh(self._clock())
@@ -117,14 +128,14 @@ class Limiter:
         return self._may_defer and may_defer(delivery.held_since, self._limit, now)
 
     def _claims(self, probe: Open, snapshot: Snapshot, now: datetime) -> bool:
-        """True if this invocation claims the probe before all others; else it is another's, and known to be."""
+        """True if this invocation claims the probe before all others; else note that another invocation has it."""
         claim = self.breaker.compare_and_set(snapshot, probe, now)
         self.breaker.update(claim or Snapshot(probe))
         self._claim = claim or self._claim
         return claim is not None
 
     def _release(self, outcome: Outcome, now: datetime) -> None:
-        """End the probe. Where the claim is no longer ours, its lease is over and nothing is due."""
+        """End the probe. Where another invocation has the claim by now, the lease is over and nothing remains to do."""
         self._probe = None
         circuit = transition(self._claim.circuit, outcome, self._limit, now)
         if (released := self.breaker.compare_and_set(self._claim, circuit, now)) is not None:
@@ -135,8 +146,9 @@ class Limiter:
             return True
         try:
             return bool(self._limit.counts(error))
-        except Exception as raised:  # noqa: BLE001  # logged; a failure that cannot be judged is one
-            text = f"RateLimit(counts) raised {type(raised).__name__}. As a result, the failure counts."
+        except Exception as raised:  # noqa: BLE001  # logged; the failure then counts
+            name = type(raised).__name__
+            text = f"RateLimit(counts) failed ({name}). The failure counts. Check the function in RateLimit(counts)."
             self.breaker.log("warning", text)
             return True
 
@@ -153,12 +165,15 @@ def limiter_for(
 
 
 def is_hopeless(recoverability: Recoverability, error: BaseException) -> bool:
-    """True if the settings call the failure unrecoverable; rules that raise are the policy's to judge and to log."""
+    """True if the failure is unrecoverable by the settings.
+
+    Return False when a predicate raises, for which the policy has a warning.
+    """
     from recoverable.recovery.policy import is_unrecoverable  # noqa: PLC0415  # the failure side
 
     try:
         return is_unrecoverable(recoverability, error)
-    except Exception:  # noqa: BLE001  # as said: the message waits, and its rules are asked again when it goes on
+    except Exception:  # noqa: BLE001  # the message waits; the policy evaluates the predicates again when it is attempted
         return False
 
 

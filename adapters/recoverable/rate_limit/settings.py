@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from recoverable.checks import checked_count, checked_delay, checked_function
 from recoverable.frozen import Frozen, field
-from recoverable.limits import MAX_COUNT
+from recoverable.limits import MAX_COUNT, checked_count, checked_delay, checked_function
 from recoverable.rate_limit.state import DEFAULT_WAIT, LONGEST_WAIT
 
 TYPE_CHECKING = False  # see frozen.py
@@ -17,36 +16,45 @@ if TYPE_CHECKING:
     from recoverable.rate_limit.state import Circuit, Snapshot
 
     class CircuitStore(Protocol):
-        """Where instances that share a circuit keep it. Both verbs raise `StoreUnavailable`, and neither takes long."""
+        """A store for the circuit that instances share.
+
+        Both methods raise `StoreUnavailable`, and neither takes long.
+        """
 
         def read(self) -> Snapshot:
             """Return the circuit as it is."""
 
         def compare_and_set(self, snapshot: Snapshot, circuit: Circuit, switch: str = "") -> Snapshot | None:
-            """Change the circuit, and keep the switch beside it, if it still is as in the snapshot; None when another instance was faster."""
+            """Change the circuit and its switch if both are still as in the snapshot.
+
+            Return None when another instance was faster.
+            """
 
 
 DEFAULT_MAX_HOLD = timedelta(hours=24)
 
 
 class StoreUnavailable(Exception):
-    """Raised by a store that cannot be asked now: the instance goes on with what it knows itself."""
+    """Raised by a store that does not answer: the instance then limits its rate by its own attempts."""
 
 
 StoreUnavailable.__module__ = "recoverable.rate_limit"  # the name that operators have always read
 
 
 class RateLimit(Frozen):
-    """What makes the endpoint attempt one message at a time, until one succeeds.
+    """Settings for attempting one message at a time while all attempts fail, until one succeeds.
 
     Args:
-        consecutive_failures: how many attempts in a row must fail, 1 to 10,000.
-        wait: the time between two attempts while limited, 0 to 15 minutes (default: NServiceBus, "Automatic rate limiting").
-        max_hold: a message that is held for longer goes on with its ladder, so that no failure hides for ever.
+        consecutive_failures: the number of attempts in a row that must fail, 1 to 10,000.
+        wait: the time between two attempts while limited, 0 to 15 minutes (default: NServiceBus, "Automatic rate
+            limiting").
+        max_hold: a message that is deferred for longer is attempted, and its failures count, so that no failure stays
+            hidden for ever.
         on_started: called without arguments when limiting starts; what it raises is logged and changes nothing.
         on_ended: the same for when limiting ends.
-        counts: whether a failure says something about the whole endpoint: a bug in one kind of message does not. By default each does.
-        store: where instances share the circuit; None for one circuit per instance.
+        counts: returns True for a failure that concerns the whole endpoint, and not one kind of message alone. By
+            default each does.
+        store: shares the circuit between instances; None for one circuit per instance.
 
     Raises:
         TypeError: a setting of another kind.
@@ -75,11 +83,7 @@ class RateLimit(Frozen):
 
 
 def checked_store(store: Any) -> None:
-    """Check that the store is one.
-
-    Raises:
-        TypeError: it is no store.
-    """
+    """Raise TypeError, whose text says what to write instead, unless the store is one or None."""
     if store is None or (hasattr(store, "read") and hasattr(store, "compare_and_set")):
         return
     raise TypeError(

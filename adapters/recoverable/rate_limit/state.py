@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal, Protocol, TypeAlias
 
     class RateLimit(Protocol):
-        """The settings that the decisions need; see `settings.RateLimit`."""
+        """A view of `settings.RateLimit` with the settings that the decisions need."""
 
         @property
         def consecutive_failures(self) -> int:
@@ -29,28 +29,29 @@ if TYPE_CHECKING:
         def max_hold(self) -> timedelta:
             """Return how long a message may wait."""
 
-    Outcome: TypeAlias = Literal["succeeded", "failed", "probe failed", "probe gave up"]
+    Outcome: TypeAlias = Literal["succeeded", "failed", "probe failed", "probe released"]
 
 LONGEST_WAIT = timedelta(minutes=15)
-"""What SQS can delay one message by (Amazon SQS delay queues), and so the longest deferral on each platform."""
+"""The longest delay of one message in SQS (Amazon SQS delay queues), and so the longest deferral on each platform."""
 
 DEFAULT_WAIT = timedelta(seconds=1)
 
 SHORTEST_WAIT = timedelta(seconds=5)
-"""The first deferrals: long enough not to pay for many of each message, short enough to be forgotten after a blink."""
+"""The first deferrals: long enough that a message needs few of them, short enough for a short outage."""
 
 LONGEST_PROBE_WAIT = timedelta(minutes=1)
-"""How long at most after a recovery the next probe comes, though no other message does."""
+"""The next probe comes at most this long after a recovery, even when no other message does."""
 
 PROBE_SHARE = 10
-"""A probe waits for this part of the outage, so that finding the end takes a tenth of it and not a probe in each `wait` for hours."""
+"""A probe waits for this part (one tenth) of the outage's age: the end is found within a tenth of it, without a probe
+each `wait`."""
 
 LEASE = timedelta(seconds=30)
-"""How long a probe keeps the others waiting unless it ends sooner: one that died is not waited for any longer."""
+"""The time that other messages wait for a probe that does not end, such as one whose process died."""
 
 
 class Closed(Frozen):
-    """All messages are attempted.
+    """A closed circuit: all messages are attempted.
 
     Args:
         failures: how many attempts in a row have failed.
@@ -60,11 +61,11 @@ class Closed(Frozen):
 
 
 class Open(Frozen):
-    """One message is attempted at a time.
+    """An open circuit: one message is attempted at a time.
 
     Args:
-        since: when limiting started.
-        next_at: no attempt starts before.
+        since: when it opened.
+        next_at: when the next attempt may start.
     """
 
     since: datetime
@@ -76,12 +77,12 @@ CLOSED = Closed()
 
 
 class Snapshot(Frozen):
-    """The circuit as a store had it when it was read.
+    """A circuit as a store had it when it was read.
 
     Args:
         circuit: the circuit.
-        version: what tells this state of the store from all others; None when it is not known.
-        switch: what tells the change that last started or ended limiting from all others.
+        version: identifies this state of the store; None when it is unknown.
+        switch: identifies the last change that opened or closed the circuit.
     """
 
     circuit: Circuit = CLOSED
@@ -95,24 +96,27 @@ SWITCH = "switch"
 
 
 def to_item(circuit: Circuit, switch: str) -> dict[str, str]:
-    """Return the circuit as stores keep it: dates while it is open, none while it is closed. Failures in a row are not shared."""
+    """Return the circuit as stores keep it: dates while it is open, none while it is closed.
+
+    The count of failures is not shared.
+    """
     if isinstance(circuit, Closed):
         return {SWITCH: switch}
     since, next_at = write_date(circuit.since), write_date(circuit.next_at)
     return {LIMITED_SINCE: since, NEXT_ATTEMPT_AT: next_at, SWITCH: switch}
 
 
-def from_item(kept: Mapping[str, Any], version: int | str | None) -> Snapshot:
-    """Return what a store keeps. Unreadable state counts as closed."""
-    texts = {name: value for name, value in kept.items() if isinstance(value, str)}
+def from_item(item: Mapping[str, Any], version: int | str | None) -> Snapshot:
+    """Return the circuit that a store keeps. Unreadable state counts as closed."""
+    texts = {name: value for name, value in item.items() if isinstance(value, str)}
     since, next_at = read_date(texts, LIMITED_SINCE), read_date(texts, NEXT_ATTEMPT_AT)
     return Snapshot(Open(since, next_at) if since and next_at else CLOSED, version, texts.get(SWITCH, ""))
 
 
 def claim_probe(circuit: Open, limit: RateLimit, now: datetime) -> Open | None:
-    """Return the circuit while a probe runs that starts now; None when none may start, for another's is not over.
+    """Return the circuit with a probe that starts now; None when none may start, for another one has not ended.
 
-    A time further off than any claim reaches is a broken one, and free.
+    A `next_at` further away than any claim can set it is invalid, and a probe may start.
     """
     longest = max(limit.wait, LEASE)
     if NO_DELAY < circuit.next_at - now <= longest:
@@ -121,7 +125,10 @@ def claim_probe(circuit: Open, limit: RateLimit, now: datetime) -> Open | None:
 
 
 def transition(circuit: Circuit, outcome: Outcome, limit: RateLimit, now: datetime) -> Circuit:
-    """Return the circuit after an attempt: any success closes it, and the given number of failures in a row opens it."""
+    """Return the circuit after an attempt.
+
+    Any success closes it, and the given number of failures in a row opens it.
+    """
     if outcome == "succeeded":
         return CLOSED
     if isinstance(circuit, Open):
@@ -133,19 +140,28 @@ def transition(circuit: Circuit, outcome: Outcome, limit: RateLimit, now: dateti
 
 
 def may_defer(held_since: datetime | None, limit: RateLimit, now: datetime) -> bool:
-    """True if a message may wait longer; since a date that no clock of ours wrote, it may not."""
+    """True if a message has been held for less than `max_hold`.
+
+    Return False for a date further than that in the future, which is invalid.
+    """
     return (abs(now - held_since) if held_since else NO_DELAY) < limit.max_hold
 
 
 def delay_while_open(circuit: Open, limit: RateLimit, message_id: str, now: datetime) -> timedelta:
-    """Return how long a message waits: half to all of the outage so far, so that waves thin out and come back spread."""
+    """Return how long a message waits.
+
+    It is half to all of the outage's age, so that messages come back rarely and not all together.
+    """
     age = now - circuit.since
     longest = min(max(age, limit.wait, SHORTEST_WAIT), LONGEST_WAIT)
     return longest * (1 - chance_of(message_id, age) / 2)
 
 
 def delay_of_probe(circuit: Open, limit: RateLimit, message_id: str, now: datetime) -> timedelta:
-    """Return how long the probe itself waits after it failed: it is the message that finds the end when no other comes."""
+    """Return how long the probe itself waits after it failed.
+
+    It finds the end of the outage when no other message comes.
+    """
     age = now - circuit.since
     shortest = max(limit.wait, DEFAULT_WAIT)
     base = max(shortest, min(age / PROBE_SHARE, LONGEST_PROBE_WAIT))
@@ -154,6 +170,6 @@ def delay_of_probe(circuit: Open, limit: RateLimit, message_id: str, now: dateti
 
 def chance_of(message_id: str, age: timedelta) -> float:
     """Return a deterministic fraction in [0, 1) from message id and outage age."""
-    from recoverable.recovery.backoff import chance  # noqa: PLC0415  # hashlib, which only who waits should pay for
+    from recoverable.recovery.backoff import chance  # noqa: PLC0415  # hashlib, which only messages that wait need
 
     return chance(message_id, int(age.total_seconds()))

@@ -1,4 +1,4 @@
-"""Keep the circuit: in memory, or in a store that instances share; and go on without the store while it does not answer."""
+"""Read and change the circuit of an instance or of several, and go on without the store while it does not answer."""
 
 from __future__ import annotations
 
@@ -24,14 +24,16 @@ if TYPE_CHECKING:
     Log: TypeAlias = Callable[[Literal["info", "warning"], str], None]
 
 MAX_TRIES = 3
-"""How often one success tries to close the circuit while other instances change it too; then one of them closes it."""
+"""The number of times that one success tries to close the circuit while other instances change it too; after that,
+another success closes it."""
 
 LEAVE_ALONE_FOR = timedelta(seconds=10)
-"""How long a store that could not be read is not asked again, or each invocation would pay for its silence."""
+"""The time for which a store that could not be read is not called again: else each invocation would wait for its
+time-out."""
 
 
 class MemoryCircuit:
-    """A circuit that only this instance knows, safe between threads: of several that change one version, one does."""
+    """A circuit of this instance alone. Threads may share it: when several change one version, one of them does."""
 
     def __init__(self) -> None:
         self._snapshot, self._lock = Snapshot(CLOSED, 0), Lock()
@@ -41,7 +43,7 @@ class MemoryCircuit:
         return self._snapshot
 
     def compare_and_set(self, snapshot: Snapshot, circuit: Circuit, switch: str = "") -> Snapshot | None:
-        """Change the circuit if it still is as in the snapshot; None when it is not."""
+        """Change the circuit if it is still as in the snapshot; return None when it is not."""
         with self._lock:
             if not isinstance(snapshot.version, int) or snapshot.version != self._snapshot.version:
                 return None
@@ -50,76 +52,84 @@ class MemoryCircuit:
 
 
 def call_within(timeout: float, executor: Executor, call: Callable[[], T]) -> T:
-    """Return the result of a call that is made in a thread: looking up a name or fetching a token, for two, knows no time-out of ours.
+    """Return the result of a call, made in a thread: some parts, such as looking up a name, have no time-out.
 
     Args:
-        timeout: seconds to wait for it.
-        executor: the thread; with one, a call that hangs keeps those after it waiting, which are given up as soon.
+        timeout: seconds to wait for the result.
+        executor: makes the call; one with a single thread does not start further calls while one hangs, and these time out too.
         call: the call.
 
     Raises:
-        TimeoutError: there is no result in time. What the call raises passes as it is.
+        TimeoutError: there is no result in time. Exceptions of the call are raised as they are.
     """
     future = executor.submit(call)
     try:
         return future.result(timeout)
     finally:
-        future.cancel()  # what was given up and has not begun must not be done later
+        future.cancel()  # a call that has not begun must not be made later
 
 
 class Breaker:
-    """The circuit as one instance knows it; the one thing on an endpoint that changes.
+    """A circuit as one instance knows it: the only state of an endpoint that changes.
 
-    No call raises for a store that fails: no message may lose its attempt to a store of whatever kind.
+    No method raises when the store fails: no message may lose an attempt because of a store.
 
     Args:
         limit: the settings.
-        log: takes what is to be logged.
+        log: writes a line to the log.
     """
 
-    __slots__ = ("_lock", "_may_limit_others", "_retry_at", "_store", "_unheard", "alert", "limit", "log", "snapshot")  # fmt: skip
+    __slots__ = ("_lock", "_may_limit_others", "_retry_at", "_store", "_unconfirmed", "alert", "limit", "log", "snapshot")  # fmt: skip
 
     def __init__(self, limit: RateLimit, log: Log) -> None:
         self.limit, self.log = limit, log
         self._store: CircuitStore = limit.store or MemoryCircuit()
         self._lock = Lock()
         self._retry_at: datetime | None = None  # None while the store answers
-        self._may_limit_others = False  # as far as this instance knows, in the store
-        self._unheard: Snapshot | None = None  # a switch of ours whose answer was lost
+        self._may_limit_others = False  # True if the circuit may be open in the store, as far as this instance knows
+        self._unconfirmed: Snapshot | None = None  # a switch by this instance that the store has not confirmed
         self.snapshot = Snapshot()
         self.alert = False
-        """True if anything failed since the last success, or the store may still limit others: all that a message that succeeds looks at."""
+        """True if an attempt failed since the last success, or the store may still limit others. Success reads nothing
+        else."""
 
     def is_unavailable(self) -> bool:
-        """True if the store could not be asked when it was asked last."""
+        """True if the last call of the store failed."""
         return self._retry_at is not None
 
     def update(self, snapshot: Snapshot) -> None:
-        """Take this for the circuit from now on."""
-        troubled = isinstance(snapshot.circuit, Open) or snapshot.circuit.failures > 0
-        with self._lock:  # what one thread saw and another's alert must not be kept together
+        """Set this instance's snapshot of the circuit."""
+        has_failures = isinstance(snapshot.circuit, Open) or snapshot.circuit.failures > 0
+        with self._lock:  # snapshot and alert must be of the same thread
             self.snapshot = snapshot
-            self.alert = troubled or self._may_limit_others  # who closed it alone must still tell the store
+            # a circuit that is closed here alone must still be closed in the store
+            self.alert = has_failures or self._may_limit_others
 
     def refresh(self, now: datetime) -> None:
-        """Read the store. The failures in a row are this instance's own, and start anew when another instance closed the circuit."""
+        """Read the store.
+
+        The count of failures is this instance's own; it starts at 0 when another instance closed the circuit.
+        """
         if self._retry_at is not None and now < self._retry_at:
             return
         try:
             found = self._store.read()
         except Exception as error:  # noqa: BLE001  # logged
-            self._leave_alone(error, now, LEAVE_ALONE_FOR)
+            self._note_store_failure(error, now, LEAVE_ALONE_FOR)
             return
         self._retry_at, self._may_limit_others = None, isinstance(found.circuit, Open)
         own = self.snapshot.circuit
         both_closed = isinstance(found.circuit, Closed) and isinstance(own, Closed)
         self.update(Snapshot(own, found.version, found.switch) if both_closed else found)
-        self._report_unheard(found)
+        self._report_confirmed(found)
 
     def compare_and_set(self, snapshot: Snapshot, circuit: Circuit, now: datetime) -> Snapshot | None:
-        """Change the circuit for all; None when another instance was faster. Without a store, change it for this instance alone.
+        """Change the circuit for all instances; return None when another one was faster.
 
-        What became of a switch that was refused or not answered, the store knows, and is asked at once: this instance may not live to ask later.
+        While the store fails, change it for this one alone.
+
+        A switch that the store refuses or does not answer may have been made. So the store is read at once: this
+        instance may end soon.
         """
         if self.is_unavailable():
             return Snapshot(circuit)
@@ -127,7 +137,7 @@ class Breaker:
         switch = urandom(8).hex() if switches else snapshot.switch
         changed = self._change(snapshot, circuit, switch, now)
         if changed is None and switches:
-            self._unheard = Snapshot(circuit, switch=switch)
+            self._unconfirmed = Snapshot(circuit, switch=switch)
             self.refresh(now)
         return Snapshot(circuit) if self.is_unavailable() else changed
 
@@ -137,49 +147,51 @@ class Breaker:
         circuit = transition(snapshot.circuit, "failed", self.limit, now)
         if isinstance(circuit, Closed):
             self.update(Snapshot(circuit, snapshot.version))
-        elif isinstance(snapshot.circuit, Closed):
-            changed = self.compare_and_set(snapshot, circuit, now)
-            if changed is not None:
-                self.update(changed)
-                self._report_opened()
+        elif isinstance(snapshot.circuit, Closed) and (changed := self.compare_and_set(snapshot, circuit, now)):
+            self.update(changed)
+            self._report_opened()
 
     def succeeded(self, now: datetime) -> None:
-        """Close the circuit, whatever another instance made of it in between."""
+        """Close the circuit, even if another instance has changed it in between."""
         for _ in range(MAX_TRIES):
             snapshot = self.snapshot
             if isinstance(snapshot.circuit, Closed):
                 break
-            if (changed := self.compare_and_set(snapshot, CLOSED, now)) is not None:
+            if changed := self.compare_and_set(snapshot, CLOSED, now):
                 self.update(changed)
-                self._report_closed(max(now - snapshot.circuit.since, NO_DELAY))  # another's clock may be ahead
+                self._report_closed(
+                    max(now - snapshot.circuit.since, NO_DELAY)
+                )  # another instance's clock may be ahead
                 return
         self.update(Snapshot(CLOSED, self.snapshot.version))
 
     def _change(self, snapshot: Snapshot, circuit: Circuit, switch: str, now: datetime) -> Snapshot | None:
-        """Change the store; None when it refuses, or gives no answer, and may have done it."""
+        """Change the store; return None when it refuses, or does not answer and may have made the change."""
         try:
             changed = self._store.compare_and_set(snapshot, circuit, switch)
         except Exception as error:  # noqa: BLE001  # logged
             changed = None
-            self._leave_alone(error, now, NO_DELAY)
-        # what gave no answer may be done, whatever another thread read in between
+            self._note_store_failure(error, now, NO_DELAY)
+        # a call without an answer may have changed the store, whatever another thread read in between
         self._may_limit_others = isinstance(circuit, Open) or (changed is None and self._may_limit_others)
         return changed
 
-    def _leave_alone(self, error: Exception, now: datetime, time: timedelta) -> None:
-        self._retry_at = now + time
-        # an error that is not ours may quote what is secret
-        why = str(error) if isinstance(error, StoreUnavailable) else type(error).__name__
-        when = f"after {time}" if time else "when it must know"
-        self.log("warning", f"The circuit's store cannot be asked: {why}. As a result, this instance limits its rate by what it knows itself, and asks again {when}.")  # fmt: skip
+    def _note_store_failure(self, error: Exception, now: datetime, pause: timedelta) -> None:
+        """Log that a call of the store failed, and do not call it again before the pause is over."""
+        self._retry_at = now + pause
+        why = (
+            str(error) if isinstance(error, StoreUnavailable) else type(error).__name__
+        )  # another error may quote a secret
+        when = f"after {pause}" if pause else "when it next needs it"
+        self.log("warning", f"Calling the circuit's store failed ({why}). This instance limits its rate by its own attempts, and calls the store again {when}. Check RateLimit(store).")  # fmt: skip
 
-    def _report_unheard(self, found: Snapshot) -> None:
-        """Report a switch that was ours, though its answer was lost; the store may even have made it later."""
+    def _report_confirmed(self, found: Snapshot) -> None:
+        """Report a switch by this instance whose answer was lost, when the store confirms it, at once or later."""
         with self._lock:
-            switch = self._unheard
+            switch = self._unconfirmed
             if switch is None or switch.switch != found.switch:
                 return
-            self._unheard = None
+            self._unconfirmed = None
         opened = isinstance(switch.circuit, Open)
         self.log("info", f"The circuit breaker was {'armed' if opened else 'disarmed'} by this instance, though the store's answer was lost.")  # fmt: skip
         self._call("on_started" if opened else "on_ended")
@@ -194,11 +206,11 @@ class Breaker:
 
     def _call(self, name: Literal["on_started", "on_ended"]) -> None:
         callback = getattr(self.limit, name)
-        if callback is None or self.is_unavailable():  # the callbacks are the shared circuit's
+        if callback is None or self.is_unavailable():  # the callbacks are for the shared circuit
             return
         try:
             callback()
         except KeyboardInterrupt:
-            raise  # somebody wants the process to stop
+            raise  # it is to end the process
         except BaseException as error:  # noqa: BLE001  # logged; the messages are settled as if it had not raised
-            self.log("warning", f"RateLimit({name}) raised {type(error).__name__}. As a result, what it was to do is not done; the messages do not suffer.")  # fmt: skip
+            self.log("warning", f"RateLimit({name}) failed ({type(error).__name__}). The messages are settled as if it had returned. Check the function in RateLimit({name}).")  # fmt: skip

@@ -1,1 +1,4 @@
-"""Decide about a failed attempt: pure functions and frozen data; standard library only, no I/O, no clock, no logging."""
+"""Decide about a failed attempt: pure functions and frozen data.
+
+Standard library only, no I/O, no clock, no logging.
+"""

@@ -1,21 +1,21 @@
-"""What a policy decides: a closed union of four, for `match` and `assert_never`."""
+"""Define what a policy decides: a closed union of four, for `match` and `assert_never`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
 
-from recoverable.checks import checked_delay, checked_queue
+from recoverable.limits import checked_delay, checked_queue
 
 
 @dataclass(frozen=True, slots=True)
 class ImmediateRetry:
-    """The next attempt comes without delay."""
+    """Start the next attempt without delay."""
 
 
 @dataclass(frozen=True, slots=True)
 class DelayedRetry:
-    """The next round starts after a delay.
+    """Start the next round of attempts after a delay.
 
     Args:
         delay: how long to wait, 0 to 365 days.
@@ -33,10 +33,10 @@ class DelayedRetry:
 
 @dataclass(frozen=True, slots=True)
 class MoveToError:
-    """The message is given up and set aside for an operator.
+    """Give the message up: move it to the error queue, for an operator.
 
     Args:
-        error_queue: the queue's name; None is the configured error queue.
+        error_queue: the queue's name; None for the configured error queue.
 
     Raises:
         TypeError: not a text.
@@ -52,7 +52,7 @@ class MoveToError:
 
 @dataclass(frozen=True, slots=True)
 class Discard:
-    """The message is done with as if it had succeeded; only the log keeps the reason.
+    """Complete the message as if it had succeeded; only the log keeps the reason.
 
     Args:
         reason: why, for the log.
@@ -69,4 +69,4 @@ class Discard:
 
 
 Action = ImmediateRetry | DelayedRetry | MoveToError | Discard
-"""What a policy may answer."""
+"""The actions that a policy may return."""

@@ -1,20 +1,19 @@
-"""How long a delayed retry waits."""
+"""Calculate delays: exponential backoff, and the fraction for jitter."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 from hashlib import blake2b
 
-from recoverable.checks import checked_delay, checked_number
 from recoverable.frozen import Frozen
-from recoverable.limits import MAX_DELAY
+from recoverable.limits import MAX_DELAY, checked_delay, checked_number
 
 MAX_FACTOR = 1_000.0
-"""From 1 s to the longest delay in three steps: a larger factor is a mistake."""
+"""With this factor delays grow from 1 s to the longest delay in three steps: a larger factor is a mistake."""
 
 
 class Exponential(Frozen):
-    """A backoff that multiplies: `initial`, `initial * factor`, `initial * factor**2` and so on.
+    """A backoff with exponential delays: `initial`, `initial * factor`, `initial * factor**2` and so on.
 
     Args:
         initial: the first delay.
@@ -36,7 +35,7 @@ class Exponential(Frozen):
         checked_delay("Exponential(maximum)", self.maximum)
 
     def __call__(self, retries_made: int) -> timedelta:
-        """The delay after so many delayed retries."""
+        """Return the delay after so many delayed retries."""
         try:
             return min(self.initial * self.factor**retries_made, self.maximum)
         except OverflowError:
@@ -44,6 +43,9 @@ class Exponential(Frozen):
 
 
 def chance(message_id: str, retries_made: int) -> float:
-    """A number from 0 up to 1 that looks random, yet is the same for the same message and round, so that a policy stays pure."""
+    """Return a fraction in [0, 1) that looks random.
+
+    It is the same for the same message and round, so that a policy stays pure.
+    """
     digest = blake2b(f"{message_id}/{retries_made}".encode(errors="replace"), digest_size=8).digest()
     return int.from_bytes(digest) / 2**64

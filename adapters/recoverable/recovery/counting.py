@@ -65,7 +65,7 @@ def prior_attempts_of_deferral(delivery: Delivery) -> int:
 
 
 def place_on_ladder(deliveries: int, *, max_immediate: int, max_delayed: int) -> tuple[int, int]:
-    """Return round and delivery within it, where the broker's count alone tells (SQS FIFO); beyond the last attempt it is the last."""
+    """Return round and delivery within it, where the broker's count alone says them (SQS FIFO); past the last attempt it is the last."""
     attempts_per_round = max_immediate + 1
     last = attempts_per_round * (max_delayed + 1)
     round_, before = divmod(min(deliveries, last) - 1, attempts_per_round)

@@ -1,4 +1,4 @@
-"""A failed attempt or a deferral in, the decision out: the one place that joins policy, counting, headers and faults."""
+"""Decide about a failed attempt or a deferral: ask the policy, and make the settlement of its answer."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from recoverable import headers
 from recoverable.config import Failed, Recoverability
 from recoverable.errors import HandlerTimeout, TimeUp, UnreportedFailure
 from recoverable.limits import NO_DELAY
-from recoverable.recovery import copy_headers as changes
-from recoverable.recovery import counting
+from recoverable.recovery import copy_headers, counting
 from recoverable.recovery.actions import Action, DelayedRetry, Discard, ImmediateRetry, MoveToError
 from recoverable.recovery.delivery import Deferral, Delivery, Platform
 from recoverable.recovery.error_context import ErrorContext
@@ -20,18 +19,20 @@ from recoverable.recovery.faults import message_of
 from recoverable.recovery.policy import Policy, adjust_for_transport_capabilities, available, default_policy
 from recoverable.recovery.settlement import COMPLETE, Forward, Redeliver, Settlement
 
+NEXT_POLICY = "The next simpler policy decides for this message."
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What was decided about one delivery.
+    """A decision about one delivery.
 
     Args:
         delivery: the delivery.
-        event: what happened: the failure, or the deferral asked for.
-        action: the policy's answer, as far as the platform can; None for a deferral.
+        event: the failed attempt's exception, or the deferral.
+        action: the policy's action, adjusted to what the platform can do; None for a deferral.
         settlement: what the adapter must do.
-        error_queue: where the action moves the message.
-        warnings: what went otherwise than the user asked.
+        error_queue: the queue that `MoveToError` moves the message to.
+        warnings: for the log: why the action is not the one that the user's policy returned.
     """
 
     delivery: Delivery
@@ -43,12 +44,13 @@ class Decision:
 
 
 def classify_timeout(stopped: TimeUp, seconds: float, *, counts_as_failure: bool) -> HandlerTimeout | None:
-    """Return the failure of a handler that was stopped; None when it had not all the time there is: that is no failure.
+    """Return the failure of a handler that was stopped; None when the stop is no failure of the message.
 
     Args:
-        stopped: how the handler ended.
+        stopped: the exception that stopped the handler.
         seconds: how long it was allowed to run.
-        counts_as_failure: True if needing longer is a failure of the message.
+        counts_as_failure: True if the handler had all the time that it may have, so that the stop is a failure of the
+            message.
     """
     if not counts_as_failure:
         return None
@@ -63,11 +65,12 @@ def decide(
     platform: Platform,
     now: datetime,
 ) -> Decision:
-    """The decision about what happened to a delivery.
+    """Return the decision about a failed attempt or a deferral.
 
     Args:
         delivery: the delivery.
-        event: the failed attempt's exception, `UnreportedFailure` for earlier deliveries without a word, or a deferral.
+        event: the failed attempt's exception; `UnreportedFailure` for earlier deliveries without a recorded outcome; or
+            a deferral.
         recoverability: the settings, the error queue resolved.
         platform: what it counts and can do.
         now: the time.
@@ -91,10 +94,10 @@ def decide(
 
 
 def error_context(delivery: Delivery, exception: BaseException, platform: Platform, now: datetime) -> ErrorContext:
-    """The failure in a policy's words."""
+    """Return the failed attempt as a policy sees it."""
     unreported = delivery.unreported and isinstance(exception, UnreportedFailure)
-    counted_here = unreported and not platform.redelivers_only  # in place, the broker's count tells all
-    count = counting.unreported_failures if counted_here else counting.failures
+    # where messages are only redelivered, the broker's count is all there is
+    count = counting.unreported_failures if unreported and not platform.redelivers_only else counting.failures
     return ErrorContext(
         exception=exception,
         message=delivery.message,
@@ -106,67 +109,62 @@ def error_context(delivery: Delivery, exception: BaseException, platform: Platfo
 
 
 def evaluate_policy(recoverability: Recoverability, context: ErrorContext) -> tuple[Action, tuple[str, ...]]:
-    """The policy's answer; when it raises or answers nonsense, the default policy's, and a warning."""
+    """Return the policy's action and no warnings.
+
+    When it raises or returns no action, return the default policy's action and a warning.
+    """
     warnings: tuple[str, ...] = ()
     for name, policy, settings in candidates(recoverability):
         try:
             action = policy(settings, context)
-        except Exception as error:  # noqa: BLE001  # the message must not suffer: the next policy is asked, and it is logged
-            warnings += (
-                f"{name} raised {type(error).__name__}: {message_of(error)}. The next simpler policy decides for this message.",
-            )
+        except Exception as error:  # noqa: BLE001  # logged; the next policy decides
+            warnings += (f"{name} raised {type(error).__name__}: {message_of(error)}. {NEXT_POLICY}",)
             continue
         if isinstance(action, Action):
             return action, warnings
-        warnings += (
-            f"{name} answered {describe_invalid_action(action)}, which is no action. The next simpler policy decides for this message.",
-        )
+        warnings += (f"{name} returned {describe_invalid_action(action)}, which is no action. {NEXT_POLICY}",)
     return MoveToError(), warnings
 
 
-def describe_invalid_action(answer: object) -> str:
-    """The answer as a warning can show it; a coroutine is closed, for nobody will await it."""
-    if isinstance(answer, Coroutine):
-        answer.close()
+def describe_invalid_action(returned: object) -> str:
+    """Return what a policy returned as a text for a warning; close a coroutine, for nobody will await it."""
+    if isinstance(returned, Coroutine):
+        returned.close()
     try:
-        return repr(answer)
-    except Exception:  # noqa: BLE001  # told without it: the message must not suffer
-        return f"a {type(answer).__name__}"
+        return repr(returned)
+    except Exception:  # noqa: BLE001  # the warning then names the type alone
+        return f"a {type(returned).__name__}"
 
 
 def candidates(recoverability: Recoverability) -> Iterable[tuple[str, Policy, Recoverability]]:
-    """Whom to ask in turn: the user's policy, the default one, and the default one without the user's functions."""
+    """Yield the policies in the order in which they are evaluated, each with its name and its settings.
+
+    They are the user's policy, the default policy, and the default policy without the user's predicates and backoff.
+    """
     if recoverability.policy is not None:
         yield "The recoverability policy", recoverability.policy, recoverability
     yield "A predicate or backoff", default_policy, recoverability
     types = [rule for rule in recoverability.failed.unrecoverable if isinstance(rule, type)]
-    yield (
-        "The default policy",
-        default_policy,
-        recoverability.__replace__(
-            failed=Failed(recoverability.failed.error_queue, types),
-            delayed=recoverability.delayed.__replace__(backoff=None),
-        ),
-    )
+    failed, delayed = Failed(recoverability.failed.error_queue, types), recoverability.delayed.__replace__(backoff=None)
+    yield "The default policy", default_policy, recoverability.__replace__(failed=failed, delayed=delayed)
 
 
 def settlement_for(
     delivery: Delivery, action: Action, context: ErrorContext, platform: Platform, error_queue: str
 ) -> Settlement:
-    """What the adapter must do for the action on this platform."""
+    """Return what the adapter must do for the action on this platform."""
     match action:
         case ImmediateRetry() if platform.counter == "native":
             return Redeliver(NO_DELAY)
         case ImmediateRetry():
-            return Forward(context.receive_address, NO_DELAY, changes.immediate_retry(delivery))
+            return Forward(context.receive_address, NO_DELAY, copy_headers.immediate_retry(delivery))
         case DelayedRetry(delay) if platform.redelivers_only:
             return Redeliver(delay)
         case DelayedRetry(delay):
-            return delayed_copy(
-                context.receive_address, delay, changes.delayed_retry(delivery, context), platform, context.now
-            )
+            changes = copy_headers.delayed_retry(delivery, context)
+            return delayed_copy(context.receive_address, delay, changes, platform, context.now)
         case MoveToError():
-            return Forward(error_queue, NO_DELAY, changes.move_to_error(context, platform))
+            return Forward(error_queue, NO_DELAY, copy_headers.move_to_error(context, platform))
         case Discard():
             return COMPLETE
         case _:
@@ -174,28 +172,30 @@ def settlement_for(
 
 
 def settlement_of_deferral(delivery: Delivery, deferral: Deferral, platform: Platform, now: datetime) -> Settlement:
-    """What the adapter must do to let the message wait without counting an attempt."""
+    """Return what the adapter must do to let the message wait without counting an attempt."""
     if platform.redelivers_only:
         return Redeliver(deferral.delay)
-    queue = delivery.message.queue
-    if deferral.hop:  # the next leg changes nothing, and stays due when it was, whatever this clock says
-        return delayed_copy(
-            queue, deferral.delay, changes.kept(delivery.message), platform, now, due_at=delivery.due_at
-        )
-    changed = changes.deferral(delivery, deferral.delay, now, stopped=deferral.stopped)
-    return delayed_copy(queue, deferral.delay, changed, platform, now)
+    queue, delay = delivery.message.queue, deferral.delay
+    if deferral.hop:  # the copy keeps the counts, and the date when it is due, whatever this clock says
+        changes = copy_headers.identity_headers(delivery.message)
+        return delayed_copy(queue, delay, changes, platform, now, due_at=delivery.due_at)
+    changes = copy_headers.deferral(delivery, delay, now, stopped=deferral.stopped)
+    return delayed_copy(queue, delay, changes, platform, now)
 
 
 def delayed_copy(
     to: str,
     delay: timedelta,
-    changed: changes.Changes,
+    changes: copy_headers.Changes,
     platform: Platform,
     now: datetime,
     due_at: datetime | None = None,
 ) -> Forward:
-    """A copy that waits; one that must wait longer than the broker can carries when it is due, and hops until then."""
+    """Return the forwarding of a copy that waits.
+
+    A copy that must wait longer than the broker can delay one carries when it is due, and hops until then.
+    """
     longest = platform.longest_delay
     if longest is not None and delay > longest:
         due_at, delay = due_at or now + delay, longest
-    return Forward(to, delay, {**changed, headers.DUE_AT: headers.write_date(due_at) if due_at else None})
+    return Forward(to, delay, {**changes, headers.DUE_AT: headers.write_date(due_at) if due_at else None})

@@ -1,4 +1,4 @@
-"""One delivery of a message by its broker, and the waiting that may be asked for it."""
+"""Define a delivery of a message by its broker, a deferral, and what a platform can do."""
 
 from __future__ import annotations
 
@@ -16,26 +16,24 @@ if TYPE_CHECKING:
 
 
 class Delivery:
-    """A message as it came this time.
+    """A message as the broker delivered it this time.
 
     Args:
         message: the message.
-        deliveries: the broker's count of this one's deliveries, from 1.
+        deliveries: how often the broker has delivered this broker message, from 1.
         prior_attempts: the attempts of this round that were made on earlier copies.
         unreported: True if more of its deliveries ended without a recorded outcome than is allowed.
-        due_at: a copy that hops is not due before.
+        due_at: when a copy that hops is due.
         held_since: since when the message is deferred.
 
-    As restored from what the message carries: `suspect`, True if it may have ended a process; `at_limit`, True if its next
-    unreported delivery would be its failure; `stopped`, True if its handler was stopped before, for the sake of others.
-
-    Then it holds what came of it: `error`, what the handler raised, and `settlement`, None until there is one.
+    The retry state is restored from what the message carries: `suspect`, True if it may have ended a process; `at_limit`, True if its
+    next unreported delivery would be its failure; `stopped`, True if its handler was stopped before for the sake of others. After the
+    attempt it also holds `error`, what the handler raised, and `settlement`, None until there is one.
     """
 
-    __slots__ = (
-        "at_limit", "deliveries", "due_at", "error", "held_since", "message", "prior_attempts", "settlement", "stopped",
-        "suspect", "unreported",
-    )  # fmt: skip
+    suspect = at_limit = stopped = False
+    error: BaseException | None = None
+    settlement: Settlement | None = None
 
     def __init__(
         self,
@@ -49,19 +47,16 @@ class Delivery:
     ) -> None:
         self.message, self.deliveries, self.prior_attempts = message, deliveries, prior_attempts
         self.unreported, self.due_at, self.held_since = unreported, due_at, held_since
-        self.suspect = self.at_limit = self.stopped = False
-        self.error: BaseException | None = None
-        self.settlement: Settlement | None = None
 
 
 class Deferral(Frozen):
-    """Waiting that is no attempt.
+    """A wait that counts as no attempt.
 
     Args:
         delay: how long the copy waits.
         reason: why, for the log.
-        hop: a copy not yet due, whose deliveries say nothing about attempts.
-        failure: what the handler raised, where it ran and that is to count as no attempt.
+        hop: True for a copy that is not yet due: its deliveries are no attempts.
+        failure: what the handler raised, if it ran and that is to count as no attempt.
         stopped: True if the handler was stopped although it had not all the time there is.
     """
 
@@ -73,18 +68,20 @@ class Deferral(Frozen):
 
 
 class Platform(Frozen):
-    """What the platform counts and can do.
+    """A description of what the platform counts and can do.
 
     Args:
-        counter: "native" where the broker counts deliveries and an immediate retry redelivers the same message; "header" where an
-            immediate retry is a copy that carries the count.
-        redelivers_only: retries redeliver the same message after a time, and nothing is ever copied but to the error queue (SQS FIFO).
-        immediate_retries: whether it can retry at once.
-        delayed_retries: whether it can retry later.
-        longest_delay: what the broker can delay one copy by; longer delays hop. None when there is no limit.
-        shared_process: whether all that a death took along starts again together, and nothing can be done about their order (Functions).
-        host: what operators know this host by.
-        machine: what operators know this instance by.
+        counter: "native" where the broker counts deliveries and an immediate retry redelivers the same message;
+            "header" where an immediate retry is a copy that carries the count.
+        redelivers_only: True if retries redeliver the same message after a time, and copies go to the error queue alone
+            (SQS FIFO).
+        immediate_retries: True if it can make immediate retries.
+        delayed_retries: True if it can make delayed retries.
+        longest_delay: the longest delay of one copy; longer delays hop. None when there is no limit.
+        shared_process: True if all messages of a process that died are delivered again together, in an order that
+            cannot be chosen (Functions).
+        host: the host's name for operators.
+        machine: the instance's name for operators.
     """
 
     counter: Counter = "native"

@@ -1,4 +1,4 @@
-"""The failed attempt as a policy sees it."""
+"""Define the failed attempt as a policy sees it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from recoverable.message import Message
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorContext:
-    """The failed attempt, as a policy sees it.
+    """A failed attempt, as a policy sees it.
 
     Args:
         exception: what the handler raised.

@@ -1,4 +1,4 @@
-"""What an exception says of itself, as the fault headers by which ServiceControl and operators understand it."""
+"""Describe an exception in the fault headers that ServiceControl and operators read."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ MAX_MESSAGE = 16_384
 """Characters of an exception's message that are kept (NServiceBus, ExceptionHeaderHelper)."""
 
 MAX_STACK_TRACE = 200_000
-"""Characters of a stack trace that are kept at most; an adapter trims further to what its broker takes."""
+"""Characters of a stack trace that are kept at most; an adapter trims it further to its broker's limit."""
 
 MAX_CAUSES = 20
-"""Exceptions of a chain of causes that are told."""
+"""Exceptions of a chain of causes that are described at most."""
 
 FIRST_TO_TRIM = (STACK_TRACE, DATA, EXCEPTION_MESSAGE, SOURCE, HELP_LINK, INNER_EXCEPTION_TYPE, EXCEPTION_TYPE)
-"""The fault headers in the order in which they give way, by the beginnings of their names."""
+"""The beginnings of the fault headers' names, in the order in which they are trimmed where a copy is too large."""
 
 OUR_PACKAGES = ("recoverable", "recoverable_local")
 
 
 def fault_headers(exception: BaseException, *, queue: str, platform: Platform, now: datetime) -> dict[str, str]:
-    """All that goes on a message that moves to the error queue.
+    """Return the fault headers of a message that moves to the error queue.
 
     Args:
         exception: the failure.
         queue: the name of the queue where it failed, to which a redrive sends the message back.
-        platform: its host and machine are named.
+        platform: names the host and the machine.
         now: the time of the failure.
     """
     causes = chain(exception)
@@ -71,51 +71,57 @@ def fault_headers(exception: BaseException, *, queue: str, platform: Platform, n
 
 
 def host_id(host: str) -> str:
-    """The host's name as a GUID, for ServiceControl refuses anything else."""
+    """Return the host's name hashed to a GUID, for ServiceControl refuses anything else."""
     return hashlib.md5(host.encode(), usedforsecurity=False).hexdigest()
 
 
 def chain(exception: BaseException) -> list[BaseException]:
-    """The exception, what caused it, what caused that: as a traceback shows them, and never round in a circle."""
-    told: list[BaseException] = []
+    """Return the exception and its causes, as a traceback shows them; each once, even where causes form a circle."""
+    found: list[BaseException] = []
     waiting = [exception]
-    while waiting and len(told) < MAX_CAUSES:
+    while waiting and len(found) < MAX_CAUSES:
         following = waiting.pop()
-        if all(following is not known for known in told):
-            told.append(following)
+        if all(following is not earlier for earlier in found):
+            found.append(following)
             waiting += reversed(causes_of(following))
-    return told
+    return found
 
 
 def causes_of(exception: BaseException) -> list[BaseException]:
-    """What led to the exception itself: a group's members, of which .NET too calls the first the inner one, and the cause."""
+    """Return the direct causes of an exception.
+
+    They are the members of a group, whose first is the inner exception in .NET too, and the cause.
+    """
     members = exception.exceptions if isinstance(exception, BaseExceptionGroup) else ()
     cause = exception.__cause__ if exception.__suppress_context__ else exception.__context__
     return [*members, *([] if cause is None else [cause])]
 
 
 def type_name(exception: BaseException) -> str:
-    """The type's full name; that of a built-in one is short, as Python writes it."""
+    """Return the full name of the exception's type; without its module if it is a built-in one, as Python writes it."""
     kind = type(exception)
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
 def message_of(exception: BaseException) -> str:
-    """What the exception says, or that it cannot say it."""
+    """Return the exception's text, or a text that says that it cannot be read."""
     text = text_of(exception)
     return f"Could not read Message from exception type '{type_name(exception)}'." if text is None else text
 
 
 def text_of(value: object) -> str | None:
-    """The value as text; None when there is none, or when making it raises."""
+    """Return the value as text; None when there is none, or when `str` raises."""
     try:
         return None if value is None else str(value)
-    except Exception:  # noqa: BLE001  # a fault header never stands in a message's way: this one is left out
+    except Exception:  # noqa: BLE001  # the message must move to the error queue: it does so without this fault header
         return None
 
 
 def stack_trace(causes: list[BaseException]) -> str:
-    """The exceptions and their frames as .NET writes them, the innermost first, for ServiceControl groups by the first frame."""
+    """Return the exceptions and their frames as .NET writes them, the innermost first.
+
+    ServiceControl groups messages by the first frame.
+    """
     heads = [f"{type_name(cause)}: {message_of(cause)[:MAX_MESSAGE]}" for cause in causes]
     parts = [" ---> ".join(heads)]
     for cause in reversed(causes):
@@ -126,7 +132,10 @@ def stack_trace(causes: list[BaseException]) -> str:
 
 
 def frames(exception: BaseException) -> list[str]:
-    """One line a frame, the last call first; our own frames, which every failure shares, are left out."""
+    """Return a line for each frame, the last call first.
+
+    This package's own frames, which every failure shares, are left out.
+    """
     walked = list(traceback.walk_tb(exception.__traceback__))
     lines = []
     for frame, line in reversed(walked):
@@ -137,33 +146,33 @@ def frames(exception: BaseException) -> list[str]:
 
 
 def is_ours(frame: FrameType) -> bool:
-    """True if the frame is of this package or of its local cloud: what runs handlers, not what fails in them."""
+    """True if the frame is of this package or of its local cloud, which run handlers, and not of the handler."""
     return str(frame.f_globals.get("__name__", "")).partition(".")[0] in OUR_PACKAGES
 
 
 def absolute(path: str) -> str:
-    """The path as ServiceControl's pattern for frames wants it: from the root, or from a drive."""
+    """Return the path as ServiceControl's pattern for frames wants it: from the root, or from a drive."""
     return path if path.startswith("/") or path[1:2] == ":" else f"/{path}"
 
 
 def source_of(exception: BaseException) -> str | None:
-    """The package whose code raised, .NET's assembly."""
+    """Return the package whose code raised, as .NET's Exception.Source names the assembly; None without a traceback."""
     raised_in = [frame for frame, _ in traceback.walk_tb(exception.__traceback__)]
     return str(raised_in[-1].f_globals.get("__name__", "?")).partition(".")[0] if raised_in else None
 
 
 def data_of(exception: BaseException) -> Iterator[tuple[str, str]]:
-    """The exception's own `data`, if it is a mapping, and its notes (PEP 678), .NET's Exception.Data."""
+    """Yield headers for the exception's own `data`, if it is a mapping, and its notes (PEP 678): .NET's Exception.Data."""
     notes = attribute(exception, "__notes__")
-    told = "\n".join(filter(None, map(text_of, notes))) if isinstance(notes, list) else None
-    for key, value in [*items_of(attribute(exception, "data")), ("Notes", told)]:
+    joined = "\n".join(filter(None, map(text_of, notes))) if isinstance(notes, list) else None
+    for key, value in [*items_of(attribute(exception, "data")), ("Notes", joined)]:
         name, text = text_of(key), text_of(value)
         if name is not None and text is not None:
             yield f"{DATA}{name}", text
 
 
 def attribute(exception: BaseException, name: str) -> object:
-    """The exception's attribute; None when there is none, or when asking for it raises."""
+    """Return the exception's attribute; None when there is none, or when reading it raises."""
     try:
         return getattr(exception, name, None)
     except Exception:  # noqa: BLE001  # as in `text_of`
@@ -171,7 +180,7 @@ def attribute(exception: BaseException, name: str) -> object:
 
 
 def items_of(data: object) -> list[tuple[object, object]]:
-    """The mapping's keys and values; none when it is no mapping, or when reading it raises."""
+    """Return the mapping's keys and values; none when it is no mapping, or when reading it raises."""
     try:
         return [(key, value) for key, value in data.items()] if isinstance(data, Mapping) else []
     except Exception:  # noqa: BLE001  # as in `text_of`

@@ -1,4 +1,7 @@
-"""What to do about a failed attempt: the default policy, and what a platform makes of any policy's answer."""
+"""Choose the action for a failed attempt.
+
+This is the default policy, and the adjustment of any policy's action to the platform.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +18,19 @@ from recoverable.recovery.delivery import Platform
 from recoverable.recovery.error_context import ErrorContext
 
 MAX_SINCE_DELAYED_RETRY = timedelta(hours=24)
-"""No delayed retry follows one that was scheduled longer ago (NServiceBus, "Recoverability": retries must not hide failures)."""
+"""No delayed retry follows one that was scheduled longer ago (NServiceBus, "Recoverability": retries must not hide
+failures)."""
 
 
 Policy = Callable[[Recoverability, ErrorContext], Action]
-"""Decides about a failed attempt: pure, so that the same failure gets the same answer wherever it is asked."""
+"""Decides about a failed attempt. A policy is a pure function: for the same failure it returns the same action on each
+instance."""
 
 
 def default_policy(recoverability: Recoverability, context: ErrorContext) -> Action:
-    """The ladder: unrecoverable → error queue; immediate retries; delayed retries; error queue.
+    """Return the action of the default policy.
+
+    Unrecoverable → error queue; else immediate retries, then delayed retries, then the error queue.
 
     Args:
         recoverability: the settings.
@@ -37,19 +44,19 @@ def default_policy(recoverability: Recoverability, context: ErrorContext) -> Act
     asks_to_wait = isinstance(context.exception, RetryAfter)
     if not asks_to_wait and context.immediate_processing_failures <= recoverability.immediate.max_retries:
         return ImmediateRetry()
-    if has_delayed_retry_left(recoverability.delayed, context):
+    if may_retry_delayed(recoverability.delayed, context):
         return DelayedRetry(next_delay(recoverability.delayed, context))
     return MoveToError(recoverability.failed.error_queue)
 
 
 def is_unrecoverable(recoverability: Recoverability, exception: BaseException) -> bool:
-    """Whether a type or predicate of `failed.unrecoverable` names the exception."""
+    """True if a type or predicate of `failed.unrecoverable` matches the exception."""
     rules = recoverability.failed.unrecoverable
     return any(isinstance(exception, rule) if isinstance(rule, type) else rule(exception) for rule in rules)
 
 
-def has_delayed_retry_left(delayed: Delayed, context: ErrorContext) -> bool:
-    """Whether another round may follow, by number and by time."""
+def may_retry_delayed(delayed: Delayed, context: ErrorContext) -> bool:
+    """True if neither the number of delayed retries nor their time is used up."""
     last = read_date(context.message.headers, DELAYED_RETRY_AT) or context.now
     first = read_date(context.message.headers, FIRST_DELAYED_RETRY_AT) or context.now
     return (
@@ -60,14 +67,14 @@ def has_delayed_retry_left(delayed: Delayed, context: ErrorContext) -> bool:
 
 
 def next_delay(delayed: Delayed, context: ErrorContext) -> timedelta:
-    """The delay that the handler asked for, or the configured one."""
+    """Return the delay of `RetryAfter`, if the handler raised it; else the configured one."""
     if isinstance(context.exception, RetryAfter):
         return context.exception.delay
     return delay_after(delayed, context.delayed_deliveries_performed, context.message.id)
 
 
 def delay_after(delayed: Delayed, retries_made: int, message_id: str) -> timedelta:
-    """The delay before the next round, between 0 and 365 days."""
+    """Return the configured delay before the next round, between 0 and 365 days."""
     linear = delayed.time_increase * (retries_made + 1)
     delay = linear if delayed.backoff is None else delayed.backoff(retries_made)
     spread = delay * (delayed.jitter * chance(message_id, retries_made)) if delayed.jitter else NO_DELAY
@@ -75,7 +82,7 @@ def delay_after(delayed: Delayed, retries_made: int, message_id: str) -> timedel
 
 
 def available(recoverability: Recoverability, platform: Platform) -> Recoverability:
-    """The settings as policies see them: retries that the platform cannot do have `max_retries == 0`."""
+    """Return the settings as policies see them: retries that the platform cannot do have `max_retries == 0`."""
     if not platform.immediate_retries:
         recoverability = recoverability.__replace__(immediate=Immediate(0))
     if not platform.delayed_retries:
@@ -86,7 +93,10 @@ def available(recoverability: Recoverability, platform: Platform) -> Recoverabil
 def adjust_for_transport_capabilities(
     action: Action, context: ErrorContext, platform: Platform
 ) -> tuple[Action, str | None]:
-    """The action that is possible, and the warning when it is not the one asked for; this cannot be switched off."""
+    """Return the action that the platform can do, and a warning when it is not the requested one.
+
+    This cannot be switched off.
+    """
     if warning := impossible(action, context, platform):
         return MoveToError(), f"Recoverability policy requested {warning}. {MOVING}"
     if platform.shared_process and isinstance(action, DelayedRetry):
@@ -95,9 +105,10 @@ def adjust_for_transport_capabilities(
 
 
 def add_jitter(retry: DelayedRetry, context: ErrorContext) -> DelayedRetry:
-    """The retry of a message whose deliveries ended without a word, later by up to as long again, and differently for each.
+    """Return the delayed retry of an `UnreportedFailure` with a delay that is longer by 0 to 100 %; any other as it is.
 
-    Those that one killer took along were delivered together, and would be again, round after round, until all are given up.
+    Messages of a process that one of them crashed were delivered together. Without jitter they would be delivered
+    together in each round, and the message that crashes would take the others along to the error queue.
     """
     if not isinstance(context.exception, UnreportedFailure):
         return retry
@@ -106,8 +117,8 @@ def add_jitter(retry: DelayedRetry, context: ErrorContext) -> DelayedRetry:
 
 
 def impossible(action: Action, context: ErrorContext, platform: Platform) -> str | None:
-    """What was requested, and why it cannot be; None when it can."""
-    beyond_its_ladder = platform.redelivers_only and isinstance(context.exception, UnreportedFailure)
+    """Return what was requested and why the platform cannot do it; None when it can."""
+    is_past_all_attempts = platform.redelivers_only and isinstance(context.exception, UnreportedFailure)
     match action:
         case ImmediateRetry() if not platform.immediate_retries:
             return f"ImmediateRetry however immediate retries are {NOT_AVAILABLE}"
@@ -117,8 +128,8 @@ def impossible(action: Action, context: ErrorContext, platform: Platform) -> str
             return f"more than {MAX_IMMEDIATE} immediate retries"
         case DelayedRetry() if context.delayed_deliveries_performed >= MAX_DELAYED:
             return f"more than {MAX_DELAYED:,} delayed retries"
-        case ImmediateRetry() | DelayedRetry() if beyond_its_ladder:
-            return "a retry of a message delivered beyond its ladder"
+        case ImmediateRetry() | DelayedRetry() if is_past_all_attempts:
+            return "a retry of a message delivered more often than it has attempts"
         case _:
             return None
 

@@ -1,4 +1,4 @@
-"""What an adapter must do with its broker: a closed union of three, for `match` and `assert_never`."""
+"""Define what an adapter must do with its broker: a closed union of three, for `match` and `assert_never`."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ if TYPE_CHECKING:
 
 
 class Complete(Frozen):
-    """The message is done with."""
+    """Complete the message: the broker deletes it."""
 
 
 class Redeliver(Frozen):
-    """The broker delivers the same message again.
+    """Have the broker deliver the same message again.
 
     Args:
-        after: how long it stays out of sight; None leaves that as the broker has it.
+        after: how long it stays invisible; None leaves that as the broker has it.
     """
 
     after: timedelta | None
 
 
 class Forward(Frozen):
-    """A copy is sent, and when it is safely there the message is done with.
+    """Send a copy, and complete the message when the broker has confirmed the copy.
 
     Args:
         to: the queue.
         delay: how long the copy waits; never more than the platform can.
-        changes: headers to set on the copy; None takes one away.
+        changes: headers to set on the copy; None removes one.
     """
 
     to: str

@@ -1,4 +1,4 @@
-"""Messages for later, without a ceiling: NServiceBus's Timeout Manager, serverless."""
+"""Send messages at any later time, with a store where the broker's own delay is too short: NServiceBus's Timeout Manager, serverless."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The only talk with SQS here: sends batches, and tells what was taken, what never will be, and what may be taken later."""
+"""Send batches to SQS, and say what it took, what it refused for good, and what may be sent later."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 from recoverable.aws.client import describe_error, is_answer, sqs_client
 from recoverable.aws.copies import destination
 from recoverable.aws.queues import Queue
-from recoverable.timeouts.sending import Entry, outgoing
+from recoverable.timeouts.sending import Entry, to_send_request
 from recoverable.timeouts.stores.rows import Row
 from recoverable.timeouts.timeout import Timeout
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
-PATIENCE = 4.0
+CALL_TIMEOUT = 4.0
 """Seconds for one call."""
 
-LATER = {
+TRANSIENT_CODES = {
     "ExpiredToken",
     "ExpiredTokenException",
     "InvalidClientTokenId",
@@ -45,12 +45,12 @@ SERVER_ERRORS = 500
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a batch, by the entries' places.
+    """The result of sending a batch, by the entries' positions.
 
     Args:
-        sent: those that SQS has.
-        refused: those that it will not take, and why.
-        failed: why the others are not sent, but may be later; empty when there are none.
+        sent: the entries that SQS took.
+        refused: the entries that it will never take, each with the reason.
+        failed: the reason why the other entries were not sent; they may be sent later. Empty when there are none.
     """
 
     sent: Sequence[int] = ()
@@ -59,10 +59,10 @@ class Outcome:
 
 
 class Sender:
-    """Sends to the queues of any region.
+    """A sender to the queues of any region.
 
     Args:
-        client: a client for all of them; None for one a region, made when it is first needed.
+        client: a client for all queues; None for one client for each region, made when it is first needed.
     """
 
     def __init__(self, client: SQSClient | None = None) -> None:
@@ -70,24 +70,24 @@ class Sender:
         self._urls: dict[str, str] = {}
 
     def send(self, to: str, entries: Sequence[Entry]) -> Outcome:
-        """Send up to ten entries to a queue; a batch that is refused whole is sent one by one, for one bad entry must not hold back nine.
+        """Send up to ten entries to a queue. A batch that is refused as a whole is sent one by one: one bad entry must not hold back nine.
 
         Args:
             to: the queue's URL, ARN or name.
             entries: without their Id.
         """
         try:
-            client, url = self._place(to)
+            client, url = self._client_and_url(to)
             numbered: Any = [{"Id": str(n), **entry} for n, entry in enumerate(entries)]
             answer = client.send_message_batch(QueueUrl=url, Entries=numbered)
-        except Exception as error:  # noqa: BLE001  # whatever it is, it is told, and the caller knows what was not done
-            return self._refused(to, entries, error)
-        return read(answer, len(entries))
+        except Exception as error:  # noqa: BLE001  # whatever it is, the outcome holds it, and the caller knows what was not sent
+            return self._outcome_of_error(to, entries, error)
+        return parse_response(answer, len(entries))
 
-    def _refused(self, to: str, entries: Sequence[Entry], error: Exception) -> Outcome:
+    def _outcome_of_error(self, to: str, entries: Sequence[Entry], error: Exception) -> Outcome:
         if not is_refusal(error):
             return Outcome(failed=describe_error(error))
-        if len(entries) == 1 or is_about_the_queue(error):
+        if len(entries) == 1 or is_queue_error(error):
             return Outcome(refused=dict.fromkeys(range(len(entries)), describe_error(error)))
         singles = [self.send(to, [entry]) for entry in entries]
         return Outcome(
@@ -96,9 +96,9 @@ class Sender:
             failed="; ".join(sorted({single.failed for single in singles if single.failed})),
         )
 
-    def _place(self, to: str) -> tuple[SQSClient, str]:
+    def _client_and_url(self, to: str) -> tuple[SQSClient, str]:
         queue = destination(to, Queue(region="", account="", name=""))
-        client = self._client or sqs_client(queue.region or default_region(), PATIENCE)
+        client = self._client or sqs_client(queue.region or default_region(), CALL_TIMEOUT)
         if queue.url or queue.account:
             return client, queue.url_at(client.meta.endpoint_url)
         if to not in self._urls:
@@ -110,10 +110,10 @@ def send_now(timeout: Timeout, now: datetime, client: SQSClient | None) -> None:
     """Send one message, with the delay that SQS can do.
 
     Raises:
-        SendFailed: SQS has not taken it, as far as is known.
+        SendFailed: SQS refused the message, or gave no answer; it may then have taken it.
     """
-    ready = outgoing(Row(timeout.id, timeout), timeout, now)
-    assert ready is not None, timeout.id  # who calls has compared the delay with SQS's limit
+    ready = to_send_request(Row(timeout.id, timeout), timeout, now)
+    assert ready is not None, timeout.id  # the caller has compared the delay with SQS's limit
     outcome = shared_sender(client).send(timeout.to, [ready.entry])
     if not outcome.sent:
         why = outcome.failed or outcome.refused[0]
@@ -121,18 +121,18 @@ def send_now(timeout: Timeout, now: datetime, client: SQSClient | None) -> None:
 
 
 class SendFailed(Exception):
-    """SQS has not taken a message that was to be sent at once, or within what SQS delays itself."""
+    """Raised when SQS did not take a message that it was to deliver at once or delay itself."""
 
 
 @lru_cache(maxsize=16)
 def shared_sender(client: SQSClient | None) -> Sender:
-    """The process's sender, which remembers the queues' URLs."""
+    """Return the process's sender, which remembers the queues' URLs."""
     return Sender(client)
 
 
 @cache
 def default_region() -> str:
-    """The region of queues whose name does not say it: that of the process."""
+    """Return the process's region, for queues whose name does not say their region."""
     import os
 
     import boto3
@@ -140,24 +140,24 @@ def default_region() -> str:
     return os.environ.get("AWS_REGION") or boto3.session.Session().region_name or ""
 
 
-def read(answer: Mapping[str, Any], count: int) -> Outcome:
-    """What an answer says about each entry; what it does not name is not known to be sent."""
+def parse_response(answer: Mapping[str, Any], count: int) -> Outcome:
+    """Return the outcome for each entry. An entry that the response does not name counts as not sent."""
     sent = [int(done["Id"]) for done in answer.get("Successful", ())]
     whys = {int(f["Id"]): f"{f.get('Code')} {f.get('Message', '')}".strip() for f in answer.get("Failed", ())}
-    refused = {int(f["Id"]): whys[int(f["Id"])] for f in answer.get("Failed", ()) if is_fault_of_sender(f)}
+    refused = {int(f["Id"]): whys[int(f["Id"])] for f in answer.get("Failed", ()) if is_permanent(f)}
     others = {why for n, why in whys.items() if n not in refused}
     unnamed = len(sent) + len(whys) < count
     failed = "; ".join(sorted(others)) or ("its answer does not name them" if unnamed else "")
     return Outcome(sent, refused, failed)
 
 
-def is_fault_of_sender(failed: Mapping[str, Any]) -> bool:
-    """Whether the entry will not be taken later either."""
-    return bool(failed.get("SenderFault")) and failed.get("Code") not in LATER
+def is_permanent(failed: Mapping[str, Any]) -> bool:
+    """True if SQS will not take the entry later either."""
+    return bool(failed.get("SenderFault")) and failed.get("Code") not in TRANSIENT_CODES
 
 
 def is_refusal(error: Exception) -> bool:
-    """Whether SQS said that it will not take this, or boto3 that it cannot be sent at all."""
+    """True if SQS answered that it does not take this, or boto3 that it cannot be sent at all."""
     from botocore.exceptions import ParamValidationError
 
     if isinstance(error, ValueError | ParamValidationError):
@@ -166,11 +166,11 @@ def is_refusal(error: Exception) -> bool:
         return False
     answer: Any = getattr(error, "response", {})
     status = answer.get("ResponseMetadata", {}).get("HTTPStatusCode", SERVER_ERRORS)
-    return status < SERVER_ERRORS and answer.get("Error", {}).get("Code") not in LATER
+    return status < SERVER_ERRORS and answer.get("Error", {}).get("Code") not in TRANSIENT_CODES
 
 
-def is_about_the_queue(error: Exception) -> bool:
-    """Whether a refusal concerns the queue, and so whatever is sent to it."""
+def is_queue_error(error: Exception) -> bool:
+    """True if a refusal concerns the queue, and so everything that is sent to it."""
     answer: Any = getattr(error, "response", {})
     code = str(answer.get("Error", {}).get("Code", ""))
     return any(word in code for word in ("NonExistentQueue", "QueueDoesNotExist", "AccessDenied", "InvalidAddress"))

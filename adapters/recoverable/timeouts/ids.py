@@ -1,4 +1,4 @@
-"""A timeout's id, which says when it is due and in which shard it lies, so that it is found without an index: pure."""
+"""Make and parse the ids of timeouts: an id holds its due time and its shard, so that a timeout is found without an index. Pure."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 
 DIGITS = 16
-"""Digits of a due time in microseconds: ids then sort by it, until the year 2286."""
+"""Digits of a due time in microseconds: ids sort by due time until the year 2286."""
 
 LATEST = EPOCH + timedelta(microseconds=10**DIGITS - 1)
-"""The latest due time that an id can say."""
+"""The latest due time that an id can hold."""
 
 PARTS = 3
 
 
-class Place(Frozen):
-    """Where a timeout lies.
+class Location(Frozen):
+    """The due time and shard of a timeout.
 
     Args:
         due: when it is due, in microseconds since 1970.
@@ -30,33 +30,33 @@ class Place(Frozen):
     shard: int
 
 
-def micros(moment: datetime) -> int:
-    """The moment in microseconds since 1970."""
+def to_microseconds(moment: datetime) -> int:
+    """Return a moment in microseconds since 1970."""
     return (moment - EPOCH) // MICROSECOND
 
 
-def moment(number: int) -> datetime:
-    """The moment that is so many microseconds after 1970."""
+def from_microseconds(number: int) -> datetime:
+    """Return the moment that is this many microseconds after 1970."""
     return EPOCH + number * MICROSECOND
 
 
 def new_id(due_at: datetime, token: str, shards: int) -> str:
-    """The id of a new timeout.
+    """Return the id of a new timeout.
 
     Args:
         due_at: when it is due, from 1970 to 2286.
-        token: what makes it unique: hexadecimal digits, drawn at random.
+        token: hexadecimal digits that make the id unique; random, unless the timeout has a key.
         shards: how many shards the store has.
     """
-    return f"{micros(due_at):0{DIGITS}}-{int(token, 16) % shards}-{token}"
+    return f"{to_microseconds(due_at):0{DIGITS}}-{int(token, 16) % shards}-{token}"
 
 
-def place_of(timeout_id: str) -> Place | None:
-    """The place that an id says; None when it is no id of a timeout."""
+def parse_id(timeout_id: str) -> Location | None:
+    """Return the location that an id holds; None when it is no id of a timeout."""
     due, *rest = timeout_id.split("-", PARTS - 1)
     if len(rest) != PARTS - 1 or len(due) != DIGITS:
         return None
     shard = rest[0]
     if not (due + shard).isascii() or not (due.isdigit() and shard.isdigit() and len(shard) < DIGITS):
         return None
-    return Place(int(due), int(shard))
+    return Location(int(due), int(shard))

@@ -1,4 +1,4 @@
-"""`TimeoutsQueue`: the handler of an endpoint's timeouts queue, to which NServiceBus's senders send what is to come later."""
+"""Handle an endpoint's timeouts queue, to which NServiceBus's senders send messages that are due later."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ ROUTE_TO = "NServiceBus.Timeout.RouteExpiredTimeoutTo"
 CLEAR = "NServiceBus.ClearTimeouts"
 REPLY_TO = "NServiceBus.ReplyToAddress"
 
-OWN = {EXPIRE, ROUTE_TO, CLEAR, RELATED_TO_TIMEOUT, TIME_SENT, *RETRY_HEADERS}
-"""What a message says to the timeouts queue, or got there, and no more to its receiver."""
+REQUEST_HEADERS = {EXPIRE, ROUTE_TO, CLEAR, RELATED_TO_TIMEOUT, TIME_SENT, *RETRY_HEADERS}
+"""Headers for the timeouts queue itself, or set there; the receiver does not get them."""
 
 
 class TimeoutsQueue:
     """A handler for the queue `{endpoint}-Timeouts`, as SQS names NServiceBus's `{endpoint}.Timeouts`: `SqsEndpoint(TimeoutsQueue(timeouts))`.
 
     Args:
-        timeouts: where what comes is stored.
+        timeouts: stores the messages.
     """
 
     __name__ = "timeouts_queue"
@@ -36,45 +36,45 @@ class TimeoutsQueue:
         self._timeouts = timeouts
 
     def __call__(self, message: Message) -> None:
-        """Store what the message says, or clear what it names.
+        """Store the message until its due time, or cancel the timeouts of the saga that it names.
 
         Raises:
-            MessageDeserializationError: it says neither, or what can never be done; it moves to the error queue at once.
-            StoreUnavailable: it is not stored; it is tried again.
-            SendFailed: it is due already, and SQS has not taken it; it is tried again.
+            MessageDeserializationError: the headers ask for neither, or for something that can never be done; the message moves to the error queue at once.
+            StoreUnavailable: the message is not stored; it is tried again.
+            SendFailed: the message is due already, and SQS did not take it; it is tried again.
         """
         try:
             if CLEAR in message.headers:
-                self._timeouts.cancel_for(named(message.headers, SAGA_ID))
+                self._timeouts.cancel_for(first_header(message.headers, SAGA_ID))
             else:
                 self._schedule(message)
         except (TypeError, ValueError) as error:  # no queue, too large, of a body that SQS does not take
             raise MessageDeserializationError(f"no timeout: {error}") from error
 
     def _schedule(self, message: Message) -> None:
-        kept = {name: value for name, value in message.headers.items() if name not in OWN}
+        kept = {name: value for name, value in message.headers.items() if name not in REQUEST_HEADERS}
         self._timeouts.schedule(
-            queue_at(named(message.headers, ROUTE_TO, REPLY_TO)),
+            to_queue_address(first_header(message.headers, ROUTE_TO, REPLY_TO)),
             message.text or EMPTY_BODY,
-            at=due_at(message.headers),
+            at=parse_due_time(message.headers),
             headers={MESSAGE_ID: message.id, **kept},
             key=message.id,
         )
 
 
-def queue_at(address: str) -> str:
-    """The queue that an address means: where it is a name, what SQS does not take in one is a hyphen, as in NServiceBus's SQS transport."""
+def to_queue_address(address: str) -> str:
+    """Return a queue's URL, ARN or SQS name. In a name, each character that SQS does not take becomes a hyphen, as in NServiceBus's SQS transport."""
     if address.startswith(("arn:", "https://", "http://")):
         return address
     name = address.removesuffix(".fifo")
     return re.sub("[^A-Za-z0-9_-]", "-", name) + address[len(name) :]
 
 
-def due_at(headers: Mapping[str, str]) -> datetime:
-    """When the message is to come.
+def parse_due_time(headers: Mapping[str, str]) -> datetime:
+    """Return the due time in the message's headers.
 
     Raises:
-        MessageDeserializationError: it does not say.
+        MessageDeserializationError: there is none, or it is later than 2286.
     """
     due = read_date(headers, EXPIRE)
     if due is None or due > LATEST:
@@ -85,11 +85,11 @@ def due_at(headers: Mapping[str, str]) -> datetime:
     return due
 
 
-def named(headers: Mapping[str, str], *names: str) -> str:
-    """The first of the headers that is there.
+def first_header(headers: Mapping[str, str], *names: str) -> str:
+    """Return the first of these headers that is present and not blank.
 
     Raises:
-        MessageDeserializationError: none is.
+        MessageDeserializationError: none of them is.
     """
     for name in names:
         if value := headers.get(name, "").strip():

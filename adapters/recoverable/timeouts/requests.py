@@ -1,4 +1,4 @@
-"""What is asked to be scheduled, checked, and as SQS takes it: pure."""
+"""Check the arguments of `schedule`, and turn them into what SQS takes. Pure."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 RELATED_TO_TIMEOUT = "NServiceBus.RelatedToTimeoutId"
 
 QUEUE_NAME = re.compile(r"(?=.{1,80}\Z)[A-Za-z0-9_-]+(\.fifo)?")
-"""What SQS calls its queues (Amazon SQS API reference, CreateQueue)."""
+"""The names that SQS allows for queues (Amazon SQS API reference, CreateQueue)."""
 
 LONGEST_CORRELATION = 2_000
 """Bytes, with room for a prefix: a key of DynamoDB has 2,048 at most (DynamoDB quotas)."""
 
 
-def due_time(now: datetime, at: datetime | None, delay: timedelta | None) -> datetime:
-    """When a timeout is due; never in the past.
+def resolve_due_time(now: datetime, at: datetime | None, delay: timedelta | None) -> datetime:
+    """Return when a timeout is due; never in the past.
 
     Raises:
         TypeError: neither or both were given, or one of another kind.
@@ -50,17 +50,17 @@ def due_time(now: datetime, at: datetime | None, delay: timedelta | None) -> dat
     return max(at, now)
 
 
-def named_time(due_at: datetime, at: datetime | None, key: str | None) -> datetime:
-    """The time that an id says: with a key that which was asked for, which is the same when it is asked for again and has come."""
+def time_for_id(due_at: datetime, at: datetime | None, key: str | None) -> datetime:
+    """Return the time for a timeout's id. With a key it is the time that was asked for, even if that is past: a repeated request then gets the same id."""
     return due_at if key is None or at is None else max(at, EPOCH)
 
 
 def checked_destination(to: object) -> str:
-    """The queue.
+    """Return the queue after checking it.
 
     Raises:
         TypeError: it is no text.
-        ValueError: it is an ARN of something else, or names a queue as SQS names none.
+        ValueError: it is an ARN of something else, or its name cannot be that of an SQS queue.
     """
     from recoverable.aws.copies import destination  # noqa: PLC0415  # SQS is looked up when something is sent
     from recoverable.aws.queues import Queue  # noqa: PLC0415  # SQS is looked up when something is sent
@@ -80,10 +80,10 @@ def checked_destination(to: object) -> str:
 
 
 def checked_key(key: str | None, at: datetime | None) -> str | None:
-    """The key.
+    """Return the key after checking that it is not given with a delay.
 
     Raises:
-        TypeError: it is given with a delay.
+        TypeError: there is a key and a delay.
     """
     if key is not None and at is None:
         raise TypeError(
@@ -93,10 +93,10 @@ def checked_key(key: str | None, at: datetime | None) -> str | None:
 
 
 def checked_correlation(correlation: str) -> str:
-    """The correlation, if it can be written as a key.
+    """Return the correlation after checking that it fits into a database key.
 
     Raises:
-        ValueError: it cannot.
+        ValueError: it does not fit.
     """
     try:
         size = len(correlation.encode())
@@ -107,8 +107,8 @@ def checked_correlation(correlation: str) -> str:
     return correlation
 
 
-def text_of(body: object) -> str:
-    """The body as SQS takes it."""
+def body_as_text(body: object) -> str:
+    """Return the body as SQS takes it: a text as it is, anything else as JSON."""
     if isinstance(body, bytes):
         raise TypeError("schedule(body) is bytes; SQS takes text: decode it, or write it in base64")
     text = body if isinstance(body, str) else json.dumps(body)
@@ -117,14 +117,14 @@ def text_of(body: object) -> str:
     return text
 
 
-def headers_with(timeout_id: str, due_at: datetime, headers: Mapping[str, str]) -> dict[str, str]:
-    """A message's headers, and what says which timeout it was."""
+def add_timeout_headers(timeout_id: str, due_at: datetime, headers: Mapping[str, str]) -> dict[str, str]:
+    """Return a message's headers with its timeout's id, and with a message id and a sent time unless they are given."""
     named = {MESSAGE_ID: timeout_id, TIME_SENT: write_date(due_at)}
     return {**named, **headers, RELATED_TO_TIMEOUT: timeout_id}
 
 
-def attributes_of(headers: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """The one attribute that carries the headers."""
+def to_attributes(headers: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Return the one message attribute that carries the headers."""
     from recoverable.aws.wire import HEADERS  # noqa: PLC0415
 
     return {HEADERS: {"StringValue": json.dumps(headers), "DataType": "String"}}

@@ -1,4 +1,4 @@
-"""`Timeouts`: schedules messages for any time, and cancels them; what the broker can delay, it delays, and no store is touched."""
+"""Schedule messages for any time, and cancel them. A delay that SQS can do itself goes to SQS, and no store is touched."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ import os
 from datetime import timedelta
 
 from recoverable.attempts.flow import now as utc_now
-from recoverable.checks import checked_delay
 from recoverable.environment import current_environment
-from recoverable.limits import NO_DELAY
+from recoverable.limits import NO_DELAY, checked_delay
 from recoverable.timeouts.ids import new_id
 from recoverable.timeouts.requests import (
-    attributes_of,
+    add_timeout_headers,
+    body_as_text,
     checked_correlation,
     checked_destination,
     checked_key,
-    due_time,
-    headers_with,
-    named_time,
-    text_of,
+    resolve_due_time,
+    time_for_id,
+    to_attributes,
 )
 from recoverable.timeouts.timeout import Timeout
 
@@ -40,17 +39,17 @@ TOKEN_BYTES = 16
 
 
 class Timeouts:
-    """Messages that are to come later, by a store where the broker's own delay is too short.
+    """Messages that are sent later, by a store where the broker's own delay is too short.
 
-    An SQS adapter that wants a copy held for longer than SQS can calls `hold` with the copy's entry, and completes the original when
-    that returns; when it raises, nothing is stored, and the original stays.
+    An SQS adapter that must delay a copy for longer than SQS can calls `hold` with the copy's entry, and completes the original when
+    that returns. When it raises, nothing is stored, and the original stays on the queue.
 
     Args:
-        store: where they wait, such as `DynamoDBStore("timeouts")`.
-        endpoint: what the rows are known by in a migration; None for the function's name.
+        store: the store, such as `DynamoDBStore("timeouts")`.
+        endpoint: the name by which a migration can select these timeouts; None for the function's name.
         client: a boto3 SQS client for what SQS delays itself, instead of one for each region, made when it is needed.
         clock: gives the time, aware of its zone.
-        longest_native: what is delayed no longer than this is left to SQS; with less, what is stored can be cancelled.
+        longest_native: SQS itself does delays up to this, and these cannot be cancelled. At most 15 minutes.
 
     Raises:
         TypeError: a duration that is none.
@@ -58,7 +57,7 @@ class Timeouts:
     """
 
     longest_hold = timedelta(seconds=2)
-    """What `hold` takes where the store does not answer: two calls of half a second, and boto3's pause of up to a second between them."""
+    """The longest time that `hold` takes where the store does not answer: two calls of half a second, and boto3's pause of up to a second between them."""
 
     def __init__(
         self,
@@ -84,39 +83,39 @@ class Timeouts:
         correlation: str | None = None,
         key: str | None = None,
     ) -> str:
-        """Have a message sent later; the past means now.
+        """Send a message later. A time in the past means now.
 
         Args:
             to: the queue's URL, ARN or name.
             body: a text as it is, anything else as JSON.
-            at: when, aware of its zone, up to the year 2286.
-            delay: or after how long.
-            headers: the message's headers; with NServiceBus.MessageId unless you give one, so that a duplicate can be told.
-            correlation: what it can be cancelled by, together with others; the header NServiceBus.SagaId unless given.
-            key: what tells it from others for that queue at the same time: what is scheduled again `at` the same time with the same key, is
-                one message, unless it was cancelled in between; what no store has comes as often as it is scheduled.
+            at: when to send it, with a time zone, up to the year 2286. Give this or `delay`.
+            delay: after how long to send it.
+            headers: the message's headers. NServiceBus.MessageId is added unless given, so that a duplicate can be recognised.
+            correlation: a text by which `cancel_for` cancels it together with others; the header NServiceBus.SagaId unless given.
+            key: makes repeated calls one message: the same queue, `at` and key are stored once, unless the timeout was cancelled in between.
+                A message that SQS itself delays is not stored, and is sent as often as it is scheduled.
 
         Returns:
-            The timeout's id, which `cancel` takes.
+            The timeout's id, for `cancel`.
 
         Raises:
             TypeError: neither or both of `at` and `delay`, or one of another kind; a `key` with a `delay`; a body that is no JSON.
-            ValueError: a negative delay, a time without a zone or out of range, what names no queue of SQS, a correlation of more than 2,000 bytes, an
-                empty body, or one that SQS does not take.
-            TooLarge: the store cannot take it.
-            StoreUnavailable: it is not stored; ask again.
-            SendFailed: SQS was to delay it, and has not taken it; ask again.
+            ValueError: a negative delay; a time without a zone or out of range; no name of an SQS queue; a correlation of more than 2,000 bytes;
+                a body that is empty, too large, or holds characters that SQS does not take.
+            TooLarge: the message is too large for the store.
+            StoreUnavailable: the message is not stored; call again.
+            SendFailed: SQS was to delay the message, and did not take it; call again.
         """
         now = self.now()
-        due_at = due_time(now, at, delay)
-        unique, named_at = token(checked_destination(to), checked_key(key, at)), named_time(due_at, at, key)
+        due_at = resolve_due_time(now, at, delay)
+        unique, named_at = unique_token(checked_destination(to), checked_key(key, at)), time_for_id(due_at, at, key)
         timeout_id = new_id(named_at, unique, self._store.shards)
-        named = headers_with(timeout_id, due_at, headers or {})
+        named = add_timeout_headers(timeout_id, due_at, headers or {})
         timeout = Timeout(
             timeout_id,
             to,
-            text_of(body),
-            attributes=attributes_of(named),
+            body_as_text(body),
+            attributes=to_attributes(named),
             endpoint=self._endpoint,
             correlation=checked_correlation(correlation or named.get(SAGA_ID, "")),
         )
@@ -127,42 +126,42 @@ class Timeouts:
         """Cancel a timeout.
 
         Args:
-            timeout_id: what `schedule` gave.
+            timeout_id: the id that `schedule` returned.
 
         Returns:
-            True when it will not be sent; False when it is none, was sent, or may be on its way: what is due within the dispatcher's next
-            minutes, and what SQS itself delays.
+            True when it will not be sent. False when there is none with this id, it was sent, or it may be on its way: it is due within the
+            dispatcher's next minutes, or SQS itself delays it.
 
         Raises:
-            StoreUnavailable: it is not cancelled; ask again.
+            StoreUnavailable: it may not be cancelled; call again.
         """
         return self._store.cancel(timeout_id, now=self.now())
 
     def cancel_for(self, correlation: str) -> int:
-        """Cancel the timeouts with that correlation; gives how many.
+        """Cancel the timeouts with this correlation, and return how many were cancelled.
 
         Raises:
             ValueError: a correlation with which nothing can be stored.
-            StoreUnavailable: not all are cancelled; ask again.
+            StoreUnavailable: not all are cancelled; call again.
         """
-        now, waiting = self.now(), self._store.waiting_for(checked_correlation(correlation))
+        now, waiting = self.now(), self._store.ids_by_correlation(checked_correlation(correlation))
         return sum(self._store.cancel(timeout_id, now=now) for timeout_id in waiting)
 
     def hold(self, entry: Mapping[str, Any], *, to: str, at: datetime) -> str:
-        """Store a message that is made already, such as the copy of a delayed retry; gives the timeout's id.
+        """Store a message that is already built, such as the copy of a delayed retry, and return the timeout's id.
 
         Args:
             entry: MessageBody, MessageAttributes and MessageGroupId of an entry of SendMessageBatch.
             to: the queue's URL or ARN.
-            at: when it is due, aware of its zone.
+            at: when it is due, with a time zone.
 
         Raises:
-            TooLarge: the store cannot take it.
-            StoreUnavailable: it is not stored.
+            TooLarge: the message is too large for the store.
+            StoreUnavailable: the message is not stored.
         """
         now = self.now()
         timeout = Timeout(
-            new_id(due_time(now, at, None), token(to, None), self._store.shards),
+            new_id(resolve_due_time(now, at, None), unique_token(to, None), self._store.shards),
             to,
             entry["MessageBody"],
             attributes=entry.get("MessageAttributes"),
@@ -173,27 +172,26 @@ class Timeouts:
         return timeout.id
 
     def _send_or_store(self, timeout: Timeout, now: datetime, *, keyed: bool) -> None:
-        from recoverable.timeouts.sending import checked, is_fifo  # noqa: PLC0415  # only for those that schedule
+        from recoverable.timeouts.sending import check_sendable, is_fifo  # noqa: PLC0415  # a long delayed retry does not need it
 
-        checked(timeout)
-        wait = timeout.due_at - now
+        check_sendable(timeout)
         longest = NO_DELAY if is_fifo(timeout.to) else self.longest_native
-        if wait > longest or (keyed and self._store.comes(timeout.id)):
+        if timeout.due_at - now > longest or (keyed and self._store.was_scheduled(timeout.id)):
             self._store.put(timeout, now=now, again=True)
             return
         from recoverable.timeouts.client import send_now  # noqa: PLC0415
 
-        world = current_environment.get()
-        send_now(timeout, now, world.client if world else self._client)
+        environment = current_environment.get()
+        send_now(timeout, now, environment.client if environment else self._client)
 
     def now(self) -> datetime:
-        """The time by which delays are counted: that of the world it is asked in, if it is in one."""
-        world = current_environment.get()
-        return world.clock() if world else self._own_clock()
+        """Return the time by which delays are counted: that of the test environment, where there is one."""
+        environment = current_environment.get()
+        return environment.clock() if environment else self._own_clock()
 
 
-def token(to: str, key: str | None) -> str:
-    """What makes an id unique: drawn at random, or the same for the same key and queue."""
+def unique_token(to: str, key: str | None) -> str:
+    """Return the unique part of an id: random, or the same for the same key and queue."""
     if key is None:
         return os.urandom(TOKEN_BYTES).hex()
     from hashlib import sha256  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""`Timeout`: a message that waits in a store, and how it is written there."""
+"""Define `Timeout`, a message that waits in a store, and convert it to and from its stored form."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from base64 import b64decode, b64encode
 
 from recoverable.aws.wire import HEADERS
 from recoverable.frozen import Frozen
-from recoverable.timeouts.ids import moment, place_of
+from recoverable.timeouts.ids import from_microseconds, parse_id
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
     from typing import Any
 
 VERSION = 1
-"""The form in which this package writes rows; it leaves those of a higher version to the package that wrote them."""
+"""The version of the rows that this package writes. It does not read rows of another version."""
 
 
 class Unreadable(Exception):
-    """A row that this version cannot read; it says why, and quotes nothing."""
+    """Raised for a row that this version cannot read. Its text gives the reason and quotes no content."""
 
 
 class Timeout(Frozen):
     """A message that waits until it is due.
 
     Args:
-        id: says when it is due, see `ids.py`.
+        id: holds its due time and shard, see `ids.py`.
         to: the queue's URL, ARN or name.
         body: the body, as SQS takes it.
         attributes: the message's attributes as a client of SQS wants them; the headers are one of them.
         group_id: the message group, if it has one.
-        endpoint: who had it stored.
-        correlation: what it can be cancelled by, together with others.
+        endpoint: the endpoint that stored it.
+        correlation: a text by which it can be cancelled, together with others.
     """
 
     id: str
@@ -60,21 +60,21 @@ class Timeout(Frozen):
 
     @property
     def due_at(self) -> datetime:
-        """When it is due."""
-        place = place_of(self.id)
-        assert place is not None, self.id
-        return moment(place.due)
+        """Return when it is due."""
+        location = parse_id(self.id)
+        assert location is not None, self.id
+        return from_microseconds(location.due)
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """The headers, as far as they are not within a wrapper in the body."""
+        """Return the headers, without those inside a wrapper in the body."""
         from recoverable.aws.wire import headers_from  # noqa: PLC0415  # for those who migrate
 
         return headers_from(self.attributes.get(HEADERS, {}).get("StringValue") or "{}")
 
 
-def packed(timeout: Timeout) -> str:
-    """Body, attributes and group as one text."""
+def dump_message(timeout: Timeout) -> str:
+    """Return body, attributes and group as one JSON text."""
     attributes = {
         name: {key: b64encode(part).decode() if key == "BinaryValue" else part for key, part in value.items()}
         for name, value in timeout.attributes.items()
@@ -83,32 +83,32 @@ def packed(timeout: Timeout) -> str:
     return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
 
 
-def unpacked(timeout_id: str, fields: Mapping[str, Any], message: str) -> Timeout:
-    """The timeout of a row.
+def load_timeout(timeout_id: str, fields: Mapping[str, Any], message: str) -> Timeout:
+    """Return the timeout of a row.
 
     Args:
         timeout_id: its id.
         fields: the row's version, to, endpoint and correlation.
-        message: what `packed` made.
+        message: the text from `dump_message`.
 
     Raises:
-        Unreadable: the row is of a newer version, or none that this package writes.
+        Unreadable: the row has another version, or its content is not what this package writes.
     """
     if fields.get("version") != VERSION:
         raise Unreadable(
             f"it is of version {fields.get('version')!r}, and this package reads {VERSION}; deploy the newer one"
         )
-    if place_of(timeout_id) is None:
+    if parse_id(timeout_id) is None:
         raise Unreadable("its id says no due time in range")
     try:
         content = json.loads(message)
         group = content["group"]
         return Timeout(
             timeout_id,
-            as_text(fields["to"]),
-            as_text(content["body"]),
-            attributes={as_text(name): read_attribute(value) for name, value in content["attributes"].items()},
-            group_id=None if group is None else as_text(group),
+            checked_text(fields["to"]),
+            checked_text(content["body"]),
+            attributes={checked_text(name): load_attribute(value) for name, value in content["attributes"].items()},
+            group_id=None if group is None else checked_text(group),
             endpoint=fields.get("endpoint") or "",
             correlation=fields.get("correlation") or "",
         )
@@ -116,26 +116,26 @@ def unpacked(timeout_id: str, fields: Mapping[str, Any], message: str) -> Timeou
         raise Unreadable(f"its content cannot be read ({type(error).__name__})") from None
 
 
-def read_attribute(value: Mapping[str, object]) -> dict[str, Any]:
-    """One attribute as a client of SQS wants it: a kind, and what it says.
+def load_attribute(value: Mapping[str, object]) -> dict[str, Any]:
+    """Return a message attribute as an SQS client takes it: its data type and its value.
 
     Raises:
         KeyError: it lacks one of them.
         TypeError: one is no text.
-        ValueError: what should be in base64 is not, or a text nobody can send.
+        ValueError: a binary value is not in base64, or a text cannot be sent.
     """
-    parts = {key: as_text(part) for key, part in value.items()}
-    says = "BinaryValue" if "BinaryValue" in parts else "StringValue"
-    said: str | bytes = b64decode(parts[says]) if says == "BinaryValue" else parts[says]
-    return {**parts, "DataType": parts["DataType"], says: said}
+    parts = {key: checked_text(part) for key, part in value.items()}
+    field = "BinaryValue" if "BinaryValue" in parts else "StringValue"
+    content: str | bytes = b64decode(parts[field]) if field == "BinaryValue" else parts[field]
+    return {**parts, "DataType": parts["DataType"], field: content}
 
 
-def as_text(value: object) -> str:
-    """The value, if it is a text.
+def checked_text(value: object) -> str:
+    """Return the value after checking that it is a text that can be sent.
 
     Raises:
         TypeError: it is none.
-        ValueError: it holds half a surrogate pair, which JSON can say and nobody can send.
+        ValueError: it holds half a surrogate pair, which JSON can hold and nobody can send.
     """
     if not isinstance(value, str):
         raise TypeError(f"{type(value).__name__} instead of a text")

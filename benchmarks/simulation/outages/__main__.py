@@ -7,7 +7,7 @@ from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
 from time import perf_counter
 
-from simulation.__main__ import tell
+from simulation.__main__ import print_now
 from simulation.outages.cell import Cell, simulate
 from simulation.outages.tables import row, table
 from simulation.outages.ways import WAYS
@@ -21,7 +21,7 @@ MESSAGES = 10_000
 def cells(
     clouds: Sequence[str], ways: Sequence[str], instances: Sequence[int], messages: int, minutes: float
 ) -> Iterator[Cell]:
-    """The cells of the table, in its order."""
+    """Yield the cells of the table, in its order."""
     for cloud in clouds:
         for name, way in WAYS.items():
             if cloud in way.clouds and name in ways:
@@ -42,8 +42,8 @@ def main() -> None:
     asked = (arguments.clouds, arguments.ways, arguments.instances, arguments.messages, arguments.minutes)
     for cell in cells(*asked):
         results.append(result := simulate(cell))
-        tell(f"{result.took:6.0f} s  {line(row(result))}")
-    tell(f"\n{table(results)}\n\n{perf_counter() - began:.0f} s")
+        print_now(f"{result.took:6.0f} s  {line(row(result))}")
+    print_now(f"\n{table(results)}\n\n{perf_counter() - began:.0f} s")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from simulation.outages.ways import ERROR_QUEUE, QUEUE, WAYS
 
 
 class Cell(NamedTuple):
-    """What is simulated.
+    """The settings of one simulation.
 
     Args:
         way: a name of `WAYS`.
@@ -38,7 +38,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What was measured.
+    """The figures of one simulation.
 
     Args:
         cell: what was simulated.
@@ -86,7 +86,7 @@ def simulate(cell: Cell) -> Result:
 
 
 def world_of(cloud: str) -> World:
-    """A world of this cloud, whose runs may be long."""
+    """Return a world of this cloud, whose runs may be long."""
     if cloud == "AWS":
         return SqsWorld(seed=1, most_invocations=PLENTY)
     return ServiceBusWorld(most_invocations=PLENTY)
@@ -95,7 +95,7 @@ def world_of(cloud: str) -> World:
 def measured(
     cell: Cell, world: World, database: Database, meter: Meter, store: SharedCircuit, *, dollars: float, took: float
 ) -> Result:
-    """What there is to tell in the end."""
+    """Return the result at the end."""
     placed, over, set_aside = database.placed, database.over, len(world.queue(ERROR_QUEUE))
     deferred = meter.last_sent or over  # after the outage only deferrals are sent, for nothing fails any more
     return Result(

@@ -8,8 +8,8 @@ from math import ceil
 
 from recoverable_local.testing import Fault, ServiceBusWorld, Slow, SqsWorld
 from recoverable_local.testing.aws.api.sqs_client import OPERATIONS
-from recoverable_local.testing.azure.places import CALLS
-from recoverable_local.testing.engine.points import Point
+from recoverable_local.testing.azure.fault_points import CALLS
+from recoverable_local.testing.engine.fault_plan import FaultPoint
 from simulation.meter import BATCH, CALL_TIME
 
 World = SqsWorld | ServiceBusWorld
@@ -35,15 +35,15 @@ class Meter:
 
     @property
     def invocations(self) -> int:
-        """How often functions were invoked."""
+        """Return how often functions were invoked."""
         return self._counts["invoke"] + self._counts["scheduled"]
 
     @property
     def calls(self) -> int:
-        """What the broker was asked, by functions and by their host: a receive for each invocation, and its settling too."""
+        """Return how many calls functions and their host made to the broker: a receive for each invocation, and its settling too."""
         return self._counts["invoke"] + self._counts["settle"] + self._counts["call"]
 
-    def _at(self, point: Point) -> Fault | None:
+    def _at(self, point: FaultPoint) -> Fault | None:
         if point.when != "before":
             return None
         if point.what in CALLED:

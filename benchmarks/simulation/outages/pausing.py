@@ -39,7 +39,7 @@ class VirtualTrigger:
         self._world, self._mark, self._state = world, "", "Enabled"
         self.queue_arn = world._existing(QUEUE).settings.arn
 
-    def mark(self) -> str | None:
+    def read_mark(self) -> str | None:
         """The mark."""
         return self._mark or None
 
@@ -51,7 +51,7 @@ class VirtualTrigger:
         """Remove it, if it is still this one."""
         self._mark = "" if self._mark == mark else self._mark
 
-    def mapping(self) -> Mapping:
+    def read_mapping(self) -> Mapping:
         """The mapping."""
         return Mapping("mapping", self._state)
 

@@ -26,17 +26,17 @@ STORE: Mapping[str, Mapping[str, float]] = {
 
 
 def aws_dollars(requests: int, invocations: int, seconds: float) -> float:
-    """What SQS and Lambda cost."""
+    """Return what SQS and Lambda cost."""
     return sqs_dollars(requests) + lambda_dollars(invocations, seconds)
 
 
 def azure_dollars(operations: int, executions: int) -> float:
-    """What Service Bus and Functions cost; no execution here takes longer than the shortest that is billed."""
+    """Return what Service Bus and Functions cost; no execution here takes longer than the shortest that is billed."""
     seconds = executions * SHORTEST_EXECUTION
     by_time = seconds * MEMORY * FUNCTIONS_GB_SECOND
     return operations * SERVICE_BUS_OPERATION + executions * FUNCTIONS_EXECUTION + by_time
 
 
 def store_dollars(cloud: str, calls: Mapping[str, int]) -> float:
-    """What the shared circuit costs."""
+    """Return what the shared circuit costs."""
     return sum(STORE[cloud][what] * count for what, count in calls.items())

@@ -45,7 +45,7 @@ class Stopwatch:
         self._now, self.seconds = now, 0.0
 
     def over(self, handler: Handler) -> Handler:
-        """The handler, timed."""
+        """Wrap a handler so that its time is counted."""
 
         @wraps(handler)
         def timed(event: dict[str, Any], context: Any) -> Any:
@@ -59,7 +59,7 @@ class Stopwatch:
 
 
 def serve_on_aws(world: SqsWorld, way: Way, database: Database, store: SharedCircuit, instances: int) -> Bill:
-    """Serve the orders by Lambda; gives what tells the dollars in the end."""
+    """Serve the orders by Lambda; return a function that gives the dollars in the end."""
     watch = Stopwatch(lambda: world.now)
     make_queue(world, way)
     handler = handler_of(world, way, database, store, watch)
@@ -75,7 +75,7 @@ def serve_on_aws(world: SqsWorld, way: Way, database: Database, store: SharedCir
 
 
 def handler_of(world: SqsWorld, way: Way, database: Database, store: SharedCircuit, watch: Stopwatch) -> Handler:
-    """What Lambda calls, and beside it the probe where there is one."""
+    """Return the function that Lambda calls, and the probe where there is one."""
     if way.ladder is None:
         return plain(database)
     if not way.pauses:
@@ -87,7 +87,7 @@ def handler_of(world: SqsWorld, way: Way, database: Database, store: SharedCircu
 
 
 def make_queue(world: SqsWorld, way: Way) -> None:
-    """The queue and its dead-letter queue."""
+    """Create the queue and its dead-letter queue."""
     world.create_queue(
         QUEUE,
         visibility_timeout=VISIBILITY_TIMEOUT,
@@ -97,7 +97,7 @@ def make_queue(world: SqsWorld, way: Way) -> None:
 
 
 def plain(database: Database) -> Handler:
-    """A loop whose exception fails the batch."""
+    """Return a handler that is a loop; an exception fails the batch."""
 
     def handler(event: dict[str, Any], _context: Any) -> None:
         for _ in event["Records"]:
@@ -107,7 +107,7 @@ def plain(database: Database) -> Handler:
 
 
 def serve_on_azure(world: ServiceBusWorld, way: Way, database: Database, store: SharedCircuit, instances: int) -> Bill:
-    """Serve the orders by Functions, one at a time in each instance; gives what tells the dollars in the end."""
+    """Serve the orders by Functions, one at a time in each instance; return a function that gives the dollars in the end."""
     world.create_queue(
         QUEUE, dead_letter_queue=ERROR_QUEUE, max_delivery_count=DELIVERIES["ours" if way.ladder else "redrive policy"]
     )
@@ -116,7 +116,7 @@ def serve_on_azure(world: ServiceBusWorld, way: Way, database: Database, store: 
 
 
 def app_of(way: Way, database: Database, store: SharedCircuit) -> func.FunctionApp | ServiceBusEndpoint[Any]:
-    """What the host runs."""
+    """Return the app that the host runs."""
     if way.ladder is not None:
         return ServiceBusEndpoint(
             database.place_order, way.ladder(store), queue=QUEUE, connection="ServiceBus", name="place_order"

@@ -14,7 +14,7 @@ Column = tuple[str, Callable[[Result], str]]
 
 
 def after(time: timedelta | None) -> str:
-    """How long after the end of the outage."""
+    """Return how long after the end of the outage something was, in words."""
     return "–" if time is None else clock(time)
 
 
@@ -36,11 +36,11 @@ COLUMNS: tuple[Column, ...] = (
 
 
 def table(results: Sequence[Result]) -> str:
-    """The results, a row each."""
+    """Return the results, a row each."""
     heads = [name for name, _ in COLUMNS]
     return "\n".join(map(line, [heads, ["---"] * len(COLUMNS), *map(row, results)]))
 
 
 def row(result: Result) -> list[str]:
-    """One result."""
+    """Return one result."""
     return [cell_of(result) for _, cell_of in COLUMNS]

@@ -33,12 +33,12 @@ class Way(NamedTuple):
 
 
 def shared(store: SharedCircuit, **callbacks: Any) -> Recoverability:
-    """One circuit for all instances."""
+    """Return one circuit for all instances."""
     return limited(RateLimit(FAILURES, store=store, **callbacks))
 
 
 def limited(limit: RateLimit | None) -> Recoverability:
-    """The default ladder with this limit."""
+    """Return the default ladder with this limit."""
     return Recoverability(failed=Failed(ERROR_QUEUE), rate_limit=limit)
 
 

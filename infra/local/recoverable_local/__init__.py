@@ -1,9 +1,11 @@
-"""Local hosts: your functions on your machine as their cloud would run them, without the cloud and without Docker.
+"""Run Lambda functions and Azure Functions on your own machine, as their cloud runs them, without the cloud and without Docker.
 
-aws           Lambda: a SAM template's functions on a local SQS
-azure         Functions: a Function App on a local Service Bus
-service_bus   the namespace that goes with it, for any program that speaks to Service Bus
-demo          a handful of orders on either host
-child, outcomes, journal   what both hosts have in common: processes, how they end, what was seen to happen
-console                     what the commands have in common
+lambda_host      runs the functions of a SAM template on a local SQS
+functions_host   runs a Function App on a local Service Bus
+service_bus      serves a local Service Bus namespace to any program that speaks to Service Bus
+testing          runs handlers in virtual time in unit tests, without processes and sockets
+demo             sends example orders to either host and shows each retry
+
+child, outcomes, journal   used by both hosts: child processes, how an invocation can end, the record of events
+console                    used by all commands: arguments, output, and serving until Ctrl-C
 """

@@ -1,4 +1,4 @@
-"""A process that a host starts for functions: what it writes is passed on, all that it started goes with it, and its end is told."""
+"""Start a process for functions, pass on the lines it writes, report its end, and kill everything that it started."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-_BRIEFLY = 1.0  # seconds; what left the process group may hold the pipe for as long as it likes
+_PIPE_TIMEOUT = 1.0  # seconds; a process that left the process group can keep the pipe open for any time
 
 
 class Child:
@@ -21,7 +21,7 @@ class Child:
         environment: Its environment variables.
         descriptors: The open files that it gets beside its standard ones.
         on_line: Called with its process id and each line that it writes.
-        on_end: Called with its exit code, once it is over and what it wrote is read.
+        on_end: Called with its exit code, once the process has ended and its output was read.
     """
 
     def __init__(
@@ -48,22 +48,22 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """Its number."""
+        """Return the process id."""
         return self._process.pid
 
     @property
     def alive(self) -> bool:
-        """Whether it runs."""
+        """True while the process runs."""
         return self._process.poll() is None
 
     def stop(self) -> None:
-        """Kill it and all that it started, and wait until its end is told. Once it is gone this does nothing."""
+        """Kill the process and everything that it started, and wait until `on_end` was called. Do nothing if it has ended."""
         if self.alive:
             self._kill()
         self._watch.join()
 
     def _read_lines(self) -> None:
-        """Pass the log on; a pipe that nobody reads fills up, and the function then hangs in `print`."""
+        """Pass on each line of output. A pipe that nobody reads fills up, and the function then hangs in `print`."""
         assert self._process.stdout is not None
         with self._process.stdout as lines:
             for line in lines:
@@ -71,12 +71,15 @@ class Child:
 
     def _wait_for_end(self) -> None:
         code = self._process.wait()
-        self._kill()  # what a function started goes with it, as a sandbox does, and lets go of the pipe
-        self._pump.join(_BRIEFLY)
+        self._kill()  # processes that a function started end with it, as in a sandbox, and so close the pipe
+        self._pump.join(_PIPE_TIMEOUT)
         self._on_end(code)
 
     def _kill(self) -> None:
         try:
             os.killpg(self.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):  # the latter is what macOS says of a group of the dead
-            return  # nobody is left in the group
+        except (
+            ProcessLookupError,
+            PermissionError,
+        ):  # macOS raises PermissionError when all processes of the group have ended
+            return  # no process is left in the group

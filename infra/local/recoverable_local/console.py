@@ -1,4 +1,4 @@
-"""What the commands have in common: what they read from their arguments, what they say, and that they serve until they are stopped."""
+"""Parse arguments, print lines and serve until Ctrl-C: shared by all commands of the local cloud."""
 
 from __future__ import annotations
 
@@ -15,31 +15,37 @@ from typing import TypeVar
 Host = TypeVar("Host")
 
 LAST_PORT = 65_535
-"""What 16 bits hold (RFC 9293)."""
+"""The highest port number: 16 bits (RFC 9293)."""
 
 _TICK = 0.1  # seconds
 
 
-def say(text: str) -> None:
-    """Print a line at once, for whoever reads a pipe."""
+def print_line(text: str) -> None:
+    """Print a line and flush, so that a program that reads a pipe gets it at once."""
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
 
 
-def serve(host: AbstractContextManager[Host], welcome: Callable[[Host], str]) -> None:
-    """Run a host until Ctrl-C or a request to terminate; `welcome` tells what it runs."""
+def serve(host: AbstractContextManager[Host], startup_text: Callable[[Host], str]) -> None:
+    """Run a host until SIGINT (Ctrl-C) or SIGTERM, and print its startup text.
+
+    Args:
+        host: The host; entered here, and left when a signal arrives.
+        startup_text: Returns the lines to print once the host runs.
+    """
     with _signals() as received, host as running:
-        say(welcome(running))
+        print_line(startup_text(running))
         while not received:
             time.sleep(_TICK)
-        say("Stopping.")
+        print_line("Stopping.")
 
 
 @contextmanager
 def _signals() -> Iterator[list[int]]:
-    """Note the first signal; the second ends the process, for a handler that sits at a breakpoint.
+    """Record the first signal. The second one ends the process: a handler may be waiting at a breakpoint.
 
-    A list and no `Event`: a signal that the system hands to another thread would not wake one that waits for a lock.
+    The signals are recorded in a list, not in an `Event`: when the system delivers a signal to another thread, it does not
+    wake a thread that waits for a lock.
     """
     received: list[int] = []
 
@@ -55,17 +61,17 @@ def _signals() -> Iterator[list[int]]:
             signal.signal(number, handler)
 
 
-def fail(command: str, error: object) -> int:
-    """Say why a command did not do its work; gives its exit status."""
+def print_error(command: str, error: object) -> int:
+    """Print why a command failed, and return its exit status, 2."""
     sys.stderr.write(f"recoverable {command}: {error}\n")
     return 2
 
 
 def name_and_value(text: str) -> tuple[str, str]:
-    """The two parts of NAME=VALUE.
+    """Split NAME=VALUE into its two parts.
 
     Raises:
-        argparse.ArgumentTypeError: There is no name, or no equals sign.
+        argparse.ArgumentTypeError: The name or the equals sign is missing.
     """
     name, equals, value = text.partition("=")
     if not name or not equals:
@@ -74,10 +80,10 @@ def name_and_value(text: str) -> tuple[str, str]:
 
 
 def port(text: str) -> int:
-    """The number of a port, 0 for any free one.
+    """Parse a port number; 0 means any free port.
 
     Raises:
-        argparse.ArgumentTypeError: There is no such port.
+        argparse.ArgumentTypeError: The text is no port number.
     """
     if not text.isdecimal() or int(text) > LAST_PORT:
         raise argparse.ArgumentTypeError(f"{text!r} is no port; write 0 (any free one) to {LAST_PORT}")
@@ -85,10 +91,10 @@ def port(text: str) -> int:
 
 
 def seconds(text: str) -> timedelta:
-    """A time in seconds.
+    """Parse a time in seconds.
 
     Raises:
-        argparse.ArgumentTypeError: It is none.
+        argparse.ArgumentTypeError: The text is no number.
     """
     try:
         return timedelta(seconds=float(text))
@@ -97,10 +103,10 @@ def seconds(text: str) -> timedelta:
 
 
 def whole_seconds(text: str) -> timedelta:
-    """A time in whole seconds.
+    """Parse a time in whole seconds.
 
     Raises:
-        argparse.ArgumentTypeError: It is none.
+        argparse.ArgumentTypeError: The text is no whole number.
     """
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds; write a whole one")

@@ -7,23 +7,23 @@ from collections import Counter
 import pytest
 
 from aws.harness import Mapping, ladder
-from aws.powertools.doors import ENDPOINT, PROCESSOR, Context, Shop, function
+from aws.powertools.entry_points import ENDPOINT, PROCESSOR, Context, Shop, function
 from aws.queues import Arrived, Queue
 
 VARIES = ("MessageId", "TimeSent", "TimeOfFailure", "StackTrace")  # which message, when, and where its handler stands
 
 
 def constant(copy: Arrived) -> Arrived:
-    """The copy without what differs from message to message."""
+    """Return the copy without what differs from message to message."""
     return copy._replace(headers={name: text for name, text in copy.headers.items() if not name.endswith(VARIES)})
 
 
-def climbed(
-    door: str, orders: Queue, error: Queue, *, immediate: int, delayed: int, counter: str
+def retried(
+    entry_point: str, orders: Queue, error: Queue, *, immediate: int, delayed: int, counter: str
 ) -> tuple[Counter[tuple[str, int, int]], list[Arrived]]:
-    """What the handler was given for one message that fails and one that passes, and what reached the error queue."""
+    """Return what the handler was given for one message that fails and one that passes, and what reached the error queue."""
     shop = Shop()
-    endpoint = function(door, shop, ladder(error, immediate=immediate, delayed=delayed), counter=counter)
+    endpoint = function(entry_point, shop, ladder(error, immediate=immediate, delayed=delayed), counter=counter)
     orders.send("fails")
     orders.send("passes")
     Mapping(orders, endpoint, contexts=Context).run_dry()
@@ -37,8 +37,8 @@ def test_the_processor_makes_the_endpoint_s_attempts_and_its_error_copy(
 ) -> None:
     ladder_of = {"immediate": immediate, "delayed": delayed, "counter": counter}
 
-    processor = climbed(PROCESSOR, orders, error, **ladder_of)  # type: ignore[arg-type]  # two numbers and a word
-    endpoint = climbed(ENDPOINT, orders, error, **ladder_of)  # type: ignore[arg-type]
+    processor = retried(PROCESSOR, orders, error, **ladder_of)  # type: ignore[arg-type]  # two numbers and a word
+    endpoint = retried(ENDPOINT, orders, error, **ladder_of)  # type: ignore[arg-type]
 
     assert processor == endpoint
     assert (processor[0].total(), [copy.body for copy in processor[1]]) == (attempts + 1, ["fails"])

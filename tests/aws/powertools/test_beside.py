@@ -21,7 +21,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 from aws.harness import Endpoint, ladder
-from aws.powertools.doors import DOORS, ENDPOINT, Context, powertools_function
+from aws.powertools.entry_points import ENDPOINT, ENTRY_POINTS, Context, powertools_function
 from aws.recording_client import RecordingClient
 from aws.records import event, record
 from recoverable import Message
@@ -33,14 +33,14 @@ LAMBDA_S_OWN = "53995c3f42cd8ad8"  # the segment that Lambda itself opens
 
 
 class Shop:
-    """A handler that uses what stands around it, behind either door."""
+    """A handler that uses what stands around it, behind either entry point."""
 
-    def __init__(self, door: str) -> None:
+    def __init__(self, entry_point: str) -> None:
         self.lines = io.StringIO()
         self.logger = Logger(service=uuid4().hex, logger_handler=logging.StreamHandler(self.lines))
         self.metrics = Metrics(namespace="shop", service="shop")
         self.tracer = Tracer(service="shop", disabled=True)
-        self.function = self.decorated(self.door(door))
+        self.function = self.decorated(self.entry_point(entry_point))
 
     def by_message(self, message: Message) -> None:
         """Place an order."""
@@ -52,34 +52,34 @@ class Shop:
     def by_record(self, record: SQSRecord, message: Message) -> None:
         self.by_message(message)
 
-    def door(self, door: str) -> Endpoint:
-        """The bare Lambda handler."""
+    def entry_point(self, entry_point: str) -> Endpoint:
+        """Return the bare Lambda handler."""
         settings: Any = {"recoverability": ladder("error"), "client": RecordingClient().as_client()}
-        if door == ENDPOINT:
+        if entry_point == ENDPOINT:
             return SqsEndpoint(self.by_message, **settings)
         return powertools_function(self.by_record, RecoverableBatchProcessor(**settings))
 
     def decorated(self, handler: Any) -> Any:
-        """The handler under the three decorators that Powertools' documentation stacks."""
+        """Return the handler under the three decorators that Powertools' documentation stacks."""
         traced: Any = self.tracer.capture_lambda_handler(handler)
         measured: Any = self.metrics.log_metrics(traced)
         return self.logger.inject_lambda_context(measured)
 
     def logged(self) -> list[dict[str, Any]]:
-        """What the logger wrote."""
+        """Return what the logger wrote."""
         return [json.loads(line) for line in self.lines.getvalue().splitlines()]
 
 
 @pytest.fixture
 def our_log() -> Iterator[logging.Logger]:
-    """The package's logger, given back as it was."""
+    """Yield the package's logger, and restore it at the end."""
     ours = logging.getLogger("recoverable")
     before = ours.handlers[:], ours.level, ours.propagate
     yield ours
     ours.handlers, ours.level, ours.propagate = before
 
 
-@pytest.fixture(params=DOORS)
+@pytest.fixture(params=ENTRY_POINTS)
 def shop(request: pytest.FixtureRequest) -> Shop:
     return Shop(request.param)
 
@@ -106,7 +106,9 @@ def test_metrics_of_handlers_are_written_at_the_end_of_the_invocation(
     assert (written["service"], written["orders"]) == ("shop", [1.0, 1.0])
 
 
-def test_the_retry_log_is_a_part_of_powertools_json_once_asked(shop: Shop, our_log: logging.Logger) -> None:
+def test_the_retry_log_is_part_of_powertools_json_when_its_logger_is_configured(
+    shop: Shop, our_log: logging.Logger
+) -> None:
     utils.copy_config_to_registered_loggers(source_logger=shop.logger, include={our_log.name})
 
     shop.function(event(record("bad")), Context())
@@ -129,18 +131,18 @@ def test_an_endpoint_keeps_its_handler_s_name_and_text_under_decorators() -> Non
 
 
 @pytest.mark.parametrize(
-    ("door", "heard"),
+    ("entry_point", "heard"),
     [
         ("endpoint", ["## __main__.place_order", "## place_order"]),
         ("processor", ["## __main__.place_order", "## __main__.place_record", "## powertools_handler"]),
     ],
 )
-def test_x_ray_hears_of_each_message_and_of_the_function(door: str, heard: list[str]) -> None:
+def test_x_ray_gets_a_segment_for_each_message_and_for_the_function(entry_point: str, heard: list[str]) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as daemon:
         daemon.bind(("127.0.0.1", 0))
         daemon.settimeout(60)
         done = subprocess.run(
-            [sys.executable, Path(__file__).with_name("traced_shop.py"), door],
+            [sys.executable, Path(__file__).with_name("traced_shop.py"), entry_point],
             input=json.dumps(event(record("order 1"))),
             env=as_on_lambda(daemon.getsockname()[1]),
             capture_output=True,
@@ -159,7 +161,7 @@ def test_x_ray_hears_of_each_message_and_of_the_function(door: str, heard: list[
 
 
 def as_on_lambda(port: int) -> dict[str, str]:
-    """The variables that Lambda sets, and the daemon's address."""
+    """Return the variables that Lambda sets, and the daemon's address."""
     trace = f"Root=1-5e1b4151-5ac6c58239c1e5b4a1b2c3d4;Parent={LAMBDA_S_OWN};Sampled=1"
     lambda_ = {"LAMBDA_TASK_ROOT": str(TESTS), "_X_AMZN_TRACE_ID": trace}
     return {**os.environ, **lambda_, "AWS_XRAY_DAEMON_ADDRESS": f"127.0.0.1:{port}"}

@@ -11,7 +11,7 @@ from aws_lambda_powertools.utilities.batch import ExceptionInfo, FailureResponse
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 from aws.harness import ladder
-from aws.powertools.doors import Context, powertools_function
+from aws.powertools.entry_points import Context, powertools_function
 from aws.recording_client import RecordingClient
 from aws.records import event, record
 from builders import seconds
@@ -21,52 +21,52 @@ from recoverable.aws.powertools import RecoverableBatchProcessor
 GOOD, BAD = record("good", message_id="native-1"), record("bad", message_id="native-2")
 
 
-class Told(RecoverableBatchProcessor):
-    """A user's processor that notes what its hooks were told."""
+class RecordingProcessor(RecoverableBatchProcessor):
+    """A user's processor that notes the calls of its hooks."""
 
     def __init__(self, **settings: Any) -> None:
         settings.setdefault("recoverability", ladder("error"))
         super().__init__(client=RecordingClient().as_client(), **settings)
-        self.told: list[tuple[Any, ...]] = []
+        self.calls: list[tuple[Any, ...]] = []
 
     def success_handler(self, record: Any, result: Any) -> SuccessResponse:
-        self.told.append(("success", record["messageId"], result))
+        self.calls.append(("success", record["messageId"], result))
         return super().success_handler(record, result)
 
     def failure_handler(self, record: Any, exception: ExceptionInfo) -> FailureResponse:
-        self.told.append(("failure", record.message_id, exception))
+        self.calls.append(("failure", record.message_id, exception))
         return super().failure_handler(record, exception)
 
 
 def place(record: SQSRecord) -> str:
-    """A record handler: good orders pass."""
+    """Return a record handler: good orders pass."""
     if record.body != "good":
         raise ValueError("no")
     return "placed"
 
 
-def test_a_success_hook_is_told_the_raw_record_and_the_answer() -> None:
-    processor = Told()
+def test_a_success_hook_gets_the_raw_record_and_the_answer() -> None:
+    processor = RecordingProcessor()
 
     powertools_function(place, processor)(event(GOOD), Context())
 
     successes: list[Any] = [*processor.success_messages]
-    assert (processor.told, successes) == ([("success", "native-1", "placed")], [GOOD])
+    assert (processor.calls, successes) == ([("success", "native-1", "placed")], [GOOD])
 
 
-def test_a_failure_hook_is_told_the_handler_s_record_and_its_exception() -> None:
-    processor = Told()
+def test_a_failure_hook_gets_the_handler_s_record_and_its_exception() -> None:
+    processor = RecordingProcessor()
 
     powertools_function(place, processor)(event(BAD), Context())
 
-    ((what, which, (kind, error, trace)),) = processor.told
+    ((what, which, (kind, error, trace)),) = processor.calls
     assert (what, which, kind, str(error)) == ("failure", "native-2", ValueError, "no")
     assert (trace is error.__traceback__, processor.exceptions) == (True, [(kind, error, trace)])
     assert processor.fail_messages == [SQSRecord(BAD)]
 
 
 def test_process_answers_what_the_hooks_answered() -> None:
-    processor = Told()
+    processor = RecordingProcessor()
 
     with processor(records=[GOOD, BAD], handler=place):
         answers = processor.process()
@@ -74,25 +74,25 @@ def test_process_answers_what_the_hooks_answered() -> None:
     assert answers == [("success", "placed", GOOD), ("fail", "<class 'ValueError'>:no", SQSRecord(BAD))]
 
 
-def test_a_message_of_which_no_attempt_was_made_is_told_to_no_hook() -> None:
-    processor = Told()
+def test_no_hook_is_called_for_a_message_of_which_no_attempt_was_made() -> None:
+    processor = RecordingProcessor()
 
     powertools_function(place, processor)(event(GOOD, BAD), Context(0.0))
 
-    assert processor.told == []
+    assert processor.calls == []
 
 
-def test_a_handler_that_was_stopped_is_told_as_its_time_out() -> None:
-    processor = Told(handler_timeout=seconds(0.05))
+def test_a_failure_hook_gets_the_time_out_of_a_handler_that_was_stopped() -> None:
+    processor = RecordingProcessor(handler_timeout=seconds(0.05))
 
     powertools_function(lambda record: time.sleep(60), processor)(event(GOOD), Context())
 
-    ((_, _, (kind, _, _)),) = processor.told
+    ((_, _, (kind, _, _)),) = processor.calls
     assert kind is HandlerTimeout
 
 
 def test_a_success_hook_that_raises_makes_the_attempt_a_failed_one() -> None:
-    class Strict(Told):
+    class Strict(RecordingProcessor):
         def success_handler(self, record: Any, result: Any) -> SuccessResponse:
             raise RuntimeError("not what was wanted")
 
@@ -100,14 +100,14 @@ def test_a_success_hook_that_raises_makes_the_attempt_a_failed_one() -> None:
 
     answer = powertools_function(place, processor)(event(GOOD), Context())
 
-    assert (answer, [what for what, *_ in processor.told]) == (
+    assert (answer, [what for what, *_ in processor.calls]) == (
         {"batchItemFailures": [{"itemIdentifier": "native-1"}]},
         ["failure"],
     )
 
 
 def test_a_failure_hook_that_raises_is_logged_and_stands_in_no_message_s_way(caplog: pytest.LogCaptureFixture) -> None:
-    class Broken(Told):
+    class Broken(RecordingProcessor):
         def failure_handler(self, record: Any, exception: ExceptionInfo) -> FailureResponse:
             raise RuntimeError("the hook is broken")
 
@@ -117,12 +117,12 @@ def test_a_failure_hook_that_raises_is_logged_and_stands_in_no_message_s_way(cap
     assert (
         "recoverable",
         logging.ERROR,
-        "The failure_handler of Broken raised. The message goes on as its own failure says.",
+        "Calling failure_handler of Broken failed. Recovery goes on with the message's own failure. Check the traceback of this log entry.",
     ) in caplog.record_tuples
 
 
 def test_powertools_own_logger_warns_of_a_failed_attempt(caplog: pytest.LogCaptureFixture) -> None:
-    processor = Told(logger=logging.getLogger("shop"))
+    processor = RecordingProcessor(logger=logging.getLogger("shop"))
 
     powertools_function(place, processor)(event(BAD), Context())
 

@@ -1,4 +1,4 @@
-"""Powertools' idempotency keyed by `message.id`: one charge, whatever the retries and redrives, behind both doors."""
+"""Powertools' idempotency keyed by `message.id`: one charge, whatever the retries and redrives, behind both entry points."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ import pytest
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.idempotency import DynamoDBPersistenceLayer, IdempotencyConfig, idempotent_function
 
-from aws.harness import AMPLE, PATIENT, Context, Endpoint, Mapping, NearTheEnd, ladder, sqs_endpoint
-from aws.powertools.doors import DOORS, ENDPOINT, PROCESSOR, powertools_function
+from aws.harness import AMPLE, AMPLE_TIME, Context, Endpoint, Mapping, NearTheEnd, ladder, sqs_endpoint
+from aws.powertools.entry_points import ENDPOINT, ENTRY_POINTS, PROCESSOR, powertools_function
 from aws.queues import Queue
 from aws.server import CREDENTIALS, REGION
 from recoverable import Message, Recoverability
 from recoverable.aws.powertools import RecoverableBatchProcessor
 
 INVOCATION = 2.0
-"""Seconds that Powertools is told an invocation lasts: as long it leaves alone what one has begun and not ended."""
+"""How many seconds an invocation lasts, as Powertools is configured: for as long it leaves a message alone whose invocation has not ended."""
 
 
 @pytest.fixture
 def store(sqs: str) -> Iterator[DynamoDBPersistenceLayer]:
-    """Powertools' store, in a table of a local DynamoDB."""
+    """Yield Powertools' store, in a table of a local DynamoDB."""
     keys = {name.lower(): value for name, value in CREDENTIALS.items()}
     client = boto3.client("dynamodb", endpoint_url=sqs, region_name=REGION, **keys)  # type: ignore[call-overload]  # the two keys
     name = f"idempotency-{uuid4().hex[:12]}"
@@ -40,7 +40,7 @@ def store(sqs: str) -> Iterator[DynamoDBPersistenceLayer]:
 
 
 class Bank:
-    """Charges once for each message, then fails as often as told; it remembers what SQS called the message."""
+    """Charges once for each message, then fails as often as set; it remembers the message ids of SQS."""
 
     def __init__(self, store: DynamoDBPersistenceLayer, *, failures: int = 0) -> None:
         self.charged: list[str] = []
@@ -64,20 +64,20 @@ class Bank:
         self.by_message(message)
 
     def key(self, message: Message) -> str:
-        """What it is idempotent by."""
+        """Return the key that it is idempotent by."""
         return message.id
 
-    def function(self, door: str, recoverability: Recoverability) -> Endpoint:
-        """The Lambda handler, which tells Powertools how long its invocations last."""
-        processor = RecoverableBatchProcessor(recoverability, **PATIENT)
-        doors: dict[str, Endpoint] = {
+    def function(self, entry_point: str, recoverability: Recoverability) -> Endpoint:
+        """Return the Lambda handler, from which Powertools learns how long invocations last."""
+        processor = RecoverableBatchProcessor(recoverability, **AMPLE_TIME)
+        entry_points: dict[str, Endpoint] = {
             ENDPOINT: sqs_endpoint(self.by_message, recoverability),
             PROCESSOR: powertools_function(self.by_record, processor),
         }
 
         def handler(event: dict[str, Any], context: Any) -> Any:
             self._config.register_lambda_context(Context(INVOCATION))  # type: ignore[arg-type]  # what of it is asked
-            return doors[door](event, context)
+            return entry_points[entry_point](event, context)
 
         return handler
 
@@ -89,12 +89,12 @@ def redrive(error: Queue, orders: Queue) -> None:
         error.client.delete_message(QueueUrl=error.url, ReceiptHandle=message["ReceiptHandle"])
 
 
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("entry_point", ENTRY_POINTS)
 def test_a_message_is_charged_once_over_all_its_attempts_and_a_redrive(
-    orders: Queue, error: Queue, store: DynamoDBPersistenceLayer, door: str
+    orders: Queue, error: Queue, store: DynamoDBPersistenceLayer, entry_point: str
 ) -> None:
     bank = Bank(store, failures=4)
-    mapping = Mapping(orders, bank.function(door, ladder(error, immediate=1, delayed=1)))
+    mapping = Mapping(orders, bank.function(entry_point, ladder(error, immediate=1, delayed=1)))
     orders.send("order 1")
 
     mapping.run_dry()
@@ -105,15 +105,15 @@ def test_a_message_is_charged_once_over_all_its_attempts_and_a_redrive(
     assert (bank.charged, error.count()) == (["order 1"], 0)
 
 
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("entry_point", ENTRY_POINTS)
 def test_each_message_is_charged_even_if_its_body_is_another_one_s(
-    orders: Queue, error: Queue, store: DynamoDBPersistenceLayer, door: str
+    orders: Queue, error: Queue, store: DynamoDBPersistenceLayer, entry_point: str
 ) -> None:
     bank = Bank(store)
     orders.send("order 1")
     orders.send("order 1")
 
-    Mapping(orders, bank.function(door, ladder(error))).run_dry()
+    Mapping(orders, bank.function(entry_point, ladder(error))).run_dry()
 
     assert bank.charged == ["order 1", "order 1"]
 
@@ -143,12 +143,12 @@ class Slow(Bank):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("entry_point", ENTRY_POINTS)
 def test_a_charge_that_was_stopped_is_made_again_once_its_invocation_is_over(
-    orders: Queue, error: Queue, store: DynamoDBPersistenceLayer, door: str
+    orders: Queue, error: Queue, store: DynamoDBPersistenceLayer, entry_point: str
 ) -> None:
     bank = Slow(store)
-    handler = bank.function(door, ladder(error, immediate=1, delayed=3, delay=INVOCATION))
+    handler = bank.function(entry_point, ladder(error, immediate=1, delayed=3, delay=INVOCATION))
     orders.send("order 1")
 
     def context() -> Context:
@@ -159,14 +159,14 @@ def test_a_charge_that_was_stopped_is_made_again_once_its_invocation_is_over(
     assert (bank.charged, error.count()) == (["begun", "order 1"], 0)
 
 
-def test_a_record_handler_that_asks_for_the_message_is_told_its_own_id(orders: Queue, error: Queue) -> None:
-    told: list[tuple[str, str]] = []
+def test_a_record_handler_that_asks_for_the_message_gets_the_message_s_own_id(orders: Queue, error: Queue) -> None:
+    ids: list[tuple[str, str]] = []
 
     def place(record: SQSRecord, message: Message) -> None:
-        told.append((message.id, record.message_id))
+        ids.append((message.id, record.message_id))
 
     name = {"StringValue": "order-1", "DataType": "String"}
     sqs_id = orders.send(attributes={"NServiceBus.MessageId": name})
     Mapping(orders, powertools_function(place, RecoverableBatchProcessor(ladder(error)))).run_dry()
 
-    assert told == [("order-1", sqs_id)]
+    assert ids == [("order-1", sqs_id)]

@@ -1,4 +1,4 @@
-"""The Powertools door and the native one in the test world: the same attempts at the same times."""
+"""The Powertools processor and our own endpoint in the test world: the same attempts at the same times."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Runs = list[timedelta]
 
 
 def native(ladder: Recoverability, fail: Callable[[], None]) -> Callable[..., Any]:
-    """Our own door."""
+    """Return our own endpoint."""
 
     def handle(message: Message) -> None:
         fail()
@@ -28,7 +28,7 @@ def native(ladder: Recoverability, fail: Callable[[], None]) -> Callable[..., An
 
 
 def powertools(ladder: Recoverability, fail: Callable[[], None]) -> Callable[..., Any]:
-    """Powertools' door."""
+    """Return Powertools' processor."""
     processor = RecoverableBatchProcessor(ladder)
 
     def handle(record: SQSRecord) -> None:
@@ -37,8 +37,8 @@ def powertools(ladder: Recoverability, fail: Callable[[], None]) -> Callable[...
     return lambda event, context: process_partial_response(event, handle, processor, context)
 
 
-def times_of_attempts(door: Callable[..., Any], ladder: Recoverability) -> Runs:
-    """When the handler ran, from the beginning of the world, until its message lay in the error queue."""
+def times_of_attempts(entry_point: Callable[..., Any], ladder: Recoverability) -> Runs:
+    """Return when the handler ran, in seconds from the world's beginning, until its message was in the error queue."""
     world, runs = SqsWorld(), Runs()
     began = world.now
 
@@ -47,7 +47,7 @@ def times_of_attempts(door: Callable[..., Any], ladder: Recoverability) -> Runs:
         raise ValueError("no")
 
     world.create_queue("orders-error")
-    world.serve("orders", door(ladder, fail))
+    world.serve("orders", entry_point(ladder, fail))
     world.send("orders", "order")
     world.run()
 
@@ -56,7 +56,7 @@ def times_of_attempts(door: Callable[..., Any], ladder: Recoverability) -> Runs:
 
 
 @pytest.mark.parametrize(("immediate", "delayed"), [(0, 0), (1, 1), (2, 1), (5, 3)])
-def test_both_doors_make_the_same_attempts_at_the_same_times(immediate: int, delayed: int) -> None:
+def test_endpoint_and_processor_make_the_same_attempts_at_the_same_times(immediate: int, delayed: int) -> None:
     ladder = Recoverability(Immediate(immediate), Delayed(delayed), Failed("orders-error"))
 
     attempts = times_of_attempts(native, ladder)

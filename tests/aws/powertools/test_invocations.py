@@ -8,7 +8,7 @@ import pytest
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 from aws.harness import ladder
-from aws.powertools.doors import Context, powertools_function
+from aws.powertools.entry_points import Context, powertools_function
 from aws.recording_client import RecordingClient
 from aws.records import event, record
 from recoverable.aws.powertools import RecoverableBatchProcessor
@@ -35,7 +35,9 @@ def test_the_failures_of_an_invocation_are_not_the_next_one_s(processor: Recover
     assert (len(processor.exceptions), processor.success_messages) == (1, [])
 
 
-def test_a_context_of_an_earlier_invocation_limits_none_that_has_none(processor: RecoverableBatchProcessor) -> None:
+def test_the_context_of_an_earlier_invocation_does_not_limit_one_without_context(
+    processor: RecoverableBatchProcessor,
+) -> None:
     out_of_time = powertools_function(place, processor)(event(record("good")), Context(0.0))
 
     assert powertools_function(place, processor)(event(record("good")), None) == {"batchItemFailures": []}

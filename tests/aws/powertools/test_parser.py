@@ -12,14 +12,14 @@ from aws_lambda_powertools.utilities.parser.types import Json
 from pydantic import ValidationError
 
 from aws.harness import Mapping, ladder
-from aws.powertools.doors import Context, powertools_function
+from aws.powertools.entry_points import Context, powertools_function
 from aws.queues import Queue
 from recoverable import Message, MessageDeserializationError
 from recoverable.aws.powertools import RecoverableBatchProcessor
 
 
 class Order(BaseModel):
-    """What a body says."""
+    """The content of a body."""
 
     id: str
 
@@ -31,14 +31,14 @@ class OrderRecord(SqsRecordModel):
 
 
 class Shop(RecoverableBatchProcessor):
-    """A processor that keeps what its failure hook was told."""
+    """A processor that keeps what its failure hook gets."""
 
     def __init__(self, error: Queue, **settings: int) -> None:
         super().__init__(ladder(error, **settings), model=OrderRecord)
-        self.told: list[tuple[Any, ExceptionInfo]] = []
+        self.failures: list[tuple[Any, ExceptionInfo]] = []
 
     def failure_handler(self, record: Any, exception: ExceptionInfo) -> FailureResponse:
-        self.told.append((record, exception))
+        self.failures.append((record, exception))
         return super().failure_handler(record, exception)
 
 
@@ -61,7 +61,7 @@ def test_what_the_model_cannot_read_moves_to_the_error_queue_at_once(orders: Que
     orders.send("{}")
     Mapping(orders, powertools_function(lambda record: None, processor), contexts=Context).run_dry()
 
-    ((record, (kind, failure, _)),) = processor.told
+    ((record, (kind, failure, _)),) = processor.failures
     (copy,) = error.arrived()
     info = "NServiceBus.ExceptionInfo"
     assert (type(record), kind) == (SQSRecord, MessageDeserializationError)

@@ -13,22 +13,22 @@ from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, asy
 from aws_lambda_powertools.utilities.batch.exceptions import UnexpectedBatchTypeError
 
 from aws.harness import ladder
-from aws.powertools.doors import Context, powertools_function
+from aws.powertools.entry_points import Context, powertools_function
 from aws.recording_client import RecordingClient
 from aws.records import ARN, event, record
 from recoverable.aws.powertools import RecoverableBatchProcessor
 
 
 def place(record: Any) -> None:
-    """A record handler that passes."""
+    """Succeed, as a record handler."""
 
 
 async def place_later(record: Any) -> None:
-    """What Powertools' asynchronous processor takes."""
+    """Succeed, as a handler of Powertools' asynchronous processor."""
 
 
 def place_one_by_one(record: Any) -> Iterator[None]:
-    """Calling this runs nothing."""
+    """Yield, as a generator: calling it runs nothing."""
     yield
 
 
@@ -126,7 +126,7 @@ class OnAnEarlierOne(RecoverableBatchProcessor, EarlierProcessor):
     """Ours, standing on that."""
 
 
-def test_a_powertools_that_takes_no_logger_is_given_none() -> None:
+def test_a_powertools_that_takes_no_logger_gets_none() -> None:
     processor = OnAnEarlierOne(ladder("error", immediate=1))
 
     assert powertools_function(place, processor)(event(record()), Context()) == {"batchItemFailures": []}
@@ -137,7 +137,7 @@ def test_it_is_a_batch_processor_of_powertools() -> None:
 
 
 def said(program: str) -> tuple[int, str]:
-    """How a program ended, and the last line that it wrote."""
+    """Return how a program ended, and the last line that it wrote."""
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
     return done.returncode, (done.stdout + done.stderr).strip().splitlines()[-1]
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from aws.harness import NearTheEnd, ladder
-from aws.powertools.doors import ENDPOINT, PROCESSOR, Context, Shop, function
+from aws.powertools.entry_points import ENDPOINT, PROCESSOR, Context, Shop, function
 from aws.queues import HEADERS
 from aws.recording_client import RecordingClient
 from aws.records import Record, event, record
@@ -19,7 +19,7 @@ STACK_TRACE = "NServiceBus.ExceptionInfo.StackTrace"
 
 
 class End(NamedTuple):
-    """What came of one invocation: the response or the exit status, the copies, the deletions, the runs."""
+    """The result of one invocation: the response or the exit status, the copies, the deletions, the runs."""
 
     answer: Any
     copies: list[dict[str, Any]]
@@ -27,11 +27,11 @@ class End(NamedTuple):
     runs: list[tuple[str, int, int]]
 
 
-def end(door: str, context: Any, *records: Record, **settings: Any) -> End:
-    """Invoke a function behind that door: one immediate retry, one delayed retry of 10 s."""
+def end(entry_point: str, context: Any, *records: Record, **settings: Any) -> End:
+    """Invoke a function of that entry point: one immediate retry, one delayed retry of 10 s."""
     shop, client = Shop(), RecordingClient()
     recoverability = ladder("error", immediate=1, delayed=1, delay=10)
-    handler = function(door, shop, recoverability, client=client.as_client(), clock=Clock(), **settings)
+    handler = function(entry_point, shop, recoverability, client=client.as_client(), clock=Clock(), **settings)
     try:
         answer = handler(event(*records), context)
     except SystemExit as exit_:
@@ -40,14 +40,14 @@ def end(door: str, context: Any, *records: Record, **settings: Any) -> End:
 
 
 def copy(entry: dict[str, Any]) -> dict[str, Any]:
-    """The headers and the delay of a copy; no stack trace, which tells one door from the other."""
+    """Return the headers and the delay of a copy, without the stack trace, which differs between endpoint and processor."""
     headers = json.loads(entry["MessageAttributes"][HEADERS]["StringValue"])
     headers.pop(STACK_TRACE, None)
     return {**headers, "delay": entry["DelaySeconds"], "body": entry["MessageBody"]}
 
 
 def again(body: str, number: int, deliveries: int = 2) -> Record:
-    """A record that was delivered before."""
+    """Return a record that was delivered before."""
     return record(body, message_id=f"native-{number}", deliveries=deliveries)
 
 
@@ -56,7 +56,7 @@ SECOND_ROUND = record("fails", deliveries=2, headers={"NServiceBus.Retries": "1"
 BATCHES: dict[str, tuple[Any, list[Record]]] = {
     "fresh and again": (Context(), [record("fails"), again("fails", 2), again("passes", 3)]),
     "not yet due": (Context(), [NOT_YET_DUE]),
-    "without a word": (Context(), [again("passes", 2, deliveries=5), record("passes")]),
+    "without a recorded outcome": (Context(), [again("passes", 2, deliveries=5), record("passes")]),
     "in the second round": (Context(), [SECOND_ROUND]),
     "no time left": (Context(0.0), [record("passes"), record("fails", message_id="native-2")]),
     "exits": (Context(), [record("exits"), again("passes", 2)]),
@@ -77,7 +77,7 @@ def test_a_copy_that_is_not_yet_due_goes_on_waiting_and_its_handler_does_not_run
     assert (ended.runs, [copy["delay"] for copy in ended.copies]) == ([], [900])
 
 
-def test_a_message_without_a_word_takes_its_next_round_and_its_handler_does_not_run() -> None:
+def test_a_message_without_a_recorded_outcome_takes_its_next_round_and_its_handler_does_not_run() -> None:
     ended = end(PROCESSOR, Context(), again("passes", 2, deliveries=5))
 
     assert (ended.runs, [copy["NServiceBus.Retries"] for copy in ended.copies]) == ([], ["1"])

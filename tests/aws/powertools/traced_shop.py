@@ -18,7 +18,7 @@ tracer = Tracer(service="shop")
 
 @tracer.capture_method
 def place_order(message: Message) -> None:
-    """The shop's own code."""
+    """Place an order, as the shop's own code."""
     tracer.put_annotation("order", message.text)
 
 
@@ -28,13 +28,13 @@ processor = RecoverableBatchProcessor()
 
 @tracer.capture_method
 def place_record(record: Any, message: Message) -> None:
-    """The same, as a record handler."""
+    """Place an order, as a record handler."""
     place_order(message)
 
 
 @tracer.capture_lambda_handler
 def powertools_handler(event: dict[str, Any], context: Any) -> Any:
-    """A Lambda handler as Powertools' documentation has it."""
+    """Return a Lambda handler as Powertools' documentation has it."""
     return process_partial_response(event, place_record, processor, context)
 
 

@@ -1,4 +1,4 @@
-"""The DynamoDB servers that the circuit is held to, each with a table for circuits."""
+"""Provide the DynamoDB servers that the circuit is tested on, each with a table for circuits."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Account:
     url: str
 
     def client(self, service: str) -> Any:
-        """A client of one of its services."""
+        """Return a client of a service."""
         return client(service, self.url)
 
     def table(self, name: str) -> str:
-        """Make a table for circuits, if there is none yet."""
+        """Create a table for circuits, if there is none yet."""
         dynamodb: DynamoDBClient = self.client("dynamodb")
         if name not in dynamodb.list_tables()["TableNames"]:
             dynamodb.create_table(
@@ -47,26 +47,26 @@ class Account:
         return name
 
     def circuit(self, name: str, **settings: Any) -> DynamoDbCircuit:
-        """A circuit in its table, with patience for a machine that others use too."""
-        settings = {"client": self.client("dynamodb"), "patience": seconds(5), **settings}
+        """Return a circuit in its table, with a long time-out for a machine that others use too."""
+        settings = {"client": self.client("dynamodb"), "timeout": seconds(5), **settings}
         return DynamoDbCircuit(self.table("circuits"), name, **settings)
 
 
 @cache
 def client(service: str, url: str) -> Any:
-    """One client of each service, for each reads long models."""
+    """Return one client of each service, for each reads long models."""
     made: Any = session()
     return made.client(service, endpoint_url=url)
 
 
 @pytest.fixture(scope="session")
 def ministack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a small cloud."""
+    """Yield the URL of a small cloud."""
     with running_cloud(tmp_path_factory.mktemp("ministack") / "log") as cloud:
         yield f"http://127.0.0.1:{cloud.port}"
 
 
 @pytest.fixture(params=SERVERS)
 def account(request: pytest.FixtureRequest) -> Account:
-    """One cloud after the other."""
+    """Yield one cloud after the other."""
     return Account(request.getfixturevalue(request.param))

@@ -1,4 +1,4 @@
-"""A queue, a function and the mapping between them on a local cloud, with what pauses it, for the tests of pausing."""
+"""Provide a queue, a function and the mapping between them on a local cloud, for the tests of pausing."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Shop:
         return str(made["UUID"])
 
     def instance(self, **settings: Any) -> Instance:
-        """An instance of the function."""
+        """Return an instance of the function."""
         settings = {"on_started": self.pause.start, "on_ended": self.pause.stop, **settings}
         return Instance(RateLimit(2, store=self.circuit, **settings), self.clock)
 
@@ -72,24 +72,24 @@ class Shop:
 
     @property
     def depth(self) -> tuple[int, int]:
-        """How many messages wait, and how many are in flight."""
+        """Return how many messages wait, and how many are in flight."""
         names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
         found = self._sqs.get_queue_attributes(QueueUrl=self.url, AttributeNames=names)["Attributes"]
         return int(found[names[0]]), int(found[names[1]])
 
     @property
     def state(self) -> str:
-        """The mapping's state."""
+        """Return the mapping's state."""
         return str(self._lambda.get_event_source_mapping(UUID=self.mapping)["State"])
 
     @property
     def mark(self) -> Mark | None:
-        """The mark that we paused it."""
-        return self.store.mark()
+        """Return the mark that we paused it."""
+        return self.store.read_mark()
 
 
 class Endpoint:
-    """The function's own code in the probe's process: as an endpoint with a rate limit, it defers by redelivering.
+    """The function's own code in the probe's process: like an endpoint with a rate limit, it defers by redelivering.
 
     Args:
         shop: whose.
@@ -112,7 +112,7 @@ class Endpoint:
 
 
 def limited(shop: Shop) -> Instance:
-    """An instance whose failures have made the rate limited, some time ago."""
+    """Return an instance whose failures started the rate limit some time ago."""
     instance = shop.instance()
     instance.fail(2)
     shop.clock.advance(seconds(60))
@@ -120,21 +120,21 @@ def limited(shop: Shop) -> Instance:
 
 
 def probed(shop: Shop, endpoint: Endpoint, *, failing: bool = False) -> Report:
-    """What the probe does now."""
+    """Run the probe, and return its report."""
     endpoint.error = Boom("still down") if failing else None
     return Probe(endpoint, shop.pause, SqsProbeQueue(shop.arn, client=shop.account.client("sqs")))({}, None)
 
 
 @cache
 def role(account: Account) -> str:
-    """A role for functions that never run."""
+    """Create a role for functions that never run, and return its ARN."""
     made = account.client("iam").create_role(RoleName=f"role-{uuid4().hex[:12]}", AssumeRolePolicyDocument="{}")
     return str(made["Role"]["Arn"])
 
 
 @cache
 def nothing() -> bytes:
-    """A function that does nothing, zipped."""
+    """Return a function that does nothing, zipped."""
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as file:
         file.writestr("nothing.py", "def handler(event, context): return {'batchItemFailures': []}")

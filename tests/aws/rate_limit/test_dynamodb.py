@@ -78,7 +78,7 @@ def test_an_item_that_is_not_ours_is_left_alone(account: Account) -> None:
 
 
 def test_a_table_that_is_not_there_is_told(account: Account) -> None:
-    store = DynamoDbCircuit("no-such-table", "orders", client=account.client("dynamodb"), patience=seconds(5))
+    store = DynamoDbCircuit("no-such-table", "orders", client=account.client("dynamodb"), timeout=seconds(5))
 
     with pytest.raises(StoreUnavailable, match="ResourceNotFoundException"):
         store.read()
@@ -100,8 +100,8 @@ def test_a_dynamodb_that_never_answers_holds_no_message_up(endpoint: socket.sock
     instance = Instance(RateLimit(5, store=DynamoDbCircuit("circuits", "orders")), Clock())
 
     assert instance.fail(4) == ["attempted"] * 4
-    assert [notice.text.partition(". As")[0] for notice in instance.told] == [
-        "The circuit's store cannot be asked: DynamoDB gave no answer (ReadTimeoutError)"
+    assert [notice.text.partition(". This")[0] for notice in instance.notices] == [
+        "Calling the circuit's store failed (DynamoDB gave no answer (ReadTimeoutError))"
     ]
 
 
@@ -110,7 +110,7 @@ def test_a_dynamodb_that_refuses_connections_holds_no_message_up(endpoint: socke
     instance = Instance(RateLimit(5, store=DynamoDbCircuit("circuits", "orders")), Clock())
 
     assert instance.attempt(Boom("down")) == "attempted"
-    assert "(EndpointConnectionError)" in instance.told[0].text
+    assert "(EndpointConnectionError)" in instance.notices[0].text
 
 
 def test_a_name_that_nobody_looks_up_holds_no_message_up(
@@ -126,7 +126,7 @@ def test_a_name_that_nobody_looks_up_holds_no_message_up(
     instance = Instance(RateLimit(5, store=DynamoDbCircuit("unnamed", "orders")), Clock())
 
     assert instance.attempt(Boom("down")) == "attempted"
-    assert "DynamoDB gave no answer within 1 s" in instance.told[0].text
+    assert "DynamoDB gave no answer within 1 s" in instance.notices[0].text
     done.set()
 
 
@@ -140,8 +140,8 @@ def test_its_own_client_waits_a_fifth_of_a_second_in_all_and_tries_once(endpoint
 REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"table": ""}, ValueError, "DynamoDbCircuit\\(table\\) is blank"),
     ({"name": None}, TypeError, "DynamoDbCircuit\\(name\\) is None"),
-    ({"patience": seconds(0)}, ValueError, "write how long a call may take"),
-    ({"patience": seconds(6)}, ValueError, "from 0 to 0:00:05"),
+    ({"timeout": seconds(0)}, ValueError, "write how long a call may take"),
+    ({"timeout": seconds(6)}, ValueError, "from 0 to 0:00:05"),
 ]
 
 

@@ -8,10 +8,10 @@ from uuid import uuid4
 import pytest
 from botocore.config import Config
 
-from aws.faulty_proxy import FaultyProxy, LoseAnswer, Rule
 from aws.rate_limit.conftest import Account
 from aws.server import session
 from builders import Clock, delivery, seconds
+from faulty_proxy import FaultyProxy
 from rate_limit.rate_limited import Calls, Instance
 from recoverable.rate_limit.state import CLOSED
 
@@ -25,11 +25,6 @@ def behind(proxy: FaultyProxy, *, tries: int) -> Any:
     return made.client("dynamodb", endpoint_url=proxy.url, config=config)
 
 
-def lose_next(proxy: FaultyProxy) -> None:
-    """Have DynamoDB make the next change, and its answer lost."""
-    proxy.rules.append(Rule(CHANGE, LoseAnswer(), (proxy.calls[CHANGE] + 1,)))
-
-
 @pytest.mark.parametrize("tries", [1, 2])
 @pytest.mark.parametrize("lost", [("start",), ("end",), ("start", "end")], ids=" and ".join)
 def test_one_instance_calls_back_for_each_switch(account: Account, lost: tuple[str, ...], tries: int) -> None:
@@ -38,14 +33,14 @@ def test_one_instance_calls_back_for_each_switch(account: Account, lost: tuple[s
         circuit = account.circuit(f"orders-{uuid4().hex}", client=behind(proxy, tries=tries))
         instance, probe = Instance(calls.limit(2, store=circuit), clock), delivery()
         if "start" in lost:
-            lose_next(proxy)
+            proxy.lose_next_answer(CHANGE)
         instance.fail(2)
         clock.advance(seconds(1))
         limiter = instance.limiter()
         limiter.delay_before_attempt(probe)
         if "end" in lost:
-            lose_next(proxy)
+            proxy.lose_next_answer(CHANGE)
         limiter.succeeded()
-        left = circuit.read().circuit
+        circuit_at_the_end = circuit.read().circuit
 
-    assert (calls, left) == (["started", "ended"], CLOSED)
+    assert (calls, circuit_at_the_end, proxy.failed) == (["started", "ended"], CLOSED, len(lost))

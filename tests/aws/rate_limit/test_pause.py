@@ -1,4 +1,4 @@
-"""A trigger that is paused while the rate is limited, on local clouds: it always runs again, whoever died when."""
+"""Test a trigger that is paused while the rate is limited, on local clouds: it always runs again, whoever crashed when."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from aws.rate_limit.conftest import Account
 from aws.rate_limit.paused import Endpoint, Shop, limited, probed
 from builders import NOW, seconds
 from recoverable.aws.pause.circuit_store import DynamoDbCircuit
-from recoverable.aws.pause.trigger import PauseTrigger, standing, step_for
+from recoverable.aws.pause.trigger import PauseTrigger, next_step, trigger_state
 from recoverable.rate_limit.state import CLOSED, Open
 
 if TYPE_CHECKING:
@@ -20,20 +20,27 @@ if TYPE_CHECKING:
     from recoverable.aws.pause.trigger import Trigger
     from recoverable.rate_limit.state import Circuit
 
+
 LIMITED = Open(NOW - seconds(60), NOW)
+
+
 TOO_LONG = Open(NOW - timedelta(hours=24), NOW)
+
+
 A_CLOCK_AHEAD = Open(NOW + seconds(60), NOW + seconds(61))
+
+
 NEVER_WRITTEN = Open(datetime(9999, 1, 1, tzinfo=UTC), NOW)
 
 
 @pytest.fixture
 def shop(account: Account) -> Shop:
-    """A queue and its function."""
+    """Return a queue and its function."""
     return Shop(account)
 
 
 def report(trigger: Trigger) -> Report:
-    """What a probe answers that attempted nothing, and left the trigger as it was."""
+    """Return the report of a probe that attempted nothing, and left the trigger as it was."""
     return {"trigger": trigger, "probed": 0, "handled": 0, "enabled": False}
 
 
@@ -49,93 +56,6 @@ def test_the_trigger_runs_again_when_limiting_ends(shop: Shop) -> None:
     shop.pause.repair()
 
     assert (after, shop.mark) == ("Enabled", None)
-
-
-def test_while_it_is_paused_the_probe_has_one_message_attempted(shop: Shop) -> None:
-    limited(shop)
-    shop.send("one")
-    shop.send("two")
-    endpoint = Endpoint(shop)
-
-    assert probed(shop, endpoint, failing=True) == {"trigger": "paused", "probed": 1, "handled": 0, "enabled": False}
-    assert (len(endpoint.records), shop.depth, shop.state) == (1, (1, 1), "Disabled")
-
-
-def test_the_first_success_of_the_probe_lets_it_run_again(shop: Shop) -> None:
-    limited(shop)
-    shop.send("one")
-    endpoint = Endpoint(shop)
-
-    assert probed(shop, endpoint) == {"trigger": "running", "probed": 1, "handled": 1, "enabled": True}
-    assert (shop.depth, shop.state, shop.circuit.read().circuit) == ((0, 0), "Enabled", CLOSED)
-
-
-def test_a_probe_that_finds_the_pause_over_lets_it_run_again(shop: Shop) -> None:
-    limited(shop)
-    shop.circuit.compare_and_set(shop.circuit.read(), CLOSED)
-
-    assert probed(shop, Endpoint(shop)) == {"trigger": "resumed", "probed": 0, "handled": 0, "enabled": True}
-
-
-LOGGED = [
-    (True, "it was not handled, and the trigger stays paused."),
-    (False, "it was handled, and the trigger runs again."),
-]
-
-
-@pytest.mark.parametrize(("failing", "says"), LOGGED)
-def test_the_probe_logs_what_came_of_it(
-    shop: Shop, caplog: pytest.LogCaptureFixture, says: str, *, failing: bool
-) -> None:
-    caplog.set_level("INFO", "recoverable.rate_limit")
-    limited(shop)
-    shop.send("one")
-    endpoint = Endpoint(shop)
-    probed(shop, endpoint, failing=failing)
-
-    [record] = endpoint.records
-    assert caplog.messages[-1] == f"Probed with message '{record['messageId']}': {says}"
-
-
-def test_the_probe_hands_over_what_lambda_would(shop: Shop) -> None:
-    limited(shop)
-    shop.send("one")
-    endpoint = Endpoint(shop)
-    probed(shop, endpoint)
-
-    [record] = endpoint.records
-    assert (record["body"], record["eventSourceARN"], record["awsRegion"]) == ("one", shop.arn, "eu-west-1")
-    assert record["attributes"]["ApproximateReceiveCount"] == "1"
-    assert record["messageAttributes"] == {
-        "kind": {"dataType": "String", "stringValue": "web", "stringListValues": [], "binaryListValues": []},
-        "raw": {"dataType": "Binary", "binaryValue": "AP8=", "stringListValues": [], "binaryListValues": []},
-    }
-
-
-def test_the_probe_of_an_empty_queue_waits(shop: Shop) -> None:
-    limited(shop)
-
-    assert probed(shop, Endpoint(shop)) == report("paused")
-
-
-def test_the_probe_of_a_trigger_that_runs_does_nothing(shop: Shop) -> None:
-    shop.operator(enables=False)  # moto calls an enabled function when something is sent
-    shop.send("one")
-    shop.operator(enables=True)
-    endpoint = Endpoint(shop)
-
-    assert probed(shop, endpoint) == report("running")
-    assert endpoint.records == []
-
-
-def test_an_endpoint_without_a_rate_limit_is_refused(shop: Shop) -> None:
-    limited(shop)
-    shop.send("one")
-    endpoint: Any = Endpoint(shop)
-    del endpoint.breaker
-
-    with pytest.raises(TypeError, match="write one with a RateLimit"):
-        probed(shop, endpoint)
 
 
 def test_a_death_before_the_pause_is_repaired(shop: Shop) -> None:
@@ -211,7 +131,7 @@ def test_a_mapping_that_cannot_be_changed_now_is_left_to_the_probe(
     instance = limited(shop)
     aws.meta.events.unregister("before-call.lambda.UpdateEventSourceMapping", refuse)
 
-    assert (len(instance.told), shop.state) == (1, "Enabled")
+    assert (len(instance.notices), shop.state) == (1, "Enabled")
     assert f"The trigger cannot be changed now: An error occurred ({code})" in caplog.text
     assert (shop.pause.repair(), shop.state) == ("paused", "Disabled")
 
@@ -256,7 +176,7 @@ def test_each_state_of_the_mapping_has_its_step(
 ) -> None:
     longest = timedelta(hours=24)
 
-    assert (step_for(circuit, mark, state, NOW, longest), standing(mark, state)) == (step, stands)
+    assert (next_step(circuit, mark, state, NOW, longest), trigger_state(mark, state)) == (step, stands)
 
 
 REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [

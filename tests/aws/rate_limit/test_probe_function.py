@@ -1,4 +1,4 @@
-"""The example's probe: it is made of the example's own handler and what the environment says."""
+"""Test the example's probe: it is made of the example's own handler and the settings in the environment."""
 
 from __future__ import annotations
 

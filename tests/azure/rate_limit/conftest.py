@@ -17,7 +17,7 @@ from infra.cloud import free_port
 
 HERE = Path(__file__).parent
 INSTALLED = Path(sys.prefix) / "azurite"
-PATIENCE = 60.0
+TIMEOUT = 60.0
 """Seconds for Azurite to listen, which takes two on a machine of its own."""
 
 ACCOUNT = "devstoreaccount1"
@@ -26,7 +26,7 @@ KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr
 
 
 def installed() -> Path:
-    """Azurite's table service, as the lock file has it; what npm left unfinished is done again."""
+    """Return Azurite's table service, as the lock file has it; install it again when npm left it unfinished."""
     wanted, done = HERE / "package-lock.json", INSTALLED / "done.json"
     if not done.exists() or done.read_bytes() != wanted.read_bytes():
         INSTALLED.mkdir(exist_ok=True)
@@ -41,7 +41,7 @@ def installed() -> Path:
 
 @pytest.fixture(scope="session")
 def azurite() -> Iterator[str]:
-    """The connection string of an account in a table storage that remembers nothing."""
+    """Yield the connection string of an account in a table storage that remembers nothing."""
     if shutil.which("npm") is None:
         pytest.skip("npm is not there to install Azurite with: the circuit in table storage is not tested")
     port = free_port()
@@ -59,16 +59,16 @@ def azurite() -> Iterator[str]:
         )
     finally:
         server.terminate()
-        server.wait(PATIENCE)
+        server.wait(TIMEOUT)
 
 
 def wait_for(port: int, server: subprocess.Popen[bytes]) -> None:
     """Wait until the server takes connections."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT
     while time.monotonic() < end:
         assert server.poll() is None, f"Azurite ended with status {server.returncode}"
         with closing(socket.socket()) as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
                 return
         time.sleep(0.1)
-    raise AssertionError(f"waited {PATIENCE:.0f} s in vain for Azurite to listen")
+    raise AssertionError(f"waited {TIMEOUT:.0f} s in vain for Azurite to listen")

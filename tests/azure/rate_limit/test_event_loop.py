@@ -57,7 +57,7 @@ class Slow(MemoryCircuit):
         return super().compare_and_set(seen, circuit, switch)
 
     def limit(self) -> RateLimit:
-        """The settings of who shares it."""
+        """Return the settings of an endpoint that shares it."""
         return RateLimit(1, store=self, on_started=lambda: self.do("on_started"), on_ended=lambda: self.do("on_ended"))
 
 

@@ -8,19 +8,21 @@ from uuid import uuid4
 import pytest
 from azure.data.tables import TableClient
 
-from azure.rate_limit.losing_proxy import LosingProxy
 from builders import Clock, delivery, seconds
+from faulty_proxy import FaultyProxy
 from rate_limit.rate_limited import Calls, Instance
 from recoverable.azure.circuit_store import TableCircuit
 from recoverable.rate_limit.state import CLOSED
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("azurite"), pytest.mark.timeout(360)]
 
+CREATE, UPDATE = "POST", "PUT"
+
 
 def circuit(connection: str, table: str, *, tries: int) -> TableCircuit:
-    """A circuit whose client makes each call so many times at most, with patience for a machine that others use too."""
+    """Return a circuit whose client makes each call so many times at most, with a long time-out for a machine that others use too."""
     client = TableClient.from_connection_string(connection, table, retry_total=tries - 1, retry_backoff_factor=0)
-    return TableCircuit(table, "orders", client=client, patience=seconds(5))
+    return TableCircuit(table, "orders", client=client, timeout=seconds(5))
 
 
 @pytest.mark.parametrize("tries", [1, 2])
@@ -29,17 +31,19 @@ def test_one_instance_calls_back_for_each_switch(azurite: str, lost: tuple[str, 
     calls, clock, table = Calls(), Clock(), f"circuits{uuid4().hex}"
     TableClient.from_connection_string(azurite, table).create_table()
     [address] = re.findall(r"127\.0\.0\.1:\d+", azurite)
-    with LosingProxy(address) as proxy:
+    with FaultyProxy(address) as proxy:
         store = circuit(azurite.replace(address, proxy.address), table, tries=tries)
         instance, probe = Instance(calls.limit(2, store=store), clock), delivery()
         instance.fail()
-        proxy.loses_next = "start" in lost
+        if "start" in lost:
+            proxy.lose_next_answer(CREATE)
         instance.fail()
         clock.advance(seconds(1))
         limiter = instance.limiter()
         limiter.delay_before_attempt(probe)
-        proxy.loses_next = "end" in lost
+        if "end" in lost:
+            proxy.lose_next_answer(UPDATE)
         limiter.succeeded()
-        left = store.read().circuit
+        circuit_at_the_end = store.read().circuit
 
-    assert (calls, left) == (["started", "ended"], CLOSED)
+    assert (calls, circuit_at_the_end, proxy.failed) == (["started", "ended"], CLOSED, len(lost))

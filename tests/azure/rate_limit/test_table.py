@@ -15,7 +15,7 @@ from azure.data.tables import TableClient
 from builders import NOW, Boom, Clock, seconds
 from rate_limit.circuit_contract import LIMITED, CircuitContract, NewStore
 from rate_limit.rate_limited import Instance
-from recoverable.azure.circuit_store import TableCircuit, caller, endpoint_of, table_client
+from recoverable.azure.circuit_store import TableCircuit, endpoint_of, executor_for, table_client
 from recoverable.rate_limit.settings import RateLimit, StoreUnavailable
 from recoverable.rate_limit.state import CLOSED, Open
 
@@ -24,13 +24,13 @@ on_azurite = [pytest.mark.slow, pytest.mark.xdist_group("azurite"), pytest.mark.
 
 @pytest.fixture
 def table(azurite: str) -> TableClient:
-    """A client of a table that is not there yet."""
+    """Return a client of a table that is not there yet."""
     return TableClient.from_connection_string(azurite, f"circuits{uuid4().hex}")
 
 
 def circuit(table: TableClient, name: str = "orders") -> TableCircuit:
-    """A circuit in a table, with patience for a machine that others use too."""
-    return TableCircuit(table.table_name, name, client=table, patience=seconds(5))
+    """Return a circuit in a table, with a long time-out for a machine that others use too."""
+    return TableCircuit(table.table_name, name, client=table, timeout=seconds(5))
 
 
 class TestTableCircuit(CircuitContract):
@@ -40,7 +40,7 @@ class TestTableCircuit(CircuitContract):
 
     @pytest.fixture
     def new_store(self, table: TableClient) -> NewStore:
-        """Stores of one new circuit."""
+        """Return a function that makes stores of one new circuit."""
         return lambda: circuit(table)
 
 
@@ -84,7 +84,7 @@ class TestEntities:
 
     def test_the_connection_is_the_function_apps_own(self, azurite: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("AzureWebJobsStorage", azurite)  # the host's own spelling
-        store = TableCircuit(f"circuits{uuid4().hex}", "orders", patience=seconds(5))
+        store = TableCircuit(f"circuits{uuid4().hex}", "orders", timeout=seconds(5))
 
         assert store.compare_and_set(store.read(), LIMITED) == store.read()
 
@@ -94,11 +94,11 @@ SILENT = "DefaultEndpointsProtocol=http;AccountName=shop;AccountKey=a2V5;TableEn
 
 @pytest.fixture
 def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
-    """A storage account that takes connections and never answers."""
+    """Yield a storage account that takes connections and never answers."""
     with closing(socket.create_server(("127.0.0.1", 0))) as server:
         monkeypatch.setenv("AzureWebJobsStorage", SILENT.format(server.getsockname()[1]))  # as above
         table_client.cache_clear()
-        caller.cache_clear()
+        executor_for.cache_clear()
         yield server
         table_client.cache_clear()
 
@@ -107,17 +107,17 @@ def test_a_storage_that_never_answers_holds_no_message_up(endpoint: socket.socke
     instance = Instance(RateLimit(5, store=TableCircuit("circuits", "orders")), Clock())
 
     assert instance.fail(4) == ["attempted"] * 4
-    assert len(instance.told) == 1
-    assert instance.told[0].text.startswith("The circuit's store cannot be asked: table storage ")
+    assert len(instance.notices) == 1
+    assert instance.notices[0].text.startswith("Calling the circuit's store failed (table storage ")
 
 
 def test_a_storage_that_refuses_connections_holds_no_message_up(endpoint: socket.socket) -> None:
     endpoint.close()
-    store = TableCircuit("circuits", "orders", patience=seconds(5))
+    store = TableCircuit("circuits", "orders", timeout=seconds(5))
     instance = Instance(RateLimit(5, store=store), Clock())
 
     assert instance.attempt(Boom("down")) == "attempted"
-    assert "table storage failed (ServiceRequestError)" in instance.told[0].text
+    assert "table storage failed (ServiceRequestError)" in instance.notices[0].text
 
 
 def test_whatever_hangs_before_the_call_holds_no_message_up() -> None:
@@ -133,15 +133,15 @@ def test_whatever_hangs_before_the_call_holds_no_message_up() -> None:
     instance = Instance(RateLimit(5, store=TableCircuit("hanging", "orders", client=hanging)), Clock())
 
     assert instance.attempt(Boom("down")) == "attempted"
-    assert "table storage gave no answer within 0.2 s" in instance.told[0].text
+    assert "table storage gave no answer within 0.2 s" in instance.notices[0].text
     hanging.done.set()
 
 
-def test_a_connection_that_is_no_setting_is_told_and_holds_no_message_up() -> None:
+def test_a_connection_that_is_no_setting_is_logged_and_holds_no_message_up() -> None:
     instance = Instance(RateLimit(5, store=TableCircuit("circuits", "orders", connection="NoSuch")), Clock())
 
     assert instance.attempt(Boom("down")) == "attempted"
-    assert "'NoSuch' is not among the app settings; add NoSuch" in instance.told[0].text
+    assert "'NoSuch' is not among the app settings; add NoSuch" in instance.notices[0].text
 
 
 IDENTITIES = [
@@ -162,7 +162,7 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"name": "shop/orders"}, ValueError, "TableCircuit\\(name\\) is 'shop/orders'; write it without"),
     ({"name": " "}, ValueError, "TableCircuit\\(name\\) is blank"),
     ({"connection": ""}, ValueError, "TableCircuit\\(connection\\) is blank"),
-    ({"patience": seconds(0)}, ValueError, "write how long a call may take"),
+    ({"timeout": seconds(0)}, ValueError, "write how long a call may take"),
 ]
 
 

@@ -63,7 +63,7 @@ DIFFERENT = {
 
 @dataclass(frozen=True)
 class Seen:
-    """What came of the orders on one cloud, by message id.
+    """The result of the orders on one cloud, by message id.
 
     Args:
         attempts: The attempts of each in order, as round and attempt.
@@ -79,12 +79,12 @@ class Seen:
 
 
 def body(order: dict[str, str] | None) -> str:
-    """The order's message; None is one that nobody can read."""
+    """Return the message of an order; None makes one that cannot be read."""
     return "{" if order is None else json.dumps(order)
 
 
 def log_of(host: LocalAws | LocalFunctions) -> list[str]:
-    """All that the functions wrote, waited for: it comes by another way than the answers."""
+    """Wait for all that the functions wrote, and return it: it comes by another way than the answers."""
 
     def is_complete() -> bool:
         words = Counter(line.line.split(" ", 1)[0] for line in host.function_log)
@@ -95,7 +95,7 @@ def log_of(host: LocalAws | LocalFunctions) -> list[str]:
 
 
 def seen(lines: list[str], headers: list[Mapping[str, Any]]) -> Seen:
-    """What the functions wrote, and what lies in the error queue."""
+    """Return what the functions wrote, and what lies in the error queue."""
     runs = [line.split()[1:] for line in lines if line.startswith("RUN ")]
     times = {one: [float(at) for each, _, at in runs if each == one] for one in ORDERS}
     return Seen(
@@ -107,7 +107,7 @@ def seen(lines: list[str], headers: list[Mapping[str, Any]]) -> Seen:
 
 
 def ours(headers: Mapping[str, Any]) -> dict[str, str]:
-    """The headers by which a message is traced, but for what is the place's own."""
+    """Return the headers by which a message is traced, without those that name the place."""
     return {
         name: str(value) for name, value in headers.items() if name.startswith(("NServiceBus.", "Recoverable.", "$."))
     }

@@ -25,19 +25,19 @@ GOOD = [f"good-{number}" for number in range(9)]
 
 
 def runs(*hosts: LocalFunctions) -> list[str]:
-    """What the handlers were called with."""
+    """Return what the handlers were called with."""
     lines = [line.line for host in hosts for line in host.function_log]
     return [line.removeprefix("RUN ") for line in lines if line.startswith("RUN ")]
 
 
 def every_attempt(immediate: int, delayed: int) -> list[str]:
-    """Each body once in each attempt of each round."""
+    """Return the expected runs: each body once in each attempt of each round."""
     attempts = [f"{round_}.{attempt}" for round_ in range(delayed + 1) for attempt in range(1, immediate + 2)]
     return [f"orders-{immediate}-{delayed} {body} {attempt}" for body in BODIES for attempt in attempts]
 
 
 def queues(names: Iterable[str]) -> list[Queue]:
-    """Queues whose dead letters go to the error queue."""
+    """Return queues whose dead letters go to the error queue."""
     dead = {"forward_dead_lettered_messages_to": "error"}
     return [*(Queue(name, max_delivery_count=100, **dead) for name in names), Queue("error")]  # type: ignore[arg-type]
 
@@ -78,7 +78,9 @@ def test_the_attempts_of_the_table_are_made_by_any_number_of_hosts(count: int) -
         ("sleep", {"AzureFunctionsJobHost__functionTimeout": "00:00:04"}),
     ],
 )
-def test_one_that_never_ends_well_climbs_and_its_neighbours_are_processed(tenth: str, settings: dict[str, str]) -> None:
+def test_a_message_that_kills_at_every_delivery_is_retried_and_its_neighbours_are_processed(
+    tenth: str, settings: dict[str, str]
+) -> None:
     with LocalFunctions.from_folder(HERE / "jobs", app_settings=settings) as host:
         host.send("jobs", *GOOD[:5], tenth, *GOOD[5:])
         host.run_until(

@@ -1,4 +1,4 @@
-"""The fixture as users get it, also where the package is not installed with its entry points."""
+"""Provide the fixture as users get it, also where the package is not installed with its entry points."""
 
 from __future__ import annotations
 

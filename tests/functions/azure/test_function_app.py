@@ -1,4 +1,4 @@
-"""The example app, tested as its users would test theirs: the real `function_app.app`, in virtual time, as host.json has it run."""
+"""Test the example app as its users would test theirs: the real `function_app.app`, in virtual time, as host.json has it run."""
 
 from __future__ import annotations
 

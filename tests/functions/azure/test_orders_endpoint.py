@@ -1,4 +1,4 @@
-"""The example on Service Bus is the example on SQS: one handler, one ladder."""
+"""Check that the example on Service Bus is the example on SQS: one handler, one ladder."""
 
 from __future__ import annotations
 

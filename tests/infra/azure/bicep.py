@@ -17,7 +17,7 @@ INSIDE = re.compile(r"\$\{([^}]*)\}")
 
 
 class Deployment:
-    """What the template deploys.
+    """The resources that the template deploys.
 
     Args:
         parameters: their values; the others have their defaults.
@@ -36,21 +36,21 @@ class Deployment:
         self.outputs = {name: self._value(found["value"]) for name, found in self._parsed["outputs"].items()}
 
     def of_type(self, kind: str) -> dict[str, dict[str, Any]]:
-        """The resources of a type, by their symbolic names, as they are configured."""
+        """Return the resources of a type, by their symbolic names, as they are configured."""
         return {name: found["config"] for name, found in self.resources.items() if found["type"] == kind}
 
     def config(self, name: str) -> dict[str, Any]:
-        """A resource as it is configured."""
+        """Return a resource as it is configured."""
         found: dict[str, Any] = self.resources[name]["config"]
         return found
 
     def properties(self, name: str) -> dict[str, Any]:
-        """A resource's properties."""
+        """Return a resource's properties."""
         found: dict[str, Any] = self.config(name)["properties"]
         return found
 
     def bounds(self, name: str) -> list[Any]:
-        """What a parameter allows: each value of a choice, both ends of a range."""
+        """Return what a parameter allows: each value of a choice, both ends of a range."""
         decorators = {each["type"]: each["argument"] for each in self.parameters[name]["decorators"]}
         return list(decorators.get("allowed") or (decorators["min_value"], decorators["max_value"]))
 
@@ -83,7 +83,7 @@ class Deployment:
                 raise AssertionError(f"no operator that this reader knows: {operator}")
 
     def _text(self, text: str) -> Any:
-        """A text with what it refers to put in, or the value of what bears that name: the parser tells the two not apart."""
+        """Return a text with its references replaced, or the value with that name: the parser does not distinguish the two."""
         if text in self._parsed["parameters"]:
             return self._given.get(text, self._value(self._parsed["parameters"][text].get("default", text)))
         if text in self._parsed["variables"]:
@@ -98,7 +98,7 @@ class Deployment:
         return self._property(expression.split(".")) if is_path else f"<{expression}>"
 
     def _property(self, names: list[str]) -> Any:
-        """A resource's name is known; what only Azure knows stands as it is written, in angle brackets."""
+        """Return a resource's name; what only Azure knows stands as it is written, in angle brackets."""
         match names:
             case [name]:
                 return self._text(name)
@@ -109,13 +109,13 @@ class Deployment:
 
 
 def unconditional(config: dict[str, Any]) -> dict[str, Any]:
-    """A resource's configuration, whether it stands behind a condition or not."""
+    """Return a resource's configuration, whether it stands behind a condition or not."""
     found: dict[str, Any] = config["config"] if "condition" in config else config
     return found
 
 
 def called(function: str, arguments: list[Any]) -> Any:
-    """What a function gives; of those that only Azure can call, how they are called."""
+    """Return the result of a function; for one that only Azure can call, return the call as it is written."""
     match function:
         case "string":
             return str(arguments[0])
@@ -129,12 +129,12 @@ def called(function: str, arguments: list[Any]) -> Any:
 
 @cache
 def parsed(source: str) -> dict[str, Any]:
-    """What the parser makes of a template."""
+    """Parse a template."""
     return dict(BicepParser().parse(text=source))
 
 
 def path(operands: Mapping[str, Any]) -> list[str]:
-    """The names of `a.b.c`, which the parser nests to the right; what is no name stands as it is written."""
+    """Return the names of `a.b.c`, which the parser nests to the right; what is no name stands as it is written."""
     match operands["operand_1"], operands["operand_2"]:
         case str(first), {"operator": {"operands": rest}}:
             return [first, *path(rest)]

@@ -11,7 +11,7 @@ FOREVER = "P10675199DT2H48M5.4775807S"
 
 
 def iso(text: str) -> timedelta:
-    """A duration such as PT1M."""
+    """Return a duration such as PT1M."""
     found = ISO.fullmatch(text)
     assert found, text
     days, hours, minutes, seconds = (float(part or 0) for part in found.groups())
@@ -19,6 +19,6 @@ def iso(text: str) -> timedelta:
 
 
 def clock(text: str) -> timedelta:
-    """A duration such as 00:05:00."""
+    """Return a duration such as 00:05:00."""
     hours, minutes, seconds = map(int, text.split(":"))
     return timedelta(hours=hours, minutes=minutes, seconds=seconds)

@@ -13,13 +13,13 @@ SERVICE_BUS = "Microsoft.ServiceBus/namespaces"
 
 
 def queues(deployed: Deployment) -> list[Queue]:
-    """The queues."""
+    """Return the queues."""
     found = deployed.of_type(f"{SERVICE_BUS}/queues").values()
     return sorted((Queue(**settings(config, Queue)) for config in found), key=lambda queue: queue.name)
 
 
 def topics(deployed: Deployment) -> list[Topic]:
-    """The topics with their subscriptions."""
+    """Return the topics with their subscriptions."""
     subscriptions = deployed.of_type(f"{SERVICE_BUS}/topics/subscriptions").values()
     return [
         Topic(
@@ -31,12 +31,12 @@ def topics(deployed: Deployment) -> list[Topic]:
 
 
 def namespace(deployed: Deployment) -> ServiceBusNamespace:
-    """The namespace, on any free port of loopback."""
+    """Return the namespace, on any free port of loopback."""
     return ServiceBusNamespace(queues(deployed), topics(deployed))
 
 
 def settings(config: dict[str, Any], kind: type[Queue] | type[Subscription]) -> dict[str, Any]:
-    """An entity's settings by the emulator's names."""
+    """Return an entity's settings by the emulator's names."""
     of = {"name": config["name"], **{snake(key): read(value) for key, value in config["properties"].items()}}
     if of.get("requires_duplicate_detection"):
         of["duplicate_detection_window"] = of["duplicate_detection_history_time_window"]
@@ -45,12 +45,12 @@ def settings(config: dict[str, Any], kind: type[Queue] | type[Subscription]) -> 
 
 
 def read(value: Any) -> Any:
-    """A value; durations as such, and for ever as none."""
+    """Return a value, with durations as such and "for ever" as None."""
     if not isinstance(value, str) or not value.startswith("P"):
         return value
     return None if value == FOREVER else iso(value)
 
 
 def snake(name: str) -> str:
-    """A name in Python's spelling."""
+    """Return a name in Python's spelling."""
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)

@@ -20,7 +20,7 @@ NEVER = {".git", ".vscode", ".funcignore", ".gitignore", "local.settings.json", 
 
 
 def denied(lines: list[str]) -> Callable[[str], bool]:
-    """Whether `func` leaves a path out, as it reads `.funcignore` (azure-functions-core-tools, `GitIgnoreParser`).
+    """Return a function that is True if `func` leaves a path out, as it reads `.funcignore` (azure-functions-core-tools, `GitIgnoreParser`).
 
     Each line is a pattern for the beginning of the path, up to the end of a word: `*` is something without a slash, `**` something. What
     one of those with `!` lets in stays in, wherever in the file it stands.
@@ -31,24 +31,24 @@ def denied(lines: list[str]) -> Callable[[str], bool]:
 
 
 def beginning(lines: list[str]) -> re.Pattern[str]:
-    """The beginnings that these patterns are for."""
+    """Return the beginnings that these patterns are for."""
     parts = [re.escape(line.removeprefix("/")).replace(r"\*\*", ".+").replace(r"\*", "[^/]+") for line in lines]
     return re.compile(rf"(?:{'|'.join(parts) or '(?!)'})\b", re.ASCII)
 
 
 def patterns() -> list[str]:
-    """The lines of `.funcignore`."""
+    """Return the lines of `.funcignore`."""
     lines = (ROOT / ".funcignore").read_text().splitlines()
     return [line for line in lines if line and not line.startswith("#")]
 
 
 def published(root: Path = ROOT) -> set[str]:
-    """The files that are published, as paths from the root."""
+    """Return the files that are published, as paths from the root."""
     return set(kept(root, "", denied(patterns())))
 
 
 def kept(root: Path, folder: str, out: Callable[[str], bool]) -> Iterator[str]:
-    """The files below a folder that are not left out."""
+    """Yield the files below a folder that are not left out."""
     for entry in os.scandir(root / folder):
         path = f"{folder}{entry.name}"
         if entry.name in NEVER or out(path):

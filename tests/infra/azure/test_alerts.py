@@ -1,4 +1,4 @@
-"""Who hears of what: the alerts of main.bicep."""
+"""Who is notified of what: the alerts of main.bicep."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ALERTS = {name: config["properties"] for name, config in Deployment().of_type(KI
 
 
 def watched(alert: dict[str, Any]) -> tuple[Any, ...]:
-    """What an alert looks at: metric, of which queues or topics, taken how, over how long, and from when on it rings."""
+    """Return what an alert watches: metric, queues or topics, aggregation, window, and threshold."""
     [criterion] = alert["criteria"]["allOf"]
     [dimension] = criterion["dimensions"]
     assert (dimension["name"], dimension["operator"], criterion["criterionType"]) == (

@@ -23,7 +23,7 @@ def test_the_host_completes_what_returns() -> None:
     assert SERVICE_BUS["autoCompleteMessages"] is True
 
 
-def test_how_many_messages_run_at_a_time_is_said() -> None:
+def test_the_number_of_messages_at_a_time_is_set() -> None:
     """The host's own default goes with the processors, and the platform counts on this number when it adds instances."""
     assert SERVICE_BUS["maxConcurrentCalls"] == 16
 

@@ -15,7 +15,7 @@ VALUES: dict[str, str] = json.loads((ROOT / "local.settings.example.json").read_
 
 
 def defaults() -> argparse.Namespace:
-    """What the command does when nothing else is asked for."""
+    """Return what the command does when nothing else is asked for."""
     parser = argparse.ArgumentParser()
     configure(parser)
     return parser.parse_args([])

@@ -27,7 +27,7 @@ BY_KEY = "ServiceBusClient.from_connection_string({!r})"
 
 @pytest.fixture
 def bus() -> Iterator[ServiceBusNamespace]:
-    """A namespace with the queues of the template."""
+    """Yield a namespace with the queues of the template."""
     with namespace(DEPLOYED) as running:
         yield running
 
@@ -46,7 +46,7 @@ def given_up(bus: ServiceBusNamespace) -> None:
             "NServiceBus.MessageId": "first",
             "Recoverable.DueAt": "x",
         }
-        climbed: dict[str | bytes, Any] = {
+        retried: dict[str | bytes, Any] = {
             "NServiceBus.Retries": "3",
             "NServiceBus.Retries.Timestamp": "x",
             "NServiceBus.FLRetries": "2",
@@ -54,14 +54,14 @@ def given_up(bus: ServiceBusNamespace) -> None:
         }
         client.get_queue_sender("orders-error").send_messages(ServiceBusMessage("ours", application_properties=ours))
         client.get_queue_sender("orders").send_messages(
-            ServiceBusMessage("theirs", message_id="second", application_properties=climbed)
+            ServiceBusMessage("theirs", message_id="second", application_properties=retried)
         )
         receiver = client.get_queue_receiver("orders")
         receiver.dead_letter_message(next(receiver), reason="killed")
 
 
 def seen(message: SeenMessage) -> tuple[object, ...]:
-    """A message's body and properties, and whether its id is one that it had before."""
+    """Return a message's body and properties, and whether its id is one that it had before."""
     return message.body, dict(message.application_properties), message.message_id in {"first", "second"}
 
 
@@ -75,7 +75,7 @@ def test_the_script_sends_two_orders(bus: ServiceBusNamespace) -> None:
 
 
 @pytest.mark.slow
-def test_what_was_given_up_is_seen_and_sent_back_to_start_anew(
+def test_messages_in_the_error_queue_are_listed_and_redriven_to_start_anew(
     bus: ServiceBusNamespace, capsys: pytest.CaptureFixture[str]
 ) -> None:
     given_up(bus)

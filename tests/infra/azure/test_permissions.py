@@ -33,7 +33,7 @@ LIMITED = Deployment({"rateLimitAfter": 50}).of_type("Microsoft.Authorization/ro
 
 
 def role(resource: str) -> str:
-    """The role that an assignment gives."""
+    """Return the role that an assignment gives."""
     definition: str = LIMITED[resource]["properties"]["roleDefinitionId"]
     return ROLES[definition.rsplit("/", 1)[1]]
 

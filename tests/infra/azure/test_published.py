@@ -20,7 +20,7 @@ from recoverable_local.service_bus import SeenMessage
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("published app")]
 
 DEPLOYED = Deployment()
-PATIENCE = timedelta(minutes=2)
+TIMEOUT = timedelta(minutes=2)
 BINDING = {
     "name": "message", "type": "serviceBusTrigger", "direction": "IN", "dataType": "BINARY", "cardinality": "ONE",
     "queueName": "orders", "connection": "ServiceBus", "autoCompleteMessages": True, "isSessionsEnabled": False,
@@ -29,7 +29,7 @@ BINDING = {
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The published tree, built."""
+    """Return the published tree, built."""
     folder = tmp_path_factory.mktemp("published") / "wwwroot"
     publish(folder)
     build(folder, folder.with_name("wheels"))
@@ -37,14 +37,14 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def app_settings(**changed: str) -> dict[str, str]:
-    """The template's settings without its connection."""
+    """Return the template's settings without its connection."""
     settings: dict[str, str] = DEPLOYED.properties("settings")
     return {name: value for name, value in settings.items() if not name.startswith("ServiceBus__")} | changed
 
 
 @pytest.fixture(scope="module")
 def worker(app: Path) -> Iterator[Worker]:
-    """Microsoft's worker with the app in it."""
+    """Yield Microsoft's worker with the app in it."""
     with Worker(app, settings=app_settings()) as running:
         yield running
 
@@ -69,9 +69,9 @@ def test_the_worker_finds_the_function(worker: Worker) -> None:
 
 
 def test_the_package_that_runs_is_the_one_that_was_installed(worker: Worker) -> None:
-    told = {"MessageId": "m-1", "SequenceNumber": 1, "DeliveryCount": 1, "UserProperties": {}}
+    metadata = {"MessageId": "m-1", "SequenceNumber": 1, "DeliveryCount": 1, "UserProperties": {}}
 
-    outcome = worker.invoke("place_order", b'{"id": 1, "card": "flaky-bank"}', told)
+    outcome = worker.invoke("place_order", b'{"id": 1, "card": "flaky-bank"}', metadata)
 
     assert isinstance(outcome, Raised)
     assert f'"{worker.folder / PACKAGES}/recoverable/azure/' in outcome.stack_trace
@@ -85,7 +85,7 @@ def test_orders_are_placed_tried_again_and_given_up_on_the_queues_of_the_templat
         LocalFunctions.from_folder(app, connection_string=bus.connection_string, app_settings=settings) as host,
     ):
         host.send("orders", *({"id": card, "card": card} for card in cards))
-        host.run_until(lambda: len(placed(host)) == 3 and not bus.queue("orders").messages(), deadline=PATIENCE)
+        host.run_until(lambda: len(placed(host)) == 3 and not bus.queue("orders").messages(), deadline=TIMEOUT)
         given_up = [reason(order) for order in bus.queue("orders-error").messages()]
 
     assert placed(host) == {"good", "flaky-bank", "slow-bank"}
@@ -93,11 +93,11 @@ def test_orders_are_placed_tried_again_and_given_up_on_the_queues_of_the_templat
 
 
 def placed(host: LocalFunctions) -> set[str]:
-    """The orders that the log says are placed."""
+    """Return the orders that are placed, as the log says."""
     return {found for line in host.function_log for found in re.findall(r"order (\S+) is placed", line.line)}
 
 
 def reason(order: SeenMessage) -> tuple[object, ...]:
-    """Of an order in the error queue: the card, where it failed, and why."""
+    """Return the card of an order in the error queue, where it failed, and why."""
     names = ("NServiceBus.FailedQ", "NServiceBus.ExceptionInfo.ExceptionType")
     return json.loads(order.body)["card"], *(order.application_properties[name] for name in names)

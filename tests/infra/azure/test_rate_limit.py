@@ -1,4 +1,4 @@
-"""The rate limit of main.bicep: off as it stands, and when it is asked for, shared by all instances and told of."""
+"""The rate limit of main.bicep: off as it stands, and when it is asked for, shared by all instances, with an alert."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DOWN = Boom("the bank does not answer")
 
 
 def limit_under(deployed: Deployment, monkeypatch: pytest.MonkeyPatch) -> RateLimit | None:
-    """The example's rate limit under the deployment's app settings."""
+    """Return the example's rate limit under the deployment's app settings."""
     for name, setting in deployed.properties("settings").items():
         monkeypatch.setenv(name, setting)
     example: Any = run_path(str(ROOT / "functions" / "azure" / "orders_endpoint.py"))["orders"]
@@ -59,7 +59,7 @@ def test_a_card_that_is_declined_says_nothing_about_the_bank(monkeypatch: pytest
 
 
 def counts(line: str) -> bool:
-    """Whether the alert's query counts a line of the log."""
+    """True if the alert's query counts a line of the log."""
     [begins] = re.findall(r'startswith "([^"]+)"', CRITERION["query"])
     [has] = re.findall(r'has "([^"]+)"', CRITERION["query"])
     return line.startswith(begins) and has in line
@@ -77,7 +77,7 @@ def test_the_alert_counts_what_the_function_writes_when_an_order_waits(caplog: p
 
 
 @pytest.mark.parametrize("minutes", LIMITED.bounds("rateLimitedAlertMinutes"))
-def test_the_alert_waits_for_as_many_minutes_as_it_is_told(minutes: int) -> None:
+def test_the_alert_waits_for_as_many_minutes_as_the_parameter_says(minutes: int) -> None:
     alert = Deployment({"rateLimitAfter": 1, "rateLimitedAlertMinutes": minutes}).properties("rateLimitedAlert")
     [criterion] = alert["criteria"]["allOf"]
     periods = criterion["failingPeriods"]

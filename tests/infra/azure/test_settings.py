@@ -25,7 +25,7 @@ CORNERS = [dict(zip(LADDER, values, strict=True)) for values in product(*map(DEP
 
 
 def example(settings: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> ServiceBusEndpoint[Any]:
-    """The example's endpoint under these app settings."""
+    """Return the example's endpoint under these app settings."""
     for name in SETTINGS:
         monkeypatch.delenv(name, raising=False)
     for name, setting in settings.items():

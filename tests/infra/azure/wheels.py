@@ -20,19 +20,19 @@ def wheels_for(requirements: list[str], folder: Path) -> None:
         importlib.metadata.PackageNotFoundError: one is not installed.
     """
     seen: set[str] = set()
-    left = [Requirement(each) for each in requirements]
-    while left:
-        wanted = left.pop()
+    remaining = [Requirement(each) for each in requirements]
+    while remaining:
+        wanted = remaining.pop()
         if (key := f"{wanted.name.lower()}[{sorted(wanted.extras)}]") in seen:
             continue
         seen.add(key)
         found = distribution(wanted.name)
         packed(found, folder)
-        left += [each for line in found.requires or [] if applies(each := Requirement(line), wanted.extras)]
+        remaining += [each for line in found.requires or [] if applies(each := Requirement(line), wanted.extras)]
 
 
 def applies(requirement: Requirement, extras: set[str]) -> bool:
-    """Whether a requirement is one here, with these extras."""
+    """True if a requirement is one here, with these extras."""
     marker = requirement.marker
     return marker is None or any(marker.evaluate({"extra": extra}) for extra in ("", *extras))
 

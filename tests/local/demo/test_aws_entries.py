@@ -1,4 +1,4 @@
-"""The local Lambda's journal → what the story is told from."""
+"""Test the conversion of the Lambda host's journal entries into the demo's events."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from datetime import timedelta
 
 import pytest
 
-from local.demo.scene import DEADLY, FLAKY, GOOD, IDS
-from recoverable_local.demo.aws.entries import dispatched, given_up, read
-from recoverable_local.demo.story import Given, Happening, Heard, Over
-from recoverable_local.demo.verdict import GivenUp
+from local.demo.examples import DEADLY, FLAKY, GOOD, IDS
+from recoverable_local.demo.aws.entries import count_dispatched, to_error_message, to_event
+from recoverable_local.demo.progress import Event, InvocationEnded, InvocationStarted, OrderLogged
+from recoverable_local.demo.result import ErrorMessage
 from recoverable_local.lambda_host import (
     Died,
     Ended,
@@ -37,23 +37,23 @@ def ended(outcome: Outcome) -> Ended:
     [
         (
             Invoked("Orders", "r1", 1, ({"body": GOOD.body}, {"body": DEADLY.body}, {"body": "another's"})),
-            Given("r1", frozenset({GOOD, DEADLY})),
+            InvocationStarted("r1", frozenset({GOOD, DEADLY})),
         ),
-        (ended(Died(1)), Over("r1", died=True)),
-        (ended(Returned("{}")), Over("r1", died=False)),
-        (line("shop", message="order 1 is placed"), Heard(GOOD, "shop")),
+        (ended(Died(1)), InvocationEnded("r1", died=True)),
+        (ended(Returned("{}")), InvocationEnded("r1", died=False)),
+        (line("shop", message="order 1 is placed"), OrderLogged(GOOD, "shop")),
         (line("shop", message="order 99 is placed"), None),
         (
             line("recoverable.delayed_retry", message_id="id-2", delay_seconds=2.0),
-            Heard(FLAKY, "recoverable.delayed_retry", delay=2.0),
+            OrderLogged(FLAKY, "recoverable.delayed_retry", delay=2.0),
         ),
         (
             line("recoverable.delayed_retry", message_id="id-2", delay_seconds=2.5),
-            Heard(FLAKY, "recoverable.delayed_retry", delay=2.5, stored=True),
+            OrderLogged(FLAKY, "recoverable.delayed_retry", delay=2.5, stored=True),
         ),
         (
             line("recoverable.move_to_error", message_id="id-7", errorType="UnreportedFailure"),
-            Heard(DEADLY, "recoverable.move_to_error", attempted=False),
+            OrderLogged(DEADLY, "recoverable.move_to_error", attempted=False),
         ),
         (line("recoverable.move_to_error", message_id="another's"), None),
         (FunctionLog("Orders", 1, "no JSON"), None),
@@ -61,8 +61,8 @@ def ended(outcome: Outcome) -> Ended:
         (Started("Orders", 1), None),
     ],
 )
-def test_an_entry_tells(entry: Entry, expected: Happening | None) -> None:
-    assert read(entry, IDS) == expected
+def test_an_entry_tells(entry: Entry, expected: Event | None) -> None:
+    assert to_event(entry, IDS) == expected
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_an_entry_tells(entry: Entry, expected: Happening | None) -> None:
 def test_what_is_given_up_has_the_headers_of_its_one_attribute(
     attributes: dict[str, str], headers: dict[str, str]
 ) -> None:
-    assert given_up(QueuedMessage("id", "body", attributes, {})) == GivenUp("body", headers)
+    assert to_error_message(QueuedMessage("id", "body", attributes, {})) == ErrorMessage("body", headers)
 
 
 def test_what_the_dispatcher_has_sent_is_counted_by_what_it_says() -> None:
@@ -88,4 +88,4 @@ def test_what_the_dispatcher_has_sent_is_counted_by_what_it_says() -> None:
         FunctionLog("Timeouts", 1, "no JSON"),
     ]
 
-    assert dispatched(lines) == 3
+    assert count_dispatched(lines) == 3

@@ -1,4 +1,4 @@
-"""What the demo says of the orders that waited in the table."""
+"""Test the demo's report on the orders that were stored in the table."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from local.demo.scene import FLAKY, GOOD, story
-from recoverable_local.demo.aws.command import tell_stored
-from recoverable_local.demo.story import Heard
+from local.demo.examples import FLAKY, GOOD, progress
+from recoverable_local.demo.aws.command import report_stored
+from recoverable_local.demo.progress import OrderLogged
 
 LATER = "recoverable.delayed_retry"
-TWICE = [Heard(FLAKY, LATER, delay=4, stored=True), Heard(FLAKY, LATER, delay=6, stored=True)]
+TWICE = [OrderLogged(FLAKY, LATER, delay=4, stored=True), OrderLogged(FLAKY, LATER, delay=6, stored=True)]
 
 
 @pytest.mark.parametrize(
@@ -21,9 +21,9 @@ TWICE = [Heard(FLAKY, LATER, delay=4, stored=True), Heard(FLAKY, LATER, delay=6,
 )
 def test_what_waited_must_have_been_sent(sent: int, status: int) -> None:
     written = StringIO()
-    seen = story(*TWICE, Heard(GOOD, LATER, delay=4, stored=True))
+    seen = progress(*TWICE, OrderLogged(GOOD, LATER, delay=4, stored=True))
 
-    judged = tell_stored(seen, sent, Console(file=written, width=200))
+    judged = report_stored(seen, sent, Console(file=written, width=200))
 
     said = f"2 orders waited in the table, and the dispatcher sent {sent} from there.\n"
     assert (judged, written.getvalue()) == (status, said)
@@ -32,6 +32,6 @@ def test_what_waited_must_have_been_sent(sent: int, status: int) -> None:
 def test_what_sqs_delays_did_not_wait_in_the_table() -> None:
     written = StringIO()
 
-    tell_stored(story(Heard(FLAKY, LATER, delay=1)), 0, Console(file=written, width=200))
+    report_stored(progress(OrderLogged(FLAKY, LATER, delay=1)), 0, Console(file=written, width=200))
 
     assert written.getvalue() == "0 orders waited in the table, and the dispatcher sent 0 from there.\n"

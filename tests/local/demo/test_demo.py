@@ -1,4 +1,4 @@
-"""The whole demo on either cloud, as `make demo` runs it."""
+"""Test the whole demo on either cloud, as `make demo` runs it."""
 
 from __future__ import annotations
 

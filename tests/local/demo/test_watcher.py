@@ -1,4 +1,4 @@
-"""What keeps the story while a host tells it."""
+"""Test the watcher: entries before the message ids, the end of orders, and what it prints."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from io import StringIO
 
 from rich.console import Console
 
-from local.demo.scene import GOOD, IDS
+from local.demo.examples import GOOD, IDS
 from recoverable_local.demo.orders import Order
-from recoverable_local.demo.story import PLACED, Happening, Heard, Trail
-from recoverable_local.demo.watcher import Watcher, shown
+from recoverable_local.demo.progress import PLACED, Event, OrderHistory, OrderLogged
+from recoverable_local.demo.watcher import Watcher, show_progress
 
 
-def placed(entry: str, ids: Mapping[str, Order]) -> Happening | None:
-    """A journal of the ids of messages whose orders are placed."""
-    return Heard(ids[entry], "shop") if entry in ids else None
+def placed(entry: str, ids: Mapping[str, Order]) -> Event | None:
+    """Convert an entry that is the id of a placed order's message."""
+    return OrderLogged(ids[entry], "shop") if entry in ids else None
 
 
 def test_what_is_told_before_the_ids_are_known_is_told_then() -> None:
@@ -23,14 +23,14 @@ def test_what_is_told_before_the_ids_are_known_is_told_then() -> None:
     watcher("id-1")
     watcher("of no part")
 
-    watcher.begin(IDS)
+    watcher.set_ids(IDS)
 
-    assert watcher.story.trails[GOOD] == Trail((PLACED,), placed=True)
+    assert watcher.progress.orders[GOOD] == OrderHistory((PLACED,), placed=True)
 
 
 def test_it_knows_when_orders_are_at_their_ends() -> None:
     watcher = Watcher(placed)
-    watcher.begin(IDS)
+    watcher.set_ids(IDS)
     watcher("id-1")
 
     assert (watcher.ended([GOOD]), watcher.ended()) == (True, False)
@@ -39,7 +39,7 @@ def test_it_knows_when_orders_are_at_their_ends() -> None:
 def test_what_does_not_come_in_time_is_said() -> None:
     written = StringIO()
 
-    with shown(Watcher(placed), Console(file=written, width=200)):
+    with show_progress(Watcher(placed), Console(file=written, width=200)):
         raise TimeoutError("After 120 s the condition does not hold. [/x]")
 
     assert "After 120 s the condition does not hold. [/x]\n" in written.getvalue()
@@ -48,7 +48,7 @@ def test_what_does_not_come_in_time_is_said() -> None:
 def test_the_picture_ends_its_line_where_it_does_not_move() -> None:
     written = StringIO()
 
-    with shown(Watcher(placed), Console(file=written, width=200)):
+    with show_progress(Watcher(placed), Console(file=written, width=200)):
         pass
 
     assert written.getvalue().endswith("\n")

@@ -1,4 +1,4 @@
-"""Function Apps for tests: what a message says, its function does."""
+"""Write Function Apps for tests, whose functions do what the message tells them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def orders(message: func.ServiceBusMessage) -> None:
 def app(
     folder: Path, *functions: str, host: dict[str, Any] | None = None, settings: dict[str, str] | None = None
 ) -> Path:
-    """An app with these functions, or with `orders` alone, in a folder."""
+    """Write an app with these functions, or only with `orders`, into a folder."""
     source = BEGINNING + "\n".join(dedent(each) for each in functions or (ORDERS,))
     (folder / "function_app.py").write_text(source)
     (folder / "host.json").write_text(json.dumps({"version": "2.0", **(host or {})}))

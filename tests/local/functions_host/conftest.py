@@ -1,4 +1,4 @@
-"""Starts Functions hosts for tests, and stops them beside the next ones."""
+"""Start Functions hosts for tests, and stop them while the next tests run."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from local.functions_host.apps import app
-from local.functions_host.world import World
+from local.functions_host.running_functions import RunningFunctions
 from recoverable_local.functions_host import Entry, LocalFunctions
 
-Start = Callable[..., World]
+Start = Callable[..., RunningFunctions]
 
 
 @pytest.fixture
@@ -23,12 +23,12 @@ def start(tmp_path: Path, closing: Callable[[ExitStack], None]) -> Iterator[Star
 
     def started(
         *functions: str, host: dict[str, Any] | None = None, service_bus: dict[str, Any] | None = None, **settings: Any
-    ) -> World:
+    ) -> RunningFunctions:
         seen: list[Entry] = []
         document = {**(host or {}), "extensions": {"serviceBus": service_bus or {}}}
         folder = app(tmp_path, *functions, host=document)
         hosting = LocalFunctions.from_folder(folder, observe=seen.append, **settings)
-        return World(running.enter_context(hosting), seen)
+        return RunningFunctions(running.enter_context(hosting), seen)
 
     yield started
     closing(running)

@@ -1,4 +1,4 @@
-"""What the Functions host says of an app that Azure would take, and whose messages would run again or be miscounted there."""
+"""Test the notes on an app that Azure accepts but that would repeat or miscount messages there."""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ NOTES: dict[str, tuple[dict[str, Any], Trigger, str]] = {
     "a lock that ends before the function does": (
         {"function_timeout": 6 * MINUTE, "max_auto_lock_renewal_duration": 5 * MINUTE},
         GOOD,
-        "host.json lets a function run for 0:06:00 and renews locks for 0:05:00, so what takes longer runs again; write functionTimeout,"
+        "host.json lets a function run for 0:06:00 and renews locks for 0:05:00, so a message that takes longer runs again; write functionTimeout,"
         " and a longer maxAutoLockRenewalDuration",
     ),
     "a function that may run for ever": (
         {"function_timeout": None},
         GOOD,
-        "host.json lets a function run for any time and renews locks for 0:05:00, so what takes longer runs again; write functionTimeout,"
+        "host.json lets a function run for any time and renews locks for 0:05:00, so a message that takes longer runs again; write functionTimeout,"
         " and a longer maxAutoLockRenewalDuration",
     ),
     "messages that are fetched ahead": (
         {"prefetch_count": 7},
         GOOD,
-        "host.json fetches 7 messages ahead, and a lock that ends while its message waits counts as a delivery; write a prefetchCount of 0",
+        "host.json prefetches 7 messages, and a lock that expires while its message waits counts as a delivery; write a prefetchCount of 0",
     ),
     "a trigger that gives texts": (
         {},
         Trigger("orders", "orders"),
-        "orders gets texts, and a JSON body overwrites what the host tells of its message, the delivery count included; write"
+        "orders gets text, so the values of a JSON body overwrite the trigger metadata, including the delivery count; write"
         " data_type=func.DataType.BINARY on the trigger",
     ),
     "a trigger that completes nothing": (
         {},
         replace(GOOD, auto_complete=False),
-        "orders is not completed when it returns, so what succeeds runs again when its lock ends; write auto_complete_messages=True on the"
-        " trigger",
+        "messages of orders are not completed when it returns, so a processed message runs again when its lock expires; write"
+        " auto_complete_messages=True on the trigger",
     ),
     "a host that completes nothing": (
         {"auto_complete_messages": False},
         GOOD,
-        "orders is not completed when it returns, so what succeeds runs again when its lock ends; write auto_complete_messages=True on the"
-        " trigger",
+        "messages of orders are not completed when it returns, so a processed message runs again when its lock expires; write"
+        " auto_complete_messages=True on the trigger",
     ),
 }
 

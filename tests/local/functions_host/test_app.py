@@ -1,4 +1,4 @@
-"""An app's folder as the host reads it: host.json, local.settings.json, and the settings above them."""
+"""Test the reading of an app's folder: host.json, local.settings.json, and the settings that override them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DEFAULTS = HostOptions(
 
 
 def bus(**options: Any) -> dict[str, Any]:
-    """A host.json with these options of the Service Bus extension."""
+    """Build a host.json with these options of the Service Bus extension."""
     return {"version": "2.0", "extensions": {"serviceBus": options}}
 
 
@@ -66,7 +66,7 @@ def test_app_settings_override_host_json(name: str) -> None:
 @pytest.mark.parametrize(
     ("document", "said"),
     [
-        ([], "it holds no object; write"),
+        ([], "it contains no object; write"),
         ({"functionTimeout": 300}, "functionTimeout is 300; write hours, minutes and seconds, such as '00:05:00'"),
         ({"functionTimeout": "00:00:00"}, "functionTimeout is '00:00:00'; write a second or more, or -1 for no limit"),
         (bus(maxConcurrentCalls=0), "maxConcurrentCalls is 0; write a whole number, 1 or more"),
@@ -96,13 +96,13 @@ def test_an_app_needs_no_local_settings(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("host.json", "{", r"host\.json is no JSON: .*; comments are not understood here"),
+        ("host.json", "{", r"host\.json is no JSON: .*; comments are not supported here"),
         ("host.json", '{"functionTimeout": 1}', r"host\.json: functionTimeout is 1; write"),
         ("host.json", None, r"There is no .*host\.json; write one with"),
         ("function_app.py", None, r"There is no .*function_app\.py; give the folder of an app"),
         ("local.settings.json", "[]", r"local\.settings\.json: write"),
-        ("local.settings.json", '{"Values": {"Retries": 5}}', "every value a text"),
-        ("local.settings.json", '{"IsEncrypted": true, "Values": {}}', "is encrypted; write func settings decrypt"),
+        ("local.settings.json", '{"Values": {"Retries": 5}}', "with every value a string"),
+        ("local.settings.json", '{"IsEncrypted": true, "Values": {}}', "is encrypted; run func settings decrypt"),
     ],
 )
 def test_a_file_that_is_none_is_refused(tmp_path: Path, name: str, content: str | None, said: str) -> None:

@@ -1,4 +1,4 @@
-"""The command `recoverable local azure` as it is typed."""
+"""Test the command `recoverable local azure` as a user types it."""
 
 from __future__ import annotations
 

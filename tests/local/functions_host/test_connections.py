@@ -1,4 +1,4 @@
-"""The clients that the Functions host makes for the connections of an app."""
+"""Test the clients that the Functions host creates for the connections of an app."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Blocking:
 
 
 async def namespace_of(found: ConnectionString | Identity) -> str:
-    """Where a client goes."""
+    """Return the namespace that a client connects to."""
     async with client_for(found) as client:
         return client.fully_qualified_namespace
 

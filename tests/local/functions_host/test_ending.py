@@ -1,4 +1,4 @@
-"""Stopping what swallows a cancellation, as azure-servicebus now and then does."""
+"""Test the end of tasks that swallow a cancellation, as azure-servicebus sometimes does."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from azure.servicebus.aio import ServiceBusClient
 
 from recoverable_local.functions_host.app.host_json import HostOptions
 from recoverable_local.functions_host.app.triggers import Trigger
-from recoverable_local.functions_host.ending import end
+from recoverable_local.functions_host.ending import cancel_and_wait
 from recoverable_local.functions_host.extension.invocations import Invocations
 from recoverable_local.functions_host.extension.listeners import Listener
 from recoverable_local.functions_host.journal import FunctionLog, Journal
@@ -23,7 +23,7 @@ LONG = 3600.0  # seconds
 
 
 async def stubborn() -> None:
-    """Goes on after the first cancellation."""
+    """Continue after the first cancellation."""
     try:
         await asyncio.sleep(LONG)
     except asyncio.CancelledError:
@@ -35,7 +35,7 @@ def test_what_swallows_a_cancellation_is_cancelled_again() -> None:
         task = asyncio.create_task(stubborn())
         await asyncio.sleep(0)
         async with asyncio.timeout(PATIENCE):
-            await end([task], again=AGAIN)
+            await cancel_and_wait([task], repeat_after=AGAIN)
         return task.cancelled()
 
     assert asyncio.run(ending())
@@ -45,7 +45,7 @@ def test_who_is_cancelled_while_ending_others_ends_them_first() -> None:
     async def ending() -> bool:
         task = asyncio.create_task(stubborn())
         await asyncio.sleep(0)
-        outer = asyncio.create_task(end([task], again=AGAIN))
+        outer = asyncio.create_task(cancel_and_wait([task], repeat_after=AGAIN))
         await asyncio.sleep(0)
         outer.cancel()
         async with asyncio.timeout(PATIENCE):
@@ -56,7 +56,7 @@ def test_who_is_cancelled_while_ending_others_ends_them_first() -> None:
 
 
 class Receiver:
-    """One without a session or a message, whose opening swallows a cancellation."""
+    """A receiver without a session or a message, whose opening swallows a cancellation."""
 
     session = SimpleNamespace(locked_until_utc=None)
     _running = True
@@ -88,6 +88,6 @@ def test_a_listener_that_waits_for_sessions_ends() -> None:
         task = asyncio.create_task(listener.listen())
         await asyncio.sleep(AGAIN)
         async with asyncio.timeout(PATIENCE):
-            await end([task], again=AGAIN)
+            await cancel_and_wait([task], repeat_after=AGAIN)
 
     asyncio.run(listening())

@@ -1,4 +1,4 @@
-"""The queues and topics of the namespace that the Functions host serves: what the triggers read, and where what dies in them goes."""
+"""Test the queues and topics of the namespace that the Functions host serves, and where their dead letters go."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ LOCK = timedelta(minutes=1)
 
 
 def queue(name: str, *, sessions: bool = False) -> Queue:
-    """A queue that the host makes."""
+    """Build a queue as the host creates it."""
     return Queue(name, LOCK, 100, requires_session=sessions, forward_dead_lettered_messages_to="error")
 
 
 def subscription(name: str, *, sessions: bool = False) -> Subscription:
-    """A subscription that the host makes."""
+    """Build a subscription as the host creates it."""
     return Subscription(
         name,
         lock_duration=LOCK,

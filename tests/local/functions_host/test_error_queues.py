@@ -1,4 +1,4 @@
-"""The error queue that an endpoint names is known to the host that serves its namespace."""
+"""Test that the host creates the error queue that an endpoint names in the namespace that it serves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How an invocation ends in the Functions host, and what becomes of its messages."""
+"""Test the outcomes of an invocation in the Functions host, and what happens to its messages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from local.functions_host.conftest import Start
-from local.functions_host.world import World
+from local.functions_host.running_functions import RunningFunctions
 from recoverable_local.functions_host import Died, Raised, Returned, Started, TimedOut, Trouble
 from recoverable_local.service_bus import Depth
 
@@ -23,112 +23,114 @@ def orders(message: func.ServiceBusMessage) -> None:
 """
 
 
-def outcomes(world: World, count: int) -> list[tuple[object, str]]:
-    """How the first invocations ended, and what became of their messages."""
-    return [(entry.outcome, entry.settled) for entry in world.ended(count)]
+def outcomes(running: RunningFunctions, count: int) -> list[tuple[object, str]]:
+    """Return the outcomes of the first invocations, with how their messages were settled."""
+    return [(entry.outcome, entry.settled) for entry in running.ended(count)]
 
 
 def test_what_a_function_returns_from_is_completed(start: Start) -> None:
-    world = start()
-    world.host.send("orders", "good")
+    running = start()
+    running.host.send("orders", "good")
 
-    assert outcomes(world, 1) == [(Returned(), "completed")]
-    assert world.host.queue("orders").depth() == Depth()
+    assert outcomes(running, 1) == [(Returned(), "completed")]
+    assert running.host.queue("orders").depth() == Depth()
 
 
 def test_what_a_function_raises_on_is_abandoned_and_comes_back_counted(start: Start) -> None:
-    world = start(max_delivery_count=3)
-    world.host.send("orders", "raise broken")
-    world.until(lambda: world.host.queue("error").depth().active == 1)
+    running = start(max_delivery_count=3)
+    running.host.send("orders", "raise broken")
+    running.until(lambda: running.host.queue("error").depth().active == 1)
 
-    ended = [(entry.outcome.message, entry.settled) for entry in world.ended(3) if isinstance(entry.outcome, Raised)]
+    ended = [(entry.outcome.message, entry.settled) for entry in running.ended(3) if isinstance(entry.outcome, Raised)]
     assert ended == [("ValueError: broken", "abandoned")] * 3
-    assert world.lines("RUN", 3) == ["raise broken 1", "raise broken 2", "raise broken 3"]
-    [dead] = world.host.queue("error").messages()
+    assert running.lines("RUN", 3) == ["raise broken 1", "raise broken 2", "raise broken 3"]
+    [dead] = running.host.queue("error").messages()
     assert dead.application_properties["DeadLetterReason"] == "MaxDeliveryCountExceeded"
 
 
 def test_what_is_not_to_be_completed_is_left_until_its_lock_ends(start: Start) -> None:
-    world = start(BY_HAND)
-    world.host.send("orders", "good")
-    first = outcomes(world, 1)
-    world.namespace.advance(timedelta(minutes=1))
-    world.ended(2)
+    running = start(BY_HAND)
+    running.host.send("orders", "good")
+    first = outcomes(running, 1)
+    running.namespace.advance(timedelta(minutes=1))
+    running.ended(2)
 
     assert first == [(Returned(), "left")]
-    assert world.lines("RUN", 2) == ["1", "2"]
+    assert running.lines("RUN", 2) == ["1", "2"]
 
 
 def test_a_dead_worker_is_replaced_and_all_that_ran_in_it_comes_back(start: Start) -> None:
-    world = start()
-    world.host.send("orders", "sleep 3600")
-    world.until(lambda: world.said("RUN"))
-    world.host.send("orders", "die 3")
+    running = start()
+    running.host.send("orders", "sleep 3600")
+    running.until(lambda: running.lines_with("RUN"))
+    running.host.send("orders", "die 3")
 
-    assert outcomes(world, 2) == [(Died(3), "abandoned")] * 2
-    world.until(lambda: len(world.all(Started)) >= 2)
-    world.until(lambda: {"sleep 3600 2", "die 3 2"} <= set(world.said("RUN")))
+    assert outcomes(running, 2) == [(Died(3), "abandoned")] * 2
+    running.until(lambda: len(running.all(Started)) >= 2)
+    running.until(lambda: {"sleep 3600 2", "die 3 2"} <= set(running.lines_with("RUN")))
 
 
 def test_a_function_that_takes_too_long_is_killed_and_the_worker_replaced(start: Start) -> None:
-    world = start(host=SECOND)
-    world.host.send("orders", "sleep 3600")
-    timed_out = outcomes(world, 1)
-    world.until(lambda: len(world.said("RUN")) >= 2)  # not each delivery runs: the wait for a new worker counts
+    running = start(host=SECOND)
+    running.host.send("orders", "sleep 3600")
+    timed_out = outcomes(running, 1)
+    running.until(
+        lambda: len(running.lines_with("RUN")) >= 2
+    )  # not each delivery runs: the wait for a new worker counts
 
     assert timed_out == [(TimedOut(timedelta(seconds=1)), "abandoned")]
-    assert len(world.all(Started)) >= 2
+    assert len(running.all(Started)) >= 2
 
 
 def test_what_ran_beside_it_is_held_until_its_own_time_is_over(start: Start) -> None:
     """The host forgets what else ran in the worker that it kills (azure-functions-host, `GrpcWorkerChannel.Dispose`)."""
-    world = start(host=SECOND)
-    world.host.send("orders", "sleep 3600")
-    world.until(lambda: world.said("RUN"))
-    world.host.send("orders", "sleep 3601")
-    ended = world.ended(2)
+    running = start(host=SECOND)
+    running.host.send("orders", "sleep 3600")
+    running.until(lambda: running.lines_with("RUN"))
+    running.host.send("orders", "sleep 3601")
+    ended = running.ended(2)
 
     assert [entry.outcome for entry in ended] == [TimedOut(timedelta(seconds=1))] * 2
 
 
 def test_a_worker_that_ends_with_status_0_is_not_missed_before_the_time_out(start: Start) -> None:
-    world = start(host=SECOND)
-    world.host.send("orders", "exit 0")
+    running = start(host=SECOND)
+    running.host.send("orders", "exit 0")
 
-    assert outcomes(world, 1) == [(TimedOut(timedelta(seconds=1)), "abandoned")]
-    world.until(lambda: len(world.all(Started)) >= 2)
+    assert outcomes(running, 1) == [(TimedOut(timedelta(seconds=1)), "abandoned")]
+    running.until(lambda: len(running.all(Started)) >= 2)
 
 
 def test_a_lock_is_renewed_while_its_function_runs(start: Start) -> None:
-    world = start(lock_duration=timedelta(seconds=5))
-    world.host.send("orders", "sleep 6")
+    running = start(lock_duration=timedelta(seconds=5))
+    running.host.send("orders", "sleep 6")
 
-    assert outcomes(world, 1) == [(Returned(), "completed")]
-    assert (world.lines("RUN", 1), world.all(Trouble)) == (["sleep 6 1"], [])
+    assert outcomes(running, 1) == [(Returned(), "completed")]
+    assert (running.lines("RUN", 1), running.all(Trouble)) == (["sleep 6 1"], [])
 
 
 def test_a_lock_is_not_renewed_for_longer_than_host_json_says(start: Start) -> None:
-    world = start(lock_duration=timedelta(seconds=1), service_bus={"maxAutoLockRenewalDuration": "00:00:00"})
-    world.host.send("orders", "sleep 2.5")
-    first = outcomes(world, 1)
-    world.until(lambda: "sleep 2.5 2" in world.said("RUN"))
+    running = start(lock_duration=timedelta(seconds=1), service_bus={"maxAutoLockRenewalDuration": "00:00:00"})
+    running.host.send("orders", "sleep 2.5")
+    first = outcomes(running, 1)
+    running.until(lambda: "sleep 2.5 2" in running.lines_with("RUN"))
 
     assert first == [(Returned(), "left")]
-    assert {entry.then for entry in world.all(Trouble)} == {"the message comes back when its lock ends"}
+    assert {entry.then for entry in running.all(Trouble)} == {"the message comes back when its lock ends"}
 
 
 def test_it_goes_on_when_connections_drop(start: Start, tmp_path: Path) -> None:
-    world, gate = start(), tmp_path / "gate"
-    world.host.send("orders", f"wait {gate}")
-    world.until(lambda: world.said("RUN"))
-    world.namespace.drop_connections()
+    running, gate = start(), tmp_path / "gate"
+    running.host.send("orders", f"wait {gate}")
+    running.until(lambda: running.lines_with("RUN"))
+    running.namespace.drop_connections()
     gate.touch()
-    first = outcomes(world, 1)
-    world.host.send("orders", "good")
+    first = outcomes(running, 1)
+    running.host.send("orders", "good")
 
     assert first == [(Returned(), "completed")]
-    world.until(lambda: "good 1" in world.said("RUN"))
-    world.until(lambda: world.host.queue("orders").depth() == Depth())
+    running.until(lambda: "good 1" in running.lines_with("RUN"))
+    running.until(lambda: running.host.queue("orders").depth() == Depth())
 
 
 GATED_STEP = """
@@ -141,12 +143,12 @@ def step(message: func.ServiceBusMessage) -> None:
 
 
 def test_a_session_that_is_lost_while_its_function_runs_is_taken_again(start: Start, tmp_path: Path) -> None:
-    world, gate = start(GATED_STEP, service_bus={"sessionIdleTimeout": "00:00:01"}), tmp_path / "gate"
-    world.host.send("orders", str(gate), session_id="a")
-    world.lines("STEP", 1)
-    world.namespace.advance(timedelta(minutes=2))
+    running, gate = start(GATED_STEP, service_bus={"sessionIdleTimeout": "00:00:01"}), tmp_path / "gate"
+    running.host.send("orders", str(gate), session_id="a")
+    running.lines("STEP", 1)
+    running.namespace.advance(timedelta(minutes=2))
     gate.touch()
 
-    assert sorted(settled for _, settled in outcomes(world, 2)) == ["completed", "left"]
-    assert world.lines("STEP", 2) == ["1", "2"]
-    assert world.host.queue("orders").depth() == Depth()
+    assert sorted(settled for _, settled in outcomes(running, 2)) == ["completed", "left"]
+    assert running.lines("STEP", 2) == ["1", "2"]
+    assert running.host.queue("orders").depth() == Depth()

@@ -1,4 +1,4 @@
-"""A receiver that many coroutines share: who settles does not wait for messages to come."""
+"""Test a receiver that coroutines share: a settlement does not wait until messages arrive."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_a_receiver_that_stays_closed_is_given_up() -> None:
 
 
 def test_a_receiver_that_is_being_opened_is_left_to_open() -> None:
-    """What is half open would be nobody's."""
+    """Nothing would ever close a half-open connection."""
 
     async def opening() -> list[str]:
         receiver = Receiver()

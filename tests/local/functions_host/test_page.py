@@ -1,4 +1,4 @@
-"""The page about the Functions host: its examples run as they stand."""
+"""Test that the examples of the page about the Functions host run unchanged."""
 
 from __future__ import annotations
 

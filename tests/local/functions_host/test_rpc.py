@@ -1,4 +1,4 @@
-"""What of the host's values reaches the worker, and in which form."""
+"""Test the form in which the host's values reach the worker."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from recoverable_local.functions_host.extension.metadata import overwritten
+from recoverable_local.functions_host.extension.metadata import apply_binding_data
 from recoverable_local.functions_host.worker.rpc import Json, Typed, longs, to_metadata, to_rpc
 
 NOON = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
@@ -53,4 +53,4 @@ def test_what_is_null_is_not_told() -> None:
     ],
 )
 def test_a_json_object_s_values_stand_in_for_metadata_but_arrays_and_null(body: bytes, told: dict[str, Any]) -> None:
-    assert overwritten({"MessageId": "m-1", "To": None}, body) == told
+    assert apply_binding_data({"MessageId": "m-1", "To": None}, body) == told

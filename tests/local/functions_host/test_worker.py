@@ -1,4 +1,4 @@
-"""The worker process: Microsoft's runtime with an app in it, as it is started, asked and killed."""
+"""Test the worker process, with Microsoft's runtime and an app: start, requests, and kill."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class Lines:
         self.lines.append(line)
 
     def starting(self, word: str) -> list[str]:
-        """The lines that start with a word, without it."""
+        """Return the lines that start with a word, without this word."""
         return [line.removeprefix(f"{word} ") for line in self.lines if line.startswith(f"{word} ")]
 
 
 def worker(folder: Path, *functions: str, **options: Any) -> tuple[Worker, Lines]:
-    """A worker with an app of these functions, and its log."""
+    """Create a worker with an app of these functions, and its log."""
     log = Lines()
     return Worker(app(folder, *functions), on_line=log, **options), log
 
@@ -185,7 +185,7 @@ def test_a_folder_without_an_app_is_refused(tmp_path: Path) -> None:
 
 def test_a_function_that_is_not_there_is_refused(tmp_path: Path) -> None:
     started, _ = worker(tmp_path)
-    with started, pytest.raises(KeyError, match="There is no function 'order'; the app has orders"):
+    with started, pytest.raises(KeyError, match=r"There is no function 'order'\. The app has orders"):
         started.invoke("order", b"", TOLD)
 
 
@@ -195,5 +195,5 @@ def test_a_python_without_microsoft_s_runtime_is_refused_with_what_to_install(tm
     bare.chmod(0o755)
     started, _ = worker(tmp_path, python=str(bare))
 
-    with pytest.raises(AppError, match="has no azure-functions-runtime; write pip install azure-functions-runtime"):
+    with pytest.raises(AppError, match="has no azure-functions-runtime; run pip install azure-functions-runtime"):
         started.__enter__()

@@ -1,4 +1,4 @@
-"""Fixtures of the Lambda host's tests: one broker a worker, and hosts on it whose queues nobody else has."""
+"""Start the broker, one per test worker, and hosts on it whose queues have unique names."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from local.lambda_host.running_lambda import RunningLambda
 from local.lambda_host.templates import document, written
-from local.lambda_host.world import World
 from recoverable_local.lambda_host import Entry, LocalAws
 from recoverable_local.lambda_host.services.broker import embedded_broker
 
-Start = Callable[..., World]
+Start = Callable[..., RunningLambda]
 
 
 @pytest.fixture(scope="session")
@@ -34,11 +34,11 @@ def start(broker: str, stack_name: str, tmp_path: Path, closing: Callable[[ExitS
     """Start a host with a template made of the parts that are given; it stops with the test."""
     running = ExitStack()
 
-    def started(*, settings: dict[str, Any] | None = None, **parts: Any) -> World:
+    def started(*, settings: dict[str, Any] | None = None, **parts: Any) -> RunningLambda:
         seen: list[Entry] = []
         arguments = {"endpoint_url": broker, "stack_name": stack_name, **(settings or {})}
         host = LocalAws.from_template(written(tmp_path, document(**parts)), observe=seen.append, **arguments)
-        return World(running.enter_context(host), seen)
+        return RunningLambda(running.enter_context(host), seen)
 
     yield started
     closing(running)

@@ -1,4 +1,4 @@
-"""Processes as tests see them: a command as it is typed, what it prints, and whether one still lives."""
+"""Run a command as a user types it, read its output, and check if a process still runs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def line_with(process: subprocess.Popen[str], pattern: str) -> re.Match[str]:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs."""
+    """True if a process runs."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -43,7 +43,7 @@ def is_alive(pid: int) -> bool:
 
 
 def ends(pid: int) -> bool:
-    """Whether a process ends, soon if not at once."""
+    """True if a process ends now or soon."""
     end = time.monotonic() + PATIENCE
     while is_alive(pid) and time.monotonic() < end:
         time.sleep(0.05)

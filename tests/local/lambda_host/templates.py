@@ -1,4 +1,4 @@
-"""Builds the small SAM templates of these tests: one queue, its error queue and one function, with what a test changes."""
+"""Build the small SAM templates of these tests: one queue, its error queue and one function, with a test's changes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def document(
     fifo: bool = False,
     **sections: Any,
 ) -> dict[str, Any]:
-    """A template; the arguments replace single properties of its parts, and add sections."""
+    """Build a template; the arguments replace single properties of its parts, and add sections."""
     ending = ".fifo" if fifo else ""
     kind = {"FifoQueue": True, "ContentBasedDeduplication": True} if fifo else {}
     arn = {"Fn::GetAtt": ["Orders", "Arn"]}
@@ -63,12 +63,12 @@ def document(
 
 
 def named(name: str) -> dict[str, str]:
-    """A queue's name that is unique with its stack's."""
+    """Build a queue name that is unique through the stack's name."""
     return {"Fn::Sub": "${AWS::StackName}-" + name}
 
 
 def written(folder: Path, template: dict[str, Any]) -> Path:
-    """The template as a file; JSON is YAML too."""
+    """Write a template to a file as JSON, which is YAML, too."""
     path = folder / "template.yaml"
     path.write_text(json.dumps(template), encoding="utf-8")
     return path

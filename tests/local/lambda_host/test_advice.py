@@ -1,4 +1,4 @@
-"""What the host says of a template that AWS would take, and that would lose or delay messages there."""
+"""Test the notes on a template that AWS accepts but that would lose or delay messages there."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ NOTES: dict[str, tuple[str, dict[str, Any], str]] = {
     "no partial responses": (
         "event",
         {"FunctionResponseTypes": []},
-        "Shop.Orders has no FunctionResponseTypes: [ReportBatchItemFailures], so AWS deletes what is reported as failed;"
+        "Shop.Orders has no FunctionResponseTypes: [ReportBatchItemFailures], so AWS deletes the messages that are reported as failed;"
         " write it, or SqsEndpoint(..., partial_responses=False)",
     ),
     "no recursion": (
         "function",
         {"RecursiveLoop": "Terminate"},
-        "Shop has no RecursiveLoop: Allow, so AWS stops a message's retries after about 16 of them; here they go on",
+        "Shop has no RecursiveLoop: Allow, so AWS stops a message's retries after about 16 of them; here they continue",
     ),
     "messages are hidden for too short a time": (
         "queue",
@@ -40,19 +40,20 @@ NOTES: dict[str, tuple[str, dict[str, Any], str]] = {
     "no redrive policy": (
         "queue",
         {"RedrivePolicy": None},
-        "shop-orders has no RedrivePolicy, so what dies before your code runs comes back until it expires; write one that leads to the"
-        " error queue",
+        "shop-orders has no RedrivePolicy, so a message whose process ends before your code runs comes back until it expires; write one"
+        " whose target is the error queue",
     ),
     "an error queue that keeps nothing longer": (
         "queue",
         {"MessageRetentionPeriod": 345_600},
-        "shop-errors keeps messages no longer than shop-orders does, and what SQS moves there counts from its first send; write a longer"
-        " MessageRetentionPeriod, such as 1209600",
+        "shop-errors keeps messages no longer than shop-orders, and for dead-lettered messages the time counts from the first send; write"
+        " a longer MessageRetentionPeriod, such as 1209600",
     ),
     "too few receives": (
         "queue",
         {"RedrivePolicy": REDRIVE},
-        "shop-orders has a maxReceiveCount of 5, so AWS gives messages up before the ladder does; write immediate retries + 6 or more",
+        "shop-orders has a maxReceiveCount of 5, so SQS dead-letters messages before their retries are used up; write immediate retries"
+        " + 6 or more",
     ),
 }
 
@@ -70,7 +71,7 @@ def test_the_example_shop_needs_none() -> None:
 
 
 def test_a_template_in_which_nothing_happens_is_noted() -> None:
-    assert advice(Stack((), (), (), ())) == ("nothing here calls a function; give one an event of type SQS",)
+    assert advice(Stack((), (), (), ())) == ("no function of this template is invoked; give one an event of type SQS",)
 
 
 @pytest.mark.parametrize(("part", "change", "note"), NOTES.values(), ids=NOTES)

@@ -1,4 +1,4 @@
-"""The command `recoverable local aws` as it is typed, and the words before it."""
+"""Test the command `recoverable local aws` as a user types it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ AWS = ("local", "aws", "--template")
 
 
 def queue_of(process: subprocess.Popen[str], stack_name: str) -> LocalQueue:
-    """The queue that the command says it has created."""
+    """Return the queue that the command printed."""
     url = line_with(process, rf"queue +{stack_name}-orders +(\S+)")[1]
     endpoint = url.rsplit("/", 2)[0]
     return LocalQueue("orders", url, "", Sqs(endpoint, region="us-east-1"))

@@ -1,4 +1,4 @@
-"""What a function finds in its environment, as whole values."""
+"""Test the environment variables of a function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How records are gathered into batches, and the order that FIFO queues keep."""
+"""Test how records are collected into batches, and the order of FIFO queues."""
 
 from __future__ import annotations
 
@@ -17,54 +17,54 @@ def sizes(invoked: list[Invoked]) -> list[int]:
 
 
 def test_a_batch_gathers_more_than_one_receive_brings(start: Start) -> None:
-    world = start(event={"BatchSize": 13, "MaximumBatchingWindowInSeconds": 300})
+    running = start(event={"BatchSize": 13, "MaximumBatchingWindowInSeconds": 300})
     for _ in range(13):
-        world.send("succeed")
-    world.ended(1)
+        running.send("succeed")
+    running.ended(1)
 
-    assert sizes(world.all(Invoked)) == [13]
+    assert sizes(running.all(Invoked)) == [13]
 
 
 def test_a_batch_that_does_not_fill_up_goes_when_its_window_closes(start: Start) -> None:
-    world = start(event={"BatchSize": 13, "MaximumBatchingWindowInSeconds": 1})
-    world.send("succeed")
-    world.ended(1)
+    running = start(event={"BatchSize": 13, "MaximumBatchingWindowInSeconds": 1})
+    running.send("succeed")
+    running.ended(1)
 
-    assert sizes(world.all(Invoked)) == [1]
+    assert sizes(running.all(Invoked)) == [1]
 
 
 def test_a_full_batch_does_not_wait_for_its_window(start: Start) -> None:
-    world = start(event={"BatchSize": 2, "MaximumBatchingWindowInSeconds": 300})
+    running = start(event={"BatchSize": 2, "MaximumBatchingWindowInSeconds": 300})
     for _ in range(4):
-        world.send("succeed")
-    world.ended(2)
+        running.send("succeed")
+    running.ended(2)
 
-    assert sizes(world.all(Invoked)) == [2, 2]
-    assert world.host.queue("orders").depth().total == 0
+    assert sizes(running.all(Invoked)) == [2, 2]
+    assert running.host.queue("orders").depth().total == 0
 
 
 def test_a_batch_closes_and_is_divided_at_the_size_that_lambda_accepts(start: Start) -> None:
-    world = start(event={"BatchSize": 100, "MaximumBatchingWindowInSeconds": 300})
+    running = start(event={"BatchSize": 100, "MaximumBatchingWindowInSeconds": 300})
     for _ in range(7):
-        world.send("succeed", padding=MEGABYTE)
-    world.until(lambda: sum(sizes(world.all(Invoked))) >= 7)
+        running.send("succeed", padding=MEGABYTE)
+    running.until(lambda: sum(sizes(running.all(Invoked))) >= 7)
 
-    assert max(sizes(world.all(Invoked))) <= 6
+    assert max(sizes(running.all(Invoked))) <= 6
 
 
 def test_a_fifo_queue_keeps_the_order_of_a_group_while_one_of_it_fails(start: Start) -> None:
-    world = start(fifo=True, event={"BatchSize": 1})
+    running = start(fifo=True, event={"BatchSize": 1})
     for name in ("a", "b", "c"):
-        world.send("fail" if name == "b" else "succeed", queue="orders.fifo", group_id="blue", name=name)
-    world.ended(4)
+        running.send("fail" if name == "b" else "succeed", queue="orders.fifo", group_id="blue", name=name)
+    running.ended(4)
 
-    assert world.delivered() == [("succeed", 1), ("fail", 1), ("fail", 2), ("succeed", 1)]
+    assert running.delivered() == [("succeed", 1), ("fail", 1), ("fail", 2), ("succeed", 1)]
 
 
 def test_a_failed_group_does_not_hold_up_another(start: Start) -> None:
-    world = start(fifo=True, event={"BatchSize": 1})
+    running = start(fifo=True, event={"BatchSize": 1})
     for group in ("blue", "green"):
-        world.send("fail" if group == "blue" else "succeed", queue="orders.fifo", group_id=group)
-    world.until(lambda: len(world.all(Ended)) >= 2)
+        running.send("fail" if group == "blue" else "succeed", queue="orders.fifo", group_id=group)
+    running.until(lambda: len(running.all(Ended)) >= 2)
 
-    assert sorted(world.delivered()) == [("fail", 1), ("succeed", 1)]
+    assert sorted(running.delivered()) == [("fail", 1), ("succeed", 1)]

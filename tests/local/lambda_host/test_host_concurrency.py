@@ -1,4 +1,4 @@
-"""How many invocations run at a time, and what becomes of a batch for which there is no instance."""
+"""Test how many invocations run at a time, and what happens to a batch without a free instance."""
 
 from __future__ import annotations
 
@@ -22,46 +22,46 @@ pytestmark = pytest.mark.slow
 def test_no_more_invocations_run_at_a_time_than_the_maximum_concurrency(
     start: Start, tmp_path: Path, event: dict[str, Any], settings: dict[str, Any]
 ) -> None:
-    world = start(event={"BatchSize": 1, **event}, settings=settings)
+    running = start(event={"BatchSize": 1, **event}, settings=settings)
     gate = tmp_path / "gate"
     for _ in range(5):
-        world.send("wait", gate=str(gate))
-    world.until(lambda: len(world.all(Invoked)) >= 2)
+        running.send("wait", gate=str(gate))
+    running.until(lambda: len(running.all(Invoked)) >= 2)
 
-    assert world.host.queue("orders").depth().visible == 3
+    assert running.host.queue("orders").depth().visible == 3
     gate.touch()
-    world.ended(5)
-    assert world.most_at_a_time() == 2
+    running.ended(5)
+    assert running.most_at_a_time() == 2
 
 
 def test_a_batch_without_a_free_instance_waits_for_one(start: Start, tmp_path: Path) -> None:
-    world = start(event={"BatchSize": 1}, function={"ReservedConcurrentExecutions": 1})
+    running = start(event={"BatchSize": 1}, function={"ReservedConcurrentExecutions": 1})
     gate = tmp_path / "gate"
-    first, second = world.send("wait", gate=str(gate)), world.send("wait", gate=str(gate))
-    world.until(lambda: world.all(Throttled))
+    first, second = running.send("wait", gate=str(gate)), running.send("wait", gate=str(gate))
+    running.until(lambda: running.all(Throttled))
     gate.touch()
 
-    world.ended(2)
+    running.ended(2)
 
-    assert [entry.message_ids for entry in world.all(Throttled)] in ([(first,)], [(second,)])
-    assert world.delivered() == [("wait", 1), ("wait", 1)]
-    assert len(world.all(Started)) == 1
+    assert [entry.message_ids for entry in running.all(Throttled)] in ([(first,)], [(second,)])
+    assert running.delivered() == [("wait", 1), ("wait", 1)]
+    assert len(running.all(Started)) == 1
 
 
 def test_a_throttled_batch_costs_a_receive_for_each_visibility_timeout(start: Start, tmp_path: Path) -> None:
-    world = start(
+    running = start(
         event={"BatchSize": 1},
         function={"ReservedConcurrentExecutions": 1},
         settings={"visibility_timeout": timedelta(seconds=1), "concurrency": 2},
     )
     gate = tmp_path / "gate"
-    world.send("wait", gate=str(gate))
-    world.until(lambda: world.all(Invoked))
-    late = world.send("succeed")
-    world.until(lambda: any(late in entry.message_ids for entry in world.all(Expired)))
+    running.send("wait", gate=str(gate))
+    running.until(lambda: running.all(Invoked))
+    late = running.send("succeed")
+    running.until(lambda: any(late in entry.message_ids for entry in running.all(Expired)))
     gate.touch()
 
-    world.until(lambda: any(late in entry.completed for entry in world.all(Ended)))
+    running.until(lambda: any(late in entry.completed for entry in running.all(Ended)))
 
-    receives = [count for deed, count in world.delivered() if deed == "succeed"]
+    receives = [count for deed, count in running.delivered() if deed == "succeed"]
     assert receives[0] >= 2

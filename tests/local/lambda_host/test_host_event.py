@@ -1,4 +1,4 @@
-"""What a function is given, event, environment and context, and where what it prints goes."""
+"""Test the event, environment and context that a function gets, and where its output goes."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from typing import Any
 import pytest
 
 from local.lambda_host.conftest import Start
+from local.lambda_host.running_lambda import RunningLambda
 from local.lambda_host.templates import FUNCTIONS
-from local.lambda_host.world import World
 from recoverable_local.lambda_host import Ended
 
 pytestmark = pytest.mark.slow
 
 
-def told_by(world: World, folder: Path) -> Any:
-    """What the function of this world says that it was given."""
+def told_by(running: RunningLambda, folder: Path) -> Any:
+    """Return what the function reports that it got."""
     file = folder / "told"
-    world.send("tell", file=str(file))
-    world.ended(1)
+    running.send("tell", file=str(file))
+    running.ended(1)
     return json.loads(file.read_text())
 
 
 def test_the_event_has_the_shape_that_lambda_gives_it(start: Start, tmp_path: Path) -> None:
-    world = start()
+    running = start()
     told = tmp_path / "told"
-    order = world.host.send(
+    order = running.host.send(
         "orders",
         {"do": "tell", "file": str(told)},
         attributes={"tenant": "blue", "amount": 12.5, "picture": b"\x00\xff"},
     )
-    world.ended(1)
+    running.ended(1)
 
     (record,) = json.loads(told.read_text())["records"]
 
@@ -57,7 +57,7 @@ def test_the_event_has_the_shape_that_lambda_gives_it(start: Start, tmp_path: Pa
             "picture": attribute("Binary", binaryValue=base64.b64encode(b"\x00\xff").decode()),
         },
         "eventSource": "aws:sqs",
-        "eventSourceARN": world.host.queue("orders").arn,
+        "eventSourceARN": running.host.queue("orders").arn,
         "awsRegion": "us-east-1",
     }
 
@@ -69,7 +69,7 @@ def attribute(kind: str, **value: str) -> dict[str, Any]:
 def test_the_environment_is_that_of_lambda_and_of_the_template_on_the_local_broker(
     start: Start, tmp_path: Path
 ) -> None:
-    world = start(
+    running = start(
         function={
             "MemorySize": 512,
             "Timeout": 60,
@@ -78,11 +78,11 @@ def test_the_environment_is_that_of_lambda_and_of_the_template_on_the_local_brok
         settings={"environment": {"SHOP": "mine"}},
     )
 
-    told = told_by(world, tmp_path)
+    told = told_by(running, tmp_path)
     environment = told["environment"]
 
-    assert environment["AWS_ENDPOINT_URL_SQS"] == world.host.endpoint_url
-    assert environment["ERROR_QUEUE_URL"] == world.host.queue("errors").url
+    assert environment["AWS_ENDPOINT_URL_SQS"] == running.host.endpoint_url
+    assert environment["ERROR_QUEUE_URL"] == running.host.queue("errors").url
     assert environment["SHOP"] == "mine"
     assert environment["AWS_LAMBDA_FUNCTION_NAME"] == "Shop"
     assert environment["AWS_LAMBDA_LOG_FORMAT"] == "JSON"
@@ -103,66 +103,66 @@ def test_of_the_hosts_environment_a_function_sees_nothing_that_lambda_would_not_
 
 
 def test_the_context_names_the_function_and_the_request(start: Start, tmp_path: Path) -> None:
-    world = start(function={"MemorySize": 512})
+    running = start(function={"MemorySize": 512})
 
-    context = told_by(world, tmp_path)["context"]
+    context = told_by(running, tmp_path)["context"]
 
-    account = world.host.queue("orders").arn.split(":")[4]
-    assert context["aws_request_id"] == world.all(Ended)[0].request_id
+    account = running.host.queue("orders").arn.split(":")[4]
+    assert context["aws_request_id"] == running.all(Ended)[0].request_id
     assert context["invoked_function_arn"] == f"arn:aws:lambda:us-east-1:{account}:function:Shop"
     assert (context["function_name"], context["memory_limit_in_mb"]) == ("Shop", "512")
 
 
 def test_the_functions_own_calls_reach_the_local_broker(start: Start) -> None:
-    world = start()
-    world.send("send")
-    world.ended(1)
+    running = start()
+    running.send("send")
+    running.ended(1)
 
-    assert [message.body for message in world.host.queue("errors").messages()] == ["sent by the function"]
+    assert [message.body for message in running.host.queue("errors").messages()] == ["sent by the function"]
 
 
 @pytest.mark.parametrize("deed", ["print", "complain"])
 def test_what_the_function_prints_is_passed_on_line_by_line(start: Start, deed: str) -> None:
-    world = start()
-    world.send(deed, text="first\nsecond ✓")
-    world.until(lambda: len(world.host.function_log) >= 2)
+    running = start()
+    running.send(deed, text="first\nsecond ✓")
+    running.until(lambda: len(running.host.function_log) >= 2)
 
-    assert [entry.line for entry in world.host.function_log] == ["first", "second ✓"]
+    assert [entry.line for entry in running.host.function_log] == ["first", "second ✓"]
 
 
 def test_a_traceback_is_passed_on_as_lines_that_a_person_can_read(start: Start) -> None:
-    world = start()
-    world.send("raise")
-    world.until(lambda: len(world.host.function_log) >= 5)
+    running = start()
+    running.send("raise")
+    running.until(lambda: len(running.host.function_log) >= 5)
 
-    lines = [entry.line for entry in world.host.function_log]
+    lines = [entry.line for entry in running.host.function_log]
 
     assert lines[:2] == ["[ERROR] ValueError: no such card", "Traceback (most recent call last):"]
     assert lines[-1] == '    raise ValueError("no such card")'
 
 
 def test_a_function_that_prints_more_than_a_pipe_holds_does_not_hang(start: Start) -> None:
-    world = start()
-    world.send("print", text="x" * 99 + "\n", copies=2_000)  # a pipe holds 64 KB
+    running = start()
+    running.send("print", text="x" * 99 + "\n", copies=2_000)  # a pipe holds 64 KB
 
-    (entry,) = world.ended(1)
+    (entry,) = running.ended(1)
 
     assert entry.reason is None
 
 
 def test_a_warm_invocation_does_not_wait_for_a_delayed_acknowledgement(start: Start) -> None:
-    """An HTTP answer in two packets waits 0.04 s, each time, for the client's acknowledgement of the first."""
-    world = start()
+    """With Nagle's algorithm an HTTP answer in two packets takes 0.04 s more: it waits for the acknowledgement of the first."""
+    running = start()
 
-    assert any(duration < timedelta(seconds=0.04) for duration in warm_durations(world))
+    assert any(duration < timedelta(seconds=0.04) for duration in warm_durations(running))
 
 
-def warm_durations(world: World) -> Iterator[timedelta]:
-    """How long invocations take, one after the other, for half a minute; some other process may slow down many of them."""
-    world.send("succeed")
-    count, end = len(world.ended(1)), time.monotonic() + 30
+def warm_durations(running: RunningLambda) -> Iterator[timedelta]:
+    """Yield the durations of invocations in sequence, for half a minute; other processes may slow down many of them."""
+    running.send("succeed")
+    count, end = len(running.ended(1)), time.monotonic() + 30
     while time.monotonic() < end:
         count += 1
-        world.send("succeed")
-        world.until(lambda count=count: len(world.all(Ended)) >= count)  # type: ignore[misc]  # bound now
-        yield world.all(Ended)[-1].duration
+        running.send("succeed")
+        running.until(lambda count=count: len(running.all(Ended)) >= count)  # type: ignore[misc]  # bound now
+        yield running.all(Ended)[-1].duration

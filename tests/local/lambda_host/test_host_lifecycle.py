@@ -1,4 +1,4 @@
-"""A host from start to stop: the embedded broker, the queues at hand, a broker that goes away, and what is left behind."""
+"""Test a host from start to stop: the embedded broker, its queues, a broker that ends, and what remains after the stop."""
 
 from __future__ import annotations
 
@@ -73,15 +73,15 @@ def test_a_port_that_is_taken_is_said_at_once() -> None:
 def test_polling_goes_on_when_the_broker_is_back(start: Start) -> None:
     port = free_port()
     with embedded_broker(port) as url:
-        world = start(settings={"endpoint_url": url})
-    world.until(lambda: world.all(BrokerTrouble))
+        running = start(settings={"endpoint_url": url})
+    running.until(lambda: running.all(BrokerTrouble))
 
     with embedded_broker(port):
-        order = world.send("succeed")
-        (entry,) = world.ended(1)
+        order = running.send("succeed")
+        (entry,) = running.ended(1)
 
     assert entry.completed == (order,)
-    assert world.all(BrokerTrouble)[0].call == "ReceiveMessage"
+    assert running.all(BrokerTrouble)[0].call == "ReceiveMessage"
 
 
 def test_a_queue_shows_its_messages_and_keeps_them(start: Start) -> None:
@@ -109,7 +109,7 @@ def test_a_queue_is_found_by_its_name_by_the_name_within_the_stack_and_by_its_lo
     host = start().host
 
     assert {host.queue(name).name for name in ("orders", f"{stack_name}-orders", "Orders")} == {f"{stack_name}-orders"}
-    with pytest.raises(KeyError, match=f"There is no queue 'order'; the host has {stack_name}-errors"):
+    with pytest.raises(KeyError, match=f"There is no queue 'order'. The host has {stack_name}-errors"):
         host.queue("order")
 
 

@@ -1,4 +1,4 @@
-"""What becomes of a batch for each way in which its invocation can end, with the real runtime client on moto's SQS."""
+"""Test what happens to a batch for each outcome of its invocation, with the real runtime client on moto's SQS."""
 
 from __future__ import annotations
 
@@ -21,42 +21,42 @@ def settled(entry: Ended) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def test_a_message_that_succeeds_is_deleted(start: Start) -> None:
-    world = start()
-    order = world.send("succeed")
+    running = start()
+    order = running.send("succeed")
 
-    (entry,) = world.ended(1)
+    (entry,) = running.ended(1)
 
     assert (entry.outcome, settled(entry), entry.reason) == (NO_FAILURES, ((order,), ()), None)
-    assert world.host.queue("orders").depth().total == 0
+    assert running.host.queue("orders").depth().total == 0
 
 
 def test_a_warm_instance_is_used_again(start: Start) -> None:
-    world = start()
+    running = start()
     for count in range(1, 4):
-        world.send("succeed")
-        world.ended(count)
+        running.send("succeed")
+        running.ended(count)
 
-    assert len(world.all(Started)) == 1
-    assert len({entry.pid for entry in world.all(Invoked)}) == 1
+    assert len(running.all(Started)) == 1
+    assert len({entry.pid for entry in running.all(Invoked)}) == 1
 
 
 def test_of_a_batch_only_what_the_function_reports_comes_back(start: Start) -> None:
-    world = start(event={"BatchSize": 2, "MaximumBatchingWindowInSeconds": 300})
-    good, bad = world.send("succeed"), world.send("fail")
-    world.ended(1)
-    other = world.send("succeed")  # that the second batch is full, too
+    running = start(event={"BatchSize": 2, "MaximumBatchingWindowInSeconds": 300})
+    good, bad = running.send("succeed"), running.send("fail")
+    running.ended(1)
+    other = running.send("succeed")  # that the second batch is full, too
 
-    first, second = world.ended(2)
+    first, second = running.ended(2)
 
     assert (settled(first), sorted(second.completed)) == (((good,), (bad,)), sorted([bad, other]))
-    assert sorted(world.delivered()) == [("fail", 1), ("fail", 2), ("succeed", 1), ("succeed", 1)]
+    assert sorted(running.delivered()) == [("fail", 1), ("fail", 2), ("succeed", 1), ("succeed", 1)]
 
 
 def test_an_exception_brings_the_batch_back_and_keeps_the_instance(start: Start) -> None:
-    world = start()
-    order = world.send("raise")
+    running = start()
+    order = running.send("raise")
 
-    first, second = world.ended(2)
+    first, second = running.ended(2)
 
     assert first.outcome == Raised("ValueError", "no such card")
     assert (settled(first), settled(second)) == (((), (order,)), ((order,), ()))
@@ -67,10 +67,10 @@ def test_an_exception_brings_the_batch_back_and_keeps_the_instance(start: Start)
 def test_a_process_that_ends_by_itself_brings_the_batch_back_to_another_instance(
     start: Start, deed: str, exit_code: int
 ) -> None:
-    world = start()
-    order = world.send(deed)
+    running = start()
+    order = running.send(deed)
 
-    first, second = world.ended(2)
+    first, second = running.ended(2)
 
     assert first.outcome == Died(exit_code)
     assert (settled(first), settled(second)) == (((), (order,)), ((order,), ()))
@@ -78,66 +78,66 @@ def test_a_process_that_ends_by_itself_brings_the_batch_back_to_another_instance
 
 
 def test_a_time_out_kills_the_instance_and_brings_the_batch_back(start: Start) -> None:
-    world = start(function={"Timeout": 1})
-    order = world.send("sleep")
+    running = start(function={"Timeout": 1})
+    order = running.send("sleep")
 
-    (first,) = world.ended(1)
-    world.show_again(first)
-    world.until(lambda: len(world.all(Invoked)) >= 2)
+    (first,) = running.ended(1)
+    running.make_visible(first)
+    running.until(lambda: len(running.all(Invoked)) >= 2)
 
     assert (first.outcome, settled(first)) == (TimedOut(timedelta(seconds=1)), ((), (order,)))
     assert first.duration >= timedelta(seconds=1)
-    assert world.delivered()[:2] == [("sleep", 1), ("sleep", 2)]
+    assert running.delivered()[:2] == [("sleep", 1), ("sleep", 2)]
     assert not is_alive(first.pid)
 
 
 @pytest.mark.parametrize("end", ["sleep", "crash"])
 def test_what_a_function_has_started_ends_with_its_instance(start: Start, tmp_path: Path, end: str) -> None:
-    world = start(function={"Timeout": 5})  # in which the child is started
-    world.send("child", then=end, file=str(tmp_path / "child"))
+    running = start(function={"Timeout": 5})  # in which the child is started
+    running.send("child", then=end, file=str(tmp_path / "child"))
 
-    world.ended(1)
+    running.ended(1)
 
-    world.until(lambda: not is_alive(int((tmp_path / "child").read_text())))
+    running.until(lambda: not is_alive(int((tmp_path / "child").read_text())))
 
 
 def test_a_module_that_cannot_be_loaded_is_reported_and_leaves_the_messages(start: Start) -> None:
-    world = start(function={"Handler": "broken.handler"})
-    order = world.send("succeed")
+    running = start(function={"Handler": "broken.handler"})
+    order = running.send("succeed")
 
-    (entry,) = world.ended(1)
+    (entry,) = running.ended(1)
 
     assert entry.outcome == InitFailed("RuntimeError", "no settings")
     assert settled(entry) == ((), (order,))
-    assert world.all(Invoked) == []
+    assert running.all(Invoked) == []
 
 
 def test_an_answer_that_cannot_be_read_brings_the_whole_batch_back(start: Start) -> None:
-    world = start()
-    order = world.send("answer", answer={"batchItemFailures": [{"itemIdentifier": "somebody else's"}]})
+    running = start()
+    order = running.send("answer", answer={"batchItemFailures": [{"itemIdentifier": "somebody else's"}]})
 
-    first, second = world.ended(2)
+    first, second = running.ended(2)
 
     assert (settled(first), settled(second)) == (((), (order,)), ((order,), ()))
     assert "somebody else's" in str(first.reason)
 
 
 def test_without_partial_responses_the_answer_is_not_looked_at(start: Start) -> None:
-    world = start(event={"FunctionResponseTypes": []})
-    order = world.send("fail")
+    running = start(event={"FunctionResponseTypes": []})
+    order = running.send("fail")
 
-    (entry,) = world.ended(1)
+    (entry,) = running.ended(1)
 
     assert settled(entry) == ((order,), ())
 
 
 def test_a_message_received_too_often_goes_to_the_error_queue(start: Start) -> None:
     arn = {"Fn::GetAtt": ["Errors", "Arn"]}
-    world = start(queue={"RedrivePolicy": {"deadLetterTargetArn": arn, "maxReceiveCount": 2}})
-    order = world.send("fail", times=99)
+    running = start(queue={"RedrivePolicy": {"deadLetterTargetArn": arn, "maxReceiveCount": 2}})
+    order = running.send("fail", times=99)
 
-    world.show_again(world.ended(2)[-1])
-    world.until(lambda: world.host.queue("errors").depth().visible)
+    running.make_visible(running.ended(2)[-1])
+    running.until(lambda: running.host.queue("errors").depth().visible)
 
-    assert world.delivered() == [("fail", 1), ("fail", 2)]
-    assert [message.id for message in world.host.queue("errors").messages()] == [order]
+    assert running.delivered() == [("fail", 1), ("fail", 2)]
+    assert [message.id for message in running.host.queue("errors").messages()] == [order]

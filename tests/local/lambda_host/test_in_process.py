@@ -1,4 +1,4 @@
-"""Functions run inside the host's own process, where a debugger sees them."""
+"""Test functions that run inside the host's own process, for a debugger."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ HERE = {"in_process": True}
 
 def test_the_handler_runs_in_this_process_with_its_own_environment(start: Start, tmp_path: Path) -> None:
     environment = dict(os.environ)
-    world = start(settings=HERE)
+    running = start(settings=HERE)
 
-    told = told_by(world, tmp_path)
+    told = told_by(running, tmp_path)
 
-    assert world.all(Ended)[0].pid == os.getpid()
+    assert running.all(Ended)[0].pid == os.getpid()
     assert told["environment"]["AWS_LAMBDA_FUNCTION_NAME"] == "Shop"
     assert dict(os.environ) == environment
 
 
 def test_its_answer_decides_on_the_messages(start: Start) -> None:
-    world = start(settings=HERE)
-    order = world.send("fail")
+    running = start(settings=HERE)
+    order = running.send("fail")
 
-    first, second = world.ended(2)
+    first, second = running.ended(2)
 
     assert (first.failed, second.completed) == ((order,), (order,))
 
@@ -42,27 +42,27 @@ def test_its_answer_decides_on_the_messages(start: Start) -> None:
 def test_an_exception_and_an_exit_end_the_invocation_and_not_the_host(
     start: Start, deed: str, outcome: Raised | Died
 ) -> None:
-    world = start(settings=HERE)
-    world.send(deed)
+    running = start(settings=HERE)
+    running.send(deed)
 
-    first, second = world.ended(2)
+    first, second = running.ended(2)
 
     assert (first.outcome, second.failed) == (outcome, ())
 
 
 def test_a_module_that_cannot_be_loaded_is_reported(start: Start) -> None:
-    world = start(settings=HERE, function={"Handler": "broken.handler"})
-    world.send("succeed")
+    running = start(settings=HERE, function={"Handler": "broken.handler"})
+    running.send("succeed")
 
-    (entry,) = world.ended(1)
+    (entry,) = running.ended(1)
 
     assert entry.outcome == InitFailed("RuntimeError", "no settings")
 
 
 def test_the_import_path_is_as_before_afterwards(start: Start) -> None:
     path = list(sys.path)
-    world = start(settings=HERE)
-    world.send("succeed")
-    world.ended(1)
+    running = start(settings=HERE)
+    running.send("succeed")
+    running.ended(1)
 
     assert sys.path == path

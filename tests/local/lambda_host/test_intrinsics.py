@@ -1,4 +1,4 @@
-"""Intrinsic functions as a table: what is written, what it comes to, and what is said of what cannot be worked out."""
+"""Test intrinsic functions: their values, and the errors for those that cannot be resolved."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from recoverable_local.lambda_host.sam.document import TemplateError, load
+from recoverable_local.lambda_host.sam.document import TemplateError, parse_document
 from recoverable_local.lambda_host.sam.intrinsics import Scope, resolve
 
 SCOPE = Scope(
@@ -50,10 +50,10 @@ WRITTEN = [
 ]
 
 NOT_WORKED_OUT = [
-    ("!ImportValue other", "Fn::ImportValue is not understood by the local host"),
+    ("!ImportValue other", "Fn::ImportValue is not supported by the local host"),
     ("!Ref Nobody", "Ref Nobody: there is no such resource or parameter; the template has: AWS::Region, Names"),
-    ("!Ref Table", "the local host does not know this of AWS::DynamoDB::Table; here it knows none"),
-    ("!GetAtt Orders.Colour", "GetAtt Orders.Colour: .* here it knows Arn, Ref"),
+    ("!Ref Table", "the local host has no such value of AWS::DynamoDB::Table; it has none"),
+    ("!GetAtt Orders.Colour", "GetAtt Orders.Colour: .* it has Arn, Ref"),
     ("!Sub '${Nobody}'", "Ref Nobody"),
     ("!If [Never, 1, 2]", "no condition 'Never'; the template has: IsNumber, IsProduction, IsTest, IsWrong"),
     ("!If [IsWrong, 1, 2]", "this one gives 'test'"),
@@ -64,7 +64,7 @@ NOT_WORKED_OUT = [
 
 
 def value_of(written: str) -> Any:
-    return resolve(load(f"Value: {written}")["Value"], SCOPE)
+    return resolve(parse_document(f"Value: {written}")["Value"], SCOPE)
 
 
 @pytest.mark.parametrize(("written", "value"), WRITTEN)
@@ -81,4 +81,4 @@ def test_what_cannot_be_worked_out_is_said(written: str, said: str) -> None:
 @pytest.mark.parametrize(("text", "said"), [("a: [", "not valid YAML"), ("- a", "mapping with the section Resources")])
 def test_a_text_that_is_no_template_is_refused(text: str, said: str) -> None:
     with pytest.raises(TemplateError, match=said):
-        load(text)
+        parse_document(text)

@@ -1,4 +1,4 @@
-"""The journal, and the lines that the command makes of it."""
+"""Test the journal, and the line that the command prints for each entry."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from recoverable_local.lambda_host import (
     Started,
     Throttled,
 )
+from recoverable_local.lambda_host.formatting import format_entry
 from recoverable_local.lambda_host.journal import Journal
-from recoverable_local.lambda_host.narrator import narrate
 
 RECORD = {"messageId": "0123456789", "attributes": {"ApproximateReceiveCount": "2"}}
 SUCCESS = Ended("Shop", "r1", 7, timedelta(seconds=0.25), Returned("null"), ("a", "b"), (), None)
@@ -35,17 +35,20 @@ LINES: list[tuple[Entry, str]] = [
     (replace(SUCCESS, completed=()), "Shop[7] → over in 250 ms"),
     (replace(FAILURE, failed=()), "Shop[7] → over in 1000 ms; ValueError: no"),
     (Throttled("Shop", ()), "Shop is throttled: its schedule waits for one of its reserved instances"),
-    (Expired("Shop", ()), "Shop was not free in time: its schedule leaves this invocation out"),
+    (Expired("Shop", ()), "Shop had no free instance in time: its schedule skips this invocation"),
     (FunctionLog("Shop", 7, "hello"), "Shop[7] hello"),
     (Throttled("Shop", ("a",)), "Shop is throttled: 1 message(s) wait for one of its reserved instances"),
-    (Expired("Shop", ("a",)), "Shop was not free in time: 1 message(s) are on the queue again, one receive older"),
+    (
+        Expired("Shop", ("a",)),
+        "Shop had no free instance in time: 1 message(s) are visible again, with this receive counted",
+    ),
     (BrokerTrouble("ReceiveMessage", "gone", "polling goes on"), "ReceiveMessage failed: gone; polling goes on"),
 ]
 
 
 @pytest.mark.parametrize(("entry", "line"), LINES)
-def test_an_entry_is_told_in_one_line(entry: Entry, line: str) -> None:
-    assert narrate(entry) == line
+def test_an_entry_is_formatted_as_one_line(entry: Entry, line: str) -> None:
+    assert format_entry(entry) == line
 
 
 def test_the_observer_hears_every_entry_in_order() -> None:

@@ -1,4 +1,4 @@
-"""A queue of the local host, as the one who waits for it to be empty sees it."""
+"""Test the depth of a queue, for a caller that waits until it is empty."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class Answering:
     depths: list[tuple[int, int, int]] = field(default_factory=list)
 
     def attributes(self, _url: str, *names: str) -> dict[str, str]:
-        """What `Sqs.attributes` gives."""
+        """Return what `Sqs.attributes` returns."""
         said = self.depths.pop(0) if self.depths else (0, 0, 0)
         return {name: str(number) for name, number in zip(names, said, strict=True)}
 
 
 def queue(*depths: tuple[int, int, int]) -> LocalQueue:
-    """A queue whose broker says these depths."""
+    """Create a queue whose broker reports these depths."""
     return LocalQueue("orders", "url", "arn", cast("Sqs", Answering([*depths])))
 
 

@@ -1,4 +1,4 @@
-"""A poller whose broker answers what no broker should, or which is to stop."""
+"""Test a poller whose broker answers nonsense, or which is stopped."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Nonsense(Sqs):
         super().__init__("http://127.0.0.1:1", region="us-east-1")
 
     def receive(
-        self, url: str, *, most: int, wait: int, visibility: timedelta | None = None
+        self, url: str, *, max_messages: int, wait: int, visibility: timedelta | None = None
     ) -> Sequence[MessageTypeDef]:
         return [{"Body": "no id"}]
 
@@ -44,7 +44,7 @@ class OneMessage(Sqs):
         self.asked = 0
 
     def receive(
-        self, url: str, *, most: int, wait: int, visibility: timedelta | None = None
+        self, url: str, *, max_messages: int, wait: int, visibility: timedelta | None = None
     ) -> Sequence[MessageTypeDef]:
         self.asked += 1
         return [{"MessageId": "m-1", "ReceiptHandle": "h-1", "Body": "", "MD5OfBody": ""}]

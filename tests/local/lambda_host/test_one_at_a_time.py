@@ -1,4 +1,4 @@
-"""Calls of an application that is not safe from threads."""
+"""Test that calls of an application that is not thread-safe are serialized."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SOON = 0.2  # seconds in which two threads meet that can
 
 
 def meet(first: str, second: str, *, within: float) -> bool:
-    """Whether two calls are worked on at the same time."""
+    """True if two calls are processed at the same time."""
     both = Barrier(2)
 
     def application(_environment: dict[str, Any], _start_response: Any) -> list[bytes]:
@@ -31,7 +31,7 @@ def meet(first: str, second: str, *, within: float) -> bool:
 
 
 def answers_of(answers: Any) -> list[bytes]:
-    """The parts of all answers."""
+    """Return the parts of all answers."""
     return [part for answer in answers for part in answer]
 
 

@@ -1,4 +1,4 @@
-"""A message → a record, and a batch → events that are small enough."""
+"""Test the conversion of a message into a record, and of a batch into events within the size limit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ARN = "arn:aws:sqs:eu-west-1:42:orders"
 
 
 def message(**changes: Any) -> MessageTypeDef:
-    """A message as ReceiveMessage returns it."""
+    """Build a message as ReceiveMessage returns it."""
     fields: Any = {
         "MessageId": "m1",
         "ReceiptHandle": "handle",

@@ -1,4 +1,4 @@
-"""What Lambda makes of each answer, as a table."""
+"""Test the result of each function response for the messages of its batch."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from datetime import timedelta
 
 import pytest
 
-from recoverable_local.lambda_host.responses import Verdict, judge
+from recoverable_local.lambda_host.responses import BatchResult, batch_result
 from recoverable_local.lambda_host.runtime.outcomes import InitFailed, Outcome, Raised, Returned
 from recoverable_local.outcomes import Died, TimedOut
 
 BATCH = ("a", "b", "c")
-EVERYTHING = Verdict(BATCH, ())
+EVERYTHING = BatchResult(BATCH, ())
 
 SUCCESS = ["null", "", "{}", '{"batchItemFailures": null}', '{"batchItemFailures": []}', '{"statusCode": 200}']
 
 PARTIAL = [
-    ('{"batchItemFailures": [{"itemIdentifier": "b"}]}', Verdict(("a", "c"), ("b",))),
-    ('{"batchItemFailures": [{"itemIdentifier": "c"}, {"itemIdentifier": "a"}]}', Verdict(("b",), ("a", "c"))),
-    ('{"batchItemFailures": [{"itemIdentifier": "b"}, {"itemIdentifier": "b"}]}', Verdict(("a", "c"), ("b",))),
-    ('{"batchItemFailures": [{"itemIdentifier": "b", "more": 1}], "more": 1}', Verdict(("a", "c"), ("b",))),
+    ('{"batchItemFailures": [{"itemIdentifier": "b"}]}', BatchResult(("a", "c"), ("b",))),
+    ('{"batchItemFailures": [{"itemIdentifier": "c"}, {"itemIdentifier": "a"}]}', BatchResult(("b",), ("a", "c"))),
+    ('{"batchItemFailures": [{"itemIdentifier": "b"}, {"itemIdentifier": "b"}]}', BatchResult(("a", "c"), ("b",))),
+    ('{"batchItemFailures": [{"itemIdentifier": "b", "more": 1}], "more": 1}', BatchResult(("a", "c"), ("b",))),
 ]
 
 COMPLETE_FAILURE = [
@@ -49,17 +49,17 @@ WORDLESS: list[tuple[Outcome, str]] = [
 
 @pytest.mark.parametrize("payload", SUCCESS)
 def test_an_answer_without_failures_completes_the_batch(payload: str) -> None:
-    assert judge(Returned(payload), BATCH, partial_responses=True) == EVERYTHING
+    assert batch_result(Returned(payload), BATCH, partial_responses=True) == EVERYTHING
 
 
 @pytest.mark.parametrize(("payload", "verdict"), PARTIAL)
-def test_what_is_reported_fails_and_the_rest_is_completed(payload: str, verdict: Verdict) -> None:
-    assert judge(Returned(payload), BATCH, partial_responses=True) == verdict
+def test_what_is_reported_fails_and_the_rest_is_completed(payload: str, verdict: BatchResult) -> None:
+    assert batch_result(Returned(payload), BATCH, partial_responses=True) == verdict
 
 
 @pytest.mark.parametrize(("payload", "said"), COMPLETE_FAILURE)
 def test_an_answer_that_cannot_be_followed_fails_the_batch(payload: str, said: str) -> None:
-    verdict = judge(Returned(payload), BATCH, partial_responses=True)
+    verdict = batch_result(Returned(payload), BATCH, partial_responses=True)
 
     assert (verdict.completed, verdict.failed) == ((), BATCH)
     assert said in str(verdict.reason)
@@ -67,22 +67,22 @@ def test_an_answer_that_cannot_be_followed_fails_the_batch(payload: str, said: s
 
 @pytest.mark.parametrize(("outcome", "reason"), WORDLESS)
 def test_an_invocation_that_does_not_return_fails_the_batch(outcome: Outcome, reason: str) -> None:
-    assert judge(outcome, BATCH, partial_responses=True) == Verdict((), BATCH, reason)
-    assert judge(outcome, BATCH, partial_responses=False) == Verdict((), BATCH, reason)
+    assert batch_result(outcome, BATCH, partial_responses=True) == BatchResult((), BATCH, reason)
+    assert batch_result(outcome, BATCH, partial_responses=False) == BatchResult((), BATCH, reason)
 
 
 @pytest.mark.parametrize("payload", [*SUCCESS, *(row[0] for row in COMPLETE_FAILURE)])
 def test_without_partial_responses_whatever_is_returned_completes_the_batch(payload: str) -> None:
-    assert judge(Returned(payload), BATCH, partial_responses=False) == EVERYTHING
+    assert batch_result(Returned(payload), BATCH, partial_responses=False) == EVERYTHING
 
 
 @pytest.mark.parametrize(("payload", "verdict"), PARTIAL)
 def test_without_partial_responses_what_was_reported_is_deleted_and_that_is_said(
-    payload: str, verdict: Verdict
+    payload: str, verdict: BatchResult
 ) -> None:
     reason = (
         f"{len(verdict.failed)} reported as failed and deleted all the same: the mapping has no"
         " FunctionResponseTypes: [ReportBatchItemFailures]"
     )
 
-    assert judge(Returned(payload), BATCH, partial_responses=False) == Verdict(BATCH, (), reason)
+    assert batch_result(Returned(payload), BATCH, partial_responses=False) == BatchResult(BATCH, (), reason)

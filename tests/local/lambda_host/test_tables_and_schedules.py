@@ -1,4 +1,4 @@
-"""Tables and schedules of a template, as whole values; and what of them AWS would refuse or this host leaves out."""
+"""Test the tables and schedules of a template, and the parts that AWS would refuse or this host leaves out."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ EACH_MINUTE = Schedule("Shop.Orders", "Shop", MINUTE)
 
 
 def table_of(folder: Path, **properties: Any) -> Table:
-    """The one table of a template, with these properties over its keys."""
+    """Parse the one table of a template, with these properties added to its keys."""
     resource = {"Type": "AWS::DynamoDB::Table", "Properties": {**KEYS, **properties}}
     (table,) = read(written(folder, {"Resources": {"Rows": resource}})).tables()
     return table
 
 
 def scheduled(folder: Path, *, function: dict[str, Any] | None = None, **properties: Any) -> Stack:
-    """What runs of a template whose function has one event, a schedule."""
+    """Parse a template whose function has one event, a schedule."""
     events = {"Orders": {"Type": "Schedule", "Properties": {"Schedule": "rate(1 minute)", **properties}}}
     given = {"EventInvokeConfig": {"MaximumRetryAttempts": 0}, **(function or {}), "Events": events}
     return stack_of(read(written(folder, document(function=given))))
@@ -138,7 +138,7 @@ def test_a_schedule_that_aws_would_refuse_is_refused(tmp_path: Path, properties:
         ({"State": "DISABLED"}, "Shop.Orders is not Enabled, so nothing here invokes its function"),
         (
             {"Schedule": "cron(0 10 * * ? *)"},
-            "Shop.Orders is a schedule of cron, which nothing here follows; write a rate",
+            "Shop.Orders is a cron schedule, which this host does not support; write a rate",
         ),
     ],
 )
@@ -151,7 +151,7 @@ def test_a_schedule_that_nothing_here_follows_is_said(tmp_path: Path, properties
 def test_that_nothing_here_runs_again_what_failed_is_said(tmp_path: Path) -> None:
     found = scheduled(tmp_path, function={"EventInvokeConfig": {}})
 
-    note = "Shop: where its schedule's invocation fails, Lambda runs it again up to 2 times, and nothing here does"
+    note = "Shop: when its schedule's invocation fails, Lambda runs it again up to 2 times; this host does not"
     assert (found.schedules, found.not_served) == ((EACH_MINUTE,), (note,))
 
 

@@ -1,4 +1,4 @@
-"""A template → what runs of it, as whole values; and what AWS or this host would refuse."""
+"""Test the parsing of a template, and the notes on parts that this host does not run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REPOSITORY = Path(__file__).parents[3]
 
 
 def read(path: Path, **parameters: str) -> Template:
-    return Template.read(path, parameters=parameters, region="us-east-1", stack_name="shop")
+    return Template.from_file(path, parameters=parameters, region="us-east-1", stack_name="shop")
 
 
 def stack_of(template: Template, environment: dict[str, str] | None = None) -> Stack:
@@ -175,8 +175,8 @@ def test_what_is_left_out_is_said(tmp_path: Path) -> None:
 
     assert found.mappings == (MAPPING,)
     assert found.not_served == (
-        "Old is an AWS::Lambda::EventSourceMapping, which is not read; write an AWS::Serverless::Function with an event of Type SQS",
-        "Shop.Pictures is an event of Type S3, which nothing here sends",
+        "Old is an AWS::Lambda::EventSourceMapping, which is not supported; write an AWS::Serverless::Function with an event of Type SQS",
+        "Shop.Pictures is an event of Type S3, which this host does not send",
         "Shop.Off is not Enabled, so nothing here reads its queue",
     )
 

@@ -1,4 +1,4 @@
-"""What AWS or this host would refuse in a template, as a table of what is said."""
+"""Test the errors for a template that AWS or this host would refuse."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from local.lambda_host.test_template import read, stack
 from recoverable_local.lambda_host.sam.document import TemplateError
-from recoverable_local.lambda_host.sam.parameters import read_parameters
+from recoverable_local.lambda_host.sam.parameters import parse_parameters
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"queue": {"VisibilityTimeout": 1}}, r"visibility timeout of 'shop-orders' \(1 s\) is less than the Timeout of Shop \(120 s\)"),
@@ -60,7 +60,7 @@ DECLARED = {
 def test_parameters_are_those_given_over_the_defaults() -> None:
     expected = {"Stage": "production", "Seconds": "10", "Topic": "", "Names": ["a", "b"]}
 
-    assert read_parameters(DECLARED, {"Stage": "production"}) == expected
+    assert parse_parameters(DECLARED, {"Stage": "production"}) == expected
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_parameters_are_those_given_over_the_defaults() -> None:
 )
 def test_a_parameter_that_the_template_does_not_allow_is_refused(given: dict[str, str], said: str) -> None:
     with pytest.raises(TemplateError, match=said):
-        read_parameters(DECLARED, given)
+        parse_parameters(DECLARED, given)
 
 
 @pytest.mark.parametrize(
@@ -83,4 +83,4 @@ def test_a_parameter_that_the_template_does_not_allow_is_refused(given: dict[str
 )
 def test_a_parameter_without_a_value_must_be_given(declaration: dict[str, str]) -> None:
     with pytest.raises(TemplateError, match="give it with --parameter Key=VALUE"):
-        read_parameters({"Key": declaration}, {})
+        parse_parameters({"Key": declaration}, {})

@@ -1,4 +1,4 @@
-"""A namespace and the real SDK's client on it, with the calls that the tests make over and over."""
+"""Use a namespace through the real SDK's client, with the calls that most tests make."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ leaves_sockets_open = pytest.mark.filterwarnings(
 
 
 class Bus:
-    """What a test works with; senders and receivers are opened once for each queue."""
+    """A namespace with a client of the real SDK. Senders and receivers are opened once for each queue."""
 
     def __init__(self, namespace: ServiceBusNamespace, running: ExitStack) -> None:
         self.namespace = namespace
@@ -46,7 +46,7 @@ class Bus:
         return self._senders[queue]
 
     def receiver(self, queue: str = "orders", **options: Any) -> ServiceBusReceiver:
-        """A receiver; one with options is opened for the occasion."""
+        """Return the queue's receiver; with options, open a new one."""
         if options:
             return self.client.get_queue_receiver(queue, **options)
         if queue not in self._receivers:
@@ -57,7 +57,7 @@ class Bus:
         self.sender(queue).send_messages([ServiceBusMessage(body, **fields) for body in bodies])
 
     def receive(self, queue: str = "orders", **options: Any) -> ServiceBusReceivedMessage:
-        """The next message."""
+        """Receive the next message."""
         (message,) = self.receiver(queue, **options).receive_messages(1, max_wait_time=PATIENCE)
         return message
 
@@ -74,7 +74,7 @@ def several(receiver: ServiceBusReceiver, most: int) -> list[ServiceBusReceivedM
 
 
 def client_of(namespace: ServiceBusNamespace, *, retries: int = 0) -> ServiceBusClient:
-    """A client that tries everything once, so that a test sees what the broker says; or again so many times."""
+    """Create a client with this many retries; none by default, so that a test gets the broker's first answer."""
     return ServiceBusClient.from_connection_string(
         namespace.connection_string, retry_total=retries, retry_backoff_factor=0.05
     )
@@ -85,7 +85,7 @@ def text(message: ServiceBusReceivedMessage) -> str:
 
 
 def properties(message: ServiceBusReceivedMessage) -> dict[str, Any]:
-    """Its application properties, as a sender writes them."""
+    """Return a message's application properties, decoded."""
     return {_text(name): _text(value) for name, value in (message.application_properties or {}).items()}
 
 
@@ -102,10 +102,10 @@ def eventually(condition: Callable[[], bool], what: str) -> None:
 
 
 def orders(**settings: Any) -> Queue:
-    """The queue of most tests."""
+    """Build the queue of most tests."""
     return Queue("orders", **settings)
 
 
 def bodies(seen: Iterable[SeenMessage]) -> list[str]:
-    """The bodies of messages looked at."""
+    """Return the bodies of messages."""
     return [message.body.decode() for message in seen]

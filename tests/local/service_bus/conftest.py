@@ -1,4 +1,4 @@
-"""What the tests of the Service Bus namespace share."""
+"""Start namespaces for the tests of the Service Bus namespace."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def serve(closing: Callable[[ExitStack], None]) -> Iterator[Serve]:
 
 @pytest.fixture
 def bus(serve: Serve) -> Bus:
-    """A namespace with the queue `orders`."""
+    """Start a namespace with the queue `orders`."""
     return serve(Queue("orders"))
 
 
 @pytest.fixture
 def dropping() -> Iterator[Bus]:
-    """The same for tests in which connections drop: what the SDK leaves open is collected before the next test."""
+    """Start a namespace for tests that drop connections, and collect what the SDK leaves open before the next test."""
     with ExitStack() as running:
         yield Bus(running.enter_context(ServiceBusNamespace([Queue("orders")])), running)
     gc.collect()

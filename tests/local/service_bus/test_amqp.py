@@ -1,4 +1,4 @@
-"""AMQP 1.0 on bytes: what is encoded is decoded again, frames are found however they are cut, and nonsense is refused."""
+"""Test AMQP 1.0 encoding and decoding, frames that arrive in parts, and the refusal of malformed bytes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recoverable_local.service_bus.amqp import encoding as e
 from recoverable_local.service_bus.amqp import replies
 from recoverable_local.service_bus.amqp.decoding import decode
 from recoverable_local.service_bus.amqp.frames import Frame, FrameReader, Header, frame
-from recoverable_local.service_bus.amqp.performatives import Attach, read
+from recoverable_local.service_bus.amqp.performatives import Attach, parse_performative
 from recoverable_local.service_bus.amqp.slices import elements, end_of
 from recoverable_local.service_bus.amqp.types import MalformedError
 from recoverable_local.service_bus.broker.holding.content import parse
@@ -81,7 +81,7 @@ def test_an_array_of_more_elements_than_there_are_bytes_is_refused() -> None:
 @example(b"\x40\x40")  # a message that is no section
 @example(b"\x00" * 2000)  # descriptors of descriptors
 def test_bytes_that_are_no_amqp_are_malformed_and_nothing_else_happens(data: bytes) -> None:
-    for attempt in (lambda: decode(data), lambda: read(data), lambda: parse(data)):
+    for attempt in (lambda: decode(data), lambda: parse_performative(data), lambda: parse(data)):
         with suppress(MalformedError):
             attempt()
 
@@ -130,6 +130,6 @@ def test_a_link_is_answered_from_its_other_end_even_if_it_is_refused(*, node: st
     for body in (replies.open_("localhost"), replies.begin(0), e.described(0x12, e.sequence(asked))):
         connection.receive(frame(body))
 
-    answers = [read(part.body) for part in FrameReader().feed(b"".join(said)) if isinstance(part, Frame)]
+    answers = [parse_performative(part.body) for part in FrameReader().feed(b"".join(said)) if isinstance(part, Frame)]
     roles = [answer.peer_receives for answer in answers if isinstance(answer, Attach)]
     assert roles == [not peer_receives]

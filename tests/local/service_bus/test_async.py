@@ -1,4 +1,4 @@
-"""The asynchronous half of the real SDK on the same namespace."""
+"""Test the namespace with the asynchronous client of the real SDK."""
 
 from __future__ import annotations
 

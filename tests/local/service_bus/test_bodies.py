@@ -1,4 +1,4 @@
-"""What a message can hold: bodies of every AMQP type or none, ids of other types, lists of nothing."""
+"""Test unusual messages: bodies of every AMQP type or none, ids of other types, empty lists."""
 
 from __future__ import annotations
 

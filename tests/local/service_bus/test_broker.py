@@ -1,4 +1,4 @@
-"""The broker by itself, in time that the test keeps: no wire, no thread, no waiting."""
+"""Test the broker alone, with the test's clock: no network, no thread, no waiting."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LOCK = 60.0  # seconds
 
 
 class Receiver:
-    """Takes what it has credit for."""
+    """A receiver that takes messages while it has credit."""
 
     settled = False
     session_id: str | None = None
@@ -59,7 +59,7 @@ class World:
         self.namespace.tick()
 
     def count(self, path: str) -> int:
-        return len(list(self.namespace.find(path).shelf.from_number(0)))
+        return len(list(self.namespace.find(path).store.from_number(0)))
 
 
 def content() -> Content:

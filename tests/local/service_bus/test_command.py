@@ -1,4 +1,4 @@
-"""The command `recoverable local service-bus` as it is typed."""
+"""Test the command `recoverable local service-bus` as a user types it."""
 
 from __future__ import annotations
 

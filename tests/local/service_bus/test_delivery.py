@@ -1,4 +1,4 @@
-"""Messages from sender to receiver, and what receivers do with them, through the real SDK."""
+"""Test sending, receiving and settling messages through the real SDK."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Duplicate detection: a message id is taken once within its window."""
+"""Test duplicate detection: a message id is accepted once within its window."""
 
 from __future__ import annotations
 

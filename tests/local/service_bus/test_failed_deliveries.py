@@ -1,4 +1,4 @@
-"""What becomes of messages that receivers hand back, set aside or give up."""
+"""Test messages that receivers abandon, defer or dead-letter."""
 
 from __future__ import annotations
 

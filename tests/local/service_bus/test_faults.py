@@ -1,4 +1,4 @@
-"""What goes wrong because a test wants it so, and what the SDK makes of it."""
+"""Test the injection of faults, and the SDK's errors for them."""
 
 from __future__ import annotations
 

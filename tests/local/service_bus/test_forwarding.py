@@ -1,4 +1,4 @@
-"""Messages that a namespace carries on by itself: to another queue, and from a dead-letter queue to an error queue."""
+"""Test forwarding: to another queue, and from a dead-letter queue to an error queue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sizes that the service refuses, and what the SDK makes of that."""
+"""Test the size limits, and the SDK's errors for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links that end while something is locked or fetched ahead on them."""
+"""Test links that end while messages on them are locked or prefetched."""
 
 from __future__ import annotations
 

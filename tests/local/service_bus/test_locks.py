@@ -1,4 +1,4 @@
-"""Locks on messages: how long they last, how they are renewed, and what is left when they have run out."""
+"""Test locks on messages: duration, renewal and expiry."""
 
 from __future__ import annotations
 

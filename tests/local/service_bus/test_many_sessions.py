@@ -1,4 +1,4 @@
-"""Many sessions at once: listed, shared by receivers, scheduled, held for long."""
+"""Test many sessions at once: listed, distributed to receivers, scheduled, and held for a long time."""
 
 from __future__ import annotations
 

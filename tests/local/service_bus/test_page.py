@@ -1,4 +1,4 @@
-"""The page about the namespace: its example runs as it stands, and the tests that it names are there."""
+"""Test that the example of the page about the namespace runs unchanged, and that the tests that it names exist."""
 
 from __future__ import annotations
 

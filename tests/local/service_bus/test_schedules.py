@@ -1,4 +1,4 @@
-"""Messages for later, and messages that do not live for ever."""
+"""Test scheduled messages, and messages with a time to live."""
 
 from __future__ import annotations
 

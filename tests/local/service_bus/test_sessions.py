@@ -1,4 +1,4 @@
-"""Sessions: taken as a whole, held with one lock, remembered by their state."""
+"""Test sessions: acceptance, lock and state."""
 
 from __future__ import annotations
 

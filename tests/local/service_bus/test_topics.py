@@ -1,4 +1,4 @@
-"""Topics: copies for each subscription whose filters a message passes."""
+"""Test topics: each subscription with a matching filter gets a copy."""
 
 from __future__ import annotations
 

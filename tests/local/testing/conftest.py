@@ -1,4 +1,4 @@
-"""The fixtures as users get it, also where the package is not installed with its entry points."""
+"""Provide the fixtures as users get them, also where the package is not installed with its entry points."""
 
 from __future__ import annotations
 

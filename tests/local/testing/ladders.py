@@ -1,4 +1,4 @@
-"""Endpoints and events that the tests of the world share."""
+"""Build the endpoints and events that the tests of the SQS world share."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ def decline(_message: Message) -> None:
 def endpoint(
     handler: Callable[[Message], Any] = decline, *, immediate: int = 1, delayed: int = 1, **options: Any
 ) -> SqsEndpoint:
-    """An endpoint with a short ladder: two attempts, and two more after ten seconds."""
+    """Return an endpoint with a short ladder: two attempts, and two more after ten seconds."""
     ladder = Recoverability(Immediate(immediate), Delayed(delayed), Failed("orders-error"))
     return SqsEndpoint(handler, ladder, **options)
 
 
 def happened(world: SqsWorld, *whats: str) -> list[tuple[timedelta, str, str]]:
-    """When what happened, and the detail; everything, or only of these kinds."""
+    """Return the time, kind and detail of each event; all events, or only those of these kinds."""
     return [(e.at, e.what, e.detail) for e in world.timeline() if not whats or e.what in whats]
 
 
 def attempts(world: SqsWorld) -> list[tuple[int, str]]:
-    """The second of each attempt, and how it ended."""
+    """Return the second of each attempt, and how it ended."""
     return [(int(at.total_seconds()), detail) for at, _, detail in happened(world, "attempted")]
 
 

@@ -1,4 +1,4 @@
-"""Coroutine handlers sleep, time out and run side by side in virtual time."""
+"""Check that coroutine handlers sleep, time out and run side by side in virtual time."""
 
 from __future__ import annotations
 

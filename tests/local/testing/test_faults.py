@@ -1,4 +1,4 @@
-"""What a test lets go wrong goes wrong there, then and as often as it says."""
+"""Check that the faults of a test happen where, when and as often as it says."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from recoverable_local.testing import (
     Unreachable,
     VisibilityExpired,
 )
-from recoverable_local.testing.engine.points import Misfit, Point
+from recoverable_local.testing.engine.fault_plan import FaultPoint, ImpossibleFault
 
 SURVIVED: dict[str, tuple[str, Fault]] = {
     "a throttled send": ("send_message_batch", Throttled()),
@@ -144,7 +144,7 @@ def test_a_fault_that_cannot_happen_there_is_refused(sqs_world: SqsWorld) -> Non
 
 
 def test_an_explorer_is_asked_at_each_point(sqs_world: SqsWorld) -> None:
-    points: list[Point] = []
+    points: list[FaultPoint] = []
     sqs_world.ask_at_each_point(points.append)
     sqs_world.serve("orders", endpoint(immediate=0, delayed=0))
     sqs_world.send("orders", "x")
@@ -163,7 +163,7 @@ def test_an_explorer_is_asked_at_each_point(sqs_world: SqsWorld) -> None:
 
 
 def test_an_explorer_strikes_between_the_send_and_the_deletion(sqs_world: SqsWorld) -> None:
-    def die_once(point: Point) -> Fault | None:
+    def die_once(point: FaultPoint) -> Fault | None:
         return Died() if (point.when, point.what, point.invocation) == ("after", "send_message_batch", 1) else None
 
     sqs_world.ask_at_each_point(die_once)
@@ -177,5 +177,5 @@ def test_an_explorer_that_asks_for_the_impossible_is_told(sqs_world: SqsWorld) -
     sqs_world.ask_at_each_point(lambda point: Throttled() if point.what == "attempt" else None)
     sqs_world.serve("orders", endpoint(immediate=0, delayed=0))
     sqs_world.send("orders", "x")
-    with pytest.raises(Misfit, match="cannot happen before 'attempt'"):
+    with pytest.raises(ImpossibleFault, match="cannot happen before 'attempt'"):
         sqs_world.run()

@@ -1,4 +1,4 @@
-"""The event source mapping gathers, invokes and deletes as Lambda's does."""
+"""Check that the event source mapping gathers, invokes and deletes as Lambda's does."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recoverable_local.testing import SqsWorld, Throttled
 
 
 def sizes_of(world: SqsWorld) -> tuple[list[int], Callable[[Any, object], None]]:
-    """A list that fills with the sizes of batches, and the handler that fills it."""
+    """Return a list that fills with the sizes of batches, and the handler that fills it."""
     sizes: list[int] = []
     return sizes, lambda event, _context: sizes.append(len(event["Records"]))
 
@@ -170,7 +170,7 @@ def test_a_throttled_batch_costs_a_receive_for_each_visibility_timeout(sqs_world
 
 
 def looping(world: SqsWorld) -> Callable[[Any, object], None]:
-    """A handler that sends each message on to its own queue, 20 times."""
+    """Return a handler that sends each message on to its own queue, 20 times."""
 
     def handler(event: Any, _context: object) -> None:
         for record in event["Records"]:

@@ -1,4 +1,4 @@
-"""What would take real brokers minutes or days: retention, deduplication, the longest delays."""
+"""Check in virtual time what takes real brokers minutes or days: retention, deduplication, the longest delays."""
 
 from __future__ import annotations
 

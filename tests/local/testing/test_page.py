@@ -1,4 +1,4 @@
-"""What docs/testing.md says runs, and its table is the one that the contract goes by."""
+"""Check that the examples of docs/testing.md run, and that its tables are the contract's."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from docs.pages import blocks, page
 from local.testing.azure.contract import deviations as service_bus_contract
 from local.testing.contract.deviations import table
 from local.testing.hosts import contract as hosts
-from recoverable_local.testing.aws.places import ANYWHERE, PLACES, fitting
-from recoverable_local.testing.azure import places as service_bus
+from recoverable_local.testing.aws.fault_points import ANYWHERE, STEPS, possible_faults
+from recoverable_local.testing.azure import fault_points as service_bus
 
 PAGE = "testing.md"
 
 
 def examples() -> dict[str, Any]:
-    """Each test that the page shows, by its name."""
+    """Return each test that the page shows, by its name."""
     found: dict[str, Any] = {}
     for block in blocks(PAGE, "python"):
         names: dict[str, Any] = {}
@@ -43,12 +43,12 @@ def test_the_page_lists_the_deviations_that_the_contract_expects() -> None:
     assert found[1] == table()
 
 
-def test_the_page_names_every_place_and_what_can_go_wrong_there() -> None:
+def test_the_page_names_every_step_and_its_faults() -> None:
     rows = [line for line in page(PAGE).splitlines() if line.startswith("| ") and "`" in line]
-    told = {place: next((row for row in rows if f'`"{place}"`' in row), "") for place in PLACES}
-    for place, row in told.items():
-        special = {fault.__name__ for fault in fitting("before", place) if fault not in ANYWHERE}
-        assert special == set(re.findall(r"`([A-Z]\w+)", row)), place
+    rows_by_step = {step: next((row for row in rows if f'`"{step}"`' in row), "") for step in STEPS}
+    for step, row in rows_by_step.items():
+        special = {fault.__name__ for fault in possible_faults("before", step) if fault not in ANYWHERE}
+        assert special == set(re.findall(r"`([A-Z]\w+)", row)), step
 
 
 def test_the_page_lists_the_contract_of_service_bus() -> None:
@@ -64,11 +64,11 @@ def test_the_page_lists_the_contract_of_a_host(name: str, contract: hosts.Contra
     assert found[1] == contract.table()
 
 
-@pytest.mark.parametrize("place", [*service_bus.STEPS, *service_bus.CALLS])
-def test_the_page_names_every_place_on_service_bus_and_what_can_go_wrong_there(place: str) -> None:
+@pytest.mark.parametrize("step", [*service_bus.STEPS, *service_bus.CALLS])
+def test_the_page_names_every_step_on_service_bus_and_its_faults(step: str) -> None:
     on_service_bus = page(PAGE).partition("## Functions and Service Bus")[2]
-    [row] = [line for line in on_service_bus.splitlines() if line.startswith("| ") and f'`"{place}"`' in line]
-    fitting = {fault.__name__ for fault in service_bus.fitting("before", place)}
+    [row] = [line for line in on_service_bus.splitlines() if line.startswith("| ") and f'`"{step}"`' in line]
+    possible = {fault.__name__ for fault in service_bus.possible_faults("before", step)}
     anywhere = {fault.__name__ for fault in service_bus.ANYWHERE}
     named = set(re.findall(r"`([A-Z]\w+)", row))
-    assert named == (fitting - anywhere if "anywhere" in row else fitting)
+    assert named == (possible - anywhere if "anywhere" in row else possible)

@@ -1,4 +1,4 @@
-"""pytest learns the fixture from the plugin."""
+"""Check that pytest gets the fixture from the plugin."""
 
 from __future__ import annotations
 

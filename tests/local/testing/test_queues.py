@@ -1,4 +1,4 @@
-"""What a test sees in a queue, and which queues there are."""
+"""Check what a test sees in a queue, and which queues there are."""
 
 from __future__ import annotations
 

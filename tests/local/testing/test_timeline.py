@@ -1,4 +1,4 @@
-"""What happened to a message can be read and compared."""
+"""Check that a timeline can be read and compared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Handlers spend virtual time, in which others go on, limits are reached and processes die."""
+"""Check that handlers spend virtual time while others go on, limits are reached and processes die."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The world runs where boto3 is not installed, with errors of the same shape; that of Service Bus says which extra it needs."""
+"""Check that the world runs without boto3, with errors of the same shape, and that the Service Bus world names its missing extra."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A world runs until nothing is left to do, and each time the same."""
+"""Check that a world runs until nothing is left to do, and each time the same."""
 
 from __future__ import annotations
 

@@ -83,7 +83,9 @@ def outcome_of(crowd: Crowd) -> Outcome:
         QUEUE, endpoint, recursive_loop="Allow", batch_size=crowd.batch_size, concurrency=crowd.concurrency,
         timeout=TIMEOUT, **window,
     )  # fmt: skip
-    for call in ("send_message_batch", "delete_message_batch", "change_message_visibility_batch") if crowd.call_time else ():
+    for call in (
+        ("send_message_batch", "delete_message_batch", "change_message_visibility_batch") if crowd.call_time else ()
+    ):
         world.fail(call, Slow(timedelta(seconds=crowd.call_time)))
     bodies = [*crowd.bodies]
     Random(crowd.seed).shuffle(bodies)

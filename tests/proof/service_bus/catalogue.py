@@ -1,4 +1,4 @@
-"""The scenarios that are explored on Service Bus: one for each way in which a message can climb, and for each neighbour that can hurt it."""
+"""List the scenarios explored on Service Bus: one for each path of a message, and for each neighbour that can hurt it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from proof.ladders import ERRORS, ladder
 from proof.policies import own_policy
 from proof.service_bus.scenarios import QUEUE, Scenario
 from recoverable_local.testing import Fault, Throttled
-from recoverable_local.testing.engine.points import Point
+from recoverable_local.testing.engine.fault_plan import FaultPoint
 
 BATCH: Mapping[str, Any] = {"batch": True}
 SESSIONS: Mapping[str, Any] = {"sessions": True}
@@ -27,8 +27,8 @@ ROOM_FOR_SOME_FAULTS = 700
 """Bytes left beside a body: enough for a copy without its stack trace."""
 
 
-def error_queue_is_away(point: Point, now: float) -> Fault | None:
-    """No send to the error queue works for the first minute."""
+def error_queue_is_away(point: FaultPoint, now: float) -> Fault | None:
+    """Refuse all sends to the error queue for the first minute."""
     is_down = point.when == "before" and point.what == "send_messages" and point.queue == ERRORS
     return Throttled() if is_down and now < timedelta(minutes=1).total_seconds() else None
 

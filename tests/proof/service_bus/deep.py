@@ -1,4 +1,4 @@
-"""Larger scenarios on Service Bus, for searches that have minutes: longer ladders, more messages, more killers and instances."""
+"""List larger scenarios on Service Bus, for searches of minutes: longer ladders, more messages, killers and instances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which copy was made of which delivery: written where tracers write theirs, into the property `Diagnostic-Id`."""
+"""Record which copy was made of which delivery, in the property `Diagnostic-Id`, where tracers write theirs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from proof.lineage import Origin, why, written
+from proof.lineage import Origin, reason_for, to_text
 from recoverable.azure import client
 from recoverable.azure.copies import Copy, copy_of
 from recoverable.recovery.delivery import Delivery
@@ -20,11 +20,11 @@ TRACE = "Diagnostic-Id"
 
 @contextmanager
 def traced(world: ServiceBusWorld) -> Iterator[None]:
-    """Have each copy carry its origin: nothing else that a copy has tells two copies of one message apart."""
+    """Let each copy carry its origin; nothing else tells two copies of one message apart."""
 
     def traced_copy_of(delivery: Delivery, forward: Forward, **others: Any) -> Copy:
         copy = copy_of(delivery, forward, **others)
-        copy.properties[TRACE] = written(origin_of(world, delivery, forward))
+        copy.properties[TRACE] = to_text(origin_of(world, delivery, forward))
         return copy
 
     with patch.object(client, "copy_of", traced_copy_of):
@@ -32,10 +32,10 @@ def traced(world: ServiceBusWorld) -> Iterator[None]:
 
 
 def origin_of(world: ServiceBusWorld, delivery: Delivery, forward: Forward) -> Origin:
-    """What the copy is made of: the message of this invocation that has the delivery's sequence number."""
+    """Return the origin of a copy: the message of this invocation that has the delivery's sequence number."""
     invocation, number = current_number(), delivery.message.native.sequence_number
-    told = f" of number {number}"
+    ending = f" of number {number}"
     for entry in reversed(world._journal._entries):
-        if entry.invocation == invocation and entry.what == "received" and entry.detail.endswith(told):
-            return Origin(entry.broker_id, int(entry.detail.split()[1]), why(forward))
+        if entry.invocation == invocation and entry.what == "received" and entry.detail.endswith(ending):
+            return Origin(entry.broker_id, int(entry.detail.split()[1]), reason_for(forward))
     raise AssertionError(f"invocation {invocation} has received nothing with the number {number}")

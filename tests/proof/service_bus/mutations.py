@@ -1,4 +1,4 @@
-"""Mistakes that the package does not make on Service Bus: each one a replaced function, the scenario that shows it, and the promise that it breaks."""
+"""List mistakes that the package does not make on Service Bus: a replaced function, the scenario that shows it, and the promise that it breaks."""
 
 from __future__ import annotations
 
@@ -18,39 +18,39 @@ send = Broker.send
 
 
 def taken_for_sent(forwards: Forwards, send: Callable[[Forwards], None]) -> None:
-    """A copy that could not be sent is taken for sent."""
+    """Take a copy for sent that could not be sent."""
     with suppress(Exception):
         send(forwards)
 
 
 def never_abandoned(delivery: Delivery) -> Forwards:
-    """What is to be redelivered is completed."""
+    """Complete messages that should be redelivered."""
     return [(delivery, delivery.settlement)] if isinstance(delivery.settlement, Forward) else []
 
 
 def with_counters(delivery: Delivery, namespace: str, to: str) -> str:
-    """Another identity for each delivery of the same original."""
+    """Give each delivery of the same original another identity."""
     native = delivery.message.native
     return f"{native.sequence_number}-{native.delivery_count}-{to}"
 
 
 def the_original_s(delivery: Delivery, namespace: str, to: str) -> str:
-    """A copy that keeps the id of its original, which a queue takes once only."""
+    """Give the copy the id of its original; a queue accepts an id once only."""
     return str(delivery.message.native.message_id)
 
 
 def the_number_alone(delivery: Delivery, namespace: str, to: str) -> str:
-    """An identity that original and copy can share, for each queue counts from 1."""
+    """Give original and copy the same identity, because each queue counts from 1."""
     return "same"
 
 
 def at_once(expires_at: datetime | None, forward: Forward, now: datetime) -> dict[str, Any]:
-    """A copy that does not wait."""
+    """Send a copy without its delay."""
     return {}
 
 
 def with_what_is_left(expires_at: datetime | None, forward: Forward, now: datetime) -> dict[str, Any]:
-    """A copy that waits, and lives no longer than its original would."""
+    """Delay a copy, and let it live no longer than its original would."""
     assert expires_at is not None
     life = expires_at.replace(tzinfo=now.tzinfo) - now
     due = {"scheduled_enqueue_time_utc": now + forward.delay} if forward.delay else {}
@@ -58,37 +58,37 @@ def with_what_is_left(expires_at: datetime | None, forward: Forward, now: dateti
 
 
 def not_carried(delivery: Delivery) -> dict[str, str | None]:
-    """An immediate retry by a copy that does not carry the count."""
+    """Retry at once by a copy that does not carry the count."""
     return {"NServiceBus.MessageId": delivery.message.id, "NServiceBus.FLRetries": None}
 
 
 def never(*args: object, **settings: object) -> bool:
-    """No delivery is ever taken for one without a word."""
+    """Take no delivery for an unreported one."""
     return False
 
 
 def untrimmed(properties: dict[str, Any], room: int) -> None:
-    """Fault headers stay as long as they are."""
+    """Leave fault headers as long as they are."""
 
 
 def no_smaller(copy: Copy) -> None:
-    """A copy that is too large is given up at once."""
+    """Give up at once on a copy that is too large."""
 
 
 def only_ours(properties: Mapping[str, Any], changes: Mapping[str, str | None]) -> dict[str, Any]:
-    """A copy without the sender's properties."""
+    """Copy a message without the sender's properties."""
     kept = {name: value for name, value in properties.items() if name.startswith("NServiceBus")}
     return {name: value for name, value in {**kept, **changes}.items() if value is not None}
 
 
 def send_twice(broker: Broker, copies: list[Copy]) -> None:
-    """Each send is repeated."""
+    """Repeat each send."""
     send(broker, copies)
     send(broker, copies)
 
 
 def counted_from_0(count: object) -> int:
-    """Functions' count is taken for one of failed deliveries."""
+    """Read Functions' delivery count as one of failed deliveries."""
     return int(str(count)) - 1
 
 

@@ -1,4 +1,4 @@
-"""How a scenario on Service Bus is replayed."""
+"""Replay a scenario on Service Bus."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from proof.service_bus.lineage import TRACE, traced
 from proof.service_bus.scenarios import Scenario, world_of
 from recoverable_local.testing import EndlessRun, ServiceBusWorld
 from recoverable_local.testing.azure.broker.contents import fields_of, properties_of
-from recoverable_local.testing.azure.seen import OURS
+from recoverable_local.testing.azure.seen_message import OURS
 from recoverable_local.testing.timeline import Entry
 
 OURS_IN_A_COPY = (*OURS, TRACE, "DeadLetter")
-"""How the properties begin that a copy or a dead letter gets."""
+"""Prefixes of the properties that a copy or a dead letter gets."""
 
 
 @replay.register
@@ -52,7 +52,7 @@ def replay_service_bus(scenario: Scenario, schedule: Schedule) -> Replay:
 
 
 def batches_of(entries: list[Entry]) -> Mapping[int, Batch]:
-    """What each invocation received, and which delivery of each it was."""
+    """Return what each invocation received, and which delivery of each message it was."""
     found: dict[int, dict[str, int]] = defaultdict(dict)
     for entry in entries:
         if entry.what == "received":
@@ -61,18 +61,18 @@ def batches_of(entries: list[Entry]) -> Mapping[int, Batch]:
 
 
 def with_batch(struck: Struck, batches: Mapping[int, Batch]) -> Struck:
-    """The fault with all messages of the invocation that it struck."""
+    """Return the fault with all messages of the invocation that it hit."""
     number = struck.point.invocation
     return struck._replace(batch=tuple(batches[number])) if number in batches else struck
 
 
 def origin_of(properties: Mapping[str, Any]) -> Origin | None:
-    """The origin that a broker message carries."""
+    """Return the origin that a broker message carries."""
     return origin_from(properties.get(TRACE))
 
 
 def kept(world: ServiceBusWorld, broker_id: str) -> tuple[bytes, dict[str, Any], dict[str, Any]]:
-    """What each copy must keep: the body, the sender's properties with their types, and the fields but the message's own id."""
+    """Return what each copy must keep: the body, the sender's properties with their types, and the fields except the message's own id."""
     content = world._register.contents[broker_id]
     mine = {name: value for name, value in properties_of(content).items() if not name.startswith(OURS_IN_A_COPY)}
     fields = {name: value for name, value in fields_of(content).items() if name != "message_id"}

@@ -1,4 +1,4 @@
-"""What a scenario on Service Bus is, and how its world is made."""
+"""Define a scenario on Service Bus, and make its world."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from proof.ladders import ERRORS, ladder
 from recoverable import Message, Recoverability
 from recoverable.azure import ServiceBusEndpoint
 from recoverable_local.testing import Fault, ServiceBusWorld
-from recoverable_local.testing.engine.points import Point
+from recoverable_local.testing.engine.fault_plan import FaultPoint
 
 QUEUE = "jobs"
 SHORT = ladder()
@@ -60,7 +60,7 @@ class Scenario:
     message: Mapping[str, Any] = field(default_factory=dict)
     detects: tuple[str, ...] = ()
     text: bool = False
-    outage: Callable[[Point, float], Fault | None] = lambda _point, _now: None
+    outage: Callable[[FaultPoint, float], Fault | None] = lambda _point, _now: None
     counted: bool = True
     copied: bool = True
     apart: bool = True
@@ -71,31 +71,31 @@ class Scenario:
 
     @property
     def header_counter(self) -> bool:
-        """Whether an immediate retry is a copy."""
+        """True if an immediate retry is a copy."""
         return bool(self.endpoint.get("batch"))
 
     @property
     def sessions(self) -> bool:
-        """Whether the queue has sessions."""
+        """True if the queue has sessions."""
         return bool(self.endpoint.get("sessions"))
 
     @property
     def attempts_per_round(self) -> int:
-        """The attempts of a round."""
+        """Return the attempts of a round."""
         return self.recoverability.immediate.max_retries + 1
 
     @property
     def attempts(self) -> int:
-        """All attempts of the ladder."""
+        """Return the attempts of the whole ladder."""
         return self.attempts_per_round * (self.recoverability.delayed.max_retries + 1)
 
     def window(self, queue: str) -> float:
-        """For how many seconds a queue knows duplicates."""
+        """Return for how many seconds a queue detects duplicates."""
         return WINDOW if queue in self.detects else 0.0
 
 
 def world_of(scenario: Scenario) -> tuple[ServiceBusWorld, dict[str, str]]:
-    """The world before anything happens, and the broker's ids of what was sent with the bodies."""
+    """Return the world before anything happens, and the bodies by the broker's ids of what was sent."""
     world = ServiceBusWorld(most_invocations=300)
     make_queues(world, scenario)
     sent = {send(world, scenario, number, body): body for number, body in enumerate(scenario.bodies, 1)}
@@ -104,7 +104,7 @@ def world_of(scenario: Scenario) -> tuple[ServiceBusWorld, dict[str, str]]:
 
 
 def make_queues(world: ServiceBusWorld, scenario: Scenario) -> None:
-    """The queues with the fewest deliveries that the design allows."""
+    """Make the queues with the fewest deliveries that the design allows."""
     window = dict.fromkeys(scenario.detects, WINDOW)
     world.create_queue(ERRORS, duplicate_detection=window.get(ERRORS), time_to_live=FORTNIGHT)
     world.create_queue(
@@ -119,7 +119,7 @@ def make_queues(world: ServiceBusWorld, scenario: Scenario) -> None:
 
 
 def app_of(scenario: Scenario, world: ServiceBusWorld) -> Any:
-    """What the host runs."""
+    """Return the app that the host runs."""
     behaving = Behaving(world)
     handler = as_coroutine(behaving) if scenario.coroutine else behaving
     endpoint = ServiceBusEndpoint(
@@ -131,7 +131,7 @@ def app_of(scenario: Scenario, world: ServiceBusWorld) -> Any:
 
 
 def as_coroutine(handler: Behaving) -> Callable[[Message], Awaitable[None]]:
-    """The same handler as a coroutine."""
+    """Return the same handler as a coroutine."""
 
     async def behaving(message: Message) -> None:
         handler(message)
@@ -140,7 +140,7 @@ def as_coroutine(handler: Behaving) -> Callable[[Message], Awaitable[None]]:
 
 
 def with_text_trigger(endpoint: ServiceBusEndpoint[Any]) -> func.FunctionApp:
-    """The endpoint behind a trigger that somebody wrote without binary data."""
+    """Return an app whose trigger was written by hand, without binary data, and calls the endpoint."""
     made = func.FunctionApp()
 
     def jobs(message: func.ServiceBusMessage) -> None:
@@ -153,12 +153,12 @@ def with_text_trigger(endpoint: ServiceBusEndpoint[Any]) -> func.FunctionApp:
 
 @cache
 def session_of(number: int) -> str:
-    """Two sessions for all messages."""
+    """Return one of two sessions for a message."""
     return f"s{number % 2}"
 
 
 def send(world: ServiceBusWorld, scenario: Scenario, number: int, body: str) -> str:
-    """Send one message; the broker's id for it."""
+    """Send one message; return the broker's id for it."""
     message = dict(scenario.message)
     attributes = {**message.pop("attributes", {}), MESSAGE_ID: f"m{number}"}
     if scenario.sessions:

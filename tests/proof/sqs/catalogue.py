@@ -1,4 +1,4 @@
-"""The scenarios that are explored: one for each way in which a message can climb, and for each neighbour that can hurt it."""
+"""List the scenarios explored on SQS: one for each path of a message, and for each neighbour that can hurt it."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from proof.policies import own_policy
 from proof.sqs.scenarios import Scenario
 from recoverable import Delayed, Failed, Immediate, Recoverability
 from recoverable_local.testing import Fault, Throttled
-from recoverable_local.testing.engine.points import Point
+from recoverable_local.testing.engine.fault_plan import FaultPoint
 
 
-def error_queue_is_away(point: Point, now: float) -> Fault | None:
-    """No send to the error queue works for the first ten minutes."""
+def error_queue_is_away(point: FaultPoint, now: float) -> Fault | None:
+    """Refuse all sends to the error queue for the first ten minutes."""
     is_down = point.when == "before" and point.what == "send_message_batch" and point.queue == ERRORS
     return Throttled() if is_down and now < timedelta(minutes=10).total_seconds() else None
 
 
-def sqs_is_away(point: Point, now: float) -> Fault | None:
-    """No call to SQS works for the first three minutes."""
+def sqs_is_away(point: FaultPoint, now: float) -> Fault | None:
+    """Refuse all batch calls to SQS for the first three minutes."""
     is_down = point.when == "before" and point.what.endswith("_batch")
     return Throttled() if is_down and now < timedelta(minutes=3).total_seconds() else None
 
@@ -32,7 +32,7 @@ ROOM_FOR_SOME_FAULTS, ROOM_FOR_NONE = 780, 150
 """Bytes left beside a body: enough for a copy without its stack trace, or for no copy at all."""
 
 KILLED_FIVE_TIMES = "kills*5 ok"
-"""More than the grace forgives: its deliveries without a word climb the ladder."""
+"""More unreported deliveries than the allowance: they climb the ladder."""
 
 HALF_AN_HOUR = Recoverability(Immediate(0), Delayed(1, timedelta(minutes=35)), Failed(ERRORS))
 

@@ -1,4 +1,4 @@
-"""Larger scenarios, for searches that have minutes: longer ladders, more messages, more killers."""
+"""List larger scenarios, for searches of minutes: longer ladders, more messages, more killers."""
 
 from __future__ import annotations
 

@@ -1,15 +1,22 @@
-"""Strategies for all that a sender can write, within what SQS takes, and for the settings of a user."""
+"""Draw all that a sender can write and SQS accepts, and any settings of an SQS endpoint."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
 from hypothesis import strategies as st
 
-from proof.hostile import DATES, NAMES, TEXT, VALUES
+from proof.hostile import DATES, NAMES, TEXT, VALUES, Platform, Reader
+from proof.lineage import Origin, origin_from
+from proof.sqs.lineage import traced
+from recoverable import Recoverability
+from recoverable.aws import SqsEndpoint
 from recoverable.aws.wire import FOLDED, HEADERS
+from recoverable_local.testing import SqsWorld
+from recoverable_local.testing.aws.fault_points import possible_faults
 
 KINDS = st.sampled_from(["String", "Number", "Binary", "String.x", "String.\ud800", "Number.", "Nonsense"])
 CONTENTS = st.sampled_from(["x", "1", "eA==", "\0", "\ud800", ""]) | VALUES
@@ -38,8 +45,8 @@ PRIOR_ATTEMPTS = st.none() | TEXT | HOSTILE_HEADERS.map(json.dumps)
 
 
 @st.composite
-def sent(draw: st.DrawFn) -> dict[str, Any]:
-    """A message as `SqsWorld.send` takes it."""
+def messages(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw a message as `SqsWorld.send` takes it."""
     attributes, carried = draw(ATTRIBUTES), draw(PRIOR_ATTEMPTS)
     if carried is not None:
         attributes[HEADERS] = carried
@@ -54,4 +61,30 @@ ENDPOINTS = st.fixed_dictionaries(
         "handler_timeout": st.sampled_from([timedelta(seconds=5)]),
         "settle_within": st.sampled_from([timedelta(0), timedelta(seconds=20)]),
     },
+)
+
+
+def serving_world(reader: Reader, ladder: Recoverability, endpoint: Mapping[str, Any]) -> SqsWorld:
+    """Return a world whose queue "jobs" the reader serves."""
+    world = SqsWorld(most_invocations=3_000)
+    world.serve("jobs", SqsEndpoint(reader, ladder, **endpoint), recursive_loop="Allow")
+    return world
+
+
+def origin_of(world: SqsWorld, broker_id: str) -> Origin | None:
+    """Return the origin of a broker message; None for what a sender sent."""
+    return origin_from(world._broker.all[broker_id][1].trace)
+
+
+SQS = Platform(
+    name="SQS",
+    messages=messages(),
+    endpoints=ENDPOINTS,
+    read=lambda message: (message.text, dict(message.headers), message.sent_at),
+    world=serving_world,
+    traced=lambda _world: traced(),
+    sent_ids=lambda world: set(world._broker.all),
+    origin_of=origin_of,
+    possible_faults=possible_faults,
+    unexpected=("invocation failed", "dead-lettered"),
 )

@@ -1,4 +1,4 @@
-"""Which copy was made of which delivery: written where tracers write theirs, into the copy's trace header."""
+"""Record which copy was made of which delivery, in the copy's trace header, where tracers write theirs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from proof.lineage import Origin, why, written
+from proof.lineage import Origin, reason_for, to_text
 from recoverable.aws import settle as settling
 from recoverable.aws.copies import Copy, copy_of
 from recoverable.aws.queues import Queue
@@ -16,13 +16,13 @@ from recoverable.recovery.settlement import Forward
 
 @contextmanager
 def traced() -> Iterator[None]:
-    """Have each copy carry its origin: nothing else that a copy has tells two copies of one message apart."""
+    """Let each copy carry its origin; nothing else tells two copies of one message apart."""
 
     def traced_copy_of(delivery: Delivery, forward: Forward, *, source: Queue, to: Queue) -> Copy | None:
         copy = copy_of(delivery, forward, source=source, to=to)
         if copy is None:
             return None
-        trace = {"DataType": "String", "StringValue": written(origin_of(delivery, forward))}
+        trace = {"DataType": "String", "StringValue": to_text(origin_of(delivery, forward))}
         return copy._replace(entry={**copy.entry, "MessageSystemAttributes": {"AWSTraceHeader": trace}})
 
     with patch.object(settling, "copy_of", traced_copy_of):
@@ -30,6 +30,6 @@ def traced() -> Iterator[None]:
 
 
 def origin_of(delivery: Delivery, forward: Forward) -> Origin:
-    """What the copy is made of."""
+    """Return the origin of a copy."""
     record = delivery.message.native
-    return Origin(record["messageId"], int(record["attributes"]["ApproximateReceiveCount"]), why(forward))
+    return Origin(record["messageId"], int(record["attributes"]["ApproximateReceiveCount"]), reason_for(forward))

@@ -1,4 +1,4 @@
-"""Mistakes that the package does not make on SQS: each one a replaced function, the scenario that shows it, and the promise that it breaks."""
+"""List mistakes that the package does not make on SQS: a replaced function, the scenario that shows it, and the promise that it breaks."""
 
 from __future__ import annotations
 
@@ -34,83 +34,83 @@ def trust_the_broker(batch: list[Copy], broker: Broker) -> list[Delivery]:
 
 
 def report_nothing(left: list[Delivery]) -> dict[str, list[Any]]:
-    """An answer that says that all went well."""
+    """Answer that all went well."""
     return {"batchItemFailures": []}
 
 
 def by_id(delivery: Delivery) -> str:
-    """A key that sorts as the order of the design does, before it is turned."""
+    """Return a key that sorts in the design's order, before the order rotates."""
     return delivery.message.id
 
 
 def all_at_once(deliveries: list[Delivery], *, fifo: bool) -> list[list[Delivery]]:
-    """Neighbours are not settled before what was delivered before runs, only when everything has run."""
+    """Settle neighbours only when everything has run, and not before suspects run."""
     fresh = [delivery for delivery in deliveries if delivery.deliveries == 1]
     return [fresh + in_fixed_order([delivery for delivery in deliveries if delivery.deliveries > 1])]
 
 
 def in_fixed_order(deliveries: list[Delivery]) -> list[Delivery]:
-    """The same message always runs first."""
+    """Run the same message first each time."""
     return sorted(deliveries, key=by_id)
 
 
 def in_alternating_order(deliveries: list[Delivery]) -> list[Delivery]:
-    """Forwards and backwards in turn, so that only the two ends ever run first."""
+    """Run forwards and backwards in turn, so that only the two ends ever run first."""
     turn = max(delivery.deliveries + delivery.prior_attempts + delivery.message.round for delivery in deliveries)
     return sorted(deliveries, key=by_id, reverse=turn % 2 == 1)
 
 
 def with_one_too_many(delivery: Delivery) -> int:
-    """A deferral that counts itself as an attempt."""
+    """Count the deferral itself as an attempt."""
     return delivery.prior_attempts + delivery.deliveries
 
 
 def with_one_too_few(delivery: Delivery) -> int:
-    """A deferral that forgets an attempt."""
+    """Forget an attempt at a deferral."""
     return max(delivery.prior_attempts + delivery.deliveries - 2, 0)
 
 
 def identity_with_counters(delivery: Delivery, source: Queue, to: Queue) -> str:
-    """Another identity for each delivery of the same original."""
+    """Give each delivery of the same original another identity."""
     native = delivery.message.native
     return f"{native['messageId']}-{native['attributes']['ApproximateReceiveCount']}"
 
 
 def not_carried(delivery: Delivery) -> dict[str, str | None]:
-    """An immediate retry by a copy that does not carry the count."""
+    """Retry at once by a copy that does not carry the count."""
     return {"NServiceBus.MessageId": delivery.message.id, "NServiceBus.FLRetries": None}
 
 
 def never(*args: object, **settings: object) -> bool:
-    """No delivery is ever taken for one without a word."""
+    """Take no delivery for an unreported one."""
     return False
 
 
 def not_held_back(delivery: Delivery, unfinished: list[Delivery]) -> bool:
-    """What follows a failure in its group runs all the same."""
+    """Run what follows a failure in its group."""
     return False
 
 
 def without_delay(delivery: Delivery, forward: Forward, source: Queue, to: Queue) -> dict[str, Any]:
-    """A copy that does not wait."""
+    """Send a copy without its delay."""
     return {"DelaySeconds": 0}
 
 
 def without_due_date(
     to: str, delay: timedelta, changes: Changes, platform: Platform, now: datetime, due_at: object = None
 ) -> Forward:
-    """A copy that waits for as long as the broker can, and not until it is due."""
+    """Delay a copy for as long as the broker can, and not until it is due."""
     return Forward(to, min(delay, platform.longest_delay or delay), {**changes, "Recoverable.DueAt": None})
 
 
 def send_twice(broker: Broker, batch: list[Copy]) -> list[Delivery]:
-    """Each send is repeated, as an SDK does that retries by itself."""
-    Broker._called(broker, client.SEND, batch[0].to, [(copy.delivery, copy.entry) for copy in batch])
+    """Repeat each send, as an SDK that retries by itself."""
+    Broker._call(broker, client.SEND, batch[0].to, [(copy.delivery, copy.entry) for copy in batch])
     return send(broker, batch)
 
 
 def without_overflow(attributes: Attributes, room: int) -> tuple[Attributes, dict[str, str]]:
-    """What has no room among ten attributes is left out."""
+    """Leave out what has no room among ten attributes."""
     return {name: attributes[name] for name in list(attributes)[:room]}, {}
 
 

@@ -1,4 +1,4 @@
-"""How a scenario on SQS is replayed."""
+"""Replay a scenario on SQS."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from proof.sqs.scenarios import Scenario, world_of
 from recoverable.aws.wire import wire_of
 from recoverable_local.testing import EndlessRun, SqsWorld
 from recoverable_local.testing.aws.functions.records import to_record
-from recoverable_local.testing.engine.points import Point
+from recoverable_local.testing.engine.fault_plan import FaultPoint
 
 
 class SqsInjector(Injector):
-    """An invocation of Lambda has no number yet when it is about to begin; one that is throttled leaves its number to the next."""
+    """An injector for Lambda, where an invocation has no number before it starts; a throttled one leaves its number to the next."""
 
     _world: SqsWorld
 
-    def batch(self, point: Point) -> tuple[str, ...]:
-        """The messages of the invocation; those of the point where there is none."""
+    def batch(self, point: FaultPoint) -> tuple[str, ...]:
+        """Return the messages of the invocation; without one, those of the point."""
         if not point.invocation and point.what == "invoke":
             receives = {one: self._world._broker.all[one][1].receives for one in point.message_ids}
             self.batches[self._world._invocations._number + 1] = receives
@@ -42,7 +42,7 @@ def replay_sqs(scenario: Scenario, schedule: Schedule) -> Replay:
     stored = {broker_id: message for broker_id, (_, message) in broker.all.items()}
 
     def content(broker_id: str) -> tuple[str, dict[str, object]]:
-        """The body, and the sender's attributes, folded or not."""
+        """Return the body, and the sender's attributes, folded or not."""
         record = to_record(stored[broker_id], settings, world._start)
         return stored[broker_id].body, {**wire_of(record).attributes}
 

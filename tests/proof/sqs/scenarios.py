@@ -1,4 +1,4 @@
-"""What a scenario on SQS is, and how its world is made."""
+"""Define a scenario on SQS, and make its world."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recoverable import Recoverability
 from recoverable.aws import SqsEndpoint
 from recoverable.aws.wire import HEADERS
 from recoverable_local.testing import Fault, SqsWorld
-from recoverable_local.testing.engine.points import Point
+from recoverable_local.testing.engine.fault_plan import FaultPoint
 
 DEDUPLICATION = 300.0
 """Seconds for which a FIFO queue knows duplicates."""
@@ -50,7 +50,7 @@ class Scenario:
     coroutine: bool = False
     message: Mapping[str, Any] = field(default_factory=dict)
     named: bool = True
-    outage: Callable[[Point, float], Fault | None] = lambda point, now: None
+    outage: Callable[[FaultPoint, float], Fault | None] = lambda point, now: None
     counted: bool = True
     copied: bool = True
     seed: int | None = None
@@ -59,36 +59,36 @@ class Scenario:
 
     @property
     def fifo(self) -> bool:
-        """Whether the queue keeps the order."""
+        """True if the queue keeps the order."""
         return self.queue.endswith(".fifo")
 
     @property
     def apart(self) -> bool:
-        """Whether a killer is kept apart from what comes with it: the adapter sees the whole batch, and orders it."""
+        """True: a killer is kept apart from what comes with it, because the adapter sees the whole batch and orders it."""
         return True
 
     def window(self, queue: str) -> float:
-        """For how many seconds a queue knows duplicates."""
+        """Return for how many seconds a queue detects duplicates."""
         return DEDUPLICATION if queue.endswith(".fifo") else 0.0
 
     @property
     def header_counter(self) -> bool:
-        """Whether an immediate retry is a copy."""
+        """True if an immediate retry is a copy."""
         return self.endpoint.get("counter") == "header"
 
     @property
     def attempts_per_round(self) -> int:
-        """The attempts of a round."""
+        """Return the attempts of a round."""
         return self.recoverability.immediate.max_retries + 1
 
     @property
     def attempts(self) -> int:
-        """All attempts of the ladder."""
+        """Return the attempts of the whole ladder."""
         return self.attempts_per_round * (self.recoverability.delayed.max_retries + 1)
 
 
 def world_of(scenario: Scenario) -> tuple[SqsWorld, dict[str, str]]:
-    """The world before anything happens, and the broker's ids of what was sent with the bodies."""
+    """Return the world before anything happens, and the bodies by the broker's ids of what was sent."""
     world = SqsWorld(seed=scenario.seed, most_invocations=300)
     make_queues(world, scenario)
     behaving = Behaving(world)
@@ -100,7 +100,7 @@ def world_of(scenario: Scenario) -> tuple[SqsWorld, dict[str, str]]:
 
 
 def make_queues(world: SqsWorld, scenario: Scenario) -> None:
-    """The queues with the least `maxReceiveCount` that the design allows."""
+    """Make the queues with the smallest `maxReceiveCount` that the design allows."""
     errors = scenario.recoverability.failed.error_queue or ERRORS
     receives = scenario.attempts + 10 if scenario.fifo else scenario.attempts_per_round + 5
     world.create_queue(errors, retention=timedelta(days=14))
@@ -109,7 +109,7 @@ def make_queues(world: SqsWorld, scenario: Scenario) -> None:
 
 
 def send(world: SqsWorld, scenario: Scenario, number: int, body: str) -> str:
-    """Send one message; the broker's id for it."""
+    """Send one message; return the broker's id for it."""
     ours = {HEADERS: f'{{"NServiceBus.MessageId": "m{number}"}}'} if scenario.named else {}
     message = dict(scenario.message)
     attributes = {**message.pop("attributes", {}), **ours}

@@ -1,4 +1,4 @@
-"""An actor, and what can go wrong for one."""
+"""Define an actor of a schedule, and what can fail for one."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ STALLS = (5.0, 31.0, 61.0, 95.0, 200.0)
 """Seconds for which everything may stand still: less and more than half a lease, a lease, and a function's time."""
 
 ALWAYS = ("killed", "stalled")
-SENDING = ("send_message_batch", "batch_write_item", "mark", "mark_migrated")
-"""What can have a message come twice: a death or a stall wherever it is, and all that goes wrong with a call that sends or marks."""
+SENDING = ("send_message_batch", "batch_write_item", "mark_dispatched", "mark_migrated")
+"""Calls whose mishaps can make a message come twice; a death or a stall can anywhere."""
 
 BAD_LUCK = 3
-"""How much more often the calls of those go wrong who make only a few."""
+"""Calls of an actor that makes only a few fail this many times as often."""
 
 
 class Killed(BaseException):
-    """The process is gone."""
+    """Raised in an actor whose process has died."""
 
 
 class Actor:
-    """Somebody on the stage.
+    """One participant of a schedule.
 
     Args:
         name: who it is.
@@ -38,5 +38,5 @@ class Actor:
 
     @property
     def busy(self) -> bool:
-        """Whether it is in a run, which ends sooner or later."""
+        """True if it is in a run, which ends sooner or later."""
         return self.dies_at is not None

@@ -1,4 +1,4 @@
-"""All who play in a schedule: when they enter, and how it ends."""
+"""Start all participants of a schedule, and bring it to its end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MINUTE = (0, 30, 60)
 
 
 class Cast:
-    """All who play in a schedule.
+    """All participants of a schedule.
 
     Args:
         setting: what they share.
@@ -29,7 +29,7 @@ class Cast:
         self._users, self._senders = Users(setting), Senders(setting)
 
     def enter(self) -> None:
-        """Have all enter."""
+        """Start all participants."""
         stage, chance = self._stage, self._stage.chance
         entrances = chance.choice((ENTRANCES, CROWDED))
         for message in self._setting.planned.values():
@@ -47,11 +47,11 @@ class Cast:
         stage.enter("time to live", self._expire)
 
     def settle(self, wanted: set[int], until: datetime) -> None:
-        """When all is calm: end what a migration began, and dispatch until all that is wanted has come, or never will."""
+        """Finish without faults: end what a migration began, and dispatch until all wanted messages have come, or never will."""
         tables = (HOME, AWAY) if self._setting.kind.migrating else (HOME,)
         self._stage.sleep(self._stage.chance.choice((0, 30, 1000)))
         for table in tables:
-            self._senders.aborted += abort(self._setting.stores.open(table), ALL, dry_run=False).done
+            self._senders.aborted += abort(self._setting.stores.open(table), ALL, dry_run=False).changed
         last = [self._senders.dispatcher(table, 0) for table in tables]
         for turn in range(80):
             for dispatcher in last:
@@ -62,12 +62,12 @@ class Cast:
 
     @property
     def aborted(self) -> int:
-        """How often what was held was shown again, or moved to another target."""
+        """Return how often a held timeout was shown again, or moved to another target."""
         return self._senders.aborted
 
     @property
     def mishaps(self) -> Counter[str]:
-        """What went wrong for those who send."""
+        """Return what went wrong for the participants that send."""
         found: Counter[str] = Counter()
         for actor in self._stage.actors:
             if actor.name.startswith(("dispatcher", "migration")):

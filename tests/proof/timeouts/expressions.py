@@ -1,4 +1,4 @@
-"""DynamoDB's condition and update expressions, as far as the store writes them."""
+"""Evaluate DynamoDB's condition and update expressions, as far as the store writes them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COMPARED: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def holds(expression: str | None, item: Item, request: Mapping[str, Any]) -> bool:
-    """Whether a condition holds of an item; of nothing, if it is empty."""
+    """True if a condition holds for an item; an empty one always holds."""
     if not expression:
         return True
     names = request.get("ExpressionAttributeNames", {})
@@ -32,7 +32,7 @@ def holds(expression: str | None, item: Item, request: Mapping[str, Any]) -> boo
 
 @cache
 def condition(expression: str) -> Test:
-    """What a condition asks."""
+    """Parse a condition."""
     tokens = iter([*TOKEN.findall(expression), ""])
     test, rest = either(next(tokens), tokens)
     assert not rest, expression
@@ -40,7 +40,7 @@ def condition(expression: str) -> Test:
 
 
 def either(token: str, tokens: Iterator[str]) -> tuple[Test, str]:
-    """Tests between which there is OR; and the token after them."""
+    """Parse tests joined by OR; return them and the next token."""
     test, token = both(token, tokens)
     while token == "OR":
         other, token = both(next(tokens), tokens)
@@ -49,7 +49,7 @@ def either(token: str, tokens: Iterator[str]) -> tuple[Test, str]:
 
 
 def both(token: str, tokens: Iterator[str]) -> tuple[Test, str]:
-    """Tests between which there is AND."""
+    """Parse tests joined by AND; return them and the next token."""
     test, token = single(token, tokens)
     while token == "AND":
         other, token = single(next(tokens), tokens)
@@ -58,7 +58,7 @@ def both(token: str, tokens: Iterator[str]) -> tuple[Test, str]:
 
 
 def single(token: str, tokens: Iterator[str]) -> tuple[Test, str]:
-    """One test: in parentheses, a function's, or a comparison."""
+    """Parse one test: in parentheses, a function's, or a comparison."""
     if token == "(":
         test, closing = either(next(tokens), tokens)
         assert closing == ")"
@@ -70,7 +70,7 @@ def single(token: str, tokens: Iterator[str]) -> tuple[Test, str]:
 
 
 def function(name: str, tokens: Iterator[str]) -> Test:
-    """A test by one of DynamoDB's functions."""
+    """Return the test of one of DynamoDB's functions."""
     of, following = next(tokens), next(tokens)
     if name == "begins_with":
         start, closing = next(tokens), next(tokens)
@@ -83,7 +83,7 @@ def function(name: str, tokens: Iterator[str]) -> Test:
 
 
 def compared(sign: str, one: str, other: str) -> Test:
-    """A comparison; it does not hold where a side is missing, or of another kind."""
+    """Return a comparison; it does not hold where a side is missing, or of another type."""
 
     def test(item: Item, values: Said, names: Said) -> bool:
         left, right = (values[side] if side[0] == ":" else item.get(names.get(side, side), {}) for side in (one, other))
@@ -93,27 +93,27 @@ def compared(sign: str, one: str, other: str) -> Test:
 
 
 def any_of(one: Test, other: Test) -> Test:
-    """Either holds."""
+    """Return a test that holds if either does."""
     return lambda *given: one(*given) or other(*given)
 
 
 def all_of(one: Test, other: Test) -> Test:
-    """Both hold."""
+    """Return a test that holds if both do."""
     return lambda *given: one(*given) and other(*given)
 
 
 def plain(value: Mapping[str, str]) -> int | str:
-    """A number, or a text."""
+    """Return a number or a text from DynamoDB's form."""
     return int(value["N"]) if "N" in value else value["S"]
 
 
 def of_kind(value: Mapping[str, str], kind: str) -> str:
-    """The value, if it is of that kind."""
+    """Return the value if it is of that type; otherwise an empty text."""
     return value.get(kind, "")
 
 
 def updated(item: Item, request: Mapping[str, Any]) -> dict[str, Any]:
-    """The item after an update expression."""
+    """Return the item after an update expression."""
     values, names = request.get("ExpressionAttributeValues", {}), request.get("ExpressionAttributeNames", {})
     changed = dict(item)
     _, *clauses = re.split(r"\b(SET|REMOVE|ADD)\b", request["UpdateExpression"])

@@ -1,4 +1,4 @@
-"""What was asked of the timeouts in a schedule, what was answered, and what SQS got."""
+"""Record what was asked of the timeouts in a schedule, what was answered, and what SQS got."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Asked:
     answer: bool | None = None
 
     def overlaps(self, begin: float, end: float) -> bool:
-        """Whether some of it was between two moments."""
+        """True if a part of it was between two moments."""
         return self.begun < end and self.ended > begin
 
 
@@ -53,7 +53,7 @@ class Sending:
 
 @dataclass
 class History:
-    """All of a schedule; messages by their number.
+    """The records of a schedule; messages by their number.
 
     Args:
         stage: where it happens.
@@ -69,7 +69,7 @@ class History:
 
     @contextmanager
     def asking(self, asked: list[Asked]) -> Iterator[Asked]:
-        """Write down when something is asked, and when it ends."""
+        """Record when something is asked, and when it ends."""
         one = Asked(self.stage.tick())
         asked.append(one)
         try:
@@ -79,7 +79,7 @@ class History:
 
 
 class Noted:
-    """A store whose cancelling is written down, whoever asks for it.
+    """A store that records each cancel, whoever asks for it.
 
     Args:
         store: the store.

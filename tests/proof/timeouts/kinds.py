@@ -1,4 +1,4 @@
-"""The kinds of schedules: which store, who plays, and how wrong their clocks are."""
+"""Define the kinds of schedules: the store, the participants, and how wrong their clocks are."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Kind:
-    """What schedules have in common.
+    """The settings that schedules of a kind have in common.
 
     Args:
         name: what they are called.

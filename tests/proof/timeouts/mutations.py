@@ -1,4 +1,4 @@
-"""Mistakes that the timeouts do not make: each one a replaced function, the kind of schedule that shows it, and the promise that it breaks."""
+"""List mistakes that the timeouts do not make: a replaced function, the kind of schedule that shows it, and the promise that it breaks."""
 
 from __future__ import annotations
 
@@ -9,82 +9,82 @@ from typing import Any
 from proof.mistakes import Mutation
 from recoverable.timeouts.dispatching.run import Run
 from recoverable.timeouts.scheduling import Timeouts
-from recoverable.timeouts.stores.dynamodb.ending import Ending
-from recoverable.timeouts.stores.dynamodb.items import key_in
-from recoverable.timeouts.stores.dynamodb.reading import Reading
+from recoverable.timeouts.stores.dynamodb.items import key_of
+from recoverable.timeouts.stores.dynamodb.reader import Reader
 from recoverable.timeouts.stores.dynamodb.shard_states import ShardStates
+from recoverable.timeouts.stores.dynamodb.updater import Updater
 from recoverable.timeouts.stores.rows import Kept
-from recoverable.timeouts.stores.shards import Shard, claimed
+from recoverable.timeouts.stores.shards import Shard, claim_shard
 
-minute, send, keep, send_or_store = Reading._minute, Run._send, Ending.keep, Timeouts._send_or_store
+minute, send, keep, send_or_store = Reader._due_in_minute, Run._send, Updater.keep, Timeouts._send_or_store
 
 
 def mark_first(run: Run, ready: Sequence[Any]) -> Any:
     """Mark before send."""
-    run._store.mark([each.row for each in ready], now=run._clock())
+    run._store.mark_dispatched([each.row for each in ready], now=run._clock())
     return send(run, ready)
 
 
 def always(*args: object) -> bool:
-    """Each minute counts as over; or each timeout as one that nobody has taken."""
+    """Take each minute for over; or each timeout for one that nobody has taken."""
     return True
 
 
-def left_behind(reading: Reading, claim: Any, bucket: int) -> Generator[Any, None, bool]:
-    """Each minute that was read counts as empty."""
-    yield from minute(reading, claim, bucket)
+def left_behind(reader: Reader, claim: Any, bucket: int) -> Generator[Any, None, bool]:
+    """Take each minute that was read for empty."""
+    yield from minute(reader, claim, bucket)
     return False
 
 
 def never(*args: object) -> bool:
-    """Nothing was cancelled; or nothing that is stored comes."""
+    """Cancel nothing; or find nothing that is stored."""
     return False
 
 
 def taken_from_anyone(shard: Shard, owner: str, *, now: int, until: int, horizon: int) -> Shard | None:
-    """A claim that looks at no lease."""
-    return claimed(shard.__replace__(owner=""), owner, now=now, until=until, horizon=horizon)
+    """Claim a shard without a look at its lease."""
+    return claim_shard(shard.__replace__(owner=""), owner, now=now, until=until, horizon=horizon)
 
 
-def without_a_look(states: ShardStates, place: Any, now: int) -> Shard:
-    """Who stores does not look at the shard afterwards, if it has begun."""
-    return states._get(place.shard) or states._begun(place, now)
+def without_a_look(states: ShardStates, location: Any, now: int) -> Shard:
+    """Store without a look at the shard afterwards, if it has begun."""
+    return states._get(location.shard) or states._create(location, now)
 
 
-def set_aside_first(ending: Ending, claim: Any, rows: Sequence[Kept], retry_at: int) -> None:
-    """What is set aside is set aside before anything points to it."""
+def set_aside_first(updater: Updater, claim: Any, rows: Sequence[Kept], retry_at: int) -> None:
+    """Set timeouts aside before anything points to them."""
     for kept in rows:
-        ending._table.update(
-            key_in(kept.row.native),
+        updater._table.update(
+            key_of(kept.row.native),
             UpdateExpression="SET retry_at = :at",
             ConditionExpression="attribute_exists(pk)",
             ExpressionAttributeValues={":at": {"N": str(retry_at)}},
         )
-    keep(ending, claim, rows, retry_at)
+    keep(updater, claim, rows, retry_at)
 
 
 def without_delay(timeout: Any, delay: int, *, fifo: bool) -> dict[str, Any]:
-    """What is due later is sent now."""
+    """Send now what is due later."""
     return {"MessageGroupId": "g", "MessageDeduplicationId": timeout.id} if fifo else {}
 
 
 def unconfirmed(timeouts: Timeouts, timeout: Any, now: datetime, *, keyed: bool) -> None:
-    """What is there is taken for stored, although nobody may look for it."""
-    if not (keyed and timeouts._store.comes(timeout.id)):
+    """Take what is there for stored, although nobody may look for it."""
+    if not (keyed and timeouts._store.was_scheduled(timeout.id)):
         send_or_store(timeouts, timeout, now, keyed=keyed)
 
 
 HERE, MOVED, FILE = "timeouts", "timeouts, migrated", "timeouts in SQLite"
 MUTATIONS = (
     Mutation("mark before send", "timeouts.dispatching.run.Run._send", mark_first, HERE, "LOST"),
-    Mutation("the watermark passes what waits", "timeouts.stores.dynamodb.reading.Reading._minute", left_behind, HERE, "PASSED"),
-    Mutation("no look after storing", "timeouts.stores.dynamodb.shard_states.ShardStates.after_put", without_a_look, HERE, "PASSED"),
-    Mutation("set aside before it is pointed to", "timeouts.stores.dynamodb.ending.Ending.keep", set_aside_first, HERE, "LOST"),
-    Mutation("unconditional claim", "timeouts.stores.shards.claimed", taken_from_anyone, HERE, "TWICE"),
-    Mutation("delay dropped", "timeouts.sending.addressed", without_delay, HERE, "EARLY"),
+    Mutation("the watermark passes what waits", "timeouts.stores.dynamodb.reader.Reader._due_in_minute", left_behind, HERE, "PASSED"),
+    Mutation("no look after storing", "timeouts.stores.dynamodb.shard_states.ShardStates.check_after_put", without_a_look, HERE, "PASSED"),
+    Mutation("set aside before it is pointed to", "timeouts.stores.dynamodb.updater.Updater.keep", set_aside_first, HERE, "LOST"),
+    Mutation("unconditional claim", "timeouts.stores.shards.claim_shard", taken_from_anyone, HERE, "TWICE"),
+    Mutation("delay dropped", "timeouts.sending.delivery_fields", without_delay, HERE, "EARLY"),
     Mutation("what may be taken is cancelled", "timeouts.stores.shards.is_untaken", always, FILE, "CANCELLED"),
-    Mutation("a second cancel is denied", "timeouts.stores.dynamodb.ending.is_cancelled", never, HERE, "LOST"),
-    Mutation("a key is not looked for", "timeouts.stores.dynamodb.store.DynamoDBStore.comes", never, HERE, "TWICE"),
+    Mutation("a second cancel is denied", "timeouts.stores.dynamodb.updater.is_cancelled", never, HERE, "LOST"),
+    Mutation("a key is not looked for", "timeouts.stores.dynamodb.store.DynamoDBStore.was_scheduled", never, HERE, "TWICE"),
     Mutation("a key that is found is not confirmed", "timeouts.scheduling.Timeouts._send_or_store", unconfirmed, HERE, "LOST"),
-    Mutation("moved without being hidden", "timeouts.stores.dynamodb.ending.Ending.hide", always, MOVED, "TWICE"),
+    Mutation("moved without being hidden", "timeouts.stores.dynamodb.updater.Updater.hold_for_migration", always, MOVED, "TWICE"),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Plays a schedule: all of it is drawn from the kind's name and a number, so that it can be played again."""
+"""Play a schedule: all of it is drawn from the kind's name and a number, so that it can be played again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from proof.timeouts.setting import CORRELATION, Planned, Setting
 from proof.timeouts.stage import Stage
 from proof.timeouts.table import Tables
 from recoverable.timeouts.ids import new_id
-from recoverable.timeouts.scheduling import token
+from recoverable.timeouts.scheduling import unique_token
 
 START = datetime(2100, 1, 1, tzinfo=UTC)
 DUE_IN = (0, 30, 60, 60, 90, 120, 150, 200, 240, 300, 400, 600, 900, 3000, -30, -300)
@@ -32,7 +32,7 @@ LARGE = 1_000
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a schedule.
+    """The result of a schedule.
 
     Args:
         problems: the promises that were broken; each begins with the promise.
@@ -50,7 +50,7 @@ class Outcome:
 
 
 def play(kind: Kind, number: int, *, tables: Tables | None = None, told: bool = False) -> Outcome:
-    """Play a schedule, and judge it.
+    """Play a schedule, and check its promises.
 
     Args:
         kind: its kind.
@@ -67,7 +67,7 @@ def play(kind: Kind, number: int, *, tables: Tables | None = None, told: bool = 
     cast = Cast(Setting(stage, kind, stores, history, planned))
     judge = Judge(kind, stage, history, cast, planned)
     stores.tables.watch = judge.watch(stores.tables)
-    with quiet(), patch("recoverable.timeouts.stores.dynamodb.storing.MAX_ROW", LARGE):
+    with quiet(), patch("recoverable.timeouts.stores.dynamodb.writer.MAX_ROW", LARGE):
         cast.enter()
         stage.run(seconds(draw.choice((130, 200, 300, 700))))
         stage.note("all is calm")
@@ -78,7 +78,7 @@ def play(kind: Kind, number: int, *, tables: Tables | None = None, told: bool = 
 
 
 def odds_of(draw: Random) -> Mapping[str, float]:
-    """How probable each mishap is at a call; in one schedule of five nothing goes wrong."""
+    """Draw how probable each mishap is at a call; in one schedule of five nothing goes wrong."""
     if draw.random() < 0.2:
         return {}
     odds = {
@@ -92,12 +92,12 @@ def odds_of(draw: Random) -> Mapping[str, float]:
 
 
 def message(draw: Random, number: int) -> Planned:
-    """A message: some are due already, some are large, and some are stored past what users call."""
+    """Draw a message: some are due already, some are large, and some are stored past what users call."""
     to = URL + draw.choice(QUEUES)
     key = str(number) if draw.random() < 0.5 else None
     due_in = draw.choice(DUE_IN if key or draw.random() < 0.5 else OVERDUE)
     due = START + seconds(due_in) + seconds(draw.choice(FRACTIONS))
-    timeout_id = new_id(due, token(to, key if key is not None else f"put {number}"), 1)
+    timeout_id = new_id(due, unique_token(to, key if key is not None else f"put {number}"), 1)
     body = f"{number} " + "x" * (LARGE if draw.random() < 0.3 else 0)
     correlation = CORRELATION if draw.random() < 0.4 else ""
     return Planned(number, timeout_id, to, due, body, key, correlation)
@@ -105,7 +105,7 @@ def message(draw: Random, number: int) -> Planned:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Without what thousands of failures would log."""
+    """Silence what thousands of failures would log."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:

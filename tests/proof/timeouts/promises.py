@@ -1,4 +1,4 @@
-"""What is promised of timeouts, whatever goes wrong: judged from what was asked, what was answered, and what SQS got."""
+"""Check what is promised of timeouts, from what was asked, what was answered, and what SQS got."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from proof.timeouts.table import Tables
 from recoverable.timeouts.stores.dynamodb.items import due_key, kept_key
 
 A_MOMENT = seconds(0.001)
-"""What rounding may take from a delay."""
+"""Time that rounding may take from a delay."""
 
 
 class Judge:
-    """Looks at a schedule, while it is played and afterwards.
+    """Checks a schedule, while it is played and afterwards.
 
     Args:
         kind: its kind.
@@ -36,15 +36,15 @@ class Judge:
 
     @property
     def copies(self) -> int:
-        """How many more messages came than one of each."""
+        """Return how many more messages came than one of each."""
         return sum(len(sent) - 1 for sent in self._history.sent.values() if sent)
 
     def wanted(self) -> set[int]:
-        """The messages that must come: accepted, and not cancelled since, nor perhaps."""
+        """Return the messages that must come: accepted, and not cancelled since, not even perhaps."""
         return {message.number for message in self._planned if self._must_come(message.number)}
 
     def problems(self) -> list[str]:
-        """The promises that are broken."""
+        """Return the promises that are broken."""
         return [
             *(f"CRASHED: {crash}" for crash in self._stage.crashes),
             *self._passed,
@@ -53,19 +53,19 @@ class Judge:
         ]
 
     def watch(self, tables: Tables) -> Callable[[str, Any], None]:
-        """Looks at each state of a shard that is written: its watermark passes nothing that waits."""
+        """Return a check of each state of a shard that is written: its watermark passes nothing that waits."""
 
-        def watched(table: str, item: Any) -> None:
+        def check(table: str, item: Any) -> None:
             if table == HOME and not self._kind.migrating and "watermark" in item:
                 watermark = int(item["watermark"]["N"])
                 for message in self._planned:
                     if int(message.id[:16]) < watermark and self._is_passed(tables, message):
                         self._passed.append(f"PASSED: message {message.number} waits, and nobody looks there")
 
-        return watched
+        return check
 
     def _is_passed(self, tables: Tables, message: Planned) -> bool:
-        """Whether a message that was accepted waits, and nothing points to it."""
+        """True if a message that was accepted waits, and nothing points to it."""
         row, pointer = (found(tables, key_of(message.id)) for key_of in (due_key, kept_key))
         puts = self._history.puts[message.number]
         accepted = bool(puts) and all(put.answer for put in puts)
@@ -90,7 +90,7 @@ class Judge:
         return any(not self._perhaps_cancelled(number, put) for put in puts)
 
     def _perhaps_cancelled(self, number: int, put: Asked) -> bool:
-        """Whether a cancel that did not end before it may have cancelled it; one without an answer has not, if another was told so."""
+        """True if a cancel that did not end before it may have cancelled it; one without an answer has not, if another was told so."""
         return any(
             cancel.ended > put.begun and (cancel.answer or not self._is_denied(number, cancel))
             for cancel in self._history.cancels[number]
@@ -98,7 +98,7 @@ class Judge:
         )
 
     def _is_denied(self, number: int, cancel: Asked) -> bool:
-        """Whether a later one was told that it is not cancelled, and nobody stored it anew in between."""
+        """True if a later cancel was told that it is not cancelled, and nobody stored it anew in between."""
         return any(
             later.answer is False
             and later.begun > cancel.ended
@@ -107,28 +107,28 @@ class Judge:
         )
 
     def _true_cancels(self, number: int) -> list[Asked]:
-        """Those that promise that it does not come; an abort takes nothing back from where it was moved to."""
+        """Return the cancels that promise that it does not come; an abort takes nothing back from where it was moved to."""
         if self._cast.aborted or (self._kind.migrating and len(self._history.puts[number]) > 1):
             return []
         return [cancel for cancel in self._history.cancels[number] if cancel.answer]
 
     def _came_though(self, number: int, cancel: Asked, sending: Sending) -> bool:
-        """Whether it came before or after it was cancelled, and was not stored in between."""
+        """True if it came before or after it was cancelled, and was not stored in between."""
         first, last = min(cancel.begun, sending.tick), max(cancel.ended, sending.tick)
         return not any(put.overlaps(first, last) for put in self._history.puts[number])
 
     def _most(self, number: int) -> int:
-        """How often it may come: once, once more for each mishap of a sender, as often as SQS was asked to delay it, and as it was moved and stored again."""
+        """Return how often it may come: once, once more for each mishap of a sender, as often as SQS was asked to delay it, and as it was moved and stored again."""
         native = sum(sending.who.startswith("writer") for sending in self._history.sent[number])
         again = len(self._history.puts[number]) - 1 if self._kind.migrating else 0
         return 1 + self._cast.mishaps.total() + self._cast.aborted + max(native - 1, 0) + again
 
 
 def found(tables: Tables, key: Any) -> Any:
-    """The item of that key."""
+    """Return the item of that key."""
     return tables.find(HOME, (key["pk"]["S"], key["sk"]["S"]))
 
 
 def waits(item: Any) -> bool:
-    """Whether it is there, and not done with."""
+    """True if the item is there, and not done with."""
     return item is not None and "expires" not in item

@@ -1,4 +1,4 @@
-"""The search through schedules of timeouts: one after the other, each drawn from its number; and how one is told again."""
+"""Search the schedules of timeouts one after the other, each drawn from its number, and describe one again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from proof.timeouts.playing import play
 
 @dataclass
 class Found:
-    """What a search has seen.
+    """The result of a search.
 
     Args:
         schedules: how many were played.
@@ -52,7 +52,7 @@ def search(kind: Kind, numbers: Iterable[int], *, seconds: float = inf, until: s
 
 
 def story(name: str, number: int) -> str:
-    """What happened in a schedule, which promises it breaks, and the line that shows it again."""
+    """Return what happened in a schedule, which promises it breaks, and the line that plays it again."""
     outcome = play(NAMED[name], number, told=True)
     broken = [f"Broken: {problem}" for problem in outcome.problems]
     return "\n".join([*outcome.story, *broken, f"Again: print(story({name!r}, {number}))"])

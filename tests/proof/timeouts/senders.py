@@ -1,4 +1,4 @@
-"""Who sends: dispatchers, and those who move timeouts elsewhere; what goes wrong for them can have a message come twice."""
+"""Run those who send: dispatchers, and migrations; their mishaps can make a message come twice."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from recoverable.timeouts.stores.rows import Selection
 
 ALL = Selection()
 RETRY_KEPT = seconds(300)
-"""When what could not be sent is tried again: sooner than by default, so that schedules are short."""
+"""Delay until a failed send is tried again: shorter than by default, so that schedules are short."""
 
 
 class Senders:
-    """Those who send.
+    """The participants that send.
 
     Args:
         setting: what all share.
@@ -33,7 +33,7 @@ class Senders:
         self.aborted, self._moved = 0, "away"
 
     def dispatcher(self, table: str, skew: float) -> Dispatcher:
-        """A new process that dispatches from a table, by a clock that is so far ahead."""
+        """Return a new process that dispatches from a table, with a clock that is ahead by this skew."""
         return Dispatcher(
             self._setting.stores.open(table),
             client=self._setting.sqs,
@@ -62,7 +62,7 @@ class Senders:
             self._stage.meet()
 
     def _left(self, end: datetime) -> float:
-        """Seconds until then."""
+        """Return the seconds until then."""
         return (end - self._stage.now).total_seconds()
 
     def migrate(self) -> None:
@@ -92,4 +92,4 @@ class Senders:
         targets = {"away": StoreTarget(away, AWAY), "back": StoreTarget(home, HOME), "to SQS": sqs}
         source = away if which == "back" else home
         target: Any = targets[which]
-        migrate(source, target, ALL, lambda: self._stage.now, dry_run=False, show=str, tell=str)
+        migrate(source, target, ALL, lambda: self._stage.now, dry_run=False, on_progress=str, on_skipped=str)

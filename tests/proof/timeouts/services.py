@@ -1,4 +1,4 @@
-"""DynamoDB, S3 and SQS on the stage: each call can go wrong, and what SQS got is written down."""
+"""Simulate DynamoDB, S3 and SQS in a schedule: each call can fail, and what SQS got is recorded."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ READS = ("get_item", "query", "scan", "batch_get_item", "get_object")
 
 
 class Client:
-    """A boto3 client whose calls are made on the stage.
+    """A boto3 client whose calls can fail.
 
     Args:
         real: what does them.
@@ -38,7 +38,7 @@ class Client:
 
 
 def failures_of(name: str, stage: Stage) -> Mapping[str, Failure]:
-    """What a call can come to; a transaction that boto3 makes twice has a token, and is done once."""
+    """Return how a call can fail; a transaction that boto3 makes twice has a token, and is done once."""
     reasons = refusals(name)
 
     def refused_somehow() -> Exception:
@@ -52,7 +52,7 @@ def failures_of(name: str, stage: Stage) -> Mapping[str, Failure]:
 
 
 def refusals(name: str) -> tuple[Failure, ...]:
-    """How a call can be refused: it does not get through, there is too much to do, or it meets a transaction."""
+    """Return how a call can be refused: it does not get through, it is throttled, or it meets a transaction."""
     met = {"Code": "TransactionConflict"}
     conflict: dict[str, Failure] = {
         "put_item": lambda: refusal("TransactionConflictException"),
@@ -156,7 +156,7 @@ class Stores:
         self._files: dict[str, SqliteStore] = {}
 
     def open(self, table: str) -> Any:
-        """A store as a process opens it."""
+        """Return a store, as a process opens it."""
         page = self._stage.chance.choice(SMALL_PAGES)
         if self._kind == "sqlite":
             made = self._files.get(table) or self._files.setdefault(table, SqliteStore(page=page))
@@ -168,7 +168,7 @@ class Stores:
         return store
 
     def expire(self) -> None:
-        """What DynamoDB's time to live takes, some of it later."""
+        """Delete what DynamoDB's time to live takes, some of it later."""
         for (table, pk), partition in self.tables.partitions.items():
             for sk in [sk for sk, item in partition.items() if expired(item, self._stage.now.timestamp())]:
                 if self._stage.chance.random() < 0.7:
@@ -186,5 +186,5 @@ class Stores:
 
 
 def expired(item: Any, now: float) -> bool:
-    """Whether the time to live may take it."""
+    """True if the time to live may take it."""
     return "expires" in item and int(item["expires"]["N"]) <= now

@@ -1,4 +1,4 @@
-"""What all who play in a schedule share: the messages that are planned, the stores, the clocks, and what is written down."""
+"""Hold what all participants of a schedule share: the planned messages, the stores, the clocks, and the records."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from proof.timeouts.services import Sqs, Stores
 from proof.timeouts.stage import Stage
 
 HOME, AWAY = "home", "away"
-"""Where timeouts are stored, and where they are moved to."""
+"""Tables where timeouts are stored, and where they are moved to."""
 
 CORRELATION = "saga"
 
@@ -42,7 +42,7 @@ class Planned:
 
 
 class Setting:
-    """What they share.
+    """State that all participants of a schedule share.
 
     Args:
         stage: the stage.
@@ -59,15 +59,15 @@ class Setting:
         self.sqs: Any = Sqs(stage, history, self.skews)
 
     def open(self, table: str) -> Noted:
-        """A store as a process opens it, whose cancelling is written down."""
+        """Open a store, as a process does, that records each cancel."""
         return Noted(self.stores.open(table), self.history, lambda each: self.planned[each].number)
 
     def skew(self) -> float:
-        """By how many seconds the clock of whoever plays is ahead, from when it is first asked."""
+        """Return by how many seconds the clock of the current actor is ahead; drawn at the first call."""
         return self.skews.setdefault(self.stage.playing.name, self.stage.chance.choice(self.kind.skews))
 
     def clock(self, skew: float) -> datetime:
-        """The time by a clock that is so far ahead."""
+        """Return the time of a clock with this skew."""
         return self.stage.now + seconds(skew)
 
     def pause(self) -> None:

@@ -1,4 +1,4 @@
-"""The stage: actors that take turns between their calls, in virtual time; a seed says who is next, and what goes wrong."""
+"""Run actors that take turns between their calls, in virtual time; a seed decides who is next, and what fails."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Stage:
 
     @property
     def calm(self) -> bool:
-        """Whether nothing goes wrong, for no actor plays."""
+        """True if nothing can fail, because no actor plays."""
         return self.playing is self._director
 
     def enter(self, name: str, play: Callable[[], object], *, after: float = 0) -> Actor:
@@ -69,7 +69,7 @@ class Stage:
             thread.join()
 
     def call(self, name: str, do: Callable[[], Answer], failures: Mapping[str, Failure]) -> Answer:
-        """A call of whoever plays: somebody else may come first, time passes, and it may go wrong.
+        """Make a call of the current actor: another may take its turn first, time passes, and the call may fail.
 
         Args:
             name: the call.
@@ -96,7 +96,7 @@ class Stage:
         return answer
 
     def tick(self) -> int:
-        """The place of a moment in the order of all that happens."""
+        """Return the number of this moment in the order of all that happens."""
         self.ticks += 1
         return self.ticks
 
@@ -130,7 +130,7 @@ class Stage:
             raise Killed
 
     def _mishap(self, name: str) -> str:
-        """What goes wrong with a call, if anything."""
+        """Draw what goes wrong with a call; "" for nothing."""
         drawn = self.chance.random() / (1 if self.playing.busy else BAD_LUCK)
         for wrong, odds in self._odds.items():
             drawn -= odds
@@ -177,7 +177,7 @@ class Stage:
         ours.turn.acquire()
 
     def _next(self) -> Actor:
-        """One of those that can go on; where none can, time passes; the director when it is over."""
+        """Return an actor that can go on; where none can, let time pass; the director when the schedule is over."""
         live = [actor for actor in self.actors if not actor.over]
         ready = [actor for actor in live if actor.ready_at <= self.now]
         if live and not ready:

@@ -1,4 +1,4 @@
-"""A stand-in for a boto3 DynamoDB client with tables in memory, as the store calls it: consistent reads, and writes on conditions."""
+"""Stand in for a boto3 DynamoDB client with tables in memory, as the store calls it: consistent reads, and writes on conditions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Tables:
         """Told of each item that is written, and its table."""
 
     def items(self, table: str) -> list[Any]:
-        """All of a table, in the order of its keys."""
+        """Return all items of a table, in the order of its keys."""
         keys = sorted(key for key in self.partitions if key[0] == table)
         return [item for key in keys for _, item in sorted(self.partitions[key].items())]
 
@@ -70,7 +70,7 @@ class Tables:
         return page(items, request, self._scanned)
 
     def batch_get_item(self, **request: Any) -> Any:
-        """BatchGetItem; some may be left."""
+        """BatchGetItem; some items may stay unprocessed."""
         [(table, wanted)] = request["RequestItems"].items()
         now, later = self._parted(wanted["Keys"], MOST_READ, place)
         found = [item for key in now if (item := self._found(table, key))]
@@ -78,7 +78,7 @@ class Tables:
         return {"Responses": {table: found}, "UnprocessedKeys": left}
 
     def batch_write_item(self, **request: Any) -> Any:
-        """BatchWriteItem; some may be left."""
+        """BatchWriteItem; some items may stay unprocessed."""
         [(table, wanted)] = request["RequestItems"].items()
         now, later = self._parted(wanted, MOST_WRITTEN, lambda write: place(written(write)))
         for write in now:
@@ -101,11 +101,11 @@ class Tables:
         return {}
 
     def delete(self, table: str, at: Place) -> None:
-        """Take an item away."""
+        """Delete an item."""
         self._partition(table, at[0]).pop(at[1], None)
 
     def find(self, table: str, at: Place) -> Any:
-        """An item; None when it is not there."""
+        """Return an item; None when it is not there."""
         return self._partition(table, at[0]).get(at[1])
 
     def _partition(self, table: str, pk: str) -> dict[str, Any]:
@@ -140,7 +140,7 @@ class Tables:
 
 
 def page(items: list[Any], request: Any, limit: int | None) -> Any:
-    """The first of the items that are looked at, as far as they pass the filter, and where it goes on."""
+    """Return the first items that pass the filter, and where the next page starts."""
     looked = items[:limit]
     answer: Any = {"Items": [item for item in looked if holds(request.get("FilterExpression"), item, request)]}
     if looked and limit == len(looked):
@@ -149,16 +149,16 @@ def page(items: list[Any], request: Any, limit: int | None) -> Any:
 
 
 def place(key: Any) -> Place:
-    """The texts of a key."""
+    """Return the two texts of a key."""
     return key["pk"]["S"], key["sk"]["S"]
 
 
 def written(write: Any) -> Any:
-    """What a write of a batch is about."""
+    """Return the item or key of a write in a batch."""
     return write["PutRequest"]["Item"] if "PutRequest" in write else write["DeleteRequest"]["Key"]
 
 
 def refusal(code: str, operation: str = "call", **more: Any) -> ClientError:
-    """An error that a service of AWS answers with."""
+    """Return an error answer of an AWS service."""
     told: Any = {"Error": {"Code": code, "Message": code}, "ResponseMetadata": {"HTTPStatusCode": 400}, **more}
     return ClientError(told, operation)

@@ -1,4 +1,4 @@
-"""Who uses the timeouts: those who store messages, and those who cancel them, by id and by correlation."""
+"""Run those who use the timeouts: they store messages, and cancel them by id and by correlation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from recoverable.timeouts.client import SendFailed
 
 
 class Users:
-    """Those who use the timeouts.
+    """The participants that use the timeouts.
 
     Args:
         setting: what all share.
@@ -20,7 +20,7 @@ class Users:
         self._setting, self._stage = setting, setting.stage
 
     def write(self, message: Planned) -> None:
-        """Store it, until that is answered; and perhaps once more."""
+        """Store the message until that is answered; and perhaps once more."""
         skew, chance = self._setting.skew(), self._stage.chance
         timeouts, store = self._timeouts(skew), self._setting.open(HOME)
         for _ in range(1 if self._setting.kind.migrating else chance.choice((1, 1, 2, 3))):
@@ -44,7 +44,7 @@ class Users:
         return True
 
     def cancel(self, message: Planned) -> None:
-        """Cancel it, until that is answered; and perhaps once more."""
+        """Cancel the message until that is answered; and perhaps once more."""
         timeouts, chance = self._timeouts(self._setting.skew()), self._stage.chance
         for _ in range(chance.choice((1, 2))):
             for _ in range(3):
@@ -56,7 +56,7 @@ class Users:
             self._setting.pause()
 
     def cancel_all(self) -> None:
-        """Cancel those with the correlation, until that is answered."""
+        """Cancel the messages of the correlation, until that is answered."""
         timeouts = self._timeouts(self._setting.skew())
         for _ in range(3):
             try:
@@ -78,12 +78,12 @@ class Users:
 
 
 def timeout_of(message: Planned) -> Timeout:
-    """The message as a store has it."""
+    """Return the message as a store has it."""
     return Timeout(message.id, message.to, message.body, correlation=message.correlation)
 
 
 def schedule(timeouts: Timeouts, message: Planned) -> None:
-    """Have it scheduled, as users do."""
+    """Schedule the message, as users do."""
     made = timeouts.schedule(
         message.to, message.body, at=message.due, key=message.key, correlation=message.correlation or None
     )

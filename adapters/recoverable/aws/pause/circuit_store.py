@@ -1,11 +1,11 @@
-"""A circuit that instances share through one item of a DynamoDB table."""
+"""Keep a circuit that instances share in one item of a DynamoDB table."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 from functools import cache
 
-from recoverable.checks import checked_delay, checked_queue
+from recoverable.limits import checked_delay, checked_queue
 from recoverable.rate_limit.settings import StoreUnavailable
 from recoverable.rate_limit.state import Snapshot, from_item, to_item
 from recoverable.rate_limit.store import call_within
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 KEY, VERSION = "circuit", "version"
 TIMEOUT = timedelta(milliseconds=200)
-"""How long a call may take: some twenty times what DynamoDB takes when all is well."""
+"""The time for a call: some twenty times what DynamoDB takes when all is well."""
 
 LONGEST_TIMEOUT = timedelta(seconds=5)
 SLACK = 0.8
-"""Seconds that a call gets beside its patience for what is not the network's: its name looked up, certificates read by a small function's share of a processor."""
+"""Seconds that a call gets beside its timeout for what is not network traffic: the name look-up, and reading certificates on a small function's share of a processor."""
 
 ABSENT = 0
-"""The version of a circuit that was never changed, and is no item yet."""
+"""The version of a circuit that was never changed, and has no item yet."""
 
 
 class DynamoDbCircuit:
@@ -41,39 +41,39 @@ class DynamoDbCircuit:
 
     Args:
         table: the table's name.
-        name: the circuit's; what shares a name is limited together.
+        name: the circuit's name; endpoints that share it are limited together.
         client: a boto3 DynamoDB client, instead of the one made when something first fails.
-        patience: how long the network may take for a call, up to 5 s; then, or 0.8 s later where its name is not looked up, the instance goes on without.
+        timeout: how long the network may take for a call, up to 5 s. Then, or 0.8 s later where the name look-up hangs, the instance goes on without the store.
 
     Raises:
         TypeError: a setting of another kind.
-        ValueError: a blank name, or no patience at all.
+        ValueError: a blank name, or a timeout of 0 or above 5 s.
     """
 
     __slots__ = ("_client", "_timeout", "name", "table")
 
     def __init__(
-        self, table: str, name: str, *, client: DynamoDBClient | None = None, patience: timedelta = TIMEOUT
+        self, table: str, name: str, *, client: DynamoDBClient | None = None, timeout: timedelta = TIMEOUT
     ) -> None:
         self.table = checked_queue("DynamoDbCircuit(table)", table)
         self.name = checked_queue("DynamoDbCircuit(name)", name)
-        if not checked_delay("DynamoDbCircuit(patience)", patience, LONGEST_TIMEOUT):
-            raise ValueError("DynamoDbCircuit(patience) is 0; write how long a call may take")
-        self._client, self._timeout = client, patience.total_seconds()
+        if not checked_delay("DynamoDbCircuit(timeout)", timeout, LONGEST_TIMEOUT):
+            raise ValueError("DynamoDbCircuit(timeout) is 0; write how long a call may take")
+        self._client, self._timeout = client, timeout.total_seconds()
 
     def read(self) -> Snapshot:
-        """The circuit as it is.
+        """Return the circuit as it is.
 
         Raises:
-            StoreUnavailable: it cannot be told now.
+            StoreUnavailable: it cannot be read now.
         """
         key: Any = {KEY: {"S": self.name}}
-        answer = self._asked(lambda client: client.get_item(TableName=self.table, Key=key, ConsistentRead=True))
+        answer = self._call(lambda client: client.get_item(TableName=self.table, Key=key, ConsistentRead=True))
         item = answer.get("Item", {})
         return from_item({name: value.get("S") for name, value in item.items()}, version_of(item))
 
     def compare_and_set(self, snapshot: Snapshot, circuit: Circuit, switch: str = "") -> Snapshot | None:
-        """Change the circuit, if it still is as in the snapshot; None when another instance was faster.
+        """Change the circuit if it still is as in the snapshot; None when another instance was faster.
 
         Raises:
             StoreUnavailable: it is not known whether it was changed.
@@ -87,11 +87,11 @@ class DynamoDbCircuit:
         if snapshot.version != ABSENT:
             values = {":snapshot": {"N": str(snapshot.version)}}
             condition = {"ConditionExpression": f"{VERSION} = :snapshot", "ExpressionAttributeValues": values}
-        answer = self._asked(lambda client: client.put_item(TableName=self.table, Item=item, **condition))
+        answer = self._call(lambda client: client.put_item(TableName=self.table, Item=item, **condition))
         return Snapshot(circuit, version, switch) if answer else None
 
-    def _asked(self, call: Callable[[DynamoDBClient], Any]) -> Any:
-        """The answer to one call; None when its condition did not hold."""
+    def _call(self, call: Callable[[DynamoDBClient], Any]) -> Any:
+        """Make one call and return its answer; None when its condition did not hold."""
         try:
             from botocore.exceptions import BotoCoreError, ClientError
         except ModuleNotFoundError as error:
@@ -100,7 +100,7 @@ class DynamoDbCircuit:
             ) from error
         try:
             client = self._client or dynamodb_client(self._timeout)
-            return call_within(self._timeout + SLACK, caller(self.table), lambda: call(client))
+            return call_within(self._timeout + SLACK, executor_for(self.table), lambda: call(client))
         except TimeoutError as error:
             raise StoreUnavailable(f"DynamoDB gave no answer within {self._timeout + SLACK:g} s") from error
         except ClientError as error:
@@ -112,7 +112,7 @@ class DynamoDbCircuit:
 
 
 def version_of(item: Any) -> int:
-    """The version of an item.
+    """Return the version of an item.
 
     Raises:
         StoreUnavailable: it has none, and was written by something else.
@@ -128,25 +128,25 @@ def version_of(item: Any) -> int:
 
 
 @cache
-def caller(_table: str) -> ThreadPoolExecutor:
-    """The thread that asks."""
+def executor_for(_table: str) -> ThreadPoolExecutor:
+    """Return the thread in which calls are made."""
     from concurrent.futures import ThreadPoolExecutor
 
     return ThreadPoolExecutor(1, "recoverable-circuit")
 
 
 @cache
-def dynamodb_client(patience: float) -> DynamoDBClient:
-    """The process's client, made when something first fails; it tries each call once.
+def dynamodb_client(timeout: float) -> DynamoDBClient:
+    """Return the process's client, made when something first fails. It tries each call once.
 
     Args:
-        patience: seconds for one call, connecting included.
+        timeout: seconds for one call, connecting included.
     """
     import boto3
     from botocore.config import Config
 
     config = Config(
-        connect_timeout=patience / 2, read_timeout=patience / 2, retries={"total_max_attempts": 1, "mode": "standard"}
+        connect_timeout=timeout / 2, read_timeout=timeout / 2, retries={"total_max_attempts": 1, "mode": "standard"}
     )
     client: DynamoDBClient = boto3.client("dynamodb", config=config)
     return client

@@ -1,29 +1,28 @@
-"""What a pause asks of AWS: the event source mapping, and the mark that it was us who disabled it."""
+"""Read and change the event source mapping in AWS, and the mark that it was us who disabled it."""
 
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from recoverable.aws.queues import queue_from_arn
 from recoverable.frozen import Frozen
 from recoverable.headers import write_date
 
-TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
-    from typing import Any, TypeAlias, TypeVar
 
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_lambda import LambdaClient
 
     from recoverable.aws.pause.circuit_store import DynamoDbCircuit
 
-    T = TypeVar("T")
-    Mark: TypeAlias = str
+T = TypeVar("T")
+Mark: TypeAlias = str
 
 PAUSED_AT = "paused_at"
-PATIENCE = 1.0
+TIMEOUT = 1.0
 """Seconds for one call: a pause makes four, mostly within the 3 s that an invocation keeps for settling."""
 
 
@@ -31,7 +30,7 @@ class Mapping(Frozen):
     """An event source mapping.
 
     Args:
-        uuid: what names it.
+        uuid: its id.
         state: Enabled, Disabling, ... in Lambda's words (GetEventSourceMapping, `State`).
     """
 
@@ -40,14 +39,17 @@ class Mapping(Frozen):
 
 
 class NotNow(Exception):
-    """Raised when AWS did not do what it was asked: busy with the mapping, throttled, unreachable, or not allowed."""
+    """Raised when AWS did not do what was asked: busy with the mapping, throttled, unreachable, or not allowed."""
+
+
+NotNow.__module__ = "recoverable.aws.pause_store"  # the name under which it has always been logged
 
 
 class PauseStore:
-    """AWS, as far as pausing needs it.
+    """The part of AWS that pausing needs.
 
     Args:
-        circuit: whose table holds the mark.
+        circuit: the circuit; its table holds the mark.
         queue_arn: the ARN of the queue.
         function: the function's name.
         dynamodb: a boto3 client, instead of one of our own.
@@ -67,66 +69,68 @@ class PauseStore:
         self.queue_arn, self._function = queue_arn, function
         self._clients: dict[str, Any] = {"dynamodb": dynamodb, "lambda": lambda_}
 
-    def mark(self) -> Mark | None:
-        """The mark that we paused the trigger; None when there is none."""
+    def read_mark(self) -> Mark | None:
+        """Return the mark that we paused the trigger; None when there is none."""
         dynamodb: DynamoDBClient = self._client("dynamodb")
         key: Any = self._key
-        asked = done(lambda: dynamodb.get_item(TableName=self._table, Key=key, ConsistentRead=True))
-        item = asked.get("Item")
+        answer = call_aws(lambda: dynamodb.get_item(TableName=self._table, Key=key, ConsistentRead=True))
+        item = answer.get("Item")
         return None if item is None else str(item.get(PAUSED_AT, {}).get("S", ""))
 
     def set_mark(self, now: datetime) -> None:
-        """Mark that we pause the trigger."""
+        """Set the mark that we paused the trigger."""
         dynamodb: DynamoDBClient = self._client("dynamodb")
         item: Any = {**self._key, PAUSED_AT: {"S": write_date(now)}}
-        done(lambda: dynamodb.put_item(TableName=self._table, Item=item))
+        call_aws(lambda: dynamodb.put_item(TableName=self._table, Item=item))
 
     def remove_mark(self, mark: Mark) -> None:
-        """Remove the mark, if it still is the one that was seen: another pause may have begun."""
+        """Remove the mark if it is still the one that was read: another pause may have started."""
         dynamodb: DynamoDBClient = self._client("dynamodb")
-        seen: Any = {":seen": {"S": mark}}
+        values: Any = {":seen": {"S": mark}}
         key: Any = self._key
-        done(
+        call_aws(
             lambda: dynamodb.delete_item(
                 TableName=self._table,
                 Key=key,
                 ConditionExpression=f"{PAUSED_AT} = :seen",
-                ExpressionAttributeValues=seen,
+                ExpressionAttributeValues=values,
             ),
             unless="ConditionalCheckFailedException",
         )
 
-    def mapping(self) -> Mapping:
-        """The event source mapping that brings the queue to the function."""
+    def read_mapping(self) -> Mapping:
+        """Return the event source mapping from the queue to the function."""
         aws: LambdaClient = self._client("lambda")
         name, queue = self._function, self.queue_arn
-        asked = done(lambda: aws.list_event_source_mappings(FunctionName=name, EventSourceArn=queue))
-        for mapping in asked["EventSourceMappings"]:
+        answer = call_aws(lambda: aws.list_event_source_mappings(FunctionName=name, EventSourceArn=queue))
+        for mapping in answer["EventSourceMappings"]:
             return Mapping(mapping["UUID"], mapping["State"])
         raise NotNow(f"no event source mapping brings {queue} to {name}")
 
     def enable(self, mapping: Mapping) -> None:
-        """Let the mapping deliver."""
+        """Enable the mapping: it delivers."""
         self._set_enabled(mapping, enabled=True)
 
     def disable(self, mapping: Mapping) -> None:
-        """Let the mapping deliver nothing more; what it holds already still comes."""
+        """Disable the mapping: it delivers nothing more, but for what it has received already."""
         self._set_enabled(mapping, enabled=False)
 
     def _set_enabled(self, mapping: Mapping, *, enabled: bool) -> None:
         aws: LambdaClient = self._client("lambda")
-        done(lambda: aws.update_event_source_mapping(UUID=mapping.uuid, Enabled=enabled))
+        call_aws(lambda: aws.update_event_source_mapping(UUID=mapping.uuid, Enabled=enabled))
 
     def _client(self, service: str) -> Any:
-        return self._clients[service] or done(lambda: client_of(service, queue_from_arn(self.queue_arn).region))
+        return self._clients[service] or call_aws(
+            lambda: process_client(service, queue_from_arn(self.queue_arn).region)
+        )
 
 
-def done(call: Callable[[], T], *, unless: str | None = None) -> T:
-    """The answer to one call.
+def call_aws(call: Callable[[], T], *, unless: str | None = None) -> T:
+    """Make one call and return its answer.
 
     Args:
         call: makes it.
-        unless: the error by which AWS says that there is nothing to do.
+        unless: the code of an error that means that there is nothing to do.
 
     Raises:
         NotNow: AWS gave another error, or no answer.
@@ -138,21 +142,21 @@ def done(call: Callable[[], T], *, unless: str | None = None) -> T:
     except ClientError as error:
         if error.response["Error"]["Code"] == unless:
             nothing: Any = error.response
-            kept: T = nothing
-            return kept
+            unchanged: T = nothing
+            return unchanged
         raise NotNow(str(error)) from error
     except BotoCoreError as error:
         raise NotNow(type(error).__name__) from error
 
 
 @cache
-def client_of(service: str, region: str) -> Any:
-    """The process's client of a service, made when first needed; it tries each call once."""
+def process_client(service: str, region: str) -> Any:
+    """Return the process's client of a service, made when it is first needed. It tries each call once."""
     import boto3
     from botocore.config import Config
 
     config = Config(
-        connect_timeout=PATIENCE / 2, read_timeout=PATIENCE / 2, retries={"total_max_attempts": 1, "mode": "standard"}
+        connect_timeout=TIMEOUT / 2, read_timeout=TIMEOUT / 2, retries={"total_max_attempts": 1, "mode": "standard"}
     )
     session: Any = boto3.session.Session(region_name=region)
     return session.client(service, config=config)

@@ -1,46 +1,46 @@
-"""The probe: while the trigger is paused it takes one message at a time through the same endpoint, and repairs what is half done."""
+"""Probe a paused queue: send one message at a time through the same endpoint, and repair what was left half done."""
 
 from __future__ import annotations
 
 import logging
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 from recoverable.aws.queues import queue_from_arn
 from recoverable.observe.log import log_safely
 from recoverable.rate_limit.state import Open
 
-TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, Protocol, TypedDict
 
     from recoverable.aws.pause.trigger import PauseTrigger, Trigger
 
-    class ProbeQueue(Protocol):
-        """The queue, as far as the probe needs it."""
-
-        def receive(self) -> Any | None:
-            """One message as SQS gives it, with all its attributes; None when there is none to be had now."""
-
-        def delete(self, message: Any) -> None:
-            """Delete a message that is done with."""
-
-    class Report(TypedDict):
-        """What the probe did.
-
-        Args:
-            trigger: how the trigger stands now.
-            probed: how many messages were attempted, 0 or 1.
-            handled: how many of them were handled, which ended the pause.
-            enabled: whether this probe let the trigger run again.
-        """
-
-        trigger: Trigger
-        probed: int
-        handled: int
-        enabled: bool
-
-
 log = logging.getLogger("recoverable.rate_limit")
+
+
+class ProbeQueue(Protocol):
+    """The part of the queue that the probe needs."""
+
+    def receive(self) -> Any | None:
+        """Return one message as SQS gives it, with all its attributes; None when there is none now."""
+
+    def delete(self, message: Any) -> None:
+        """Delete a message that was handled."""
+
+
+class Report(TypedDict):
+    """The result of one run of the probe.
+
+    Args:
+        trigger: the trigger's state now.
+        probed: the number of messages that were attempted, 0 or 1.
+        handled: the number of them that were handled, which ended the pause.
+        enabled: True if this probe let the trigger run again.
+    """
+
+    trigger: Trigger
+    probed: int
+    handled: int
+    enabled: bool
 
 
 class Probe:
@@ -48,7 +48,7 @@ class Probe:
 
     Args:
         endpoint: the function's own `SqsEndpoint`, with the same rate limit.
-        pause: what pauses its trigger.
+        pause: the pause of its trigger.
         queue: the queue of that trigger.
     """
 
@@ -56,14 +56,14 @@ class Probe:
         self._endpoint, self._pause, self._queue = endpoint, pause, queue
 
     def __call__(self, _event: object, context: Any) -> Report:
-        """Repair; while paused, have one message attempted; repair again, for that may have ended it.
+        """Repair the trigger. While it is paused, have one message attempted, and repair again, for that may have ended the pause.
 
         Args:
-            _event: the schedule's, of no interest.
-            context: Lambda's.
+            _event: the schedule's event; not used.
+            context: Lambda's context.
 
         Raises:
-            Exception: AWS cannot be asked now, or the endpoint cannot go on: the invocation fails, and the next one tries again.
+            Exception: AWS gives no answer now, or the endpoint raised: the invocation fails, and the next one tries again.
         """
         trigger = self._pause.repair()
         if trigger != "paused":
@@ -80,7 +80,7 @@ class Probe:
         return {"trigger": trigger, "probed": 1, "handled": int(handled), "enabled": enabled}
 
     def _attempt(self, message: Any, context: Any) -> bool:
-        """Do what the mapping does with a batch of one; the endpoint must know that the rate is limited, to end it. Whether it did."""
+        """Do what the mapping does with a batch of one. The endpoint must know that the rate is limited, to end that. True if it ended."""
         breaker = getattr(self._endpoint, "breaker", None)
         if breaker is None:
             raise TypeError(f"the endpoint is {self._endpoint!r}; write one with a RateLimit")
@@ -94,7 +94,7 @@ class Probe:
 
 
 def record_of(message: Any, queue_arn: str) -> dict[str, Any]:
-    """A received message as the record of an event (Lambda, "Using Lambda with Amazon SQS")."""
+    """Return a received message as the record of an event (Lambda, "Using Lambda with Amazon SQS")."""
     return {
         "messageId": message["MessageId"],
         "receiptHandle": message["ReceiptHandle"],
@@ -111,7 +111,7 @@ def record_of(message: Any, queue_arn: str) -> dict[str, Any]:
 
 
 def attribute_of(value: Any) -> dict[str, Any]:
-    """A message attribute as a record has it: bytes as base64."""
+    """Return a message attribute as a record has it, with bytes as base64."""
     kept: dict[str, Any] = {"dataType": value["DataType"], "stringListValues": [], "binaryListValues": []}
     if "BinaryValue" not in value:
         return {**kept, "stringValue": value.get("StringValue", "")}

@@ -1,17 +1,16 @@
-"""What the probe asks of SQS: one message of the queue, and to delete it when it is done with."""
+"""Receive and delete the messages of a paused queue, for the probe."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from recoverable.aws.client import sqs_client
 from recoverable.aws.queues import queue_from_arn
 
-TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
-    from typing import Any
-
     from mypy_boto3_sqs import SQSClient
 
-PATIENCE = 6.0
+TIMEOUT = 6.0
 """Seconds for one call; a receive waits for one of them."""
 
 
@@ -30,8 +29,8 @@ class SqsProbeQueue:
         self._queue, self._client = queue_from_arn(queue_arn), client
 
     def receive(self) -> Any | None:
-        """One message; None when there is none to be had now. Without waiting SQS would ask only some of its servers."""
-        sqs, url = self._reached()
+        """Return one message; None when there is none now. It waits a second, for without that SQS asks only some of its servers."""
+        sqs, url = self._client_and_url()
         answer = sqs.receive_message(
             QueueUrl=url,
             MaxNumberOfMessages=1,
@@ -42,10 +41,10 @@ class SqsProbeQueue:
         return next(iter(answer.get("Messages", ())), None)
 
     def delete(self, message: Any) -> None:
-        """Delete a message that is done with."""
-        sqs, url = self._reached()
+        """Delete a message that was handled."""
+        sqs, url = self._client_and_url()
         sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
 
-    def _reached(self) -> tuple[SQSClient, str]:
-        sqs = self._client or sqs_client(self._queue.region, PATIENCE)
+    def _client_and_url(self) -> tuple[SQSClient, str]:
+        sqs = self._client or sqs_client(self._queue.region, TIMEOUT)
         return sqs, self._queue.url_at(sqs.meta.endpoint_url)

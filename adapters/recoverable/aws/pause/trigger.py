@@ -1,48 +1,47 @@
-"""`PauseTrigger`: while the rate is limited nothing is delivered, and so nothing paid for; the probe looks whether it is over."""
+"""Define `PauseTrigger`: disable the function's trigger while the rate is limited, so that nothing is delivered and nothing paid for."""
 
 from __future__ import annotations
 
 import logging
 from datetime import timedelta
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from recoverable.attempts.flow import now
 from recoverable.aws.pause.mapping_store import NotNow, PauseStore
 from recoverable.aws.queues import queue_from_arn
-from recoverable.checks import checked_delay, checked_queue
+from recoverable.limits import checked_delay, checked_queue
 from recoverable.observe.log import log_safely
 from recoverable.rate_limit.state import CLOSED, Open
 
-TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
-    from typing import Literal, TypeAlias
 
     from recoverable.aws.pause.circuit_store import DynamoDbCircuit
     from recoverable.aws.pause.mapping_store import Mark
     from recoverable.rate_limit.state import Circuit
 
-    Step: TypeAlias = Literal["pause", "resume", "forget", "none"]
-    Trigger: TypeAlias = Literal["running", "resumed", "paused", "changing", "left alone"]
+Step: TypeAlias = Literal["pause", "resume", "forget", "none"]
+Trigger: TypeAlias = Literal["running", "resumed", "paused", "changing", "left alone"]
 
 log = logging.getLogger("recoverable.rate_limit")
 
 LONGEST = timedelta(hours=24)
-"""The longest pause: after it messages are deferred instead, so that what fails goes on with its ladder and is seen."""
+"""The longest pause. After it messages are deferred instead, so that failing messages go on with their retries and are seen."""
 
 
 class PauseTrigger:
-    """Pauses the function's trigger while the rate is limited: `RateLimit(..., on_started=pause.start, on_ended=pause.stop)`.
+    """A pause of the function's trigger while the rate is limited: `RateLimit(..., on_started=pause.start, on_ended=pause.stop)`.
 
-    It disables the event source mapping, and marks that it was us: what an operator disabled stays as it is.
+    It disables the event source mapping, and sets a mark that it was us: a mapping that an operator disabled stays disabled.
 
     Args:
         circuit: the circuit, which the function and the probe share; its table holds the mark too.
         queue_arn: the ARN of the queue that triggers the function.
         function: the function's name, with its alias when the mapping is the alias's.
         longest: how long a pause may last, up to 365 days; after that the messages of the queue are deferred instead.
-        store: what is asked of AWS; made when it is first needed.
-        clock: gives the time.
+        store: the calls to AWS; made from the other settings unless given.
+        clock: returns the time.
 
     Raises:
         TypeError: a setting of another kind.
@@ -66,60 +65,62 @@ class PauseTrigger:
         self._longest = checked_delay("PauseTrigger(longest)", longest)
 
     def start(self) -> None:
-        """Pause the trigger; what cannot be done now is left to the probe."""
+        """Pause the trigger. If AWS cannot do it now, the probe does it later."""
         now = self.clock()
         self._try(Open(now, now))
 
     def stop(self) -> None:
-        """Let the trigger run again; what cannot be done now is left to the probe."""
+        """Let the trigger run again. If AWS cannot do it now, the probe does it later."""
         self._try(CLOSED)
 
     def repair(self) -> Trigger:
-        """Make of the trigger what the circuit wants, whatever was left half done; how it stands now.
+        """Bring the trigger to the state that the circuit wants, whatever was left half done, and return its state.
 
         Raises:
-            StoreUnavailable: the circuit cannot be told now.
-            NotNow: AWS did not answer, or not as it should: nothing is known to have changed.
+            StoreUnavailable: the circuit cannot be read now.
+            NotNow: AWS gave an error, or no answer: the trigger may not have changed.
         """
-        return self._bring(self.circuit.read().circuit)
+        return self._apply(self.circuit.read().circuit)
 
     def _try(self, circuit: Circuit) -> None:
         try:
-            self._bring(circuit)
+            self._apply(circuit)
         except NotNow as error:
             text = "The trigger cannot be changed now: %s. As a result, the probe changes it within a minute or two."
             log_safely(log.warning, text, error)
 
-    def _bring(self, circuit: Circuit) -> Trigger:
-        mark, mapping = self.store.mark(), self.store.mapping()
-        match step_for(circuit, mark, mapping.state, self.clock(), self._longest):
+    def _apply(self, circuit: Circuit) -> Trigger:
+        mark, mapping = self.store.read_mark(), self.store.read_mapping()
+        match next_step(circuit, mark, mapping.state, self.clock(), self._longest):
             case "pause":
                 self.store.set_mark(self.clock())  # first, for without it a disabled mapping is its operator's
                 self.store.disable(mapping)
                 log_safely(log.warning, "The trigger is paused: its event source mapping is disabled.")
                 return "paused"
             case "resume":
-                self.store.enable(mapping)  # the mark stays until it is seen to run: a death here must leave a trace
+                self.store.enable(
+                    mapping
+                )  # the mark stays until the mapping is seen to run: a crash here must leave a trace
                 log_safely(log.info, "The trigger runs again: its event source mapping is enabled.")
                 return "resumed"
             case "forget":
                 self.store.remove_mark(mark or "")
                 return "running"
             case "none":
-                return standing(mark, mapping.state)
+                return trigger_state(mark, mapping.state)
 
 
-def step_for(circuit: Circuit, mark: Mark | None, state: str, now: datetime, longest: timedelta) -> Step:
-    """What is to be done with the trigger.
+def next_step(circuit: Circuit, mark: Mark | None, state: str, now: datetime, longest: timedelta) -> Step:
+    """Return what must be done with the trigger.
 
     Args:
         circuit: the circuit.
-        mark: the mark that we paused it, if it is there.
-        state: the mapping's, in Lambda's words.
+        mark: the mark that we paused it, if there is one.
+        state: the mapping's state, in Lambda's words.
         now: the time.
         longest: how long a pause may last.
     """
-    # what began in a far future, no clock of ours wrote
+    # a start far in the future was written by no clock of ours
     wants_pause = isinstance(circuit, Open) and abs(now - circuit.since) < longest
     if wants_pause:
         return "pause" if state == "Enabled" else "none"
@@ -130,8 +131,8 @@ def step_for(circuit: Circuit, mark: Mark | None, state: str, now: datetime, lon
     return "forget" if state == "Enabled" else "none"
 
 
-def standing(mark: Mark | None, state: str) -> Trigger:
-    """How a trigger stands with which nothing is to be done: one that is disabled without our mark is its operator's."""
+def trigger_state(mark: Mark | None, state: str) -> Trigger:
+    """Return the state of a trigger that needs no change. One that is disabled without our mark was disabled by its operator."""
     if state == "Enabled":
         return "running"
     if state not in {"Disabled", "Disabling"}:

@@ -1,4 +1,4 @@
-"""The ladder for functions that are written with Powertools for AWS Lambda."""
+"""Give functions written with Powertools for AWS Lambda immediate retries, delayed retries and an error queue."""
 
 try:
     from recoverable.aws.powertools.processor import RecoverableBatchProcessor

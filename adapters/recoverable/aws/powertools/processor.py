@@ -1,4 +1,4 @@
-"""`RecoverableBatchProcessor`: the ladder under Powertools' `process_partial_response`."""
+"""Define `RecoverableBatchProcessor`, which Powertools' `process_partial_response` runs."""
 
 from __future__ import annotations
 
@@ -36,25 +36,25 @@ log = logging.getLogger("recoverable")
 
 
 class RecoverableBatchProcessor(BatchProcessor):
-    """A Powertools batch processor for standard SQS queues that gives each message the whole ladder.
+    """A Powertools batch processor for standard SQS queues, with immediate retries, delayed retries and an error queue.
 
-    A record handler that has a parameter `message` gets the `Message` too, as one that has `lambda_context` gets that: its `id` is
-    the one to be idempotent by, for a retry may come under another SQS message id. `success_handler` and `failure_handler` are called
-    once for each attempt; what becomes of the message is the ladder's to decide.
+    A record handler with a parameter `message` gets the `Message` too, as one with `lambda_context` gets that. Be idempotent by the
+    message's `id`: a retry may have another SQS message id. `success_handler` and `failure_handler` are called once for each attempt;
+    they do not decide what happens to the message.
 
     Args:
-        recoverability: the ladder.
-        model: a parser model of the record; what it cannot read is a `MessageDeserializationError`.
-        logger: Powertools' from 3.30 on, for a warning about each failed attempt beside the ladder's own log.
+        recoverability: the settings for retries and the error queue.
+        model: a parser model of the record; a record that it cannot read is a `MessageDeserializationError`.
+        logger: Powertools' logger, from 3.30 on, for a warning about each failed attempt besides this package's own log.
         raise_on_entire_batch_failure: False, and nothing else.
         client: see `SqsEndpoint`, as for the rest.
-        clock: gives the time, aware of its zone.
+        clock: returns the time, aware of its zone.
         counter: "native" or "header".
         handler_timeout: how long a handler may work on one message.
         settle_within: the part of the invocation's time that is kept for settling; the time is known when
             `process_partial_response` is given the context.
         longest_delay: how long one copy waits.
-        timeouts: where longer delays are stored.
+        timeouts: stores longer delays.
 
     Raises:
         TypeError: a setting of another kind.
@@ -78,8 +78,8 @@ class RecoverableBatchProcessor(BatchProcessor):
     ) -> None:
         if raise_on_entire_batch_failure:
             raise ValueError(
-                "RecoverableBatchProcessor(raise_on_entire_batch_failure) is True; leave it out: when a batch raises, messages that the "
-                "ladder has already forwarded may come back too. What failed is told by the response"
+                "RecoverableBatchProcessor(raise_on_entire_batch_failure) is True; leave it out: when a batch raises, "
+                "messages that were already forwarded may be redelivered too. The response names the messages that failed"
             )
         theirs = {} if logger is None else {"logger": logger}  # which Powertools before 3.30 does not know
         super().__init__(EventType.SQS, model, raise_on_entire_batch_failure=False, **theirs)
@@ -109,13 +109,13 @@ class RecoverableBatchProcessor(BatchProcessor):
         return self
 
     def process(self) -> Answers:
-        """Send the batch through the ladder.
+        """Process the batch: attempts, then settling.
 
         Returns:
-            What the hooks answered, one for each attempt, in the order in which they were made.
+            The results of the hooks, one for each attempt, in the order of the attempts.
 
         Raises:
-            ValueError: the records are of no standard SQS queue; nothing is settled, all of them come back.
+            ValueError: the records are of no standard SQS queue; nothing is settled, and all of them are redelivered.
         """
         event = {"Records": self.records}
         refuse_fifo(event)
@@ -129,30 +129,34 @@ class RecoverableBatchProcessor(BatchProcessor):
         return calls.answers
 
     def async_process(self) -> Answers:
-        """Refuse.
-
-        Raises:
-            NotImplementedError: always.
-        """
+        """Raise NotImplementedError: this processor runs plain functions."""
         raise NotImplementedError(
             "RecoverableBatchProcessor runs plain functions; write process_partial_response instead of async_process_partial_response, "
             "or take recoverable.aws.SqsEndpoint, which runs coroutines"
         )
 
     def _prepare(self) -> None:
-        """Forget the last invocation; until this one is settled, its response has the whole batch come back."""
+        """Reset what the last invocation left.
+
+        Until this one is settled, the response reports the whole batch as failed.
+        """
         super()._prepare()  # type: ignore[no-untyped-call]  # Powertools gives it no types
         self.batch_response = {"batchItemFailures": [{"itemIdentifier": ""}]}
 
     def _clean(self) -> None:
-        """Leave the response to the ladder: a message whose attempt failed may be forwarded, and is not reported then."""
+        """Do nothing: `process` sets the response.
+
+        A message whose attempt failed may be forwarded, and is then not reported.
+        """
 
 
 class HookedCalls:
-    """Calls the record handler for each message of one invocation, and the processor's hooks for each attempt.
+    """A handler for the messages of one invocation.
+
+    It calls the record handler, and the processor's hooks after each attempt.
 
     Args:
-        processor: whose hooks are called.
+        processor: has the hooks.
         handler: the record handler.
     """
 
@@ -162,29 +166,31 @@ class HookedCalls:
         self.answers: Answers = []
 
     def __call__(self, message: Message) -> None:
-        """Read the record, handle it and call the success hook; what any of the three raises is the attempt's failure."""
+        """Read the record, handle it and call the success hook.
+
+        An exception of any of the three is the attempt's failure.
+        """
         self._record = None
-        self._record = self._handler.read(message)
+        self._record = self._handler.parse_record(message)
         result = self._handler.handle(self._record, message)
         self.answers.append(self._processor.success_handler(record=message.native, result=result))
 
     def report_failure(self, message: Message, failure: BaseException) -> None:
-        """Call the failure hook; what it raises is logged, and the message goes on as its own failure says."""
+        """Call the failure hook; an exception of its own is logged, and recovery goes on with the message's failure."""
         record = SQSRecord(message.native) if self._record is None else self._record
         exception_info = (type(failure), failure, failure.__traceback__)
         try:
             self.answers.append(self._processor.failure_handler(record=record, exception=exception_info))
         except Exception:  # noqa: BLE001  # logged, with its traceback
-            text = "The failure_handler of %s raised. The message goes on as its own failure says."
+            text = (
+                "Calling failure_handler of %s failed. Recovery goes on with the message's own failure. "
+                "Check the traceback of this log entry."
+            )
             log_safely(log.exception, text, type(self._processor).__name__)
 
 
 def refuse_fifo(event: dict[str, Any]) -> None:
-    """Let standard queues pass.
-
-    Raises:
-        ValueError: the records are of a FIFO queue, or of no queue.
-    """
+    """Raise ValueError if the records are of a FIFO queue, or of no queue."""
     queue, _ = records_of(event)
     if queue.fifo:
         raise ValueError(

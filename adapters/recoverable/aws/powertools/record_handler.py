@@ -1,4 +1,4 @@
-"""Call the user's record handler: which kinds are taken, and with what arguments."""
+"""Check the user's record handler, and call it with the arguments that it takes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 from recoverable.attempts.results import refuse_generator
-from recoverable.checks import ASYNC_GENERATOR, COROUTINE, GENERATOR, code_flags, name_of
+from recoverable.limits import ASYNC_GENERATOR, COROUTINE, GENERATOR, code_flags, name_of
 from recoverable.message import unreadable
 
 if TYPE_CHECKING:
@@ -21,12 +21,12 @@ NOT_RUN = COROUTINE | GENERATOR | ASYNC_GENERATOR
 
 
 class RecordHandler:
-    """A record handler of Powertools, called with the record and with what else its signature asks for.
+    """A record handler of Powertools, called with the record and with the other arguments of its signature.
 
     Args:
         function: the user's function.
-        model: what to read the record by; None for `SQSRecord`.
-        lambda_context: Lambda's, for a parameter of that name; None where it was not handed on.
+        model: the parser model of the record; None for `SQSRecord`.
+        lambda_context: Lambda's, for a parameter of that name; None where `process_partial_response` was not given it.
 
     Raises:
         TypeError: the function is not plain.
@@ -44,8 +44,8 @@ class RecordHandler:
         self._context = {"lambda_context": lambda_context} if wants_context else {}
         self._wants_message = "message" in parameters
 
-    def read(self, message: Message) -> Any:
-        """The record as the function wants it.
+    def parse_record(self, message: Message) -> Any:
+        """Return the record as `SQSRecord` or as the model.
 
         Raises:
             MessageDeserializationError: the model cannot read it.
@@ -58,17 +58,18 @@ class RecordHandler:
             raise unreadable(message.id, error) from error
 
     def handle(self, record: Any, message: Message) -> Any:
-        """The function's answer.
+        """Call the function and return its result.
 
         Raises:
-            TypeError: it must be awaited, or is a generator, so nothing has run; what the function raises passes as it is.
+            TypeError: the result must be awaited or is a generator, so nothing has run; the function's own exceptions
+                are raised as they are.
         """
         own = {"message": message} if self._wants_message else {}
-        answer = self._function(record=record, **self._context, **own)
-        if hasattr(answer, "__await__"):
-            getattr(answer, "close", bool)()  # a coroutine would else complain that nobody awaited it
+        result = self._function(record=record, **self._context, **own)
+        if hasattr(result, "__await__"):
+            getattr(result, "close", bool)()  # else Python warns about a coroutine that was never awaited
             raise TypeError(
                 f"the record handler {name_of(self._function)} answered with something to await; write def, or take SqsEndpoint"
             )
-        refuse_generator(answer)
-        return answer
+        refuse_generator(result)
+        return result

@@ -1,4 +1,4 @@
-"""`Dispatcher`: takes what is due before its next run, and hands it to SQS with the delay that is left: send, then mark."""
+"""Define `Dispatcher`: hand timeouts to SQS shortly before they are due, with the remaining delay, and then mark them as dispatched."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from recoverable.attempts.flow import now as utc_now
-from recoverable.checks import checked_delay
+from recoverable.limits import checked_delay
 from recoverable.timeouts.client import Sender
 from recoverable.timeouts.dispatching.outage import TWO_MINUTES, Circuit, OnCritical
-from recoverable.timeouts.dispatching.report import Report, told
-from recoverable.timeouts.dispatching.run import Pace, Run
+from recoverable.timeouts.dispatching.report import Report, log_report
+from recoverable.timeouts.dispatching.run import Run, Timing
 from recoverable.timeouts.stores.port import Store
 from recoverable.timeouts.stores.rows import StoreUnavailable
 from recoverable.timeouts.stores.settings import checked_lease
@@ -25,38 +25,38 @@ if TYPE_CHECKING:
 log = logging.getLogger("recoverable.timeouts")
 
 AHEAD = timedelta(minutes=2)
-"""What is due within this is dispatched: a run each minute, and one that fails."""
+"""A run dispatches what is due within this time: enough for a run each minute, of which one fails."""
 
 LEASE = timedelta(seconds=60)
-"""How long a shard is a dispatcher's own; it asks for as much again before each page, and when half of it is over, and so learns when it has lost it."""
+"""How long a dispatcher claims a shard. It renews the lease before each page, and when half of it is over, and so learns when it has lost the shard."""
 
 RETRY_KEPT = timedelta(hours=1)
-"""When what could not be dispatched is tried again."""
+"""The time after which a timeout that could not be dispatched is tried again."""
 
 MOST_AHEAD = timedelta(minutes=15)
-"""SQS delays a message no longer (Amazon SQS delay queues)."""
+"""The longest delay of SQS (Amazon SQS delay queues)."""
 
 PAUSE = 1.0
-"""Seconds between two looks at a store that does not answer (NServiceBus, RepeatedFailuresOverTimeCircuitBreaker)."""
+"""Seconds between two tries of a store that does not answer (NServiceBus, RepeatedFailuresOverTimeCircuitBreaker)."""
 
 
 class Dispatcher:
-    """Dispatches the timeouts of a store; a Lambda handler, to be called each minute. Several may run at once.
+    """A Lambda handler that dispatches the timeouts of a store. Call it each minute. Several may run at once.
 
     Args:
-        store: where they wait.
+        store: the store of the timeouts.
         client: a boto3 SQS client, instead of one for each region, made when it is needed.
-        clock: gives the time, aware of its zone.
-        sleep: lets seconds pass.
-        ahead: what is due within this is handed to SQS, up to 15 minutes; more than the time between two runs.
-        lease: how long a shard is reserved at a time, a second or more.
-        retry_kept: when what could not be dispatched is tried again.
-        critical_after: how long the store may be unavailable.
+        clock: returns the time, with a time zone.
+        sleep: waits for so many seconds.
+        ahead: a run hands to SQS what is due within this time, at most 15 minutes. It must be longer than the time between two runs.
+        lease: how long a shard is claimed at a time, a second or more.
+        retry_kept: the time after which a timeout that could not be dispatched is tried again.
+        critical_after: how long the store may be unavailable before a `CriticalError`.
         on_critical: called with the `CriticalError` before it is raised.
-        settle_within: the part of an invocation's time in which nothing is begun.
+        settle_within: the last part of an invocation's time, in which no work is started.
 
     Raises:
-        TypeError: a duration that is none.
+        TypeError: a duration that is no timedelta.
         ValueError: a duration out of range.
     """
 
@@ -74,7 +74,7 @@ class Dispatcher:
         on_critical: OnCritical | None = None,
         settle_within: timedelta = timedelta(seconds=10),
     ) -> None:
-        self._pace = Pace(
+        self._timing = Timing(
             ahead=checked_delay("Dispatcher(ahead)", ahead, MOST_AHEAD),
             lease=checked_lease("Dispatcher(lease)", lease),
             retry_kept=checked_delay("Dispatcher(retry_kept)", retry_kept),
@@ -85,11 +85,11 @@ class Dispatcher:
         self._circuit = Circuit(critical_after, on_critical)
 
     def __call__(self, _event: object = None, context: Any = None) -> dict[str, Any]:
-        """Lambda's door: one run within the invocation's time.
+        """Run once, within the time of the Lambda invocation.
 
         Args:
-            _event: what the schedule sends; it says nothing.
-            context: Lambda's; without one there is no time limit.
+            _event: the schedule's event; not used.
+            context: Lambda's context. Without one there is no time limit.
 
         Raises:
             CriticalError: the store has been unavailable for too long.
@@ -98,7 +98,7 @@ class Dispatcher:
         return asdict(self.run(None if left is None else lambda: left() / 1000))
 
     def run(self, seconds_left: Callable[[], float] | None = None) -> Report:
-        """Dispatch what is due; a store that does not answer is asked again each second while there is time.
+        """Dispatch what is due. While there is time, a store that does not answer is asked again each second.
 
         Args:
             seconds_left: how long the invocation still lasts; None for no limit.
@@ -110,20 +110,20 @@ class Dispatcher:
             self._store,
             self._sender,
             self._clock,
-            self._pace,
+            self._timing,
             has_time=self._has_time(seconds_left),
             unmarked=self._unmarked,
         )
         while run.has_time():
             try:
-                finished = run.all_shards()
+                finished = run.dispatch_all_shards()
             except StoreUnavailable as error:
                 self._circuit.failed(error, self._clock())
                 self._sleep(PAUSE)
             else:
                 self._circuit.succeeded()
-                return told(replace(run.report, finished=finished))
-        return told(run.report)
+                return log_report(replace(run.report, finished=finished))
+        return log_report(run.report)
 
     def _has_time(self, seconds_left: Callable[[], float] | None) -> Callable[[], bool]:
         return lambda: seconds_left is None or seconds_left() > self._reserve

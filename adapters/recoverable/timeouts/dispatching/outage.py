@@ -1,4 +1,4 @@
-"""The circuit for an unavailable store: arms at the first failure, and raises a critical error when it lasts; in NServiceBus's words."""
+"""Watch for an unavailable store, with NServiceBus's circuit breaker and log texts; raise a critical error when an outage lasts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from recoverable.checks import checked_delay
+from recoverable.limits import checked_delay
 from recoverable.observe.log import log_safely
 
 log = logging.getLogger("recoverable.timeouts")
@@ -15,18 +15,21 @@ NAME = "TimeoutStorageConnectivity"
 CRITICAL = "Repeated failures when fetching timeouts from storage, endpoint will be terminated."
 
 TWO_MINUTES = timedelta(minutes=2)
-"""How long a store may be unavailable (NServiceBus, TimeToWaitBeforeTriggeringCriticalErrorOnTimeoutOutages)."""
+"""The time for which a store may be unavailable (NServiceBus, TimeToWaitBeforeTriggeringCriticalErrorOnTimeoutOutages)."""
 
 
 class CriticalError(Exception):
-    """The store has been unavailable for too long: the function fails, so that its alarm fires."""
+    """Raised when the store has been unavailable for too long: the function fails, so that its alarm fires."""
+
+
+CriticalError.__module__ = "recoverable.timeouts.circuit"  # the name under which it has always been logged
 
 
 OnCritical = Callable[[CriticalError], object]
 
 
 class Circuit:
-    """Counts no failures, but the time since the first; what an instance of the function keeps between runs.
+    """The circuit breaker of one instance. It counts no failures, but the time since the first one, over all runs of the instance.
 
     Args:
         critical_after: how long the store may be unavailable.
@@ -40,16 +43,16 @@ class Circuit:
         self.armed_since: datetime | None = None
 
     def succeeded(self) -> None:
-        """The store answers."""
+        """Disarm the circuit breaker: the store answered."""
         if self.armed_since is not None:
             self.armed_since = None
             log_safely(log.info, "The circuit breaker for %s is now disarmed", NAME)
 
     def failed(self, error: Exception, now: datetime) -> None:
-        """The store does not answer.
+        """Arm the circuit breaker: the store did not answer.
 
         Raises:
-            CriticalError: for too long now.
+            CriticalError: it has not answered for too long.
         """
         log_safely(log.warning, "Failed to fetch timeouts from the timeout storage: %s", error)
         if self.armed_since is None:
@@ -68,7 +71,7 @@ class Circuit:
             except Exception as failure:  # noqa: BLE001  # the critical error must be raised whatever its hook does
                 log_safely(
                     log.error,
-                    "The hook for critical errors failed (%s); the error is raised all the same",
+                    "on_critical raised %s; the critical error is raised all the same",
                     type(failure).__name__,
                 )
         raise critical from error

@@ -1,4 +1,4 @@
-"""What a run of a dispatcher did, and how it is told."""
+"""Report and log what a run of the dispatcher did."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ log = logging.getLogger("recoverable.timeouts")
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a run did.
+    """The result of one run.
 
     Args:
-        dispatched: how many were handed to SQS.
-        kept: how many could not be, and were set aside.
-        postponed: how many were left for the next run.
-        behind: seconds by which the latest of them was overdue.
-        finished: whether all that was due was seen; else time or the store gave out, and the next run goes on.
+        dispatched: the number of timeouts handed to SQS.
+        kept: the number that could not be dispatched and were set aside.
+        postponed: the number left for the next run.
+        behind: the seconds by which the most overdue of the dispatched ones was late.
+        finished: True if all that was due was read; otherwise the time ran out or the store failed, and the next run goes on.
     """
 
     dispatched: int = 0
@@ -32,18 +32,18 @@ class Report:
     finished: bool = False
 
 
-def told(report: Report) -> Report:
-    """The report, logged when there was anything to do or it was not done."""
+def log_report(report: Report) -> Report:
+    """Log the report if there was anything to dispatch or the run did not finish, and return it."""
     if report.dispatched or report.kept or report.postponed or not report.finished:
         text = "Dispatched %d timeouts, kept %d, postponed %d; at most %.1f s overdue; %s"
-        end = "all that was due was seen" if report.finished else "the next run goes on"
+        end = "all that was due was read" if report.finished else "not finished: the next run goes on"
         facts = (report.dispatched, report.kept, report.postponed, report.behind, end)
         log_safely(log.info, text, *facts, extra=asdict(report))
     return report
 
 
-def tell_kept(kept: Sequence[Kept], retry_at: datetime) -> None:
-    """Log what could not be dispatched, and what becomes of it."""
+def log_kept(kept: Sequence[Kept], retry_at: datetime) -> None:
+    """Log each timeout that could not be dispatched, the reason, and when it is tried again."""
     for each in kept:
         to = each.row.timeout.to if each.row.timeout else "?"
         text = "Timeout '%s' for '%s' cannot be dispatched: %s. It is kept, and tried again after %s."
@@ -52,6 +52,6 @@ def tell_kept(kept: Sequence[Kept], retry_at: datetime) -> None:
 
 
 def overdue(row: Row, now: datetime) -> timedelta:
-    """For how long it has been due; negative until it is."""
+    """Return for how long a row has been due; negative before it is due."""
     assert row.timeout is not None, row.id
     return now - row.timeout.due_at

@@ -1,4 +1,4 @@
-"""What is written on the command line for a store, a target or a cutoff, and what it means."""
+"""Parse the command's arguments for a store, a target or a cutoff."""
 
 from __future__ import annotations
 
@@ -23,62 +23,62 @@ class Source:
 
     Args:
         store: the store.
-        address: what was written for it.
+        address: its address on the command line.
     """
 
     store: Store
     address: str
 
 
-def source_at(address: str) -> Source:
-    """The store that an address means, and the address.
+def parse_source(address: str) -> Source:
+    """Open the store at an address that must exist already.
 
     Raises:
-        ArgumentTypeError: it means none that is there.
+        ArgumentTypeError: the address is not that of an existing store.
     """
-    kind, _, place = address.partition(":")
-    if kind == "sqlite" and place and not os.path.exists(place):  # a target is made, a source is not
-        raise ArgumentTypeError(f"there is no file {place!r}; write sqlite:FILE with one that is there")
-    return Source(store_at(address), address)
+    kind, _, name = address.partition(":")
+    if kind == "sqlite" and name and not os.path.exists(name):  # a target is made, a source is not
+        raise ArgumentTypeError(f"there is no file {name!r}; write sqlite:FILE with one that is there")
+    return Source(parse_store(address), address)
 
 
-def target_at(address: str) -> Target:
-    """The target that an address means.
+def parse_target(address: str) -> Target:
+    """Open the target at an address.
 
     Raises:
-        ArgumentTypeError: it means none.
+        ArgumentTypeError: the address is not that of a target.
     """
-    kind, _, place = address.partition(":")
+    kind, _, name = address.partition(":")
     if address == "sqs":
         from recoverable.timeouts.client import Sender  # noqa: PLC0415
         from recoverable.timeouts.migration.targets import SqsTarget  # noqa: PLC0415
 
         return SqsTarget(Sender())
-    if kind == "service-bus" and place:
-        return service_bus_at(place)
+    if kind == "service-bus" and name:
+        return open_service_bus(name)
     from recoverable.timeouts.migration.targets import StoreTarget  # noqa: PLC0415
 
-    return StoreTarget(store_at(address), address)
+    return StoreTarget(parse_store(address), address)
 
 
-def store_at(address: str) -> Store:
-    """The store that an address means.
+def parse_store(address: str) -> Store:
+    """Open the store at an address.
 
     Raises:
-        ArgumentTypeError: it means none.
+        ArgumentTypeError: the address is not that of a store.
     """
-    kind, _, place = address.partition(":")
-    if place and kind == "dynamodb":
+    kind, _, name = address.partition(":")
+    if name and kind == "dynamodb":
         from recoverable.timeouts.stores.dynamodb.store import DynamoDBStore  # noqa: PLC0415  # only the store that is named
 
-        return DynamoDBStore(place, bucket=os.environ.get("TIMEOUTS_BUCKET") or None, patience=20.0)
-    if place and kind == "sqlite":
-        return sqlite_at(place)
+        return DynamoDBStore(name, bucket=os.environ.get("TIMEOUTS_BUCKET") or None, timeout=20.0)
+    if name and kind == "sqlite":
+        return open_sqlite(name)
     raise ArgumentTypeError(f"{address!r} is no store; write dynamodb:TABLE or sqlite:FILE")
 
 
-def sqlite_at(path: str) -> Store:
-    """The store in a file.
+def open_sqlite(path: str) -> Store:
+    """Open the store in a file.
 
     Raises:
         ArgumentTypeError: the file cannot be made, or is no database.
@@ -91,16 +91,16 @@ def sqlite_at(path: str) -> Store:
         raise ArgumentTypeError(f"{path!r}: {error}") from None
 
 
-def service_bus_at(place: str) -> Target:
-    """The namespace that a setting or a host name means.
+def open_service_bus(name: str) -> Target:
+    """Open the namespace that a setting or a host name stands for.
 
     Raises:
-        ArgumentTypeError: it means none, or what it takes is not installed.
+        ArgumentTypeError: there is no such setting or host name, or a package is not installed.
     """
-    connection = os.environ.get(place, place)
+    connection = os.environ.get(name, name)
     if "=" not in connection and "." not in connection:
         raise ArgumentTypeError(
-            f"the environment has no {place}, and it is no host name; write service-bus:SETTING or service-bus:NAME.servicebus.windows.net"
+            f"the environment has no {name}, and it is no host name; write service-bus:SETTING or service-bus:NAME.servicebus.windows.net"
         )
     from recoverable.timeouts.stores.service_bus.store import ServiceBusTarget  # noqa: PLC0415
 
@@ -110,26 +110,26 @@ def service_bus_at(place: str) -> Target:
         raise ArgumentTypeError(f"Service Bus needs {error.name}: pip install 'recoverable[azure]'") from None
     except ValueError:  # its words may quote the key
         raise ArgumentTypeError(
-            f"{place} holds no connection string of Service Bus; one begins with Endpoint=sb://"
+            f"{name} holds no connection string of Service Bus; one begins with Endpoint=sb://"
         ) from None
 
 
-def is_same(one: str, other: str) -> bool:
-    """Whether two addresses may mean one store; a table's name may be that of any ARN that ends with it."""
-    (kind, _, place), (other_kind, _, other_place) = one.partition(":"), other.partition(":")
+def is_same_store(one: str, other: str) -> bool:
+    """True if two addresses may be those of one store; a table's name may be that of any ARN that ends with it."""
+    (kind, _, name), (other_kind, _, other_name) = one.partition(":"), other.partition(":")
     if kind != other_kind:
         return False
     if kind == "sqlite":
-        return os.path.realpath(place) == os.path.realpath(other_place)
-    by_arn = ":" in place and ":" in other_place
-    return place == other_place if by_arn else place.split("/")[-1] == other_place.split("/")[-1]
+        return os.path.realpath(name) == os.path.realpath(other_name)
+    by_arn = ":" in name and ":" in other_name
+    return name == other_name if by_arn else name.split("/")[-1] == other_name.split("/")[-1]
 
 
-def cutoff_at(text: str) -> datetime:
-    """The moment of a cutoff.
+def parse_cutoff(text: str) -> datetime:
+    """Return the moment of a cutoff.
 
     Raises:
-        ArgumentTypeError: it is none.
+        ArgumentTypeError: the text is no time.
     """
     try:
         return datetime.strptime(text, CUTOFF).replace(tzinfo=UTC)

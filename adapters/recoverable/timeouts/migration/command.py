@@ -1,11 +1,11 @@
 """Move stored timeouts to native delivery, or to another table.
 
-  preview   what waits, by endpoint and destination; nothing is changed
-  migrate   move it; a dry run unless --really is given. Begun again after an interruption, it goes on
-  abort     let the dispatcher see again what an interrupted migration holds; a dry run unless --really is given
+  preview   count what waits, by endpoint and destination; nothing is changed
+  migrate   move it; a dry run unless --really is given. Run it again after an interruption: it goes on
+  abort     release what an interrupted migration holds to the dispatcher; a dry run unless --really is given
 
-Stores are written dynamodb:TABLE (region and credentials as for any AWS tool) or sqlite:FILE. What is moved is hidden from the dispatcher while it is on
-its way, so that none fires twice; what the dispatcher may have taken already is left to it. Run one migration of a store at a time.
+Stores are written dynamodb:TABLE (region and credentials as for any AWS tool) or sqlite:FILE. A timeout is hidden from the dispatcher while it is moved,
+so that it is not sent twice. What the dispatcher may have taken already is skipped. Run one migration of a store at a time.
 """
 
 from __future__ import annotations
@@ -15,83 +15,86 @@ import sys
 from collections.abc import Iterator
 
 from recoverable.attempts.flow import now
-from recoverable.timeouts.migration.addresses import CUTOFF, cutoff_at, is_same, source_at, target_at
+from recoverable.timeouts.migration.addresses import CUTOFF, is_same_store, parse_cutoff, parse_source, parse_target
 from recoverable.timeouts.migration.moving import Summary, abort, migrate, preview
 from recoverable.timeouts.stores.rows import Selection, StoreUnavailable
 
 VERBS = ("preview", "migrate", "abort")
 
 HINTS = {
-    "NoRegionError": "say which region in AWS_DEFAULT_REGION or your AWS profile",
-    "NoCredentialsError": "say who you are in AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+    "NoRegionError": "set the region in AWS_DEFAULT_REGION or your AWS profile",
+    "NoCredentialsError": "set credentials in AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
     "ResourceNotFoundException": "there is no such table in this account and region",
 }
 
 INTERRUPTED = 130
-"""The exit status of what was interrupted at the keyboard (POSIX shells: 128 + SIGINT)."""
+"""The exit status after an interruption at the keyboard (POSIX shells: 128 + SIGINT)."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("verb", choices=VERBS)
-    parser.add_argument("source", type=source_at, help="where they wait: dynamodb:TABLE or sqlite:FILE")
+    parser.add_argument("source", type=parse_source, help="where they wait: dynamodb:TABLE or sqlite:FILE")
     parser.add_argument(
         "target",
         nargs="?",
-        type=target_at,
+        type=parse_target,
         help="for migrate: service-bus:SETTING (the environment variable that holds the connection string, or a namespace's host name), sqs, dynamodb:TABLE or sqlite:FILE",
     )
     parser.add_argument(
-        "--cutoff", type=cutoff_at, metavar="'YYYY-MM-DD HH:MM:SS'", help="only what is due then or later, in UTC"
+        "--cutoff",
+        type=parse_cutoff,
+        metavar="'YYYY-MM-DD HH:MM:SS'",
+        help="only timeouts that are due then or later, in UTC",
     )
-    parser.add_argument("--endpoint", help="only what this endpoint had stored")
-    parser.add_argument("--really", action="store_true", help="do it; else it is only said what would be done")
+    parser.add_argument("--endpoint", help="only timeouts that this endpoint stored")
+    parser.add_argument("--really", action="store_true", help="do it; without this, only print what would be done")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Do what the verb says; 1 when something was left, 2 when an argument, the store or the target is at fault."""
+    """Run the verb. Return 0 when all is done, 1 when some timeouts were skipped, 2 when an argument, the store or the target failed, 130 when interrupted."""
     try:
-        if complaint := wrong(arguments):
-            return failed(complaint)
-        summary = done(arguments)
+        if error_text := find_argument_error(arguments):
+            return report_failure(error_text)
+        summary = run_verb(arguments)
     except StoreUnavailable as error:
-        return failed(f"{error}{hint(error)}", begun=arguments.really)
+        return report_failure(f"{error}{hint(error)}", started=arguments.really)
     except KeyboardInterrupt:
-        failed("interrupted", begun=arguments.really)
+        report_failure("interrupted", started=arguments.really)
         return INTERRUPTED
     finally:
         for place in (arguments.source.store, arguments.target):
             getattr(place, "close", lambda: None)()
-    sys.stdout.writelines(f"{line}\n" for line in lines(summary, arguments))
+    sys.stdout.writelines(f"{line}\n" for line in summary_lines(summary, arguments))
     if summary.stopped:
-        return failed(f"{arguments.target.name} takes no more: {summary.stopped}", begun=True)
-    return 1 if summary.left else 0
+        return report_failure(f"{arguments.target.name} failed: {summary.stopped}", started=True)
+    return 1 if summary.skipped else 0
 
 
-def wrong(arguments: argparse.Namespace) -> str | None:
-    """What is wrong with the arguments together."""
+def find_argument_error(arguments: argparse.Namespace) -> str | None:
+    """Return what is wrong with the arguments together; None when they fit."""
     if (arguments.verb == "migrate") != (arguments.target is not None):
         return "`migrate` takes a source and a target, the other verbs a source alone"
-    if arguments.target is not None and is_same(arguments.source.address, arguments.target.name):
+    if arguments.target is not None and is_same_store(arguments.source.address, arguments.target.name):
         return f"{arguments.target.name} is the source itself; write another store as the target (tables of one name in two regions: both by their ARNs)"
     return None
 
 
-def failed(why: str, *, begun: bool = False) -> int:
-    """Say why, and how to go on with what was begun; gives the exit status of what was not done."""
+def report_failure(why: str, *, started: bool = False) -> int:
+    """Print why it failed, and how to go on with what was started. Return the exit status."""
     sys.stderr.write(f"recoverable timeouts: {why}\n")
-    if begun:
-        sys.stderr.write("What was moved is moved; write the same command again to go on.\n")
+    if started:
+        sys.stderr.write("What was moved is moved. Run the same command again to go on.\n")
     return 2
 
 
 def hint(error: StoreUnavailable) -> str:
-    """What to do about what AWS's client or DynamoDB says."""
+    """Return what to do about an error of AWS's client or DynamoDB."""
     return next((f"; {hint}" for name, hint in HINTS.items() if name in str(error)), "")
 
 
-def done(arguments: argparse.Namespace) -> Summary:
-    """What the verb comes to."""
+def run_verb(arguments: argparse.Namespace) -> Summary:
+    """Run the verb and return its summary."""
     store, dry_run = arguments.source.store, not arguments.really
     selection = Selection(arguments.cutoff, arguments.endpoint)
     match arguments.verb:
@@ -102,51 +105,53 @@ def done(arguments: argparse.Namespace) -> Summary:
         case _:
             target = arguments.target
             try:
-                return migrate(store, target, selection, now, dry_run=dry_run, show=progress, tell=tell)
+                return migrate(
+                    store, target, selection, now, dry_run=dry_run, on_progress=print_progress, on_skipped=print_line
+                )
             finally:
                 end_progress()
 
 
-def lines(summary: Summary, arguments: argparse.Namespace) -> Iterator[str]:
-    """What is said in the end."""
+def summary_lines(summary: Summary, arguments: argparse.Namespace) -> Iterator[str]:
+    """Yield the lines that are printed at the end."""
     for (endpoint, to), count in sorted(summary.waiting.items()):
         yield f"{count:>9,}  {endpoint or '?'} → {to}"
     if summary.earliest and summary.latest:
         yield f"due from {summary.earliest:{CUTOFF}} to {summary.latest:{CUTOFF}}; {summary.held:,} held by a migration"
-    for why, count in summary.left.items():
-        yield f"left: {count:,}, because {why}"
-    yield outcome(summary, arguments)
+    for why, count in summary.skipped.items():
+        yield f"skipped: {count:,}, because {why}"
+    yield outcome_line(summary, arguments)
     if arguments.verb != "preview" and not arguments.really:
         yield "Nothing was changed; add --really."
 
 
-def outcome(summary: Summary, arguments: argparse.Namespace) -> str:
-    """What was done, or would be."""
+def outcome_line(summary: Summary, arguments: argparse.Namespace) -> str:
+    """Return the line that says what was done, or would be done."""
     would = "" if arguments.really else " would be"
     match arguments.verb:
         case "preview":
             return f"{summary.waiting.total():,} wait"
         case "abort":
-            return f"{summary.done:,}{would} shown again"
+            return f"{summary.changed:,}{would} released to the dispatcher"
         case _:
-            return f"{summary.done:,}{would} moved to {arguments.target.name}"
+            return f"{summary.changed:,}{would} moved to {arguments.target.name}"
 
 
 CLEAR = "\r\033[K"
-"""Has a terminal write over the line that it is in."""
+"""Clears the line on a terminal, so that it is written over."""
 
 
-def progress(line: str) -> None:
-    """Say how far it is, in place of what was said of that before where somebody looks."""
+def print_progress(line: str) -> None:
+    """Print the progress; on a terminal in place of the last one."""
     sys.stderr.write(f"{CLEAR}{line}" if sys.stderr.isatty() else f"{line}\n")
 
 
-def tell(line: str) -> None:
-    """Say what is to stay readable, above the progress."""
+def print_line(line: str) -> None:
+    """Print a line that stays readable, above the progress."""
     sys.stderr.write(f"{CLEAR}{line}\n" if sys.stderr.isatty() else f"{line}\n")
 
 
 def end_progress() -> None:
-    """Leave the line of the progress."""
+    """End the line of the progress."""
     if sys.stderr.isatty():
         sys.stderr.write("\n")

@@ -1,4 +1,4 @@
-"""Moves stored timeouts to native delivery or to another store: preview, migrate, abort; what is on its way is hidden from dispatchers."""
+"""Move stored timeouts to native delivery or to another store: preview, migrate, abort. What is being moved is held, so that no dispatcher sends it."""
 
 from __future__ import annotations
 
@@ -7,52 +7,52 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from recoverable.timeouts.migration.targets import Sent, Target
+from recoverable.timeouts.migration.targets import SendResult, Target
 from recoverable.timeouts.stores.port import Store
 from recoverable.timeouts.stores.rows import Row, Selection
 from recoverable.timeouts.timeout import Timeout
 
 CHUNK = 25
-"""Timeouts sent before they are marked: what a death in between sends twice at most."""
+"""Timeouts that are sent before they are marked: a crash in between sends at most these twice."""
 
-KEPT = "they could not be dispatched and are kept here; the dispatcher tries them again"
-"""Why those stay that were set aside: whatever is wrong with them goes with them, and their time has come."""
+SKIPPED_KEPT = "they could not be dispatched and are kept in this store; the dispatcher tries them again"
+"""The reason why kept timeouts are not moved: whatever is wrong with them would move too, and they are due already."""
 
-TAKEN = "a dispatcher may have taken it, or it is cancelled"
+SKIPPED_TAKEN = "a dispatcher may have taken it, or it is cancelled"
 
-Say = Callable[[str], object]
+Notify = Callable[[str], object]
 
 
 @dataclass(slots=True)
 class Summary:
-    """What a migration has seen and done.
+    """The counts of a migration.
 
     Args:
-        waiting: how many wait, by endpoint and destination.
+        waiting: the number that waits, by endpoint and destination.
         earliest: when the first is due.
         latest: when the last is due.
-        held: how many an earlier migration holds.
-        done: how many were moved, or shown again.
-        left: how many were left where they are, by reason.
-        stopped: why it ended early; empty when it saw all.
+        held: the number that an earlier migration holds.
+        changed: the number that was moved, or released by an abort.
+        skipped: the number that was not moved, by reason.
+        stopped: the reason why it ended early; empty when it read all.
     """
 
     waiting: Counter[tuple[str, str]] = field(default_factory=Counter)
     earliest: datetime | None = None
     latest: datetime | None = None
     held: int = 0
-    done: int = 0
-    left: Counter[str] = field(default_factory=Counter)
+    changed: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
     stopped: str = ""
 
-    def note(self, row: Row) -> Timeout | None:
-        """Count a row; its timeout, or None when that must stay where it is."""
-        self.held += row.hidden
+    def count_row(self, row: Row) -> Timeout | None:
+        """Count a row. Return its timeout, or None when it must stay in the store."""
+        self.held += row.held
         if row.timeout is None:
-            self.left[f"cannot be read: {row.problem}"] += 1
+            self.skipped[f"cannot be read: {row.problem}"] += 1
             return None
         if row.kept:
-            self.left[KEPT] += 1
+            self.skipped[SKIPPED_KEPT] += 1
             return None
         due = row.timeout.due_at
         self.waiting[row.timeout.endpoint, row.timeout.to] += 1
@@ -62,24 +62,24 @@ class Summary:
 
 
 def preview(store: Store, selection: Selection) -> Summary:
-    """What waits; nothing is changed."""
+    """Count what waits, and change nothing."""
     summary = Summary()
     for page in store.scan(selection):
         for row in page:
-            summary.note(row)
+            summary.count_row(row)
     return summary
 
 
 def abort(store: Store, selection: Selection, *, dry_run: bool) -> Summary:
-    """Let dispatchers see again what a migration that did not end holds; a chunk that was just sent may then come twice."""
+    """Release what an unfinished migration holds. A chunk that was just sent may then be sent twice."""
     summary = Summary()
     for page in store.scan(selection):
-        hidden = [row for row in page if row.hidden]
-        for row in hidden:
-            summary.note(row)
+        held = [row for row in page if row.held]
+        for row in held:
+            summary.count_row(row)
         if not dry_run:
-            store.show(hidden)
-        summary.done += len(hidden)
+            store.release_from_migration(held)
+        summary.changed += len(held)
     return summary
 
 
@@ -90,91 +90,93 @@ def migrate(
     clock: Callable[[], datetime],
     *,
     dry_run: bool,
-    show: Say,
-    tell: Say,
+    on_progress: Notify,
+    on_skipped: Notify,
 ) -> Summary:
-    """Move what waits, until the target gives out; begun again after an interruption, it goes on with what is still there.
+    """Move what waits until the target fails. After an interruption, run it again: it goes on with what is still there.
 
     Args:
-        store: where it waits; another migration of it must not run.
-        target: where it goes.
-        selection: which timeouts.
-        clock: gives the time.
-        dry_run: say what would be done, and change nothing.
-        show: told how far it is.
-        tell: told each timeout that was to be moved and is left, and why.
+        store: the source; no other migration of it may run.
+        target: the target.
+        selection: the timeouts to move.
+        clock: returns the time.
+        dry_run: count what would be moved, and change nothing.
+        on_progress: called with a line about the progress.
+        on_skipped: called with a line for each timeout that was to be moved and could not be, with the reason.
     """
-    move = Move(store, target, tell)
-    summary = move.summary
+    migration = Migration(store, target, on_skipped)
+    summary = migration.summary
     for chunk in chunks(store.scan(selection)):
-        ready = move.ready(chunk, clock())
+        ready = migration.select(chunk, clock())
         if dry_run:
-            summary.done += len(ready)
+            summary.changed += len(ready)
         else:
-            move.send(ready, clock())
+            migration.transfer(ready, clock())
         verb = "would be moved" if dry_run else "moved"
-        show(f"{summary.waiting.total():,} seen, {summary.done:,} {verb}, {summary.left.total():,} left")
+        on_progress(
+            f"{summary.waiting.total():,} read, {summary.changed:,} {verb}, {summary.skipped.total():,} skipped"
+        )
         if summary.stopped:
             break
     return summary
 
 
 def chunks(pages: Iterator[Sequence[Row]]) -> Iterator[Sequence[Row]]:
-    """What is sent before it is marked."""
+    """Split pages into chunks: what is sent before it is marked."""
     for page in pages:
         for start in range(0, len(page), CHUNK):
             yield page[start : start + CHUNK]
 
 
-class Move:
-    """One migration that is under way.
+class Migration:
+    """A running migration.
 
     Args:
-        store: where they wait.
-        target: where they go.
-        tell: told each one that is left, and why.
+        store: the source.
+        target: the target.
+        on_skipped: called with a line for each timeout that could not be moved, with the reason.
     """
 
-    def __init__(self, store: Store, target: Target, tell: Say) -> None:
-        self._store, self._target, self._tell = store, target, tell
+    def __init__(self, store: Store, target: Target, on_skipped: Notify) -> None:
+        self._store, self._target, self._on_skipped = store, target, on_skipped
         self.summary = Summary()
 
-    def ready(self, chunk: Sequence[Row], now: datetime) -> list[Row]:
-        """Those that the target can take; the others are counted as left."""
+    def select(self, chunk: Sequence[Row], now: datetime) -> list[Row]:
+        """Return the rows that the target can take, and count the others as skipped."""
         ready = []
         for row in chunk:
-            timeout = self.summary.note(row)
+            timeout = self.summary.count_row(row)
             if timeout is None:
                 continue
-            if why := self._target.objection(timeout, now):
-                self.summary.left[why] += 1
+            if why := self._target.reason_to_skip(timeout, now):
+                self.summary.skipped[why] += 1
             else:
                 ready.append(row)
         return ready
 
-    def send(self, ready: Sequence[Row], now: datetime) -> None:
-        """Hide, send, mark; an end in between leaves them hidden, and the next migration or an abort takes them up."""
-        hidden = {row.id: row for row in ready if self._store.hide(row)}
-        if taken := len(ready) - len(hidden):
-            self.summary.left[TAKEN] += taken
-        if not hidden:
+    def transfer(self, ready: Sequence[Row], now: datetime) -> None:
+        """Hold, send and mark rows. After an interruption in between they stay held, until the next migration or an abort."""
+        held = {row.id: row for row in ready if self._store.hold_for_migration(row)}
+        if taken := len(ready) - len(held):
+            self.summary.skipped[SKIPPED_TAKEN] += taken
+        if not held:
             return
-        sent = self._target.send([row.timeout for row in hidden.values() if row.timeout], now)
-        self._store.mark_migrated([hidden[timeout_id] for timeout_id in sent.ids], now=now)
-        self.summary.done += len(sent.ids)
+        sent = self._target.send([row.timeout for row in held.values() if row.timeout], now)
+        self._store.mark_migrated([held[timeout_id] for timeout_id in sent.ids], now=now)
+        self.summary.changed += len(sent.ids)
         self.summary.stopped = sent.failed
-        self._leave([row for row in hidden.values() if row.id not in sent.ids], sent)
+        self._release_unsent([row for row in held.values() if row.id not in sent.ids], sent)
 
-    def _leave(self, rows: Sequence[Row], sent: Sent) -> None:
-        """Show again what the target certainly has not; say which it refused, and which it may have."""
-        self._store.show([row for row in rows if row.id not in sent.doubtful])
+    def _release_unsent(self, rows: Sequence[Row], sent: SendResult) -> None:
+        """Release what the target certainly does not have. Report what it refused, and what it may have."""
+        self._store.release_from_migration([row for row in rows if row.id not in sent.unconfirmed])
         for row in rows:
-            if row.id in sent.doubtful:
-                why = f"{self._target.name} may have it ({sent.doubtful[row.id]}), so it stays hidden until migrate or abort"
+            if row.id in sent.unconfirmed:
+                why = f"{self._target.name} may have it ({sent.unconfirmed[row.id]}), so it stays held until migrate or abort"
             elif row.id in sent.refused:
                 why = f"{self._target.name} did not take it ({sent.refused[row.id]}), so the dispatcher sees it again"
             else:
-                self.summary.left[f"{self._target.name} took no more, so the dispatcher sees it again"] += 1
+                self.summary.skipped[f"{self._target.name} took no more, so the dispatcher sees it again"] += 1
                 continue
-            self.summary.left[why] += 1
-            self._tell(f"{row.id}: {why}")
+            self.summary.skipped[why] += 1
+            self._on_skipped(f"{row.id}: {why}")

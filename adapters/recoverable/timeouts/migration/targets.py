@@ -1,4 +1,4 @@
-"""Where a migration can move timeouts to: what a target is and answers, and, beside Service Bus, SQS's own delay and another store."""
+"""Define what a migration moves timeouts to: SQS's own delay, another store, or another target such as Service Bus."""
 
 from __future__ import annotations
 
@@ -8,38 +8,38 @@ from datetime import datetime
 from typing import Protocol
 
 from recoverable.timeouts.client import Sender
-from recoverable.timeouts.sending import batches, outgoing
+from recoverable.timeouts.sending import batches, to_send_request
 from recoverable.timeouts.stores.port import Store
 from recoverable.timeouts.stores.rows import DISPATCHED, WAITING, Row, StoreUnavailable
 from recoverable.timeouts.timeout import Timeout
 
 
 class Target(Protocol):
-    """Where timeouts are moved to."""
+    """Something that timeouts are moved to."""
 
     name: str
 
-    def objection(self, timeout: Timeout, now: datetime) -> str | None:
-        """Why it cannot take a timeout now; None when it can."""
+    def reason_to_skip(self, timeout: Timeout, now: datetime) -> str | None:
+        """Return why it cannot take a timeout now; None when it can."""
 
-    def send(self, timeouts: Sequence[Timeout], now: datetime) -> Sent:
-        """Take them; what it takes it delivers when it is due."""
+    def send(self, timeouts: Sequence[Timeout], now: datetime) -> SendResult:
+        """Take the timeouts. The target delivers each one when it is due."""
 
 
 @dataclass(slots=True)
-class Sent:
-    """What became of timeouts that were sent to a target; what it does not name was not tried, and is in the store alone.
+class SendResult:
+    """The result of sending timeouts to a target. What it does not name was not tried, and is in the source alone.
 
     Args:
-        ids: those that the target has.
-        refused: those that it has not, and why.
-        doubtful: those that it may have, and why that is not known.
-        failed: why no more can be sent now; empty when it can.
+        ids: the ids of those that the target has.
+        refused: the ids of those that it does not have, each with the reason.
+        unconfirmed: the ids of those that it may have, each with the reason why that is not known.
+        failed: the reason why no more can be sent now; empty when more can be sent.
     """
 
     ids: set[str] = field(default_factory=set)
     refused: dict[str, str] = field(default_factory=dict)
-    doubtful: dict[str, str] = field(default_factory=dict)
+    unconfirmed: dict[str, str] = field(default_factory=dict)
     failed: str = ""
 
 
@@ -55,16 +55,16 @@ class SqsTarget:
     def __init__(self, sender: Sender) -> None:
         self._sender = sender
 
-    def objection(self, timeout: Timeout, now: datetime) -> str | None:
-        """What is due later than SQS can delay, or for a FIFO queue later than now, must stay."""
-        if outgoing(Row(timeout.id, timeout), timeout, now) is None:
+    def reason_to_skip(self, timeout: Timeout, now: datetime) -> str | None:
+        """Return a reason for what is due later than SQS can delay it, or for a FIFO queue later than now; None for all else."""
+        if to_send_request(Row(timeout.id, timeout), timeout, now) is None:
             return "SQS delays a message by 15 minutes at most, and one of a FIFO queue not at all"
         return None
 
-    def send(self, timeouts: Sequence[Timeout], now: datetime) -> Sent:
-        """Send them with the delay that is left."""
-        ready = [outgoing(Row(timeout.id, timeout), timeout, now) for timeout in timeouts]
-        sent = Sent()
+    def send(self, timeouts: Sequence[Timeout], now: datetime) -> SendResult:
+        """Send the timeouts with the remaining delay."""
+        ready = [to_send_request(Row(timeout.id, timeout), timeout, now) for timeout in timeouts]
+        sent = SendResult()
         for batch in batches(each for each in ready if each is not None):
             outcome = self._sender.send(batch[0].to, [each.entry for each in batch])
             ids = [each.row.id for each in batch]
@@ -72,45 +72,48 @@ class SqsTarget:
             sent.refused |= {ids[n]: why for n, why in outcome.refused.items()}
             if outcome.failed:
                 unknown = set(ids) - sent.ids - sent.refused.keys()
-                sent.doubtful |= dict.fromkeys(sorted(unknown), outcome.failed)
+                sent.unconfirmed |= dict.fromkeys(sorted(unknown), outcome.failed)
                 sent.failed = outcome.failed
                 break
         return sent
 
 
 class StoreTarget:
-    """Another store: what is moved keeps its id, so that it is there once however often it is moved.
+    """Another store. A moved timeout keeps its id, so that it is there once, however often it is moved.
 
     Args:
         store: the store.
-        name: what it is called in what is said.
+        name: its name in messages to the user.
     """
 
     def __init__(self, store: Store, name: str) -> None:
         self._store, self.name = store, name
 
     def close(self) -> None:
-        """Close the store, if it is one to close."""
+        """Close the store, if it can be closed."""
         getattr(self._store, "close", lambda: None)()
 
-    def objection(self, timeout: Timeout, now: datetime) -> str | None:  # noqa: ARG002  # the port's
-        """It takes all."""
+    def reason_to_skip(self, timeout: Timeout, now: datetime) -> str | None:  # noqa: ARG002  # the port's
+        """Return None: a store takes every timeout."""
         return None
 
-    def send(self, timeouts: Sequence[Timeout], now: datetime) -> Sent:
-        """Store them; what is held or cancelled there is not taken, for it would come from neither store, nor shown here, for it may be done with."""
-        sent = Sent()
+    def send(self, timeouts: Sequence[Timeout], now: datetime) -> SendResult:
+        """Store the timeouts. One that is held or cancelled in the target counts as unconfirmed.
+
+        It is not taken, for then no store would send it; nor refused, for it would be released here, and it may be finished.
+        """
+        sent = SendResult()
         for timeout in timeouts:
             try:
                 state = self._store.put(timeout, now=now)
             except ValueError as error:  # too large, say: of this one alone
                 sent.refused[timeout.id] = str(error)
             except StoreUnavailable as error:
-                sent.doubtful[timeout.id] = sent.failed = str(error)
+                sent.unconfirmed[timeout.id] = sent.failed = str(error)
                 break
             else:
                 if state in (WAITING, DISPATCHED):
                     sent.ids.add(timeout.id)
                 else:
-                    sent.doubtful[timeout.id] = f"it is {state} there"
+                    sent.unconfirmed[timeout.id] = f"it is {state} there"
         return sent

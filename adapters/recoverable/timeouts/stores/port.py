@@ -1,4 +1,4 @@
-"""The port to a store of timeouts: its verbs."""
+"""Define the port to a store of timeouts."""
 
 from __future__ import annotations
 
@@ -12,56 +12,56 @@ from recoverable.timeouts.timeout import Timeout
 
 
 class Store(Protocol):
-    """Keeps timeouts until they are due. Each verb raises `StoreUnavailable` when it could not be done."""
+    """A store that keeps timeouts until they are due. Each method raises `StoreUnavailable` when it could not be done."""
 
     @property
     def shards(self) -> int:
-        """How many dispatchers can work at once."""
+        """Return how many dispatchers can work at once."""
 
     def put(self, timeout: Timeout, *, now: datetime, again: bool = False) -> str:
-        """Store a timeout, also over one that was migrated, or, if `again`, over one that was cancelled; any other that is there stays as it is.
+        """Store a timeout. It replaces one that was migrated, or, if `again`, one that was cancelled; any other that exists stays as it is.
 
-        Gives what it is there then: WAITING, HELD, DISPATCHED, CANCELLED or MIGRATED. `TooLarge` when it does not fit.
+        Return the state that it has then: WAITING, HELD, DISPATCHED, CANCELLED or MIGRATED. Raise `TooLarge` when it does not fit.
         """
 
     def cancel(self, timeout_id: str, *, now: datetime) -> bool:
         """Cancel a timeout: True when it will not be dispatched, also if it was cancelled before; False when it is none, or may have been taken."""
 
-    def comes(self, timeout_id: str) -> bool:
-        """Whether a timeout is stored that has come, or will: not one that was cancelled."""
+    def was_scheduled(self, timeout_id: str) -> bool:
+        """True if a timeout with this id is stored that was not cancelled, dispatched ones included."""
 
-    def waiting_for(self, correlation: str) -> Sequence[str]:
-        """The ids of the timeouts that wait with that correlation."""
+    def ids_by_correlation(self, correlation: str) -> Sequence[str]:
+        """Return the ids of the timeouts that wait with this correlation."""
 
     def claim(self, shard: int, owner: str, *, now: datetime, until: datetime, horizon: datetime) -> Claim | None:
-        """Take a shard for a while, to dispatch what is due until the horizon; None when another has it or it is empty."""
+        """Claim a shard for a while, to dispatch what is due until the horizon; None when another has it or it is empty."""
 
     def renew(self, claim: Claim, *, until: datetime) -> bool:
-        """Keep the shard for longer; False when another has it."""
+        """Renew the lease; False when another has the shard."""
 
     def due(self, claim: Claim) -> Iterator[Sequence[Row]]:
-        """What is due, the oldest first, then what was kept and is to be tried again before the horizon; in pages, each read when asked for."""
+        """Yield what is due, the oldest first, then what was kept and is to be tried again before the horizon; in pages, each read when it is needed."""
 
-    def mark(self, rows: Sequence[Row], *, now: datetime) -> None:
-        """Note that these are dispatched."""
+    def mark_dispatched(self, rows: Sequence[Row], *, now: datetime) -> None:
+        """Mark these as dispatched."""
 
     def keep(self, claim: Claim, /, rows: Sequence[Kept], *, retry_at: datetime) -> None:
-        """Set aside what cannot be dispatched, until it is tried again; not what is done with.
+        """Set aside what cannot be dispatched, until it is tried again; what is finished stays so.
 
-        What is to be tried again at the claim's horizon cannot be cancelled, and is not read again by this claim.
+        A timeout with `retry_at` at the claim's horizon cannot be cancelled, and this claim does not read it again.
         """
 
     def release(self, claim: Claim) -> None:
-        """Give the shard back; what was read and found empty is passed."""
+        """Release the shard, and move its watermark over what was read and found empty."""
 
     def scan(self, selection: Selection) -> Iterator[Sequence[Row]]:
-        """All that wait and fit the selection, also those that a migration holds or that are kept; in pages."""
+        """Yield all that waits and fits the selection, also what a migration holds or what is kept; in pages."""
 
-    def hide(self, row: Row) -> bool:
-        """Hide a timeout from dispatchers, for a migration; False when it is gone, or may have been taken."""
+    def hold_for_migration(self, row: Row) -> bool:
+        """Hide a timeout from dispatchers; False when it is gone, or may have been taken."""
 
-    def show(self, rows: Sequence[Row]) -> None:
-        """Let dispatchers see them again."""
+    def release_from_migration(self, rows: Sequence[Row]) -> None:
+        """Let dispatchers see these again."""
 
     def mark_migrated(self, rows: Sequence[Row], *, now: datetime) -> None:
-        """Note that these are elsewhere now."""
+        """Mark these as migrated."""

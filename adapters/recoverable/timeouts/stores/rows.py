@@ -1,4 +1,4 @@
-"""What a store of timeouts hands over and is handed, and its errors."""
+"""Define what a store of timeouts takes and returns, and its errors."""
 
 from __future__ import annotations
 
@@ -13,26 +13,30 @@ if TYPE_CHECKING:
 
 
 WAITING, HELD, DISPATCHED, CANCELLED, MIGRATED = "waiting", "held", "dispatched", "cancelled", "migrated"
-"""What a timeout is in a store: it waits, a migration has it, or it is done with."""
+"""The states of a timeout in a store: it waits, a migration holds it, or it is finished."""
 
 
 class StoreUnavailable(Exception):
-    """The store did not do what it was asked; what was to be stored is not, what was to be dispatched waits."""
+    """Raised when the store did not do what it was asked: what was to be stored is not stored, what was to be dispatched waits."""
 
 
 class TooLarge(ValueError):
-    """The store cannot take a timeout of this size."""
+    """Raised for a timeout that is too large for the store."""
+
+
+for _error in (StoreUnavailable, TooLarge):
+    _error.__module__ = "recoverable.timeouts.store"  # the name under which they have always been logged
 
 
 class Row(Frozen):
-    """A row of a store.
+    """A stored timeout.
 
     Args:
-        id: the timeout's id, as far as it is one.
+        id: the timeout's id; any other text in a row that something else wrote.
         timeout: the timeout; None when it cannot be read.
-        problem: why it cannot be read.
-        kept: whether it was set aside before.
-        hidden: whether a migration holds it.
+        problem: the reason why it cannot be read.
+        kept: True if it was set aside before.
+        held: True if a migration holds it.
         native: the store's own record of it.
     """
 
@@ -40,7 +44,7 @@ class Row(Frozen):
     timeout: Timeout | None
     problem: str = field(default="", kw_only=True)
     kept: bool = field(default=False, kw_only=True)
-    hidden: bool = field(default=False, kw_only=True)
+    held: bool = field(default=False, kw_only=True)
     native: Any = field(default=None, kw_only=True)
 
 
@@ -49,7 +53,7 @@ class Kept(Frozen):
 
     Args:
         row: the row.
-        reason: why.
+        reason: the reason.
     """
 
     row: Row
@@ -57,7 +61,7 @@ class Kept(Frozen):
 
 
 class Selection(Frozen):
-    """Which timeouts a migration is about.
+    """The timeouts that a migration is about.
 
     Args:
         cutoff: only those due at that time or later; None for all.

@@ -1,17 +1,17 @@
-"""Settings of stores and dispatchers with which they would do nothing, or all at once, refused."""
+"""Check the settings of stores and dispatchers."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
-from recoverable.checks import checked_delay, checked_number
+from recoverable.limits import checked_delay, checked_number
 
 LEAST_LEASE = timedelta(seconds=1)
-"""What ends sooner is over before a page is sent, and then nobody has a shard for himself."""
+"""A shorter lease ends before a page is sent, and then several dispatchers work on one shard."""
 
 
 def checked_page(name: str, value: object) -> int:
-    """The number of rows of a page.
+    """Return the number of rows of a page after checking it.
 
     Raises:
         TypeError: it is no whole number.
@@ -24,8 +24,8 @@ def checked_page(name: str, value: object) -> int:
     return value
 
 
-def checked_patience(name: str, value: object) -> float:
-    """The seconds for one call, from a hundredth to a minute.
+def checked_call_timeout(name: str, value: object) -> float:
+    """Return the seconds for one call after checking that they are from 0.01 to 60.
 
     Raises:
         TypeError: it is no number.
@@ -35,7 +35,7 @@ def checked_patience(name: str, value: object) -> float:
 
 
 def checked_lease(name: str, value: object) -> timedelta:
-    """For how long a shard is reserved at a time, a second at least.
+    """Return for how long a shard is claimed at a time, after checking that it is a second or more.
 
     Raises:
         TypeError: it is no timedelta.

@@ -1,14 +1,16 @@
-"""What is known of a shard: who dispatches it, how far it is announced and how far it is empty; pure.
+"""Compute a shard's state: who dispatches it, how far that was announced, and how far the shard is empty. Pure.
 
-A shard is a part of a store that one dispatcher at a time works on. A dispatcher that takes it says so before it reads;
-whoever stores a timeout looks afterwards. So a timeout that comes too late to be read was stored before the look, or is
-noted as late, and then the watermark does not pass it. What the watermark has passed already is pointed to, to be tried when it is due.
+A shard is a part of a store that one dispatcher at a time works on. A dispatcher that claims it announces its horizon before it
+reads; a writer reads the shard's state after it has stored a timeout. So when a timeout is stored too late for the dispatcher to read it, its writer
+sees the claim and counts the timeout as late, and the watermark does not pass it. A timeout that is stored behind the watermark gets a pointer, by
+which it is found when it is due.
 
-The watermark passes only minutes that were over when the shard was taken. What is stored for now or later is never late then, as far as clocks
-agree: however much of it comes, it holds back no watermark, and need not be pointed to.
+The watermark passes only minutes that were over when the shard was claimed. As far as clocks agree, a timeout for now or later is then never late:
+however many are stored, they hold back no watermark and need no pointers.
 
-Who gives a shard back has nothing of it any more, so that the next one may announce less: a clock that was wrong leaves nothing behind.
-Who loses it may still be sending; until that must be over, what was announced counts. So it does after a call to SQS that was not answered.
+A dispatcher that releases a shard holds nothing of it any more, so the next one may announce an earlier horizon: a wrong clock leaves nothing
+behind. A dispatcher that loses a shard may still be sending; until that must be over, its horizon counts. It also counts after a call to SQS that
+got no answer.
 """
 
 from __future__ import annotations
@@ -22,16 +24,16 @@ if TYPE_CHECKING:
     Fields: TypeAlias = dict[str, int | str]
 
 NEVER = 10**18
-"""A moment that does not come."""
+"""A moment that never comes."""
 
 NOBODY = 0
-"""The moment until which those who lost a shard may work on it, when there are none."""
+"""The value of `unsure` when no dispatcher that lost the shard can still work on it."""
 
 OLDEST = 86_400_000_000
-"""Microseconds for which a new shard looks back, a day: an absurd due time must not have it look back for ever."""
+"""Microseconds that a new shard looks back, a day: an absurd due time must not make it look back for ever."""
 
 LEASES_AHEAD = 2
-"""How many of our own leases another's may last: clocks and settings differ a little, and what lasts longer was taken by a wrong clock."""
+"""The longest valid lease of another dispatcher, in leases of our own: clocks and settings differ a little, and a longer one was set by a wrong clock."""
 
 LONGEST_RUN = 900_000_000
 """Microseconds for which a run can go on after it has lost a shard: a Lambda function runs for 15 minutes at most (Lambda quotas)."""
@@ -41,14 +43,14 @@ class Shard(Frozen):
     """A shard's state; all moments are in microseconds since 1970.
 
     Args:
-        owner: who works on it; empty for nobody.
+        owner: the dispatcher that works on it; empty for none.
         until: when the owner's lease ends.
-        horizon: timeouts due until then may have been taken.
-        unsure: until then those who lost it may work on, or what was sent without an answer counts as sent; `NOBODY` for nobody.
-        taken_at: when the owner, or the last one, has taken it: it passes nothing that is due after that.
-        watermark: none that is due before this waits, but for what is pointed to.
-        late: how many were stored whose minute was over when it was taken.
-        kept_at: when those that are pointed to are to be looked at again.
+        horizon: timeouts that are due until then may have been taken.
+        unsure: until then dispatchers that lost the shard may go on, or what was sent without an answer counts as sent; `NOBODY` if there is no such time.
+        taken_at: when the owner, or the last one, claimed it; the watermark passes nothing that is due after that.
+        watermark: no timeout that is due before this waits, except those with a pointer.
+        late: the number of timeouts stored whose minute was over when the shard was claimed.
+        kept_at: when the pointers are to be read next.
     """
 
     owner: str = field(default="", kw_only=True)
@@ -62,31 +64,31 @@ class Shard(Frozen):
 
 
 class Claim:
-    """A shard in the hands of a dispatcher.
+    """A shard that a dispatcher has claimed.
 
     Args:
         shard: its number.
         owner: the dispatcher.
-        state: the shard's state when it was taken.
-        horizon: what is due until then is to be dispatched, in microseconds since 1970.
+        state: the shard's state when it was claimed.
+        horizon: the dispatcher dispatches what is due until then, in microseconds since 1970.
     """
 
-    __slots__ = ("doubtful", "horizon", "next_kept", "owner", "passed", "shard", "state")
+    __slots__ = ("empty_until", "horizon", "next_kept_at", "owner", "shard", "state", "unconfirmed")
 
     def __init__(self, shard: int, owner: str, state: Shard, horizon: int) -> None:
         self.shard, self.owner, self.state, self.horizon = shard, owner, state, horizon
-        self.passed = state.watermark  # how far it was read and found empty
-        self.next_kept = NEVER  # when what is kept is to be tried again, as far as was seen
-        self.doubtful = False  # whether something that still waits may have been sent
+        self.empty_until = state.watermark  # everything before this was read and found empty
+        self.next_kept_at = NEVER  # the earliest retry of a kept timeout, of those that were read
+        self.unconfirmed = False  # True if something that still waits may have been sent
 
 
-def begun(due: int, now: int) -> Shard:
-    """The shard when its first timeout was stored, of that due time: others may be due before a first far one."""
+def new_shard(due: int, now: int) -> Shard:
+    """Return a shard's state when its first timeout is stored. Others may be due before that one, so the watermark starts no later than now."""
     return Shard(watermark=max(min(due, now), now - OLDEST))
 
 
-def claimed(shard: Shard, owner: str, *, now: int, until: int, horizon: int) -> Shard | None:
-    """The shard in the hands of a new owner; None while another's lease lasts, unless that was taken by a clock that is far ahead."""
+def claim_shard(shard: Shard, owner: str, *, now: int, until: int, horizon: int) -> Shard | None:
+    """Return the shard with a new owner; None while another's lease lasts, unless a clock that is far ahead set that lease."""
     another = shard.owner not in ("", owner)
     if another and now < shard.until <= now + LEASES_AHEAD * (until - now):
         return None
@@ -97,18 +99,18 @@ def claimed(shard: Shard, owner: str, *, now: int, until: int, horizon: int) -> 
     return shard.__replace__(owner=owner, until=until, horizon=announced, unsure=unsure, taken_at=now)
 
 
-def given_back(claim: Claim) -> Fields:
-    """What changes in a shard that its owner gives back: if something that waits may have been sent, what was announced counts on, as if it were lost."""
+def changes_on_release(claim: Claim) -> Fields:
+    """Return what changes when a shard is released. If something that waits may have been sent, its horizon counts on, as if the shard had been lost."""
     back: Fields = {"owner": "", "until": 0}
-    return back | {"unsure": claim.state.taken_at + LONGEST_RUN} if claim.doubtful else back
+    return back | {"unsure": claim.state.taken_at + LONGEST_RUN} if claim.unconfirmed else back
 
 
 def is_untaken(shard: Shard, due: int, at: int) -> bool:
-    """Whether no dispatcher can have taken a timeout.
+    """True if no dispatcher can have taken a timeout.
 
     Args:
         shard: its shard.
         due: when it is due.
-        at: when it is looked for: later than that, if it is kept. Who lost the shard may have read it before.
+        at: when a dispatcher reads it: `due`, or later if it is kept. A dispatcher that lost the shard may have read it before.
     """
     return shard.horizon < at and (shard.unsure == NOBODY or shard.horizon < due)

@@ -1,9 +1,9 @@
-"""A handful of orders on a local queue, climbing the ladder before your eyes: `recoverable demo aws`, `recoverable demo azure`.
+"""Send example orders to a local queue and show each retry: `recoverable demo aws`, `recoverable demo azure`.
 
-orders     what is sent, and what must become of it
-story      what was seen to happen → how far each order has climbed (pure)
-picture    the story as a table, and what lies in the error queue
-verdict    whether each order ended where it must
-watcher    keeps the story while the host's threads tell it, and shows it
-aws, azure    each cloud's own: how its host's journal is read, and the command that starts it and sends
+orders      the orders, and where each must end
+progress    record what happened to each order, from the events of the host (pure)
+tables      show the progress and the error queue as tables
+result      check that each order ended where it must
+watcher     collect the events from the host's threads, and show the progress
+aws, azure  for each cloud: convert its host's journal entries into events, and the command that starts the host and sends the orders
 """

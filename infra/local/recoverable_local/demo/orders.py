@@ -1,4 +1,4 @@
-"""The demo's orders: what each shows, what is sent, and what must become of it."""
+"""Define the demo's orders, and where each must end."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ class Order:
     """One order.
 
     Args:
-        name: What it shows.
-        body: What is sent.
-        ends: The exception's type under which it must lie in the error queue; None when it must be placed.
+        name: A short description of what it demonstrates.
+        body: The body of its message.
+        expected_error: The exception type that it must have in the error queue; None if it must be placed.
     """
 
     name: str
     body: str
-    ends: str | None = None
+    expected_error: str | None = None
 
 
-def order(number: int, name: str, card: str, ends: str | None = None) -> Order:
-    """An order that pays with one of the example shop's test cards."""
-    return Order(name, json.dumps({"id": number, "card": card}), ends)
+def order(number: int, name: str, card: str, expected_error: str | None = None) -> Order:
+    """Create an order that is paid with one of the example shop's test cards."""
+    return Order(name, json.dumps({"id": number, "card": card}), expected_error)
 
 
 DEADLY = order(7, "deadly: kills its process", "crash", "recoverable.UnreportedFailure")
@@ -43,19 +43,19 @@ ORDERS = (
 )
 
 
-def with_bodies(bodies: Iterable[str]) -> frozenset[Order]:
-    """The orders that were sent with these bodies."""
+def orders_with_bodies(bodies: Iterable[str]) -> frozenset[Order]:
+    """Return the orders that have these bodies."""
     sent = set(bodies)
     return frozenset(order for order in ORDERS if order.body in sent)
 
 
-def placed_by(text: str) -> Order | None:
-    """The order that the shop's own log line is about: "order 1 is placed"."""
-    return next((each for each in ORDERS if text.startswith(f"order {parsed(each.body).get('id')} ")), None)
+def order_in_log_line(text: str) -> Order | None:
+    """Return the order that a log line of the shop is about, such as "order 1 is placed"; None if it is about none."""
+    return next((each for each in ORDERS if text.startswith(f"order {parse_object(each.body).get('id')} ")), None)
 
 
-def parsed(text: str) -> Mapping[str, Any]:
-    """The text as a JSON object; an empty one for whatever else it is."""
+def parse_object(text: str) -> Mapping[str, Any]:
+    """Parse a text as a JSON object. Return an empty one if it is none."""
     try:
         content = json.loads(text)
     except ValueError:

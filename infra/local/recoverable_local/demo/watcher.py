@@ -1,4 +1,4 @@
-"""Keeps the story while the host's threads tell it, and shows it in the terminal."""
+"""Collect the events from the host's threads, and show the progress in the terminal."""
 
 from __future__ import annotations
 
@@ -12,58 +12,58 @@ from rich.live import Live
 from rich.text import Text
 
 from recoverable_local.demo.orders import ORDERS, Order
-from recoverable_local.demo.picture import ladder
-from recoverable_local.demo.story import Happening, beginning, told
+from recoverable_local.demo.progress import Event, add_event, no_progress
+from recoverable_local.demo.tables import progress_table
 
 Entry = TypeVar("Entry")
-Read = Callable[[Entry, Mapping[str, Order]], Happening | None]
+ToEvent = Callable[[Entry, Mapping[str, Order]], Event | None]
 
 
 class Watcher(Generic[Entry]):
-    """Hears a host's journal.
+    """Observer of a host's journal that keeps the progress of the orders.
 
     Args:
-        read: What an entry tells, given the orders by the ids of their messages; None for what is no part of the story.
+        to_event: Converts an entry into an event, given the orders by the ids of their messages; None if it is about no order.
     """
 
-    def __init__(self, read: Read[Entry]) -> None:
-        self._read = read
+    def __init__(self, to_event: ToEvent[Entry]) -> None:
+        self._to_event = to_event
         self._lock = threading.Lock()
         self._early: list[Entry] = []
         self._ids: Mapping[str, Order] | None = None
-        self.story = beginning(ORDERS)
+        self.progress = no_progress(ORDERS)
 
     def __call__(self, entry: Entry) -> None:
-        """Hear one entry; those before the ids are known wait."""
+        """Take one entry. Keep it for later if the message ids are not set yet."""
         with self._lock:
             if self._ids is None:
                 self._early.append(entry)
             else:
-                self._tell(entry, self._ids)
+                self._process(entry, self._ids)
 
-    def begin(self, ids: Mapping[str, Order]) -> None:
-        """Take the ids, and catch up."""
+    def set_ids(self, ids: Mapping[str, Order]) -> None:
+        """Set the orders by the ids of their messages, and process the entries that were kept."""
         with self._lock:
             self._ids = ids
             for entry in self._early:
-                self._tell(entry, ids)
+                self._process(entry, ids)
 
     def ended(self, orders: Sequence[Order] = ORDERS) -> bool:
-        """Whether each of these is placed or given up."""
-        return all(self.story.trails[order].ended for order in orders)
+        """True if each of these orders is placed or in the error queue."""
+        return all(self.progress.orders[order].ended for order in orders)
 
-    def _tell(self, entry: Entry, ids: Mapping[str, Order]) -> None:
-        if (happening := self._read(entry, ids)) is not None:
-            self.story = told(self.story, happening)
+    def _process(self, entry: Entry, ids: Mapping[str, Order]) -> None:
+        if (event := self._to_event(entry, ids)) is not None:
+            self.progress = add_event(self.progress, event)
 
 
 @contextmanager
-def shown(watcher: Watcher[Entry], console: Console) -> Iterator[None]:
-    """Show the ladder meanwhile; what does not come in time is said, and is then for the verdict."""
-    with Live(console=console, get_renderable=lambda: ladder(watcher.story), refresh_per_second=8):
+def show_progress(watcher: Watcher[Entry], console: Console) -> Iterator[None]:
+    """Show the progress while the block runs. Print a TimeoutError of the block; the check of the result follows."""
+    with Live(console=console, get_renderable=lambda: progress_table(watcher.progress), refresh_per_second=8):
         try:
             yield
         except TimeoutError as error:
             console.print(Text(str(error), style="red"))
     if not console.is_terminal:
-        console.line()  # after what is no picture that moves, rich leaves the line open
+        console.line()  # without a terminal rich does not end the last line

@@ -1,18 +1,26 @@
-"""Runs a Function App on a local Service Bus as Azure would, without Azure, Core Tools or Docker.
+"""Run a Function App on a local Service Bus as Azure does, without Azure, Core Tools or Docker.
 
-How the pieces fit, in the order in which a message meets them:
+The modules, in the order in which a message passes through them:
 
-    app, host_json              the folder → options and app settings (pure, but for reading it)
-    triggers, entities          what the functions read; the queues that a namespace here must have (pure)
-    listeners, link, renewal    receive from a queue with peek-lock, as the Service Bus extension does; renew locks
-    metadata, rpc               message → what the worker is told, by the host's names and types (pure)
-    invocations                 one invocation, and what becomes of its messages
-    workers                     the worker process of the moment; killed at functionTimeout, replaced when it dies
-    worker, process, worker_process   a process with Microsoft's own runtime and the app in it, from without and from within
-    outcomes, journal           how an invocation can end, and what was seen to happen
-    serving, running, host      the same from the outside: start, stop, send, look, wait
+    app/                   read the app's folder:
+        folder, host_json  parse the app settings and host.json
+        triggers, entities parse the functions' triggers, and list the queues that a namespace served here must have (pure)
+    extension/             what the Service Bus extension of the Functions host does:
+        listeners, link    receive from a queue with peek-lock
+        renewal            renew locks
+        metadata           convert a message into the trigger's data and metadata (pure)
+        invocations        run one invocation and settle its messages
+    worker/                the process that runs the functions:
+        rpc                convert values into the form that the worker gets (pure)
+        workers            keep one worker process: kill it at functionTimeout, replace it when it ends
+        worker, process    start the process, send it requests, take its answers
+        worker_process     the script that runs in the process, with Microsoft's runtime and the app
+        outcomes           how an invocation can end
+    journal                the entries that observers get; formatting turns one into a line of text
+    serving, background    start and stop all of this, in an event loop on a thread of its own
+    sending, host          start, stop, send, inspect, wait
 
-It hosts any Function with a Service Bus trigger; of `recoverable` outside `recoverable_local` it uses only how connections are read.
+It runs any function with a Service Bus trigger. From `recoverable` it uses only the parsing of connection settings.
 """
 
 from recoverable_local.functions_host.app.folder import AppError

@@ -12,23 +12,23 @@ import argparse
 
 from azure.servicebus.exceptions import ServiceBusError
 
-from recoverable_local.console import fail, name_and_value, port, say, serve
+from recoverable_local.console import name_and_value, port, print_error, print_line, serve
 from recoverable_local.functions_host.app.advice import advice
 from recoverable_local.functions_host.app.folder import AppError
+from recoverable_local.functions_host.formatting import format_entry
 from recoverable_local.functions_host.host import LocalFunctions
-from recoverable_local.functions_host.narrator import narrate
 from recoverable_local.functions_host.settings import Settings
 from recoverable_local.service_bus.command import add_queue_settings
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
+    """Add the command's arguments to the parser."""
     add = parser.add_argument
     add("folder", nargs="?", default=".", help="the app's folder (default: this one)")
     add(
         "--connection-string",
         metavar="TEXT",
-        help="a namespace for all of the app's Service Bus connections (default: as the app settings say, else start one)",
+        help="a namespace for all of the app's Service Bus connections (default: as the app settings print_line, else start one)",
     )
     add(
         "--setting",
@@ -59,12 +59,14 @@ def _add_namespace(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until Ctrl-C or a request to terminate; 2 when the app, an argument or the namespace is at fault."""
+    """Serve until SIGINT or SIGTERM. Return the exit status: 0, or 2 after an error of the app, an argument or the namespace."""
     try:
-        host = LocalFunctions(arguments.folder, _settings(arguments), observe=lambda entry: say(narrate(entry)))
-        serve(host, _welcome)
+        host = LocalFunctions(
+            arguments.folder, _settings(arguments), observe=lambda entry: print_line(format_entry(entry))
+        )
+        serve(host, _startup_text)
     except (AppError, ValueError, OSError, ServiceBusError) as error:
-        return fail("local azure", error)
+        return print_error("local azure", error)
     return 0
 
 
@@ -80,8 +82,8 @@ def _settings(arguments: argparse.Namespace) -> Settings:
     )
 
 
-def _welcome(host: LocalFunctions) -> str:
-    """What runs, what does not, and how to send a first message."""
+def _startup_text(host: LocalFunctions) -> str:
+    """Return the startup text: what runs, what does not, and how to connect."""
     lines = [f"function {each.function:<32} reads {each.path}" for each in host.served.triggers]
     lines += [f"note     {each.function} is not run: {each.reason}" for each in host.served.not_served]
     lines += [f"note     {note}" for note in advice(host.app.options, host.served.triggers)]

@@ -1,4 +1,4 @@
-"""Ends tasks of asyncio."""
+"""Cancel asyncio tasks and wait for their end."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import Collection
 from typing import Any
 
 
-async def end(tasks: Collection[asyncio.Task[Any]], *, again: float) -> None:
-    """Cancel tasks and wait until they are over, also when this is cancelled meanwhile.
+async def cancel_and_wait(tasks: Collection[asyncio.Task[Any]], *, repeat_after: float) -> None:
+    """Cancel tasks and wait until they are over, even if the caller is cancelled in the meantime.
 
     Args:
-        tasks: Those that are over already are left alone.
-        again: Seconds after which they are cancelled once more: the SDK, and Python's `wait_for` before 3.12, may swallow a cancellation.
+        tasks: The tasks; those that are over already are ignored.
+        repeat_after: Seconds after which they are cancelled again: the SDK, and Python's `wait_for` before 3.12, may swallow a cancellation.
     """
     cancelled: asyncio.CancelledError | None = None
-    while left := {task for task in tasks if not task.done()}:
-        for task in left:
+    while unfinished := {task for task in tasks if not task.done()}:
+        for task in unfinished:
             task.cancel()
         try:
-            await asyncio.wait(left, timeout=again)
+            await asyncio.wait(unfinished, timeout=repeat_after)
         except asyncio.CancelledError as error:
-            cancelled = error  # nothing may be left that nobody waits for any more
+            cancelled = error  # raised again below: first all tasks must be over
     if cancelled is not None:
         raise cancelled

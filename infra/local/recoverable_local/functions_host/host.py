@@ -1,4 +1,4 @@
-"""The local Functions host: an app on a namespace, started and stopped as one, with the queues at hand."""
+"""Start and stop the Functions host as one object, send to its queues, inspect them, and wait."""
 
 from __future__ import annotations
 
@@ -10,41 +10,42 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Self
 
-from recoverable.azure.settings import PREFIXES, connection, read
+from recoverable.azure.settings import PREFIXES, connection, find_setting
 from recoverable_local.functions_host.app.entities import queues_of, topics_of
 from recoverable_local.functions_host.app.folder import App, read_app
 from recoverable_local.functions_host.app.triggers import Trigger
+from recoverable_local.functions_host.background import BackgroundServer
 from recoverable_local.functions_host.journal import FunctionLog, Journal, Observer
-from recoverable_local.functions_host.running import Running
 from recoverable_local.functions_host.sending import Outbox
-from recoverable_local.functions_host.serving import Place, Served, served
+from recoverable_local.functions_host.serving import Served, ServingContext, served
 from recoverable_local.functions_host.settings import Settings
 from recoverable_local.functions_host.worker.worker import Function, Worker
 from recoverable_local.service_bus import QueueView, ServiceBusNamespace
 
 
 class LocalFunctions:
-    """Runs a Function App on Service Bus queues, from entering it as a context to leaving it.
+    """Runs a Function App on Service Bus queues while its context is entered.
 
-    A namespace that is served here goes with it; what is in flight on another one comes back when its locks end.
+    When the context is left, a namespace that was started here ends with all its messages. On another namespace, messages in flight are
+    delivered again when their locks expire.
 
     Args:
         folder: The app's folder, with `function_app.py` and `host.json`.
-        settings: How it is run.
+        settings: How to run it.
         observe: Called with each journal entry, in order, from one thread at a time. What it raises is logged.
 
     Raises:
-        AppError: The app's files are not what the host takes; some of it is only looked at on entering.
+        AppError: The app's files are missing or invalid. Some parts are checked only when the context is entered.
     """
 
     app: App
-    """What is run, with the app settings that it sees; known once entered."""
+    """The app, with the app settings that its functions get; complete once the context is entered."""
 
     served: Served
-    """Which of its functions are run; known once entered."""
+    """The functions that run, and those that do not; set when the context is entered."""
 
     namespace: ServiceBusNamespace | None
-    """The namespace that is served here, if there is one; known once entered."""
+    """The namespace that was started here, if any; set when the context is entered."""
 
     queues: tuple[str, ...] = ()
     """The names of its queues."""
@@ -60,14 +61,14 @@ class LocalFunctions:
 
     @classmethod
     def from_folder(cls, folder: str | Path, *, observe: Observer | None = None, **settings: Any) -> Self:
-        """The same, with the settings as keywords."""
+        """Create a host, with the fields of `Settings` as keyword arguments."""
         return cls(folder, Settings(**settings), observe=observe)
 
     def __enter__(self) -> Self:
-        """Load the app and start to read its queues.
+        """Load the app and start to receive from its queues.
 
         Raises:
-            AppError: The app cannot be loaded, or a connection is neither a connection string nor an identity's.
+            AppError: The app cannot be loaded, or a connection is neither a connection string nor identity-based.
         """
         with ExitStack() as cleanup:
             self._start(cleanup)
@@ -84,25 +85,29 @@ class LocalFunctions:
         self.app = replace(self.app, settings={**self.app.settings, **connections})
         first = triggers[0].connection if triggers else ""
         self._outbox = cleanup.enter_context(Outbox(lambda: connection(first, self.app.settings)))
-        running = Running(Place(self.app, self._journal, self.settings))
-        cleanup.callback(running.stop)
-        self.served = running.start()
+        server = BackgroundServer(ServingContext(self.app, self._journal, self.settings))
+        cleanup.callback(server.stop)
+        self.served = server.start()
 
     def _connections(self, triggers: tuple[Trigger, ...], cleanup: ExitStack) -> dict[str, str]:
-        """The connections that the app's own settings do not have, or all where one is given: under the name, too, that is looked up first."""
+        """Return the app settings of the connections that lead to the given namespace, or to one that is started here.
+
+        With a given connection string these are all connections of the triggers, also under the name that is looked up first. Otherwise
+        they are those that the app's own settings do not have.
+        """
         names = {each.connection for each in triggers}
         if (given := self.settings.connection_string) is not None:
             return dict.fromkeys((*names, *map(PREFIXES[0].format, names)), given)
-        missing = {name for name in names if not _is_known(name, self.app.settings)}
+        missing = {name for name in names if not _is_configured(name, self.app.settings)}
         if not missing:
             return {}
-        self.namespace = cleanup.enter_context(self._served_here(triggers))
+        self.namespace = cleanup.enter_context(self._new_namespace(triggers))
         return dict.fromkeys(missing, self.namespace.connection_string)
 
-    def _served_here(self, triggers: tuple[Trigger, ...]) -> ServiceBusNamespace:
-        """A namespace with all that the triggers read."""
+    def _new_namespace(self, triggers: tuple[Trigger, ...]) -> ServiceBusNamespace:
+        """Create a namespace with all queues and topics that the triggers read."""
         own = next((each.error_queue for each in triggers if each.error_queue), None)
-        said = self.settings.error_queue or own or read("RECOVERABLE_ERROR_QUEUE", self.app.settings)
+        said = self.settings.error_queue or own or find_setting("RECOVERABLE_ERROR_QUEUE", self.app.settings)
         named = said or "error"
         queues = queues_of(triggers, self.settings, error_queue=named)
         self.queues = tuple(queue.name for queue in queues)
@@ -111,43 +116,43 @@ class LocalFunctions:
 
     @property
     def function_log(self) -> tuple[FunctionLog, ...]:
-        """The latest 10,000 lines that the app's processes wrote."""
+        """Return the latest 10,000 lines that the app's processes wrote, oldest first."""
         return self._journal.lines
 
     def queue(self, name: str) -> QueueView:
-        """Look into a queue of the namespace that is served here.
+        """Return a view of a queue of the namespace that was started here.
 
         Raises:
             KeyError: There is no such queue.
         """
         if self.namespace is None:
-            raise KeyError(f"The queue {name!r} is on a namespace that is not served here; look there.")
+            raise KeyError(f"The queue {name!r} is on a namespace that this host did not start; inspect it there.")
         return self.namespace.queue(name)
 
     def send(self, queue: str, *bodies: object, **fields: Any) -> None:
-        """Send messages to the namespace of the app's first trigger; what the arguments mean stands at `Outbox.send`."""
+        """Send messages to the namespace of the app's first trigger. `Outbox.send` describes the arguments."""
         self._outbox.send(queue, *bodies, **fields)
 
     def run_until(self, condition: Callable[[], bool], *, deadline: timedelta) -> None:
-        """Wait while the functions run, until a condition holds.
+        """Wait until a condition holds, while the functions run.
 
         Args:
-            condition: Looked at after each journal entry and at least every 50 ms.
+            condition: Checked after each journal entry and at least every 50 ms.
             deadline: The longest wait.
 
         Raises:
-            TimeoutError: The condition does not hold at the deadline; the message has the latest log lines.
+            TimeoutError: The condition does not hold at the deadline. The message has the latest log lines.
         """
         self._journal.wait_until(condition, deadline=deadline)
 
 
 def _functions(app: App, settings: Settings) -> tuple[Function, ...]:
-    """What the app has, which is known by its own word alone; what it writes meanwhile it will write again."""
+    """Load the app once to list its functions. Its output is dropped: it will be written again when the app is served."""
     with Worker(app.folder, settings=app.settings, python_path=settings.python_path, on_line=lambda *_: None) as worker:
         return worker.functions
 
 
-def _is_known(name: str, settings: Mapping[str, str]) -> bool:
+def _is_configured(name: str, settings: Mapping[str, str]) -> bool:
     try:
         connection(name, settings)
     except ValueError:

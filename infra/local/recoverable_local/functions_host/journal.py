@@ -1,4 +1,4 @@
-"""What the host saw happen: frozen entries for its journal."""
+"""Define the entries of the Functions host's journal."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from recoverable_local.functions_host.worker.outcomes import Outcome
 from recoverable_local.journal import Journal as AnyJournal
 
 Settled = Literal["completed", "abandoned", "left"]
-"""What the host did with an invocation's messages; those that it left come back when their locks end."""
+"""How the host settled an invocation's messages; those "left" are delivered again when their locks expire."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """A message as it was given to a function; its first delivery counts 1."""
+    """One delivery of a message to a function; the first has the count 1."""
 
     message_id: str
     sequence_number: int
@@ -33,7 +33,7 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Invoked:
-    """A function was given messages."""
+    """A function got messages."""
 
     function: str
     invocation_id: str
@@ -46,10 +46,10 @@ class Ended:
 
     Args:
         function: The function's name.
-        invocation_id: That of the entry `Invoked`.
+        invocation_id: The same as in the entry `Invoked`.
         duration: From receiving the messages to the outcome.
         outcome: How it ended.
-        settled: What the host did with the messages.
+        settled: How the host settled the messages.
     """
 
     function: str
@@ -69,7 +69,7 @@ class FunctionLog:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Something failed that is not the function; `then` says what the host does next."""
+    """An operation of the host failed, not the function; `then` is what happens next."""
 
     what: str
     error: str

@@ -1,4 +1,4 @@
-"""Sends messages to queues, for tests and for a person at the keyboard."""
+"""Send messages to queues, by hand or in a test."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from recoverable.azure.settings import ConnectionString, Identity
 
 
 class Outbox:
-    """Sends to the queues of one namespace; nothing is opened before the first message.
+    """Sends to the queues of one namespace. It opens no connection before the first message.
 
     Args:
-        connect: Gives the connection.
+        connect: Returns the connection.
     """
 
     def __init__(self, connect: Callable[[], ConnectionString | Identity]) -> None:
@@ -25,7 +25,7 @@ class Outbox:
         self._senders: dict[str, ServiceBusSender] = {}
 
     def __enter__(self) -> Self:
-        """Nothing is opened yet."""
+        """Open nothing yet."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -38,8 +38,8 @@ class Outbox:
 
         Args:
             queue: The queue's name, or a topic's.
-            bodies: Text, bytes and messages as they are; anything else as JSON.
-            fields: Those of `azure.servicebus.ServiceBusMessage`.
+            bodies: Strings, bytes and `ServiceBusMessage` objects are sent unchanged; anything else as JSON.
+            fields: Fields of `azure.servicebus.ServiceBusMessage`.
         """
         messages = [
             body if isinstance(body, ServiceBusMessage) else ServiceBusMessage(_data(body), **fields) for body in bodies

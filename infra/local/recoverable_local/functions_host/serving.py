@@ -1,4 +1,4 @@
-"""Puts the parts together for an app: its worker, a client for each connection, a listener for each function."""
+"""Start and stop the parts of an app: its worker, a client per trigger, a listener per function."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from recoverable.azure.settings import connection
 from recoverable_local.functions_host.app.folder import App
 from recoverable_local.functions_host.app.triggers import NotServed, Trigger, trigger_of
-from recoverable_local.functions_host.ending import end
+from recoverable_local.functions_host.ending import cancel_and_wait
 from recoverable_local.functions_host.extension.client import client_for
 from recoverable_local.functions_host.extension.invocations import Invocations
 from recoverable_local.functions_host.extension.listeners import Listener
@@ -19,27 +19,27 @@ from recoverable_local.functions_host.settings import Settings
 from recoverable_local.functions_host.worker.worker import Function, Worker
 from recoverable_local.functions_host.worker.workers import Workers
 
-_AGAIN = 5.0  # seconds, in which links are closed
+_REPEAT_CANCEL = 5.0  # seconds after which listeners are cancelled again; closing their links takes time
 
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What of an app is run, and what is not."""
+    """The triggers of the functions that run, and the functions that do not, with the reasons."""
 
     triggers: tuple[Trigger, ...]
     not_served: tuple[NotServed, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where an app is run: who hears what happens, and how."""
+class ServingContext:
+    """The app, the journal and the settings that it is served with."""
 
     app: App
     journal: Journal
     settings: Settings
 
     def worker(self) -> Worker:
-        """A worker with the app, not yet started."""
+        """Create a worker for the app, not yet started."""
         return Worker(
             self.app.folder,
             settings=self.app.settings,
@@ -49,47 +49,47 @@ class Place:
 
 
 def served(functions: Sequence[Function], app: App) -> Served:
-    """Which functions are run."""
+    """Sort an app's functions into those that run and those that do not."""
     found = [trigger_of(function, app.settings) for function in functions]
     triggers = [each for each in found if isinstance(each, Trigger)]
     return Served(tuple(triggers), tuple(each for each in found if isinstance(each, NotServed)))
 
 
 @asynccontextmanager
-async def serving(place: Place) -> AsyncIterator[Served]:
-    """Run the app; at the end its worker is killed, and every link is closed.
+async def serving(context: ServingContext) -> AsyncIterator[Served]:
+    """Run the app. At the end kill its worker and close every link.
 
     Raises:
         AppError: The app cannot be loaded.
         ValueError: A connection is not among the app settings.
     """
-    workers = Workers(place.worker, timeout=place.app.options.function_timeout, journal=place.journal)
+    workers = Workers(context.worker, timeout=context.app.options.function_timeout, journal=context.journal)
     async with AsyncExitStack() as closing:
         closing.push_async_callback(workers.stop)
-        run = served(await workers.start(), place.app)
-        listeners = [await _listener(trigger, place, workers, closing) for trigger in run.triggers]
-        tasks = [asyncio.create_task(_listening(listener, place.journal)) for listener in listeners]
+        run = served(await workers.start(), context.app)
+        listeners = [await _listener(trigger, context, workers, closing) for trigger in run.triggers]
+        tasks = [asyncio.create_task(_listening(listener, context.journal)) for listener in listeners]
         try:
             yield run
         finally:
-            await end(tasks, again=_AGAIN)
+            await cancel_and_wait(tasks, repeat_after=_REPEAT_CANCEL)
 
 
 async def _listening(listener: Listener, journal: Journal) -> None:
     try:
         await listener.listen()
-    except Exception as error:  # noqa: BLE001  # what nobody foresaw must not end without a word
-        journal(Trouble(f"reading {listener.trigger.path}", repr(error), "it is read no more"))
+    except Exception as error:  # noqa: BLE001  # an unexpected error must be recorded
+        journal(Trouble(f"receiving from {listener.trigger.path}", repr(error), "the host stops receiving from it"))
 
 
-async def _listener(trigger: Trigger, place: Place, workers: Workers, closing: AsyncExitStack) -> Listener:
-    client = client_for(connection(trigger.connection, place.app.settings))
+async def _listener(trigger: Trigger, context: ServingContext, workers: Workers, closing: AsyncExitStack) -> Listener:
+    client = client_for(connection(trigger.connection, context.app.settings))
     await closing.enter_async_context(client)
     complete = trigger.auto_complete
     invocations = Invocations(
         trigger,
         workers,
-        place.journal,
-        auto_complete=place.app.options.auto_complete_messages if complete is None else complete,
+        context.journal,
+        auto_complete=context.app.options.auto_complete_messages if complete is None else complete,
     )
-    return Listener(trigger, client, place.app.options, invocations, place.journal)
+    return Listener(trigger, client, context.app.options, invocations, context.journal)

@@ -1,4 +1,4 @@
-"""How an app is run here: what its reader may choose, with the defaults."""
+"""Define the settings of the Functions host, with their defaults."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from recoverable_local.service_bus import Queue
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How an app is run here.
+    """Settings of the Functions host.
 
     Args:
-        app_settings: App settings, over those of `local.settings.json` and of the environment.
-        connection_string: A namespace for all of the app's Service Bus connections. When None, those that the app settings do not
-            have lead to a namespace that is served here.
+        app_settings: App settings; they override those of `local.settings.json` and of the environment.
+        connection_string: A namespace for all of the app's Service Bus connections. When None, a namespace is started here for the
+            connections that the app settings do not have.
         queues: Further queues of that namespace, or other settings for those that the triggers read.
-        error_queue: Where the dead letters of its queues go; where the app setting `RECOVERABLE_ERROR_QUEUE` says, else to "error",
-            when None.
-        max_delivery_count: Of its queues.
-        lock_duration: Of its queues.
-        port: Where it listens on 127.0.0.1; 0 lets the kernel choose.
-        python_path: Further folders in which the app's modules are looked for.
+        error_queue: The queue that gets the dead letters of that namespace. When None: the error queues of the app's endpoints, else the
+            app setting `RECOVERABLE_ERROR_QUEUE`, else "error".
+        max_delivery_count: The maximum delivery count of its queues.
+        lock_duration: The lock duration of its queues.
+        port: Its port on 127.0.0.1; 0 means any free port.
+        python_path: Further folders on the import path of the app.
     """
 
     app_settings: Mapping[str, str] = field(default_factory=dict)

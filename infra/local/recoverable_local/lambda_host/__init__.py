@@ -1,24 +1,27 @@
-"""Runs the Lambda functions of a SAM template on a local SQS as AWS would, without Docker.
+"""Run the Lambda functions of a SAM template on a local SQS as AWS does, without Docker.
 
-How the pieces fit, in the order in which a message meets them:
+The modules, in the order in which a message passes through them:
 
-    sam/            the template → frozen queues, tables, functions, event source mappings and schedules (pure)
-    broker          an SQS endpoint on loopback, unless another is given
-    resources       queues and tables are created
-    sqs, dynamodb   every call to the broker, and every call about tables; clients makes the clients for both
-    mapping         a thread for each event source mapping: receives, gathers a batch, hands it on, deletes what is done
-    schedule        a thread for each schedule: invokes its function again and again
-    records         message → record of the event (pure)
-    invoker, pool   a free instance for the batch, a warm one if there is; or throttling
-    instance        a process with the real runtime client, `python -m awslambdaric`
-    runtime_api     what that client talks to, over HTTP on loopback
-    environment     the variables it finds (pure)
-    outcomes        how an invocation can end
-    responses       what that means for each message (pure)
-    journal         what was seen to happen, for observers
-    serving, host   the same from the outside: start, stop, send, look, wait
+    sam/                 parse the template into queues, tables, functions, event source mappings and schedules (pure)
+    services/            everything that talks to SQS or DynamoDB:
+        broker           serve SQS and DynamoDB on loopback, unless another endpoint is given
+        resources        create the queues and tables
+        sqs, dynamodb    make the calls; clients creates the boto3 clients for both
+    mapping              one thread per event source mapping: receive, collect a batch, invoke, delete completed messages
+    schedule             one thread per schedule: invoke its function at each interval
+    records              convert a message into a record of the event (pure)
+    runtime/             one function and its instances:
+        invoker, pool    find a free instance for the batch, a warm one if there is one, or throttle
+        instance         run a process with the real runtime client, `python -m awslambdaric`
+        in_process       run the handler in this process instead, for debugging
+        runtime_api      serve the Runtime API to that client, over HTTP on loopback
+        environment      build its environment variables (pure)
+        outcomes         how an invocation can end
+    responses            decide which messages of a batch are completed and which failed (pure)
+    journal              the entries that observers get; formatting turns one into a line of text
+    serving, host        start, stop, send, inspect, wait
 
-Nothing of `recoverable` outside `recoverable_local` is imported: it hosts any Lambda function.
+This package imports nothing of `recoverable`: it can run any Lambda function.
 """
 
 from recoverable_local.lambda_host.host import LocalAws

@@ -19,9 +19,9 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from recoverable_local.console import fail, name_and_value, port, say, serve, whole_seconds
+from recoverable_local.console import name_and_value, port, print_error, print_line, serve, whole_seconds
+from recoverable_local.lambda_host.formatting import format_entry
 from recoverable_local.lambda_host.host import LocalAws
-from recoverable_local.lambda_host.narrator import narrate
 from recoverable_local.lambda_host.sam.advice import advice
 from recoverable_local.lambda_host.sam.document import TemplateError
 from recoverable_local.lambda_host.sam.stack import Stack
@@ -31,12 +31,12 @@ _PAIRS: dict[str, Any] = {"type": name_and_value, "action": "append", "default":
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    _add_what_runs(parser)
-    _add_how_it_runs(parser)
+    """Add the command's arguments to the parser."""
+    _add_source_arguments(parser)
+    _add_run_arguments(parser)
 
 
-def _add_what_runs(parser: argparse.ArgumentParser) -> None:
+def _add_source_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--template", default="template.yaml", metavar="FILE", help="the SAM template (default: %(default)s)")
     add(
@@ -51,7 +51,7 @@ def _add_what_runs(parser: argparse.ArgumentParser) -> None:
     add("--stack-name", default="local", help="AWS::StackName (default: %(default)s)")
 
 
-def _add_how_it_runs(parser: argparse.ArgumentParser) -> None:
+def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--in-process",
         action="store_true",
@@ -70,25 +70,25 @@ def _add_how_it_runs(parser: argparse.ArgumentParser) -> None:
         "--visibility-timeout",
         type=whole_seconds,
         metavar="SECONDS",
-        help="instead of the queues' own, so that what timed out or crashed comes back sooner than in AWS",
+        help="replaces the queues' own, so that messages come back sooner than in AWS after a time-out or crash",
     )
     parser.add_argument(
         "--schedule-interval",
         type=whole_seconds,
         metavar="SECONDS",
-        help="instead of the schedules' own, so that what happens by the minute or the day in AWS happens sooner",
+        help="replaces the schedules' own interval, so that their functions run more often than in AWS",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until Ctrl-C or a request to terminate; 2 when the template, an argument or the broker is at fault."""
+    """Serve until SIGINT or SIGTERM. Return the exit status: 0, or 2 after an error of the template, an argument or the broker."""
     if arguments.in_process:
         logging.basicConfig(level=logging.INFO)
     try:
-        host = LocalAws(arguments.template, _settings(arguments), observe=lambda entry: say(narrate(entry)))
-        serve(host, _welcome)
+        host = LocalAws(arguments.template, _settings(arguments), observe=lambda entry: print_line(format_entry(entry)))
+        serve(host, _startup_text)
     except (TemplateError, ValueError, OSError, BotoCoreError, ClientError) as error:
-        return fail("local aws", error)
+        return print_error("local aws", error)
     return 0
 
 
@@ -107,15 +107,15 @@ def _settings(arguments: argparse.Namespace) -> Settings:
     )
 
 
-def _welcome(host: LocalAws) -> str:
-    """What runs, what does not, and how to send a first message."""
+def _startup_text(host: LocalAws) -> str:
+    """Return the startup text: what runs, what does not, and how to send a first message."""
     stack, interval = host.stack, host.settings.schedule_interval
     lines = [f"SQS at {host.endpoint_url}"]
     lines += [f"queue    {queue.name:<32} {queue.url}" for queue in host.queues]
     lines += [f"table    {table.name}" for table in stack.tables]
     lines += [f"function {mapping.function:<32} reads {mapping.queue}" for mapping in stack.mappings]
     lines += [f"function {each.function:<32} runs every {interval or each.every}" for each in stack.schedules]
-    lines += [f"note     {note}" for note in (*_other_pythons(stack), *stack.not_served, *advice(stack))]
+    lines += [f"note     {note}" for note in (*_runtime_differences(stack), *stack.not_served, *advice(stack))]
     if stack.mappings:
         sending = f"aws sqs send-message --endpoint-url {host.endpoint_url}"
         queue = host.queue(stack.mappings[0].queue)
@@ -123,7 +123,7 @@ def _welcome(host: LocalAws) -> str:
     return "\n".join([*lines, "Ctrl-C stops."])
 
 
-def _other_pythons(stack: Stack) -> Iterator[str]:
+def _runtime_differences(stack: Stack) -> Iterator[str]:
     here = f"python{'.'.join(platform.python_version_tuple()[:2])}"
     for function in stack.functions:
         if function.runtime != here:

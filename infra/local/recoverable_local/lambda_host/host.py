@@ -1,4 +1,4 @@
-"""The local host: a template on a broker, started and stopped as one, with the queues at hand."""
+"""Start and stop the Lambda host as one object, send to its queues, inspect them, and wait."""
 
 from __future__ import annotations
 
@@ -17,35 +17,36 @@ from recoverable_local.lambda_host.services.broker import embedded_broker
 from recoverable_local.lambda_host.services.dynamodb import ENDPOINT_VARIABLE, DynamoDb
 from recoverable_local.lambda_host.services.resources import create_queues, create_tables
 from recoverable_local.lambda_host.services.sqs import Sqs
-from recoverable_local.lambda_host.serving import Place, serving
+from recoverable_local.lambda_host.serving import ServingContext, serving
 from recoverable_local.lambda_host.settings import Settings
 
 
 class LocalAws:
-    """Runs the functions of a SAM template on an SQS endpoint, from entering it as a context to leaving it.
+    """Runs the functions of a SAM template on an SQS endpoint while its context is entered.
 
-    Queues and tables on the embedded server go with it; those on another endpoint stay, with what they hold.
+    When the context is left, queues and tables on the embedded server are deleted; those on another endpoint stay, with
+    their messages and items.
 
     Args:
         template: The template's path.
-        settings: How it is run.
+        settings: How to run it.
         observe: Called with each journal entry, in order, from one thread at a time. What it raises is logged.
 
     Raises:
-        TemplateError: The template cannot be followed; some of it is only looked at on entering.
+        TemplateError: The host cannot run the template. Some parts of it are checked only when the context is entered.
     """
 
     stack: Stack
-    """What of the template is run; known once entered."""
+    """The parts of the template that run; set when the context is entered."""
 
     endpoint_url: str
-    """Where SQS is served; known once entered."""
+    """The URL of the SQS endpoint; set when the context is entered."""
 
     def __init__(
         self, template: str | Path, settings: Settings | None = None, *, observe: Observer | None = None
     ) -> None:
         self.settings = settings or Settings()
-        self._template = Template.read(
+        self._template = Template.from_file(
             Path(template),
             parameters=self.settings.parameters,
             region=self.settings.region,
@@ -57,11 +58,11 @@ class LocalAws:
 
     @classmethod
     def from_template(cls, template: str | Path, *, observe: Observer | None = None, **settings: Any) -> Self:
-        """The same, with the settings as keywords."""
+        """Create a host, with the fields of `Settings` as keyword arguments."""
         return cls(template, Settings(**settings), observe=observe)
 
     def __enter__(self) -> Self:
-        """Create queues and tables, start to read the queues and to follow the schedules."""
+        """Create queues and tables, and start polling the queues and running the schedules."""
         with ExitStack() as cleanup:
             self._start(cleanup)
             self._cleanup = cleanup.pop_all()
@@ -79,18 +80,18 @@ class LocalAws:
         created, tables = self._create_queues(sqs, cleanup), self._create_tables(cleanup)
         self._queues = {key: LocalQueue(queue.name, queue.url, queue.arn, sqs) for key, queue in created.items()}
         self.stack = self._template.stack(created, self.settings.environment, tables=tables)
-        cleanup.enter_context(serving(self.stack, Place(sqs, created, self._journal, self.settings)))
+        cleanup.enter_context(serving(self.stack, ServingContext(sqs, created, self._journal, self.settings)))
 
     def _create_queues(self, sqs: Sqs, cleanup: ExitStack) -> Mapping[str, CreatedQueue]:
         queues, visibility = self._template.queues(), self.settings.visibility_timeout
         created = create_queues(sqs, queues, visibility_timeout=visibility)
         if self.settings.endpoint_url is None:
             for queue in created.values():
-                cleanup.callback(sqs.drop, queue.url)
+                cleanup.callback(sqs.delete_queue, queue.url)
         return created
 
     def _create_tables(self, cleanup: ExitStack) -> Mapping[str, CreatedTable]:
-        """Create the tables where the functions look for them; a template without any needs no DynamoDB."""
+        """Create the tables on the endpoint that the functions use. A template without tables needs no DynamoDB."""
         if not (tables := self._template.tables()):
             return {}
         endpoint_url = self.settings.environment.get(ENDPOINT_VARIABLE, self.endpoint_url)
@@ -99,21 +100,21 @@ class LocalAws:
         created = create_tables(dynamodb, tables)
         if self.settings.endpoint_url is None and endpoint_url == self.endpoint_url:
             for table in created.values():
-                cleanup.callback(dynamodb.drop, table.name)
+                cleanup.callback(dynamodb.delete_table, table.name)
         return created
 
     @property
     def queues(self) -> tuple[LocalQueue, ...]:
-        """The template's queues."""
+        """Return the template's queues; none before the context is entered."""
         return tuple(self._queues.values())
 
     @property
     def function_log(self) -> tuple[FunctionLog, ...]:
-        """The latest 10,000 lines that functions wrote; those of functions run in process go to the terminal instead."""
+        """Return the latest 10,000 lines that functions wrote. Functions that run in process write to the terminal instead."""
         return self._journal.lines
 
     def queue(self, name: str) -> LocalQueue:
-        """A queue by its name, with or without the stack's name before it, or by its logical id in the template.
+        """Find a queue by its name, with or without the stack name as prefix, or by its logical id in the template.
 
         Raises:
             KeyError: There is no such queue.
@@ -121,22 +122,22 @@ class LocalAws:
         for logical_id, queue in self._queues.items():
             if name in {queue.name, queue.name.removeprefix(f"{self.settings.stack_name}-"), logical_id}:
                 return queue
-        known = ", ".join(queue.name for queue in self.queues) or "none, since it is not entered yet"
-        raise KeyError(f"There is no queue {name!r}; the host has {known}.")
+        existing = ", ".join(queue.name for queue in self.queues) or "none, because its context is not entered yet"
+        raise KeyError(f"There is no queue {name!r}. The host has {existing}.")
 
     def send(self, queue: str, body: Any, **options: Any) -> str:
-        """Send one message to a queue; what the arguments mean stands at `LocalQueue.send`."""
+        """Send one message to a queue, and return its id. `LocalQueue.send` describes the arguments."""
         return self.queue(queue).send(body, **options)
 
     def run_until(self, condition: Callable[[], bool], *, deadline: timedelta) -> None:
-        """Wait while the functions run, until a condition holds.
+        """Wait until a condition holds, while the functions run.
 
         Args:
-            condition: Looked at after each journal entry and at least every 50 ms.
+            condition: Checked after each journal entry and at least every 50 ms.
             deadline: The longest wait.
 
         Raises:
-            TimeoutError: The condition does not hold at the deadline; the message has the queues' depths and the latest log lines.
+            TimeoutError: The condition does not hold at the deadline. The message has the queues' depths and the latest log lines.
         """
         self._journal.wait_until(condition, deadline=deadline, state=self._depths)
 

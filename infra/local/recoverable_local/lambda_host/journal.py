@@ -1,4 +1,4 @@
-"""What the host saw happen: frozen entries for its journal."""
+"""Define the entries of the Lambda host's journal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Invoked:
-    """An instance was given an event: that of a batch, or one without records of a schedule."""
+    """An instance got an event: the event of a batch, or that of a schedule, which has no records."""
 
     function: str
     request_id: str
@@ -36,13 +36,13 @@ class Ended:
 
     Args:
         function: The function's name.
-        request_id: That of the entry `Invoked`.
+        request_id: The same as in the entry `Invoked`.
         pid: The instance's process.
-        duration: From handing over the event to the outcome.
+        duration: From sending the event to the instance to the outcome.
         outcome: How it ended.
         completed: The ids of the messages that were deleted.
-        failed: The ids of those that come back after their visibility timeout.
-        reason: Why the whole batch, or the invocation of a schedule, failed, if it did; or why what failed was deleted.
+        failed: The ids of the messages that come back after their visibility timeout.
+        reason: Why the whole batch or the schedule's invocation failed, or why messages reported as failed were deleted; else None.
     """
 
     function: str
@@ -57,7 +57,10 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Throttled:
-    """No instance was free within the reserved concurrency; a batch waits for one until its visibility timeout, a schedule until its next."""
+    """All instances of the reserved concurrency are busy.
+
+    A batch waits for an instance until its visibility timeout, a schedule until its next invocation.
+    """
 
     function: str
     message_ids: tuple[str, ...]
@@ -65,7 +68,7 @@ class Throttled:
 
 @dataclass(frozen=True, slots=True)
 class Expired:
-    """What was throttled is given up: the messages of a batch, if it is one, are on the queue again, for their visibility timeout is over."""
+    """No instance became free in time. The messages of a batch are visible on the queue again; a schedule skips this invocation."""
 
     function: str
     message_ids: tuple[str, ...]
@@ -82,7 +85,7 @@ class FunctionLog:
 
 @dataclass(frozen=True, slots=True)
 class BrokerTrouble:
-    """A call to the broker failed; `then` says what the host does next."""
+    """A call to the broker failed; `then` is what happens next."""
 
     call: str
     error: str

@@ -1,4 +1,4 @@
-"""A queue as a person at the keyboard or a test sees it: send to it, look into it."""
+"""Send to a queue and inspect it, by hand or in a test."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 AttributeValue = str | int | float | bytes
 
-_LOOKING = timedelta(seconds=30)  # nothing else receives a message while it is looked at
+_PEEK_VISIBILITY = timedelta(seconds=30)  # hides a message from other receivers while `messages` reads the queue
 
 
 @dataclass(frozen=True, slots=True)
 class Depth:
-    """How many messages a queue holds, as the broker counts them."""
+    """A count of a queue's messages by state, as the broker reports it."""
 
     visible: int
     in_flight: int
@@ -28,7 +28,7 @@ class Depth:
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """Return the number of messages in all states."""
         return self.visible + self.in_flight + self.delayed
 
 
@@ -37,10 +37,10 @@ class QueuedMessage:
     """A message found in a queue.
 
     Args:
-        id: The broker's.
-        body: Its text.
+        id: The message id that the broker assigned.
+        body: The text.
         attributes: The user's attributes, numbers as text.
-        system: The broker's, such as `ApproximateReceiveCount`.
+        system: The broker's attributes, such as `ApproximateReceiveCount`.
     """
 
     id: str
@@ -49,7 +49,7 @@ class QueuedMessage:
     system: Mapping[str, str]
 
     def json(self) -> Any:
-        """The body, read as JSON."""
+        """Parse the body as JSON."""
         return json.loads(self.body)
 
 
@@ -71,14 +71,14 @@ class LocalQueue:
         group_id: str | None = None,
         deduplication_id: str | None = None,
     ) -> str:
-        """Send one message; gives the id that the broker has given it.
+        """Send one message, and return the id that the broker assigned.
 
         Args:
-            body: Text as it is; anything else as JSON.
-            attributes: The user's attributes; text, numbers and bytes.
-            delay: How long it stays hidden, up to 15 minutes, in whole seconds.
-            group_id: Its message group; FIFO queues need one.
-            deduplication_id: What a FIFO queue tells duplicates by.
+            body: A string is sent unchanged; anything else as JSON.
+            attributes: The user's attributes: strings, numbers and bytes.
+            delay: How long the message stays hidden; up to 15 minutes, in whole seconds.
+            group_id: The message group; FIFO queues need one.
+            deduplication_id: A FIFO queue drops a second message with the same one.
         """
         options: dict[str, Any] = {
             "MessageAttributes": {name: _attribute(value) for name, value in (attributes or {}).items()},
@@ -90,27 +90,27 @@ class LocalQueue:
         return self.sqs.send(self.url, MessageBody=body if isinstance(body, str) else json.dumps(body), **given)
 
     def messages(self) -> list[QueuedMessage]:
-        """The messages that are visible now, which stay where they are.
+        """Return the messages that are visible now, without removing them.
 
-        Looking is receiving: each look counts as a delivery of every message, hides them for a moment, and of a FIFO queue shows no
-        more than ten of a group.
+        This receives the messages and then makes them visible again. So each call counts as a delivery of every message and hides
+        them for a moment, and from a FIFO queue it returns at most ten messages of a group.
         """
-        seen: list[MessageTypeDef] = []
-        while found := self.sqs.receive(self.url, most=10, wait=0, visibility=_LOOKING):
-            seen.extend(found)
-        self.sqs.show_again(self.url, [message["ReceiptHandle"] for message in seen])
-        return [_queued(message) for message in seen]
+        received: list[MessageTypeDef] = []
+        while found := self.sqs.receive(self.url, max_messages=10, wait=0, visibility=_PEEK_VISIBILITY):
+            received.extend(found)
+        self.sqs.make_visible(self.url, [message["ReceiptHandle"] for message in received])
+        return [_queued(message) for message in received]
 
     def depth(self) -> Depth:
-        """How many messages it holds; this neither counts as a delivery nor hides any.
+        """Count the messages. This is no delivery and hides no message.
 
-        An empty queue is looked at twice: a broker counts one state after the other, and overlooks a message that changes its
-        own meanwhile, as one whose delay ends.
+        When the first count is zero, count again: the broker counts one state after the other, and misses a message that changes
+        its state in between, for instance when its delay ends.
         """
-        first = self._counted()
-        return first if first.total else self._counted()
+        first = self._count()
+        return first if first.total else self._count()
 
-    def _counted(self) -> Depth:
+    def _count(self) -> Depth:
         names = (
             "ApproximateNumberOfMessages",
             "ApproximateNumberOfMessagesNotVisible",

@@ -1,6 +1,6 @@
-"""An event source mapping at work: one thread gathers batches from a queue, others run the function on them and settle.
+"""Serve an event source mapping: one thread receives batches from a queue, others run the function on them and settle.
 
-One thread receives for all, since local brokers slow down with each call; it receives only when an invocation may start.
+Only one thread receives, because local brokers slow down with each call. It receives only when an invocation can start.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from recoverable_local.lambda_host.journal import BrokerTrouble
 from recoverable_local.lambda_host.records import PAYLOAD_LIMIT, Record, size_of, split, to_event, to_record
-from recoverable_local.lambda_host.responses import judge
+from recoverable_local.lambda_host.responses import batch_result
 from recoverable_local.lambda_host.runtime.invoker import Invoker
 from recoverable_local.lambda_host.runtime.outcomes import Returned
 from recoverable_local.lambda_host.runtime.pool import PoolClosed
@@ -24,24 +24,24 @@ from recoverable_local.lambda_host.sam.created import CreatedQueue
 from recoverable_local.lambda_host.sam.stack import EventSourceMapping
 from recoverable_local.lambda_host.services.sqs import Sqs
 
-_LONG_POLL = 1  # seconds; Lambda waits for 20, which would hold up Ctrl-C
+_LONG_POLL = 1  # seconds; Lambda waits 20, which would delay Ctrl-C
 _PAUSE = 1.0  # seconds between calls to a broker that does not answer
-_BREATH = 0.05  # seconds between receives at the end of a window, which is too short for a long poll
+_SHORT_WAIT = 0.05  # seconds between receives when the rest of the batching window is too short for a long poll
 
 
 @dataclass(eq=False, slots=True)
 class Poller:
-    """Serves one mapping.
+    """Polls the queue of one mapping and invokes its function.
 
     Args:
-        mapping: What the template says.
-        queue: The queue, as the broker has it.
-        fifo: Whether the queue keeps an order.
+        mapping: The mapping's settings in the template.
+        queue: The queue's name, URL and ARN on the broker.
+        fifo: True for a FIFO queue.
         visibility_timeout: How long a received message stays hidden.
         concurrency: The most invocations at a time.
         sqs: The broker.
-        invoker: The function, whose journal is told how each batch ended.
-        stopping: Set when nothing more is to be received.
+        invoker: Runs the function; its journal records how each batch ended.
+        stopping: Set to end polling.
     """
 
     mapping: EventSourceMapping
@@ -55,19 +55,19 @@ class Poller:
     _slots: threading.Semaphore = field(init=False)
 
     def __post_init__(self) -> None:
-        """Let so many invocations begin."""
+        """Create the semaphore that limits concurrent invocations."""
         self._slots = threading.Semaphore(self.concurrency)
 
     def run(self) -> None:
-        """Read the queue until it is to stop, and wait until every batch is settled or given up."""
+        """Poll until `stopping` is set, then wait until every batch is settled or abandoned."""
         try:
             while not self.stopping.is_set():
-                self._read()
+                self._poll()
         finally:
             for _ in range(self.concurrency):
                 self._slots.acquire()
 
-    def _read(self) -> None:
+    def _poll(self) -> None:
         self._slots.acquire()
         received = time.monotonic()
         if batch := [] if self.stopping.is_set() else self._gather_or_release():
@@ -80,51 +80,51 @@ class Poller:
         try:
             return self._gather()
         except BaseException:
-            self._slots.release()  # else `run` would wait for an invocation that never starts
+            self._slots.release()  # otherwise `run` would wait for an invocation that never starts
             raise
 
     def _gather(self) -> list[Record]:
-        """Up to a batch of records: what one receive brings, or what comes until the window closes."""
+        """Collect up to one batch of records: from one receive, or from all receives until the batching window closes."""
         batch = self._receive(self.mapping.batch_size, wait=_LONG_POLL)
         size, closes = size_of(batch), time.monotonic() + self.mapping.window.total_seconds()
-        while batch and self._wants_more(len(batch), size) and (left := closes - time.monotonic()) > 0:
-            more = self._receive(self.mapping.batch_size - len(batch), wait=min(_LONG_POLL, int(left)))
+        while batch and self._wants_more(len(batch), size) and (remaining := closes - time.monotonic()) > 0:
+            more = self._receive(self.mapping.batch_size - len(batch), wait=min(_LONG_POLL, int(remaining)))
             batch.extend(more)
             size += size_of(more)
-            if not more and left < _LONG_POLL:
-                self.stopping.wait(min(left, _BREATH))
+            if not more and remaining < _LONG_POLL:
+                self.stopping.wait(min(remaining, _SHORT_WAIT))
         return batch
 
     def _wants_more(self, count: int, size: int) -> bool:
         full = count >= self.mapping.batch_size or size >= PAYLOAD_LIMIT
         return not full and not self.stopping.is_set()
 
-    def _receive(self, most: int, *, wait: int) -> list[Record]:
+    def _receive(self, max_messages: int, *, wait: int) -> list[Record]:
         url, arn = self.queue.url, self.queue.arn
-        messages = self._call("ReceiveMessage", lambda: self.sqs.receive(url, most=most, wait=wait))
+        messages = self._call("ReceiveMessage", lambda: self.sqs.receive(url, max_messages=max_messages, wait=wait))
         return [to_record(message, queue_arn=arn) for message in messages or []]
 
     def _serve(self, batch: list[Record], received: float) -> None:
         try:
             for records in split(batch):
                 if not self._serve_event(records, received) and self.fifo:
-                    return  # what follows would overtake what failed
+                    return  # on a FIFO queue the next records must not be processed before the failed ones
         except PoolClosed:
-            return  # the batch comes back after its visibility timeout
+            return  # the batch becomes visible again after its visibility timeout
         finally:
             self._slots.release()
 
     def _serve_event(self, records: list[Record], received: float) -> bool:
-        """Run the function on the records of one event and settle them; False when one of them failed."""
+        """Run the function on the records of one event and settle them. Return False if one of them failed."""
         hidden = self.visibility_timeout - timedelta(seconds=time.monotonic() - received)
-        run = self.invoker.run(to_event(records), records, patience=hidden)
+        run = self.invoker.run(to_event(records), records, timeout=hidden)
         if run is None or (self.stopping.is_set() and not isinstance(run.outcome, Returned)):
             return False
         handles = {record["messageId"]: record["receiptHandle"] for record in records}
-        verdict = judge(run.outcome, tuple(handles), partial_responses=self.mapping.partial_responses)
-        self._delete([handles[message_id] for message_id in verdict.completed])
-        self.invoker.journal(self.invoker.ended(run, verdict))
-        return not verdict.failed
+        result = batch_result(run.outcome, tuple(handles), partial_responses=self.mapping.partial_responses)
+        self._delete([handles[message_id] for message_id in result.completed])
+        self.invoker.journal(self.invoker.ended_entry(run, result))
+        return not result.failed
 
     def _delete(self, handles: Sequence[str]) -> None:
         name = "DeleteMessageBatch"
@@ -133,7 +133,7 @@ class Poller:
             self.invoker.journal(BrokerTrouble(name, reason, "the message comes back after its visibility timeout"))
 
     def _call(self, name: str, call: Callable[[], Any]) -> Any:
-        """Make a call to the broker; None, after a pause, when it fails."""
+        """Make a call to the broker. When it fails, record that, pause, and return None."""
         try:
             return call()
         except (BotoCoreError, ClientError) as error:

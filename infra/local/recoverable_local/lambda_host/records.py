@@ -1,4 +1,4 @@
-"""A message as SQS hands it out → a record of the event that Lambda gives to a function. Pure."""
+"""Convert received SQS messages into the records of a Lambda event. Pure."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 Record = dict[str, Any]
 
 PAYLOAD_LIMIT = 6 * 1024 * 1024
-"""Bytes of one invocation's event; Lambda quotas."""
+"""The largest event of one invocation, in bytes ("Lambda quotas")."""
 
 
 def to_record(message: MessageTypeDef, *, queue_arn: str) -> Record:
-    """Write a received message as the record of an SQS event.
+    """Convert a received message into a record of an SQS event.
 
     Args:
-        message: As `ReceiveMessage` returns it, with all attributes asked for.
-        queue_arn: The ARN of the queue it was received from.
+        message: As `ReceiveMessage` returns it when all attributes are requested.
+        queue_arn: The ARN of the queue that it was received from.
     """
     attributes = message.get("MessageAttributes", {})
     record = {
@@ -40,12 +40,12 @@ def to_record(message: MessageTypeDef, *, queue_arn: str) -> Record:
 
 
 def to_event(records: Sequence[Mapping[str, Any]]) -> bytes:
-    """The event of one invocation, as JSON."""
+    """Encode the event of one invocation as JSON."""
     return json.dumps({"Records": list(records)}, ensure_ascii=False).encode()
 
 
 def split(records: Sequence[Record], *, limit: int = PAYLOAD_LIMIT) -> list[list[Record]]:
-    """Divide a batch, in its order, into events of at most `limit` bytes; a record larger than that stands alone."""
+    """Divide a batch, in its order, into events of at most `limit` bytes. A larger record gets an event of its own."""
     batches: list[list[Record]] = []
     room = 0
     for record in records:
@@ -59,12 +59,12 @@ def split(records: Sequence[Record], *, limit: int = PAYLOAD_LIMIT) -> list[list
 
 
 def size_of(records: Sequence[Record]) -> int:
-    """About the bytes that these records take in an event, never fewer than they do."""
+    """Return an upper bound of the bytes that these records take in one event."""
     return sum(len(to_event([record])) for record in records)
 
 
 def _attribute(value: MessageAttributeValueOutputTypeDef) -> dict[str, Any]:
-    """One attribute; the lists are always there and always empty, since SQS has never put anything into them."""
+    """Convert one attribute. The two lists are always present and always empty, because SQS has never used them."""
     record: dict[str, Any] = {"stringListValues": [], "binaryListValues": [], "dataType": value["DataType"]}
     if "BinaryValue" in value:
         return {"binaryValue": base64.b64encode(value["BinaryValue"]).decode(), **record}

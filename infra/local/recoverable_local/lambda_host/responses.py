@@ -1,7 +1,7 @@
-"""What an outcome means for the messages of its batch: which are deleted, which come back. Pure.
+"""Decide which messages of a batch are deleted and which come back, from the outcome of the invocation. Pure.
 
-The rules for malformed answers are Lambda's, from "Handling errors for an SQS event source in Lambda": an empty or null answer and an
-empty or null list are success; an answer that cannot be read and an identifier that is no message of the batch fail the whole batch.
+The rules for malformed responses are Lambda's, from "Handling errors for an SQS event source in Lambda": an empty or null response and an
+empty or null list are success; a response that cannot be parsed or an identifier of no message of the batch fails the whole batch.
 """
 
 from __future__ import annotations
@@ -20,38 +20,44 @@ _IGNORED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """Which messages the mapping deletes and which it leaves, with the reason when that is not what the answer says."""
+class BatchResult:
+    """The messages that the mapping deletes and those that come back.
+
+    Args:
+        completed: The ids of the messages that are deleted.
+        failed: The ids of the messages that come back.
+        reason: Why this differs from the function's response; else None.
+    """
 
     completed: tuple[str, ...]
     failed: tuple[str, ...]
     reason: str | None = None
 
 
-def judge(outcome: Outcome, message_ids: Sequence[str], *, partial_responses: bool) -> Verdict:
-    """Decide on a batch as an event source mapping does.
+def batch_result(outcome: Outcome, message_ids: Sequence[str], *, partial_responses: bool) -> BatchResult:
+    """Decide on the messages of a batch as an event source mapping does.
 
     Args:
         outcome: How the invocation ended.
         message_ids: The messages of the batch, in the event's order.
-        partial_responses: Whether the mapping has `ReportBatchItemFailures`; without it the answer is not looked at.
+        partial_responses: True if the mapping has `ReportBatchItemFailures`. Without it the response is ignored.
     """
     everything = tuple(message_ids)
     if not isinstance(outcome, Returned):
-        return Verdict((), everything, describe(outcome))
+        return BatchResult((), everything, describe(outcome))
     reported = _reported(outcome.payload, everything)
     if not partial_responses:
         ignored = reported and not isinstance(reported, str)
-        return Verdict(everything, (), f"{len(reported)} {_IGNORED}" if ignored else None)
+        return BatchResult(everything, (), f"{len(reported)} {_IGNORED}" if ignored else None)
     if isinstance(reported, str):
-        return Verdict((), everything, reported)
-    return Verdict(
+        return BatchResult((), everything, reported)
+    return BatchResult(
         tuple(one for one in everything if one not in reported), tuple(one for one in everything if one in reported)
     )
 
 
 def _reported(payload: str, message_ids: tuple[str, ...]) -> set[str] | str:
-    """The identifiers in an answer, or why it fails the whole batch."""
+    """Return the identifiers in a response, or a text that says why the response fails the whole batch."""
     try:
         answer = json.loads(payload or "null")
     except ValueError as error:

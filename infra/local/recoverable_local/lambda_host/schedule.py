@@ -1,4 +1,4 @@
-"""A schedule at work: one thread that invokes a function again and again."""
+"""Invoke a function at each interval of its schedule, in one thread."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import uuid
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from recoverable_local.lambda_host.responses import judge
+from recoverable_local.lambda_host.responses import batch_result
 from recoverable_local.lambda_host.runtime.invoker import Invoker
 from recoverable_local.lambda_host.runtime.outcomes import Returned
 from recoverable_local.lambda_host.runtime.pool import PoolClosed
@@ -17,17 +17,17 @@ from recoverable_local.lambda_host.sam.stack import Schedule
 
 
 @dataclass(frozen=True, slots=True)
-class Ticker:
-    """Serves one schedule.
+class ScheduleRunner:
+    """Runs one schedule.
 
-    The first invocation comes after one interval, as with EventBridge. Unlike there one is never begun before the last is over: with a
-    shortened interval they would pile up. What fails is not run again; the next comes soon enough.
+    The first invocation starts after one interval, as with EventBridge. Unlike EventBridge, an invocation starts only when the previous
+    one has ended: with a shortened interval they would pile up. A failed invocation is not repeated; the next interval follows.
 
     Args:
-        schedule: What the template says.
-        every: The time between the beginnings of two invocations.
-        invoker: The function, whose journal is told how each invocation ended.
-        stopping: Set when no more are to begin.
+        schedule: The schedule's settings in the template.
+        every: The time between the starts of two invocations.
+        invoker: Runs the function; its journal records how each invocation ended.
+        stopping: Set to start no more invocations.
     """
 
     schedule: Schedule
@@ -36,7 +36,7 @@ class Ticker:
     stopping: threading.Event
 
     def run(self) -> None:
-        """Invoke the function again and again until it is to stop, and wait until the last invocation is over."""
+        """Invoke the function at each interval until `stopping` is set, and wait until the last invocation is over."""
         due = time.monotonic() + self.every.total_seconds()
         while not self.stopping.wait(max(0.0, due - time.monotonic())):
             due = max(due, time.monotonic()) + self.every.total_seconds()
@@ -47,20 +47,22 @@ class Ticker:
 
     def _invoke(self) -> None:
         event = self.schedule.input or scheduled_event(self.schedule, self.invoker.arn, datetime.now(UTC))
-        run = self.invoker.run(event.encode(), patience=self.every)
+        run = self.invoker.run(event.encode(), timeout=self.every)
         if run is None or (self.stopping.is_set() and not isinstance(run.outcome, Returned)):
             return
-        no_messages = judge(run.outcome, (), partial_responses=False)
-        self.invoker.journal(self.invoker.ended(run, no_messages))
+        no_messages = batch_result(run.outcome, (), partial_responses=False)
+        self.invoker.journal(self.invoker.ended_entry(run, no_messages))
 
 
 def scheduled_event(schedule: Schedule, function_arn: str, now: datetime) -> str:
-    """What EventBridge sends for a rule with a schedule, as JSON; Amazon EventBridge, "Creating a rule that runs on a schedule".
+    """Build the event that EventBridge sends for a scheduled rule, as JSON.
+
+    Source: Amazon EventBridge, "Creating a rule that runs on a schedule".
 
     Args:
-        schedule: Whose event it is.
-        function_arn: The function's, for region and account.
-        now: Aware of its zone.
+        schedule: The schedule; its name is the rule's name.
+        function_arn: The function's ARN, for region and account.
+        now: The event's time, with a time zone.
     """
     region, account = function_arn.split(":")[3:5]
     event = {

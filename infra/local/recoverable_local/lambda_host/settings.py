@@ -1,4 +1,4 @@
-"""How a template is run here: what its reader may choose, with the defaults."""
+"""Define the settings of the Lambda host, with their defaults."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ from datetime import timedelta
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a template is run here.
+    """Settings of the Lambda host.
 
     Args:
         parameters: Values for the template's `Parameters`.
         environment: Variables for every function, over those of the template.
         endpoint_url: An endpoint of SQS, and of DynamoDB if the template has tables; None starts the embedded one.
-        port: Where the embedded one listens on 127.0.0.1; 0 lets the kernel choose.
-        region: The AWS region that everything believes to be in.
-        stack_name: What `AWS::StackName` is.
+        port: The port on 127.0.0.1 of the embedded endpoint; 0 means any free port.
+        region: The AWS region that functions, queues and ARNs have.
+        stack_name: The value of `AWS::StackName`.
         in_process: Run the functions in this process, for debugging.
         concurrency: The most invocations at a time of a mapping for which the template sets no lower limit. Lambda begins with five.
-        schedule_interval: Instead of each schedule's own, so that what happens by the minute in AWS happens sooner. A second or more.
-        visibility_timeout: Instead of each queue's own, so that what died or timed out comes back sooner than in AWS. Whole seconds.
+        schedule_interval: Replaces each schedule's own, so that functions run more often than in AWS. One second or more.
+        visibility_timeout: Replaces each queue's own, so that messages come back sooner than in AWS after a time-out or crash. Whole
+            seconds, one or more.
 
     Raises:
         ValueError: The concurrency is below 1, or the visibility timeout or the interval below a second.
@@ -39,7 +40,7 @@ class Settings:
     schedule_interval: timedelta | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what would hang or spin."""
+        """Refuse values with which the host would wait forever or run in a hot loop."""
         if self.concurrency < 1:
             raise ValueError(f"concurrency is {self.concurrency}; write 1 or more.")
         times = {"visibility_timeout": self.visibility_timeout, "schedule_interval": self.schedule_interval}

@@ -1,15 +1,15 @@
-"""A Service Bus namespace for development and tests, to which the real Azure SDKs speak; no Docker, standard library only.
+"""Serve a Service Bus namespace to the real Azure SDKs, for development and tests; no Docker, standard library only.
 
-How the pieces fit, from the wire inwards:
+The modules, from the network inwards:
 
-    server          the only socket and thread
-    links/          one connection as a state machine: sessions, links, settlement, `$cbs` and `$management`
-    amqp/           AMQP 1.0: types, frames, performatives (pure)
-    broker/         entities, locks, sessions, duplicates, filters, forwarding (no wire; time as it is given)
-    faults          what goes wrong on purpose
-    emulator, views the same from the outside: start, stop, look, set time forward
+    server          run the only socket and the only thread
+    links/          handle one connection as a state machine: sessions, links, settlement, `$cbs` and `$management`
+    amqp/           encode and decode AMQP 1.0: types, frames, performatives (pure)
+    broker/         hold messages: entities, locks, sessions, duplicates, filters, forwarding (no network; the clock is an argument)
+    faults          inject faults on request
+    emulator, views start, stop, inspect, advance the time
 
-Nothing of `recoverable` outside this package is imported: any program that speaks to Service Bus can use it.
+This package imports nothing of `recoverable`: any program that speaks to Service Bus can use it.
 """
 
 from recoverable_local.service_bus.broker.filters import CorrelationFilter, TrueFilter

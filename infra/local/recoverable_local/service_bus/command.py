@@ -1,6 +1,6 @@
-"""Serve a Service Bus namespace on loopback, without Docker, to which the Azure SDKs speak.
+"""Serve a Service Bus namespace to the Azure SDKs on loopback, without Docker.
 
-The queues are those that are named with --queue; their dead letters go where --error-queue says. Nothing is kept when it stops.
+--queue names the queues, --error-queue the queue that gets their dead letters. All messages are lost when the command stops.
 """
 
 from __future__ import annotations
@@ -8,13 +8,13 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
-from recoverable_local.console import fail, port, seconds, serve
+from recoverable_local.console import port, print_error, seconds, serve
 from recoverable_local.service_bus.broker.settings import Queue
 from recoverable_local.service_bus.emulator import ServiceBusNamespace
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
+    """Add the command's arguments to the parser."""
     parser.add_argument(
         "--port", type=port, default=5672, help="where it listens; 0 for any free port (default: %(default)s)"
     )
@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def add_queue_settings(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments about all queues of a namespace that starts with a command."""
+    """Add the arguments for all queues of a namespace that a command starts."""
     parser.add_argument(
         "--max-delivery-count", type=int, default=100, metavar="N", help="of the queues (default: %(default)s)"
     )
@@ -41,12 +41,12 @@ def add_queue_settings(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until Ctrl-C or a request to terminate; 2 when an argument is at fault or the port is taken."""
+    """Serve until SIGINT or SIGTERM. Return the exit status: 0, or 2 if an argument is invalid or the port is taken."""
     try:
         queues = _queues(arguments)
-        serve(ServiceBusNamespace(queues, port=arguments.port), lambda namespace: _welcome(queues, namespace))
+        serve(ServiceBusNamespace(queues, port=arguments.port), lambda namespace: _startup_text(queues, namespace))
     except (ValueError, OSError) as error:
-        return fail("local service-bus", error)
+        return print_error("local service-bus", error)
     return 0
 
 
@@ -57,6 +57,6 @@ def _queues(arguments: argparse.Namespace) -> list[Queue]:
     return [*queues, replace(template, name=arguments.error_queue)]
 
 
-def _welcome(queues: list[Queue], namespace: ServiceBusNamespace) -> str:
+def _startup_text(queues: list[Queue], namespace: ServiceBusNamespace) -> str:
     lines = [f"queue    {queue.name}" for queue in queues]
     return "\n".join([*lines, f"Connect with: {namespace.connection_string}", "Ctrl-C stops."])

@@ -1,4 +1,4 @@
-"""A Service Bus namespace from the outside: start, stop, look, set time forward, let things fail."""
+"""Start and stop a Service Bus namespace, inspect it, advance its time, and inject faults."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 from recoverable_local.service_bus.broker.namespace import Namespace
-from recoverable_local.service_bus.broker.profile import DEAD_LETTERS, STRANDED, SUBSCRIPTIONS
+from recoverable_local.service_bus.broker.profile import DEAD_LETTERS, SUBSCRIPTIONS, TRANSFER_DEAD_LETTERS
 from recoverable_local.service_bus.broker.refusals import RefusedError
 from recoverable_local.service_bus.broker.settings import Queue, Topic
 from recoverable_local.service_bus.faults import Fault, Faults, Operation, Refuse
@@ -16,17 +16,17 @@ from recoverable_local.service_bus.views import QueueView
 
 
 class MovableClock:
-    """The namespace's time in seconds since 1970: the machine's, which a test can set forward."""
+    """The namespace's clock, in seconds since 1970: the machine's, which a test can advance."""
 
     def __init__(self) -> None:
         self._ahead = 0.0
 
     def __call__(self) -> float:
-        """What time it is."""
+        """Return the time."""
         return time.time() + self._ahead
 
     def advance(self, by: timedelta) -> None:
-        """Make it later."""
+        """Set the clock forward."""
         self._ahead += by.total_seconds()
 
 
@@ -39,11 +39,11 @@ class ServiceBusNamespace:
     Args:
         queues: The queues, or their names.
         topics: The topics with their subscriptions.
-        host: Where it listens.
-        port: On which port; any free one when 0.
+        host: The address to listen on.
+        port: The port to listen on; 0 means any free port.
 
     Raises:
-        ValueError: Two entities have one name, or messages are forwarded to none.
+        ValueError: Two entities have the same name, or a forwarding target does not exist.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class ServiceBusNamespace:
         self._server = Server(self._namespace, self._faults, self._clock)
 
     def __enter__(self) -> ServiceBusNamespace:
-        """Listen.
+        """Start to listen.
 
         Raises:
             OSError: The port is taken.
@@ -70,19 +70,19 @@ class ServiceBusNamespace:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End all connections."""
+        """Close all connections and stop listening."""
         self._server.stop()
 
     @property
     def connection_string(self) -> str:
-        """With what the Azure SDKs connect; the key is not looked at."""
+        """Return the connection string for the Azure SDKs; the key is not checked."""
         return (
             f"Endpoint=sb://{self.host}:{self.port};SharedAccessKeyName=RootManageSharedAccessKey;"
             "SharedAccessKey=bm90LWxvb2tlZC1hdA==;UseDevelopmentEmulator=true;"
         )
 
     def queue(self, name: str) -> QueueView:
-        """Look into a queue.
+        """Return a view of a queue.
 
         Raises:
             KeyError: There is no queue of that name.
@@ -90,42 +90,44 @@ class ServiceBusNamespace:
         return self._view(name)
 
     def subscription(self, topic: str, name: str) -> QueueView:
-        """Look into a topic's subscription.
+        """Return a view of a topic's subscription.
 
         Raises:
-            KeyError: There is none of that name.
+            KeyError: There is no subscription of that name.
         """
         return self._view(f"{topic}{SUBSCRIPTIONS}{name}")
 
     def advance(self, by: timedelta) -> None:
-        """Set the namespace's time forward, and do what is due by then: locks end, scheduled messages come, messages expire."""
+        """Advance the namespace's time, and run what is then due: locks expire, scheduled messages become active, messages expire."""
         self._server.call(lambda: self._clock.advance(by))
 
     def fail(
         self, operation: Operation, fault: Fault | None = None, *, path: str | None = None, times: int | None = 1
     ) -> None:
-        """Let an operation go wrong.
+        """Plan a fault for an operation.
 
         Args:
-            operation: Which one.
-            fault: How; refused as by a busy server when None.
-            path: On which entity; on any when None.
-            times: How often; until `heal` when None.
+            operation: The operation that fails.
+            fault: How it fails; None refuses it with the condition server-busy.
+            path: The entity on which it fails; None for any.
+            times: How often it fails; None until `heal` is called.
         """
         self._server.call(lambda: self._faults.plan(operation, fault or Refuse(), path=path, times=times))
 
     def heal(self) -> None:
-        """Let nothing go wrong any more."""
+        """Remove all planned faults."""
         self._server.call(self._faults.clear)
 
     def drop_connections(self) -> None:
-        """End all connections without a word."""
+        """Abort all connections without a close frame."""
         self._server.call(self._server.drop_connections)
 
     def _view(self, path: str) -> QueueView:
         try:
-            entity, dead, stranded = (self._namespace.find(path + part) for part in ("", DEAD_LETTERS, STRANDED))
+            entity, dead, stranded = (
+                self._namespace.find(path + part) for part in ("", DEAD_LETTERS, TRANSFER_DEAD_LETTERS)
+            )
         except RefusedError as refused:
-            known = sorted(each.profile.path for each in self._namespace.entities())
-            raise KeyError(f"{path!r} is neither a queue nor a subscription here; there are {known}") from refused
+            existing = sorted(each.profile.path for each in self._namespace.entities())
+            raise KeyError(f"{path!r} is neither a queue nor a subscription here; there are {existing}") from refused
         return QueueView(entity, dead, stranded, self._server.call)

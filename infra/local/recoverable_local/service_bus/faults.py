@@ -1,4 +1,4 @@
-"""What goes wrong on purpose: which operations on which entities, how, and how often."""
+"""Inject faults: plan which operations on which entities fail, how, and how often."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class Operation(Enum):
-    """What a client asks for, and the delivery of a message to it."""
+    """An operation that a client requests, or the delivery of a message to it."""
 
     AUTHENTICATE = "put-token"
     ATTACH = "attach"
@@ -37,28 +37,28 @@ class Operation(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """It is not done, and the client hears why.
+    """A fault: the operation is not performed, and the client gets an error.
 
     Args:
         condition: The AMQP error condition, by which SDKs choose their exception.
-        description: What a person reads.
+        description: The text for the reader.
     """
 
     condition: str = "com.microsoft:server-busy"
-    description: str = "The request was refused, since the test wants it so."
+    description: str = "The request was refused because the test planned this fault."
 
 
 @dataclass(frozen=True, slots=True)
 class LoseAnswer:
-    """It is done, and the client never hears of it; a message is locked, and never comes."""
+    """A fault: the operation is performed, and the client gets no answer. On a delivery the message is locked and not sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class DropConnection:
-    """The connection ends without a word.
+    """A fault: the connection is aborted without a close frame.
 
     Args:
-        done: Whether what was asked for is done before.
+        done: True to perform the operation before that.
     """
 
     done: bool = False
@@ -68,11 +68,11 @@ Fault = Refuse | LoseAnswer | DropConnection
 
 
 class SilencedError(Exception):
-    """There is to be no answer."""
+    """A fault suppresses the answer."""
 
 
 class DroppedError(Exception):
-    """The connection is to end at once."""
+    """A fault aborts the connection."""
 
 
 @dataclass(slots=True)
@@ -80,36 +80,36 @@ class _Planned:
     operation: Operation
     path: str | None
     fault: Fault
-    left: int | None
+    remaining: int | None
 
     def hits(self, operation: Operation, path: str) -> bool:
-        if self.left == 0 or self.operation is not operation or self.path not in (None, path.lower()):
+        if self.remaining == 0 or self.operation is not operation or self.path not in (None, path.lower()):
             return False
-        self.left = None if self.left is None else self.left - 1
+        self.remaining = None if self.remaining is None else self.remaining - 1
         return True
 
 
 class Faults:
-    """The faults that are planned, the first of which that fits happens."""
+    """The planned faults. The first that matches an operation is applied to it."""
 
     def __init__(self) -> None:
         self._planned: list[_Planned] = []
 
     def plan(self, operation: Operation, fault: Fault, *, path: str | None, times: int | None) -> None:
-        """Let an operation fail so many times, on one entity or on all."""
+        """Plan a fault for this many calls of an operation (None: for all), on one entity or on all."""
         self._planned.append(_Planned(operation, path.lower() if path else None, fault, times))
 
     def clear(self) -> None:
-        """Let nothing fail any more."""
+        """Remove all planned faults."""
         self._planned.clear()
 
     def perform(self, operation: Operation, path: str, act: Callable[[], T]) -> T:
-        """Do something, unless a fault is planned for it.
+        """Perform an operation, or apply the fault that is planned for it.
 
         Raises:
-            RefusedError: A fault refuses it, or the broker does.
-            SilencedError: It is done, and is not to be answered.
-            DroppedError: The connection is to end.
+            RefusedError: A fault or the broker refuses the operation.
+            SilencedError: The operation was performed, and must not be answered.
+            DroppedError: The connection must be aborted.
         """
         fault = next((each.fault for each in self._planned if each.hits(operation, path)), None)
         match fault:

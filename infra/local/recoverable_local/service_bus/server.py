@@ -1,4 +1,4 @@
-"""Sockets and time: listens on loopback, and lets the namespace do what is due; all in one thread of its own."""
+"""Listen on loopback and run the namespace's due actions, all in one thread."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
-_PATIENCE = 60  # seconds for what takes milliseconds on a machine of its own
+_TIMEOUT = 60  # seconds; a call takes milliseconds, more only on a busy machine
 
 
 class Server:
     """Serves a namespace.
 
     Args:
-        namespace: What is served.
-        faults: What is to go wrong.
-        clock: The namespace's time, in seconds since 1970.
+        namespace: The namespace to serve.
+        faults: The planned faults.
+        clock: The namespace's clock, in seconds since 1970.
     """
 
     def __init__(self, namespace: Namespace, faults: Faults, clock: Clock) -> None:
@@ -36,7 +36,7 @@ class Server:
         self.peers: set[Peer] = set()
 
     def start(self, host: str, port: int) -> int:
-        """Listen; gives the port.
+        """Start to listen, and return the port.
 
         Raises:
             OSError: The port is taken.
@@ -45,28 +45,28 @@ class Server:
         self._thread = threading.Thread(target=self._loop.run_forever, name="service-bus", daemon=True)
         self._thread.start()
         try:
-            return asyncio.run_coroutine_threadsafe(self._listen(host, port), self._loop).result(_PATIENCE)
+            return asyncio.run_coroutine_threadsafe(self._listen(host, port), self._loop).result(_TIMEOUT)
         except OSError:
             self._end()
             raise
 
     def stop(self) -> None:
-        """End all connections."""
-        asyncio.run_coroutine_threadsafe(self._hang_up(), self._loop).result(_PATIENCE)
+        """Close all connections and stop listening."""
+        asyncio.run_coroutine_threadsafe(self._hang_up(), self._loop).result(_TIMEOUT)
         self._end()
 
     def call(self, act: Callable[[], T]) -> T:
-        """Do something in the thread in which the namespace lives."""
+        """Run a function in the server's thread, which alone may use the namespace, and return its result."""
 
         async def acted() -> T:
             result = act()
             self.catch_up()
             return result
 
-        return asyncio.run_coroutine_threadsafe(acted(), self._loop).result(_PATIENCE)
+        return asyncio.run_coroutine_threadsafe(acted(), self._loop).result(_TIMEOUT)
 
     def catch_up(self) -> None:
-        """Do what is due, and wake up when something is due next."""
+        """Run all due actions, and set a timer for the next one."""
         self.namespace.tick()
         if self._timer is not None:
             self._timer.cancel()
@@ -74,7 +74,7 @@ class Server:
         self._timer = None if due is None else self._loop.call_later(max(0.0, due - self._clock()), self.catch_up)
 
     def drop_connections(self) -> None:
-        """End all connections without a word."""
+        """Abort all connections without a close frame."""
         for peer in list(self.peers):
             peer.drop()
 
@@ -88,23 +88,23 @@ class Server:
         self.drop_connections()
         if self._timer is not None:
             self._timer.cancel()
-        await asyncio.sleep(0)  # the loop's turn in which dropped connections say so
+        await asyncio.sleep(0)  # lets the loop call `connection_lost` of the aborted connections
 
     def _end(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(_PATIENCE)
+        self._thread.join(_TIMEOUT)
         self._loop.close()
 
 
 class Peer(asyncio.Protocol):
-    """One socket; what it says goes to its connection."""
+    """One client's socket; its bytes go to its Connection."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
         self._beat: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin."""
+        """Create the state of the connection."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         self._connection = Connection(
@@ -116,14 +116,14 @@ class Peer(asyncio.Protocol):
         self._server.peers.add(self)
 
     def data_received(self, data: bytes) -> None:
-        """Take in what has arrived, after what was due before."""
+        """Run due actions first, then handle the received bytes."""
         self._server.namespace.tick()
         try:
             self._connection.receive(data)
         except DroppedError:
             self.drop()
         except MalformedError as error:
-            _log.warning("A peer speaks no AMQP 1.0, and its connection ends: %s", error)
+            _log.warning("A client sent bytes that are no AMQP 1.0. Its connection is closed: %s", error)
             self.drop()
         if self._connection.closed:
             self._transport.close()
@@ -132,7 +132,7 @@ class Peer(asyncio.Protocol):
         self._server.catch_up()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 -- the name is asyncio's
-        """Let go of all that the peer held."""
+        """Release all that the client held."""
         if self._beat is not None:
             self._beat.cancel()
         self._connection.lost()
@@ -140,7 +140,7 @@ class Peer(asyncio.Protocol):
         self._server.catch_up()
 
     def drop(self) -> None:
-        """End without a word."""
+        """Abort the connection without a close frame."""
         self._connection.lost()
         self._transport.abort()
 

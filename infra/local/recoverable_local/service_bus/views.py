@@ -1,4 +1,4 @@
-"""What a test or a person sees of a queue or a subscription, without receiving."""
+"""Show the messages of a queue or a subscription without receiving them."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class SeenMessage:
-    """A message as it stands.
+    """A copy of a message and its state at one moment.
 
     Args:
-        sequence_number: The entity's number for it.
-        message_id: The sender's, or the one that the broker gave.
+        sequence_number: Its number in the entity.
+        message_id: The id that the sender set, or the broker if the sender set none.
         body: Its bytes.
-        application_properties: Decoded, with the reason of a dead letter.
+        application_properties: Decoded, including the reason of a dead letter.
         delivery_count: The failed deliveries so far.
         state: `active`, `locked`, `deferred` or `scheduled`.
-        enqueued_at: When it came, or will become available.
+        enqueued_at: When it became available, or will.
         session_id: Its session.
     """
 
@@ -39,13 +39,13 @@ class SeenMessage:
     session_id: str | None
 
     def json(self) -> Any:
-        """The body, read as JSON."""
+        """Parse the body as JSON."""
         return json.loads(self.body)
 
 
 @dataclass(frozen=True, slots=True)
 class Depth:
-    """How many messages there are of each state, how many dead letters, and how many that could not be forwarded."""
+    """A count of messages by state, of dead letters, and of messages that could not be forwarded (stranded)."""
 
     active: int = 0
     locked: int = 0
@@ -56,26 +56,26 @@ class Depth:
 
     @property
     def total(self) -> int:
-        """All of them, without the dead letters and the stranded ones."""
+        """Return the number of messages in all states, without dead letters and stranded messages."""
         return self.active + self.locked + self.deferred + self.scheduled
 
 
 class Call(Protocol):
-    """Runs something where the namespace lives."""
+    """Runs a function in the server's thread."""
 
     def __call__(self, act: Callable[[], T]) -> T:
-        """Give what it gives."""
+        """Run a function, and return its result."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueueView:
-    """Looks into a queue or a subscription.
+    """A view of a queue or a subscription.
 
     Args:
         entity: The queue.
         dead: Its dead-letter queue.
         transfer: Its transfer dead-letter queue.
-        call: Runs something where the namespace lives.
+        call: Runs a function in the server's thread.
     """
 
     entity: Entity
@@ -84,30 +84,30 @@ class QueueView:
     call: Call
 
     def messages(self) -> list[SeenMessage]:
-        """All messages in order, whatever their state."""
+        """Return all messages in order, in any state."""
         return self.call(lambda: _seen(self.entity))
 
     def dead_letters(self) -> list[SeenMessage]:
-        """All dead letters in order."""
+        """Return all dead letters in order."""
         return self.call(lambda: _seen(self.dead))
 
     def stranded(self) -> list[SeenMessage]:
-        """All messages that could not be forwarded, which Service Bus has in the transfer dead-letter queue."""
+        """Return all messages that could not be forwarded; in Service Bus they are in the transfer dead-letter queue."""
         return self.call(lambda: _seen(self.transfer))
 
     def depth(self) -> Depth:
-        """How many messages there are."""
+        """Count the messages."""
         return self.call(self._counted)
 
     def _counted(self) -> Depth:
-        """All at one moment, so that nothing that moves meanwhile is counted twice or not at all."""
+        """Count everything in one call, so that no message that moves in between is counted twice or not at all."""
         states = [each.state for each in _seen(self.entity)]
         counts = {name: states.count(name) for name in ("active", "locked", "deferred", "scheduled")}
         return Depth(**counts, dead_letters=len(_seen(self.dead)), stranded=len(_seen(self.transfer)))
 
 
 def _seen(entity: Entity) -> list[SeenMessage]:
-    return [_view(message) for message in entity.shelf.from_number(0)]
+    return [_view(message) for message in entity.store.from_number(0)]
 
 
 def _view(message: Message) -> SeenMessage:

@@ -1,4 +1,4 @@
-"""A test kit that runs your real function on a world of SQS and Lambda, or of Service Bus and Functions, in virtual time; see docs/testing.md."""
+"""Test your real function in virtual time, on SQS and Lambda or on Service Bus and Functions; see docs/testing.md."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         Unreachable,
         VisibilityExpired,
     )
-    from recoverable_local.testing.seen import SeenMessage
+    from recoverable_local.testing.seen_message import SeenMessage
     from recoverable_local.testing.timeline import Event, Timeline
 
 __all__ = [
@@ -53,7 +53,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Import a name when it is first used, not whenever pytest starts with the plugin beside it (PEP 562).
+    """Import a public name at its first use: pytest loads this package with the plugin, and most test runs need no world (PEP 562).
 
     Raises:
         ModuleNotFoundError: what the world stands on is not installed.
@@ -66,7 +66,7 @@ def __getattr__(name: str) -> object:
         case "ServiceBusWorld":
             return _service_bus_world()
         case "SeenMessage":
-            from recoverable_local.testing.seen import SeenMessage
+            from recoverable_local.testing.seen_message import SeenMessage
 
             return SeenMessage
         case "EndlessRun":

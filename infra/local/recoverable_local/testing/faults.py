@@ -1,4 +1,4 @@
-"""What can go wrong in a world, as values: what to give to `world.fail`, and what explorers of schedules inject."""
+"""Define the faults that `world.fail` and explorers of fault schedules can inject."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import timedelta
 
 @dataclass(frozen=True, slots=True)
 class Raises:
-    """An exception: instead of the call or the handler's run, or after it when that is where the point is.
+    """Raise an exception instead of the call or of the handler's run; at a point "after" it, raise it then.
 
     Args:
         error: what is raised.
@@ -34,7 +34,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Throttled:
-    """Too much was asked: a call to the broker is refused as by one that is busy; a Lambda invocation does not start."""
+    """The broker refuses a call because it is busy; at "invoke", Lambda does not start the invocation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class AnswerLost:
 
 @dataclass(frozen=True, slots=True)
 class Slow:
-    """It takes that long, and then goes on as if nothing had happened.
+    """The step takes this much longer, and then goes on.
 
     Args:
         by: how long.
@@ -93,12 +93,12 @@ class LockLost:
 
 @dataclass(frozen=True, slots=True)
 class InstanceLost:
-    """The machine is gone, and the Functions host with it: nothing is abandoned, and the locks run out."""
+    """The machine and its Functions host are gone: nothing is abandoned, and the locks run out."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveredTwice:
-    """What is received stays visible, so that it is delivered to another as well."""
+    """A received message stays visible, so it is delivered to another invocation as well."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What pytest learns from `recoverable`: the fixtures `sqs_world` and `service_bus_world`."""
+"""Give pytest the fixtures `sqs_world` and `service_bus_world`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def sqs_world() -> SqsWorld:
-    """SQS and Lambda in virtual time, empty; see `recoverable_local.testing.SqsWorld`."""
+    """Return an empty world of SQS and Lambda in virtual time; see `recoverable_local.testing.SqsWorld`."""
     from recoverable_local.testing.aws.world import SqsWorld  # every pytest run imports this file, few need the world
 
     return SqsWorld()
@@ -21,7 +21,7 @@ def sqs_world() -> SqsWorld:
 
 @pytest.fixture
 def service_bus_world() -> ServiceBusWorld:
-    """Service Bus and Functions in virtual time, empty; see `recoverable_local.testing.ServiceBusWorld`."""
+    """Return an empty world of Service Bus and Functions in virtual time; see `recoverable_local.testing.ServiceBusWorld`."""
     from recoverable_local.testing import ServiceBusWorld  # as above; this way it says what to install
 
     return ServiceBusWorld()

@@ -1,4 +1,4 @@
-"""What happened to the messages of a world, in order."""
+"""Record what happened to the messages of a world, in order."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ What = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened to a message.
+    """One thing that happened to a message.
 
     Args:
         at: how long after the world's beginning.
@@ -54,7 +54,7 @@ class Event:
 
 
 class Timeline(tuple[Event, ...]):
-    """Events in their order; printed, one a line."""
+    """Events in order; printed one a line."""
 
     __slots__ = ()
 
@@ -64,7 +64,7 @@ class Timeline(tuple[Event, ...]):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An event as it is written down; whose message it is, is found out when somebody asks."""
+    """An event as the journal stores it; the message's id is looked up only when a timeline is made."""
 
     at: float
     what: What
@@ -75,7 +75,7 @@ class Entry:
 
 
 class Journal:
-    """Writes down what happens.
+    """Records the events of a world.
 
     Args:
         clock: the world's time in seconds.
@@ -87,12 +87,12 @@ class Journal:
         self._clock, self._invocation = clock, invocation
 
     def note(self, what: What, queue: str, broker_id: str, detail: str = "", invocation: int | None = None) -> None:
-        """Write down that this happened now, by the invocation that is at work unless another is named."""
+        """Record that this happened now, by the invocation that is running unless another number is given."""
         number = self._invocation() if invocation is None else invocation
         self._entries.append(Entry(self._clock(), what, broker_id, queue, number, detail))
 
     def timeline(self, identity: Callable[[str], str], message_id: str | None = None) -> Timeline:
-        """What happened to a message and its copies, or to all.
+        """Return the events of one message and its copies, or of all messages.
 
         Args:
             identity: the message's id, given the broker's.

@@ -1,4 +1,4 @@
-"""Function apps and endpoints that the tests of the Service Bus world share."""
+"""Build the function apps and endpoints that the tests of the Service Bus world share."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def decline(_message: Message) -> None:
 def endpoint(
     handler: Callable[[Message], Any] = decline, *, immediate: int = 1, delayed: int = 1, **options: Any
 ) -> ServiceBusEndpoint[Any]:
-    """An endpoint with a short ladder: two attempts, and two more after ten seconds."""
+    """Return an endpoint with a short ladder: two attempts, and two more after ten seconds."""
     ladder = Recoverability(Immediate(immediate), Delayed(delayed), Failed(ERRORS))
     return ServiceBusEndpoint(
         handler, ladder, **{"queue": QUEUE, "connection": "ServiceBus", "name": "orders", **options}
@@ -34,7 +34,7 @@ def endpoint(
 
 
 def app(function: Callable[[Any], Any], **trigger: Any) -> func.FunctionApp:
-    """An app whose one function has a trigger of its own."""
+    """Return an app whose one function has a trigger of its own."""
 
     async def coroutine(message: Any) -> None:
         await function(message)
@@ -56,12 +56,12 @@ def app(function: Callable[[Any], Any], **trigger: Any) -> func.FunctionApp:
 
 
 def happened(world: ServiceBusWorld, *whats: str) -> list[tuple[int, str, str]]:
-    """At which second what happened, and the detail; everything, or only of these kinds."""
+    """Return the second, kind and detail of each event; all events, or only those of these kinds."""
     return [(int(e.at.total_seconds()), e.what, e.detail) for e in world.timeline() if not whats or e.what in whats]
 
 
 def attempts(world: ServiceBusWorld) -> list[tuple[int, str]]:
-    """The second of each attempt, and how it ended."""
+    """Return the second of each attempt, and how it ended."""
     return [(at, detail) for at, _, detail in happened(world, "attempted")]
 
 

@@ -1,4 +1,4 @@
-"""What goes wrong with Service Bus looks to a function as the SDK lets it look."""
+"""Check that a fault of Service Bus looks to a function as it does with the SDK."""
 
 from __future__ import annotations
 

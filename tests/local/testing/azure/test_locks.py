@@ -1,4 +1,4 @@
-"""Locks are renewed, run out and get lost, and what was locked comes back."""
+"""Check that locks are renewed, run out and get lost, and that their messages come back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recoverable_local.testing import LockLost, ServiceBusWorld, Unreachable
 
 
 def spends(world: ServiceBusWorld, *seconds: float) -> Any:
-    """A function whose runs take so long, the last for all that follow."""
+    """Return a function whose runs take so long; the last duration repeats."""
     runs = iter(seconds)
     last = seconds[-1]
 

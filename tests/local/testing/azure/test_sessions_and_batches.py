@@ -1,4 +1,4 @@
-"""Sessions keep their order; batches are settled whole."""
+"""Check that sessions keep their order, and that batches are settled whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A function gets what the host and its worker make of a message."""
+"""Check that a function gets what the host and its worker make of a message."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recoverable_local.testing.azure.host.trigger import Decoder
 
 
 def delivered(world: ServiceBusWorld, **trigger: Any) -> list[func.ServiceBusMessage]:
-    """What the function gets of all that was sent."""
+    """Return what the function gets of all messages that were sent."""
     got: list[func.ServiceBusMessage] = []
     world.serve(QUEUE, app(lambda messages: got.extend(as_list(messages)), **trigger))
     world.run()
@@ -34,7 +34,7 @@ def test_a_message_tells_what_the_host_tells(service_bus_world: ServiceBusWorld)
     )  # fmt: skip
     began = service_bus_world.now.replace(tzinfo=None)  # which the host leaves out
     [message] = delivered(service_bus_world)
-    told = {
+    fields = {
         name: getattr(message, name)
         for name in (
             "application_properties", "content_type", "correlation_id", "delivery_count", "enqueued_time_utc",
@@ -42,7 +42,7 @@ def test_a_message_tells_what_the_host_tells(service_bus_world: ServiceBusWorld)
             "subject", "to", "locked_until", "dead_letter_source",
         )
     }  # fmt: skip
-    assert (message.get_body(), told) == (
+    assert (message.get_body(), fields) == (
         b"\xff\x00",
         {
             "application_properties": {"tenant": "a", "n": 3, "f": 0.5, "b": True},

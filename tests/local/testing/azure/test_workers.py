@@ -1,4 +1,4 @@
-"""Processes and machines of a function app work side by side, time out and die."""
+"""Check that processes and machines of a function app work side by side, time out and die."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole ladders on Service Bus and Functions, in no time at all."""
+"""Run whole ladders on Service Bus and Functions in virtual time."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_a_dead_letter_that_is_forwarded_nowhere_stays_with_its_queue(service_bu
 
 
 def test_each_run_is_the_same() -> None:
-    def told() -> str:
+    def printed() -> str:
         world = ServiceBusWorld()
         world.serve(QUEUE, endpoint())
         for body in ("a", "b", "c"):
@@ -170,4 +170,4 @@ def test_each_run_is_the_same() -> None:
         world.run()
         return str(world.timeline())
 
-    assert told() == told()
+    assert printed() == printed()

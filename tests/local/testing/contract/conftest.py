@@ -1,4 +1,4 @@
-"""Gives each test of the contract each server, and expects the deviations that are known."""
+"""Give each test of the contract each server, and expect the known deviations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REAL = [
 
 @pytest.fixture(scope="session")
 def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, servers.Server]]:
-    """The servers that run, and the way to start another: each once, when first asked for."""
+    """Return the running servers, and a function that starts another; each starts once, when first requested."""
     with ExitStack() as stack:
 
         class Started(dict[str, servers.Server]):
@@ -34,7 +34,7 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, serv
 
 @pytest.fixture(params=["SqsWorld", *REAL])
 def server(request: pytest.FixtureRequest, started: dict[str, servers.Server]) -> Iterator[servers.Server]:
-    """One server after the other."""
+    """Return one server after the other."""
     name: str = request.param
     known = DEVIATIONS.get((behaviour_of(request.node.name), name))
     if known is not None:

@@ -1,4 +1,4 @@
-"""Where servers are known to differ from AWS: behaviour × server, and what they do instead."""
+"""List the known deviations of servers from AWS: behaviour × server, and what they do instead."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ DEVIATIONS: Mapping[tuple[str, str], str] = {
 
 
 def behaviour_of(test: str) -> str:
-    """The behaviour that a test's name tells, without the server: its sentence, and the case if it has cases."""
+    """Return the behaviour that a test's name states, without the server: its sentence, and the case if it has cases."""
     name, _, parameters = test.removeprefix("test_").partition("[")
     case = re.sub(r"\b(SqsWorld|moto|ministack|given)\b-?|\]$", "", parameters).strip("-")
     sentence = name.replace("_", " ")
@@ -53,7 +53,7 @@ def behaviour_of(test: str) -> str:
 
 
 def table() -> str:
-    """The deviations as a table in Markdown."""
+    """Return the deviations as a Markdown table."""
     servers = sorted({server for _, server in DEVIATIONS})
     behaviours = list(dict.fromkeys(behaviour for behaviour, _ in DEVIATIONS))
     head = [["What SQS does", *servers], ["---"] * (len(servers) + 1)]

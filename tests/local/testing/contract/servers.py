@@ -1,4 +1,4 @@
-"""The servers that the contract is held against, each behind one small driver."""
+"""Start the servers that the contract is tested on, each behind one small driver."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PATIENCE = 30.0
 
 @dataclass(frozen=True)
 class Server:
-    """One server.
+    """A server.
 
     Args:
         name: by which the table of deviations knows it.
@@ -48,7 +48,7 @@ class Server:
     made: list[str] = field(default_factory=list)
 
     def queue(self, *, fifo: bool = False, **attributes: str) -> str:
-        """Make a queue, and give its URL."""
+        """Make a queue, and return its URL."""
         name = f"contract-{uuid.uuid4().hex[:12]}{'.fifo' if fifo else ''}"
         kind = {"FifoQueue": "true"} if fifo else {}
         given: Any = attributes | kind
@@ -56,21 +56,21 @@ class Server:
         return self.made[-1]
 
     def clean(self) -> None:
-        """Delete the queues that the tests have made."""
+        """Delete the queues that the tests made."""
         while self.made:
             self.client.delete_queue(QueueUrl=self.made.pop())
 
     def arn(self, url: str) -> str:
-        """A queue's ARN."""
+        """Return a queue's ARN."""
         return self.attributes(url)["QueueArn"]
 
     def attributes(self, url: str) -> Mapping[str, str]:
-        """All attributes of a queue."""
+        """Return all attributes of a queue."""
         found: Any = self.client.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])["Attributes"]
         return dict(found)
 
     def received(self, url: str, **options: Any) -> list[Any]:
-        """What one receive of up to ten messages brings, with all attributes."""
+        """Return the messages of one receive of up to ten, with all attributes."""
         asked: Any = {
             "MaxNumberOfMessages": 10,
             "MessageSystemAttributeNames": ["All"],
@@ -80,14 +80,14 @@ class Server:
         return list(self.client.receive_message(QueueUrl=url, **asked).get("Messages", []))
 
     def arriving(self, url: str, **options: Any) -> list[Any]:
-        """What the first receive brings that brings anything, within the server's patience."""
+        """Return the messages of the first receive that brings any, within the server's time limit."""
         end = time.monotonic() + self.patience
         while not (messages := self.received(url, **options)) and time.monotonic() < end:
             time.sleep(0.05)
         return messages
 
     def refusal(self, call: Callable[..., object], **request: Any) -> str:
-        """The code of the error with which a call is refused; "accepted" when it is not."""
+        """Return the code of the error with which a call is refused; "accepted" when it is not."""
         try:
             call(**request)
         except ClientError as error:
@@ -96,31 +96,31 @@ class Server:
 
 
 def world() -> Iterator[Server]:
-    """The virtual one."""
+    """Return the virtual SQS."""
     virtual = SqsWorld(create_missing=False)
     yield Server("SqsWorld", virtual.client, lambda seconds: virtual.run(for_=seconds), patience=0)
 
 
 def moto(_folder: Path) -> Iterator[Server]:
-    """What the local host brings along."""
+    """Return the SQS that the local host contains."""
     with embedded_broker() as endpoint:
         yield at("moto", endpoint)
 
 
 def ministack(folder: Path) -> Iterator[Server]:
-    """The small cloud that the template is deployed to."""
+    """Return the small cloud that the template is deployed to."""
     with running_cloud(folder / "ministack.log") as cloud:
         yield at("ministack", f"http://127.0.0.1:{cloud.port}")
 
 
 def given(_folder: Path) -> Iterator[Server]:
-    """The endpoint that the environment names, with the region and credentials that boto3 finds."""
+    """Return the endpoint that the environment names, with the region and credentials that boto3 finds."""
     client = boto3.client("sqs", endpoint_url=os.environ[GIVEN])
     yield Server("given", client, time.sleep)
 
 
 def at(name: str, endpoint: str) -> Server:
-    """A server at an endpoint, which need not check signatures."""
+    """Return a server at an endpoint that need not check signatures."""
     config = Config(retries={"total_max_attempts": 1, "mode": "standard"}, proxies={})
     session = boto3.Session("local", "local", region_name="eu-central-1")
     client = session.client("sqs", endpoint_url=endpoint, config=config)

@@ -1,4 +1,4 @@
-"""Each entry of a batch is done or refused for itself."""
+"""Check that each entry of a batch is done or refused alone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from local.testing.contract.servers import Server
 
 
 def outcome(answer: Any) -> tuple[list[str], list[tuple[str, str, bool]]]:
-    """The ids of what was done, and what is said of the rest."""
+    """Return the ids of what was done, and the errors of the rest."""
     failed = [(entry["Id"], entry["Code"], entry["SenderFault"]) for entry in answer.get("Failed", [])]
     return [entry["Id"] for entry in answer.get("Successful", [])], failed
 

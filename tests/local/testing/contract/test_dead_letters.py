@@ -1,4 +1,4 @@
-"""What is received too often goes to the dead-letter queue as it is."""
+"""Check that a message received too often goes to the dead-letter queue unchanged."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from local.testing.contract.servers import Server
 
 
 def dead_letter(server: Server) -> tuple[Any, Any, str]:
-    """A message at its only receive, the same in the dead-letter queue, and the source's ARN."""
+    """Return a message at its only receive, the same message in the dead-letter queue, and the source's ARN."""
     graves = server.queue()
     policy = json.dumps({"deadLetterTargetArn": server.arn(graves), "maxReceiveCount": 1})
     url = server.queue(RedrivePolicy=policy)

@@ -1,4 +1,4 @@
-"""A FIFO queue keeps the order of each group, and takes a message once."""
+"""Check that a FIFO queue keeps the order of each group, and accepts a message once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from local.testing.contract.servers import Server
 
 
 def send(server: Server, url: str, *bodies: str) -> list[str]:
-    """Send each to the group that its first letter names; give the ids."""
+    """Send each message to the group that its first letter names; return the ids."""
     return [
         server.client.send_message(QueueUrl=url, MessageBody=body, MessageGroupId=body[0], MessageDeduplicationId=body)[
             "MessageId"

@@ -1,4 +1,4 @@
-"""A received message is hidden, counted, and comes back unless it is deleted."""
+"""Check that a received message is hidden and counted, and comes back unless it is deleted."""
 
 from __future__ import annotations
 

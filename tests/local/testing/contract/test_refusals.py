@@ -1,4 +1,4 @@
-"""What SQS refuses, and the code by which it says so."""
+"""Check what SQS refuses, and with which error code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A message is sent, and arrives as it was, when it should."""
+"""Check that a message arrives unchanged, and when it should."""
 
 from __future__ import annotations
 

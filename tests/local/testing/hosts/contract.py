@@ -1,4 +1,4 @@
-"""What the tests of hosts claim, and where a host is known to differ: behaviour × host, and the tables of docs/testing.md."""
+"""List what the tests of hosts state, and the known deviations: behaviour × host, and the tables of docs/testing.md."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class Contract:
     deviations: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def behaviours(self) -> list[str]:
-        """What the tests say, and each case in which a host differs."""
+        """Return what the tests state, and each case in which a host differs."""
         texts = [file.read_text() for file in sorted(self.folder.glob("test_*.py"))]
         names = [name for text in texts for name in re.findall(r"^def test_(\w+)\(", text, re.MULTILINE)]
         cases = [behaviour for behaviour, _ in self.deviations if ": " in behaviour]
         return [name.replace("_", " ") for name in names] + list(dict.fromkeys(cases))
 
     def table(self) -> str:
-        """The contract as a table in Markdown."""
+        """Return the contract as a Markdown table."""
         head = [[f"What {self.of} does", *self.hosts], ["---"] * (len(self.hosts) + 1)]
         body = [
             [name, *(self.deviations.get((name, host), "the same") for host in self.hosts)]

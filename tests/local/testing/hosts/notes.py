@@ -1,4 +1,4 @@
-"""What functions write down, one line of JSON each, for a test that may run in another process."""
+"""Read what functions record, one line of JSON each, for a test that may run in another process."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ class Notes:
     path: Path
 
     def all(self, what: str) -> list[Any]:
-        """The notes of one kind, in order; a line that is still being written is none yet."""
+        """Return the notes of one kind, in order; a line that is still being written is left out."""
         lines = self.path.read_text().splitlines(keepends=True) if self.path.exists() else []
         notes = [json.loads(line) for line in lines if line.endswith("\n")]
         return [note[what] for note in notes if what in note]
 
     def clear(self) -> None:
-        """Forget all."""
+        """Delete all notes."""
         self.path.unlink(missing_ok=True)
 
     def most_at_a_time(self) -> int:
-        """How many were at work at the busiest moment, by the notes `work` of who begins and who ends."""
+        """Return how many worked at the busiest moment, by the notes `work` of who begins and who ends."""
         at_work, most = Counter[str](), 0
         for deed in self.all("work"):
             at_work[""] += {"began": 1, "ended": -1}[deed]

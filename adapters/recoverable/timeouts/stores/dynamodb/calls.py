@@ -1,4 +1,4 @@
-"""Calls to DynamoDB for one table: made again as DynamoDB asks for it, in pages and batches, its errors as the port's."""
+"""Call DynamoDB for one table: in pages and batches, with the repetitions that DynamoDB asks for, and its errors as the port's."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
     from recoverable.timeouts.stores.dynamodb.items import Item
 
 TRIES = 6
-"""How often what DynamoDB has left of a batch is asked for again, after 0.05 s, 0.1 s and so on: 1.6 s in all."""
+"""How often the unprocessed part of a batch is requested again, after 0.05 s, 0.1 s and so on: 1.6 s in all."""
 
 CONFLICT = "TransactionConflictException"
-"""The code of a write that met a transaction; one that met another is cancelled."""
+"""The code of a write that conflicts with a transaction. A transaction that conflicts with another is cancelled."""
 
 CONFLICTS = 10
 """How often such a write, or transaction, is tried: 2 s or so in all."""
 
 PAUSE = 0.02
-"""Seconds of the longest first pause before that: a transaction takes about as long."""
+"""Seconds of the longest first pause before such a repetition: a transaction takes about as long."""
 
 
 class Calls:
-    """Calls about one table.
+    """The calls for one table.
 
     Args:
         client: gives a boto3 DynamoDB client.
         name: the table's name or ARN.
-        sleep: lets seconds pass.
+        sleep: waits for so many seconds.
     """
 
     __slots__ = ("_sleep", "client", "name")
@@ -47,16 +47,16 @@ class Calls:
         self.client, self._sleep, self.name = client, sleep, name
 
     def call(self, operation: str, **request: Any) -> Any:
-        """Make a call about the table.
+        """Make a call for the table.
 
         Raises:
             ConditionFailed: the condition of a write does not hold.
-            StoreUnavailable: it is not known to be done.
+            StoreUnavailable: the call failed, or its result is not known.
         """
-        return self._made(operation, TableName=self.name, **request)
+        return self._request(operation, TableName=self.name, **request)
 
-    def patiently(self, operation: str, **request: Any) -> Any:
-        """The same, again and again while it meets somebody's transaction."""
+    def call_retrying_conflicts(self, operation: str, **request: Any) -> Any:
+        """Make a call for the table, and repeat it while it conflicts with a transaction."""
         for tried in range(CONFLICTS):
             try:
                 return self.call(operation, **request)
@@ -64,19 +64,19 @@ class Calls:
                 if code_of(error.__cause__) != CONFLICT:
                     raise
             self._pause(tried)
-        raise StoreUnavailable("DynamoDB: a write met transactions again and again")
+        raise StoreUnavailable("DynamoDB: a write conflicted with transactions again and again")
 
     def transact(self, actions: list[Any]) -> bool:
-        """Do all or nothing; whether all conditions held."""
+        """Do all actions or none. True if all conditions held."""
         for tried in range(CONFLICTS):
-            reasons = self._transacted(actions)
+            reasons = self._transact_once(actions)
             if reasons <= {"ConditionalCheckFailed"}:
                 return not reasons
             self._pause(tried)
         raise StoreUnavailable(f"DynamoDB: a transaction was cancelled again and again: {', '.join(sorted(reasons))}")
 
     def pages(self, operation: str, **request: Any) -> Iterator[list[Item]]:
-        """What is found, page by page, each asked for when it is wanted."""
+        """Yield the items of a query or scan, page by page; each page is requested when it is needed."""
         while True:
             answer = self.call(operation, **request)
             if answer.get("Items"):
@@ -85,24 +85,24 @@ class Calls:
                 return
             request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
-    def batch(self, operation: str, wanted: Any, left: str) -> Iterator[Any]:
-        """The answers about a batch: asked for again as long as some of it is left.
+    def batch(self, operation: str, wanted: Any, unprocessed: str) -> Iterator[Any]:
+        """Yield the answers to a batch, and ask again while some of it is unprocessed.
 
         Args:
             operation: the client's method.
-            wanted: what is asked for of the table.
-            left: where an answer says what was not done.
+            wanted: the request for the table.
+            unprocessed: the field of an answer that holds what was not done.
         """
         for tried in range(TRIES):
-            answer = self._made(operation, RequestItems={self.name: wanted})
+            answer = self._request(operation, RequestItems={self.name: wanted})
             yield answer
-            if not answer.get(left):
+            if not answer.get(unprocessed):
                 return
-            [wanted] = answer[left].values()
+            [wanted] = answer[unprocessed].values()
             self._sleep(0.05 * 2**tried)
-        raise StoreUnavailable("DynamoDB: not all of a batch was done, for there is too much to do")
+        raise StoreUnavailable("DynamoDB: a part of a batch was not processed, for there is too much to do")
 
-    def _made(self, operation: str, **request: Any) -> Any:
+    def _request(self, operation: str, **request: Any) -> Any:
         try:
             return getattr(self.client(), operation)(**request)
         except Exception as error:
@@ -110,17 +110,17 @@ class Calls:
                 raise ConditionFailed from None
             raise unavailable(error) from error
 
-    def _transacted(self, actions: list[Any]) -> set[str]:
-        """The reasons why nothing was done; none when all is done."""
+    def _transact_once(self, actions: list[Any]) -> set[str]:
+        """Try the transaction. Return the reasons why it was cancelled; none when it is done."""
         try:
             self.client().transact_write_items(TransactItems=actions)
         except Exception as error:
-            told = getattr(error, "response", {}).get("CancellationReasons") or ()
-            if reasons := {reason.get("Code") or "None" for reason in told} - {"None"}:
+            given = getattr(error, "response", {}).get("CancellationReasons") or ()
+            if reasons := {reason.get("Code") or "None" for reason in given} - {"None"}:
                 return reasons
             raise unavailable(error) from error
         return set()
 
     def _pause(self, tried: int) -> None:
-        """Let others go first, at random: at first up to 0.02 s, then up to twice as long each time, and 0.64 s at most."""
+        """Let others go first: sleep for a random time, at first up to 0.02 s, then up to twice as long each time, at most 0.64 s."""
         self._sleep(PAUSE * 2 ** min(tried, 5) * os.urandom(1)[0] / 255)

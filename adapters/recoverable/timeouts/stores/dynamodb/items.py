@@ -1,9 +1,9 @@
-"""Timeouts and shards as items of a DynamoDB table, and back: pure.
+"""Convert timeouts and shards to items of a DynamoDB table, and back. Pure.
 
 | pk                    | sk      | what                                                                                                               |
 |-----------------------|---------|--------------------------------------------------------------------------------------------------------------------|
-| `due#{bucket}#{shard}` | the id  | a timeout; with `expires` it is done with, with `held` a migration has it, with `retry_at` it could not be dispatched |
-| `kept#{shard}`        | the id  | points to a timeout that is to be looked at apart from its minute, at `retry_at`                                     |
+| `due#{bucket}#{shard}` | the id  | a timeout; with `expires` it is finished, with `held` a migration holds it, with `retry_at` it could not be dispatched |
+| `kept#{shard}`        | the id  | points to a timeout that is looked at apart from its minute, at `retry_at`                                           |
 | `for#{correlation}`   | the id  | points to a timeout                                                                                                |
 | `shard#{shard}`       | `state` | a shard's state                                                                                                    |
 
@@ -12,10 +12,10 @@ A timeout stays where it is, whatever becomes of it: each change is one conditio
 
 from __future__ import annotations
 
-from recoverable.timeouts.ids import DIGITS, place_of
+from recoverable.timeouts.ids import DIGITS, parse_id
 from recoverable.timeouts.stores.buckets import bucket_of
 from recoverable.timeouts.stores.rows import CANCELLED, Row, TooLarge
-from recoverable.timeouts.timeout import VERSION, Timeout, Unreadable, packed, unpacked
+from recoverable.timeouts.timeout import VERSION, Timeout, Unreadable, dump_message, load_timeout
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
@@ -26,174 +26,174 @@ if TYPE_CHECKING:
     Key: TypeAlias = dict[str, Any]
 
 MAX_ROW = 400_000
-"""Bytes of a row's texts; DynamoDB takes 409,600 an item with the names of its attributes (DynamoDB quotas)."""
+"""The most bytes of a row's texts; DynamoDB takes 409,600 an item with the names of its attributes (DynamoDB quotas)."""
 
 NEW = "attribute_not_exists(pk)"
-NOT_DONE = "attribute_not_exists(expires)"
-WAITS = f"attribute_exists(pk) AND {NOT_DONE}"
-IN_ITS_MINUTE = f"{NOT_DONE} AND attribute_not_exists(retry_at)"
-"""Conditions: nothing is there; it is not done with; it is there and not done with; it is looked for in its minute."""
+NOT_FINISHED = "attribute_not_exists(expires)"
+WAITS = f"attribute_exists(pk) AND {NOT_FINISHED}"
+IN_ITS_MINUTE = f"{NOT_FINISHED} AND attribute_not_exists(retry_at)"
+"""Conditions: there is no item; it is not finished; it exists and is not finished; it is read with its minute."""
 
 
 def text(value: str) -> dict[str, str]:
-    """A text as DynamoDB has it."""
+    """Return a text as a DynamoDB value."""
     return {"S": value}
 
 
 def number(value: int) -> dict[str, str]:
-    """A whole number as DynamoDB has it."""
+    """Return a whole number as a DynamoDB value."""
     return {"N": str(value)}
 
 
 def key(pk: str, sk: str) -> Key:
-    """A key of the table."""
+    """Return a key of the table."""
     return {"pk": text(pk), "sk": text(sk)}
 
 
-def key_in(item: Item) -> Key:
-    """An item's key."""
+def key_of(item: Item) -> Key:
+    """Return an item's key."""
     return {"pk": item["pk"], "sk": item["sk"]}
 
 
 def due_partition(bucket: int, shard: int) -> str:
-    """Where the timeouts of a bucket are."""
+    """Return the partition of a bucket's timeouts."""
     return f"due#{bucket}#{shard}"
 
 
 def kept_partition(shard: int) -> str:
-    """Where a shard's timeouts are that could not be dispatched."""
+    """Return the partition of the pointers to a shard's timeouts that are looked at apart from their minute."""
     return f"kept#{shard}"
 
 
 def pointer_partition(correlation: str) -> str:
-    """Where the pointers of a correlation are."""
+    """Return the partition of a correlation's pointers."""
     return f"for#{correlation}"
 
 
 def shard_key(shard: int) -> Key:
-    """Where a shard's state is."""
+    """Return the key of a shard's state."""
     return key(f"shard#{shard}", "state")
 
 
 def due_key(timeout_id: str) -> Key | None:
-    """Where a timeout waits; None when it is no timeout's id."""
-    place = place_of(timeout_id)
-    return None if place is None else key(due_partition(bucket_of(place.due), place.shard), timeout_id)
+    """Return the key of a timeout; None when this is no timeout's id."""
+    location = parse_id(timeout_id)
+    return None if location is None else key(due_partition(bucket_of(location.due), location.shard), timeout_id)
 
 
 def kept_key(timeout_id: str) -> Key | None:
-    """Where it is what points to a timeout that could not be dispatched; None when it is no timeout's id."""
-    place = place_of(timeout_id)
-    return None if place is None else key(kept_partition(place.shard), timeout_id)
+    """Return the key of the pointer to a kept timeout; None when this is no timeout's id."""
+    location = parse_id(timeout_id)
+    return None if location is None else key(kept_partition(location.shard), timeout_id)
 
 
-def item_of(timeout: Timeout) -> Item:
-    """The item of a timeout that waits; its message is in one text."""
+def to_item(timeout: Timeout) -> Item:
+    """Return the item of a timeout that waits. Its message is one text."""
     where = due_key(timeout.id)
     assert where is not None, timeout.id
     fields = {"to": timeout.to, "endpoint": timeout.endpoint, "correlation": timeout.correlation}
     return {
         **where,
         "version": number(VERSION),
-        "message": text(packed(timeout)),
+        "message": text(dump_message(timeout)),
         **{name: text(value) for name, value in fields.items() if value},
     }
 
 
-def in_bucket(item: Item, s3_key: str) -> Item:
-    """The item whose message is in S3."""
+def with_s3_body(item: Item, s3_key: str) -> Item:
+    """Return the item with its message in S3."""
     return {**{name: value for name, value in item.items() if name != "message"}, "s3": text(s3_key)}
 
 
 def size_of(item: Item) -> int:
-    """Bytes of its texts."""
+    """Return the bytes of the item's texts."""
     return sum(len(value["S"].encode()) for value in item.values() if "S" in value)
 
 
-def too_large(size: int) -> TooLarge:
-    """The error for a row that has no room, and no S3 bucket."""
+def too_large_error(size: int) -> TooLarge:
+    """Return the error for a timeout that does not fit into a row, where there is no S3 bucket."""
     return TooLarge(
         f"a timeout of {size:,} bytes; a row takes {MAX_ROW:,}. Give the store a bucket, DynamoDBStore(..., bucket='...'), or send less"
     )
 
 
-def row_of(item: Item, message: str | Unreadable) -> Row:
-    """An item as a row.
+def to_row(item: Item, message: str | Unreadable) -> Row:
+    """Return an item as a row.
 
     Args:
         item: the item.
-        message: its message, or why there is none.
+        message: its message, or the reason why there is none.
     """
     timeout_id, timeout, problem = item["sk"]["S"], None, ""
     try:
         if isinstance(message, Unreadable):
             raise message
-        timeout = unpacked(timeout_id, fields_of(item), message)
+        timeout = load_timeout(timeout_id, fields_of(item), message)
     except Unreadable as error:
         problem = str(error)
-    more = {"kept": "retry_at" in item, "hidden": "held" in item}
+    more = {"kept": "retry_at" in item, "held": "held" in item}
     return Row(timeout_id, timeout, problem=problem, native=item, **more)
 
 
 def fields_of(item: Item) -> Mapping[str, Any]:
-    """The texts and the version of an item, as far as they are what they should be."""
+    """Return an item's texts and its version, as far as they have the right type."""
     found: dict[str, Any] = {name: value["S"] for name, value in item.items() if "S" in value}
     digits = item.get("version", {}).get("N", "")
     return found | {"version": int(digits) if digits.isdigit() else digits}
 
 
-def retry_at(item: Item) -> int:
-    """When what is kept, or points to it, is to be tried again; at once if it says no moment."""
+def retry_time(item: Item) -> int:
+    """Return when a kept timeout, or its pointer, is to be tried again; 0, which means at once, if it holds no moment."""
     digits = item.get("retry_at", {}).get("N", "")
     return int(digits) if digits.isdigit() and len(digits) <= DIGITS else 0
 
 
-def due_of(item: Item) -> int:
-    """When the timeout of an item is due; at once if its id says no moment."""
-    place = place_of(item["sk"]["S"])
-    return place.due if place else 0
+def due_time_of(item: Item) -> int:
+    """Return when the timeout of an item is due; 0, which means at once, if its id holds no moment."""
+    location = parse_id(item["sk"]["S"])
+    return location.due if location else 0
 
 
-def looked_for_at(item: Item) -> int:
-    """When a timeout that waits is to be dispatched."""
-    return retry_at(item) if "retry_at" in item else due_of(item)
+def dispatch_time(item: Item) -> int:
+    """Return when a timeout that waits is to be dispatched."""
+    return retry_time(item) if "retry_at" in item else due_time_of(item)
 
 
 def kept_pointer(item: Item, shard: int, at: int, mark: str) -> Item:
-    """The item that leads to a timeout which is to be looked at apart from its minute.
+    """Return the item that points to a timeout which is to be looked at apart from its minute.
 
     Args:
         item: the timeout.
         shard: its shard.
         at: when it is to be looked at.
-        mark: what tells this pointer from others to the same timeout.
+        mark: a random text that distinguishes this pointer from others to the same timeout.
     """
     where = key(kept_partition(shard), item["sk"]["S"])
     return {**where, "of": item["pk"], "retry_at": number(at), "mark": text(mark)}
 
 
-def pointed_to(kept: Item) -> Key | None:
-    """Where the timeout is to which it points; None when it says nothing that can be."""
+def pointer_target(kept: Item) -> Key | None:
+    """Return the key of the timeout to which a pointer points; None when the pointer is broken."""
     partition, timeout_id = kept.get("of", {}).get("S"), kept["sk"]["S"]
     return key(partition, timeout_id) if partition else due_key(timeout_id)
 
 
-def done_item(where: Key, outcome: str, expires: int) -> Item:
-    """What stays of a timeout that is done with, until DynamoDB's time to live takes it; none that waits has `expires`.
+def finished_item(where: Key, outcome: str, expires: int) -> Item:
+    """Return what stays of a finished timeout until DynamoDB's time to live deletes it. Only finished timeouts have `expires`.
 
     Args:
         where: its key.
-        outcome: what became of it.
-        expires: when it may go, in seconds since 1970.
+        outcome: dispatched, cancelled or migrated.
+        expires: when it may be deleted, in seconds since 1970.
     """
-    return {**key_in(where), "outcome": text(outcome), "expires": number(expires)}
+    return {**key_of(where), "outcome": text(outcome), "expires": number(expires)}
 
 
 def is_cancelled(item: Item) -> bool:
-    """Whether a timeout was cancelled."""
+    """True if the timeout was cancelled."""
     return "outcome" in item and item["outcome"]["S"] == CANCELLED
 
 
-def pointer(timeout_id: str, correlation: str) -> Item:
-    """The item that leads from a correlation to a timeout."""
+def correlation_pointer(timeout_id: str, correlation: str) -> Item:
+    """Return the item that points from a correlation to a timeout."""
     return key(pointer_partition(correlation), timeout_id)

@@ -1,4 +1,4 @@
-"""A DynamoDB table by the few verbs that the store needs: consistent reads, and writes on conditions."""
+"""Define the few operations on a DynamoDB table that the store needs: consistent reads, and writes on conditions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Table:
         self._calls, self.name = Calls(client, name), name
 
     def create(self) -> None:
-        """Make the table, billed on demand, and have `expires` taken for its time to live."""
+        """Create the table, billed on demand, with `expires` as its time to live."""
         keys: dict[str, Any] = {"pk": "HASH", "sk": "RANGE"}
         self._calls.call(
             "create_table",
@@ -46,50 +46,50 @@ class Table:
         self._calls.call("update_time_to_live", TimeToLiveSpecification=lived)
 
     def get(self, key: Key) -> Item | None:
-        """The item."""
+        """Return the item; None when there is none."""
         found: Item | None = self._calls.call("get_item", Key=key, ConsistentRead=True).get("Item")
         return found
 
     def get_all(self, keys: Sequence[Key]) -> Iterator[Item]:
-        """Those items of a batch that are there, in no order."""
+        """Yield the items of these keys that exist, in no order."""
         wanted = {"Keys": list(keys), "ConsistentRead": True}
         for answer in self._calls.batch("batch_get_item", wanted, "UnprocessedKeys") if keys else ():
             for items in answer["Responses"].values():
                 yield from items
 
     def put(self, item: Item, condition: str | None = None, values: Mapping[str, Any] | None = None) -> bool:
-        """Write an item if the condition holds; whether it did."""
+        """Write an item if the condition holds. True if it did."""
         more: dict[str, Any] = {"ConditionExpression": condition} if condition else {}
         more |= {"ExpressionAttributeValues": values} if values else {}
         try:
-            self._calls.patiently("put_item", Item=item, **more)
+            self._calls.call_retrying_conflicts("put_item", Item=item, **more)
         except ConditionFailed:
             return False
         return True
 
     def update(self, key: Key, **change: Any) -> Item | None:
-        """Change an item if the condition holds; what it then is, as far as that is asked for, or None when it did not hold."""
+        """Change an item if the condition holds. Return the new attributes, as far as they are asked for, or None when it did not hold."""
         try:
-            answer = self._calls.patiently("update_item", Key=key, **change)
+            answer = self._calls.call_retrying_conflicts("update_item", Key=key, **change)
         except ConditionFailed:
             return None
         changed: Item = answer.get("Attributes", {})
         return changed
 
     def transact(self, actions: Sequence[Mapping[str, Any]]) -> bool:
-        """Do all or nothing; whether all conditions held."""
+        """Do all actions or none. True if all conditions held."""
         return self._calls.transact(
             [{verb: {"TableName": self.name, **what} for verb, what in each.items()} for each in actions]
         )
 
     def query(self, pk: str, where: str, *, before: str | None = None, page: int) -> Iterator[list[Item]]:
-        """Items of a partition, page by page, each read when asked for.
+        """Yield the items of a partition, page by page, each page read when it is needed.
 
         Args:
             pk: the partition.
-            where: what holds of the items.
-            before: only those whose sort key sorts before.
-            page: items that are looked at for a page.
+            where: the filter on the items.
+            before: only items whose sort key sorts before this; None for all.
+            page: the number of items that DynamoDB examines for a page.
         """
         condition, values = "pk = :pk", {":pk": {"S": pk}}
         if before is not None:
@@ -104,18 +104,18 @@ class Table:
         )
 
     def has(self, pk: str, where: str) -> bool:
-        """Whether there is an item in a partition of which that holds."""
+        """True if the partition has an item that fits the filter."""
         request = {"KeyConditionExpression": "pk = :pk", "FilterExpression": where, "ConsistentRead": True}
         return any(self._calls.pages("query", ExpressionAttributeValues={":pk": {"S": pk}}, **request))
 
     def scan(self, condition: str, values: Mapping[str, Any], names: Mapping[str, str]) -> Iterator[list[Item]]:
-        """The items of the table that fit the condition, page by page."""
+        """Yield the items of the table that fit the condition, page by page."""
         more = {"ExpressionAttributeNames": names} if names else {}
         request = {"FilterExpression": condition, "ExpressionAttributeValues": values, "ConsistentRead": True}
         yield from self._calls.pages("scan", **request, **more)
 
     def write(self, items: Sequence[Item]) -> None:
-        """Write items, whatever was there."""
+        """Write items over what was there."""
         self._batches([{"PutRequest": {"Item": item}} for item in items])
 
     def delete(self, keys: Sequence[Key]) -> None:

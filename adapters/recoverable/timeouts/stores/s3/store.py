@@ -1,4 +1,4 @@
-"""The S3 bucket for messages that are too large for a row; and how patient the clients of both are."""
+"""Keep messages in S3 that are too large for a row, and configure the clients of DynamoDB and S3."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class Bodies:
         self._bucket, self._client = bucket, client
 
     @property
-    def there(self) -> bool:
-        """Whether there is a bucket."""
+    def is_configured(self) -> bool:
+        """True if there is a bucket."""
         return self._bucket is not None
 
     def put(self, timeout_id: str, message: str) -> str:
-        """Write a message; gives its key, which no other write has: a timeout may be in two tables, and be stored again while it is forgotten."""
+        """Write a message and return its key. Each write has its own key: a timeout may be in two tables, and be stored again while its message is deleted."""
         key = f"{PREFIX}{timeout_id}-{os.urandom(TOKEN_BYTES).hex()}"
         try:
             self._client().put_object(Bucket=self._bucket or "", Key=key, Body=message.encode())
@@ -55,8 +55,8 @@ class Bodies:
             raise unavailable(error, "S3") from error
         return key
 
-    def message(self, item: Item) -> str | Unreadable:
-        """The message of an item, wherever it is; or why there is none."""
+    def read_message(self, item: Item) -> str | Unreadable:
+        """Return the message of an item, from the item or from S3; or why it cannot be read."""
         if "s3" not in item:
             found: str | None = item.get("message", {}).get("S")
             return Unreadable("it has no message") if found is None else found
@@ -83,26 +83,26 @@ class Bodies:
 
 
 @cache
-def s3_client(patience: float) -> S3Client:
-    """The process's client, made when it is first needed.
+def s3_client(timeout: float) -> S3Client:
+    """Return the process's client, made when it is first needed.
 
     Args:
-        patience: seconds for one call.
+        timeout: seconds for one call.
     """
     import boto3
 
-    client: S3Client = boto3.client("s3", config=impatient(patience))
+    client: S3Client = boto3.client("s3", config=client_config(timeout))
     return client
 
 
-def impatient(patience: float) -> Config:
-    """Clients that end a call soon, and make it twice at most; each call that is made twice does the same twice.
+def client_config(timeout: float) -> Config:
+    """Return a configuration that ends a call soon and makes it twice at most. Each call that is made twice has the same effect as once.
 
     Args:
-        patience: seconds for one call.
+        timeout: seconds for one call.
     """
     from botocore.config import Config
 
     return Config(
-        connect_timeout=patience / 2, read_timeout=patience / 2, retries={"total_max_attempts": 2, "mode": "standard"}
+        connect_timeout=timeout / 2, read_timeout=timeout / 2, retries={"total_max_attempts": 2, "mode": "standard"}
     )

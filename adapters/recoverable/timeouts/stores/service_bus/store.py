@@ -1,4 +1,4 @@
-"""Service Bus as what keeps timeouts: scheduled messages, for a migration to native delivery."""
+"""Move timeouts to Service Bus as scheduled messages, for a migration to native delivery."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from recoverable.aws.wire import wire_of
 from recoverable.azure.copies import in_milliseconds
 from recoverable.errors import MessageDeserializationError
-from recoverable.timeouts.migration.targets import Sent
+from recoverable.timeouts.migration.targets import SendResult
 from recoverable.timeouts.timeout import Timeout
 
 if TYPE_CHECKING:
     from azure.servicebus import ServiceBusClient, ServiceBusMessage, ServiceBusSender
 
-PATIENCE = 30
+CALL_TIMEOUT = 30
 """Seconds for one call, long enough to connect anew."""
 
 RESENDS = 1
@@ -42,16 +42,16 @@ class ServiceBusTarget:
         """Close the connection."""
         self._client.close()
 
-    def objection(self, timeout: Timeout, now: datetime) -> str | None:  # noqa: ARG002  # the port's
-        """It takes all whose body is with it."""
-        if isinstance(wire(timeout).body, MessageDeserializationError):
+    def reason_to_skip(self, timeout: Timeout, now: datetime) -> str | None:  # noqa: ARG002  # the port's
+        """Return a reason for a timeout whose body is not with it; None for all others."""
+        if isinstance(parse_wire(timeout).body, MessageDeserializationError):
             return "its body was left in S3 by NServiceBus, from where it is not read"
         return None
 
-    def send(self, timeouts: Sequence[Timeout], now: datetime) -> Sent:  # noqa: ARG002  # the port's
-        """Schedule them, queue by queue; a queue or a message that is refused does not hold back others."""
-        sent = Sent()
-        for queue, those in by_queue(timeouts).items():
+    def send(self, timeouts: Sequence[Timeout], now: datetime) -> SendResult:  # noqa: ARG002  # the port's
+        """Schedule the timeouts, queue by queue. A queue or a message that is refused does not hold back others."""
+        sent = SendResult()
+        for queue, those in group_by_queue(timeouts).items():
             if not sent.failed and queue not in self._senders and queue not in self._refusals:
                 self._open(queue, sent)
             if queue in self._refusals:
@@ -60,41 +60,41 @@ class ServiceBusTarget:
                 self._send(queue, those, sent)
         return sent
 
-    def _open(self, queue: str, sent: Sent) -> None:
-        """Get ready to send to a queue; one that refuses is not asked again, for each answer takes a second."""
+    def _open(self, queue: str, sent: SendResult) -> None:
+        """Open a sender to a queue. A queue that refuses is not tried again, for each answer takes a second."""
         try:
             self._senders[queue] = self._client.get_queue_sender(queue).__enter__()
-        except Exception as error:  # noqa: BLE001  # whatever it is, it is told, and nothing was sent
+        except Exception as error:  # noqa: BLE001  # whatever it is, the result holds it, and nothing was sent
             if is_refusal(error):
-                self._refusals[queue] = told(queue, error)
+                self._refusals[queue] = describe_error(queue, error)
             else:
-                sent.failed = told(queue, error)
+                sent.failed = describe_error(queue, error)
 
-    def _send(self, queue: str, timeouts: Sequence[Timeout], sent: Sent) -> None:
-        """Schedule those of one queue together; what is refused together is sent one by one, for one bad message must not hold back the others."""
+    def _send(self, queue: str, timeouts: Sequence[Timeout], sent: SendResult) -> None:
+        """Schedule the timeouts of one queue together. What is refused together is sent one by one: one bad message must not hold back the others."""
         ids = [timeout.id for timeout in timeouts]
         try:
-            messages = [scheduled(timeout) for timeout in timeouts]
-            self._senders[queue].send_messages(messages, timeout=PATIENCE)
-        except Exception as error:  # noqa: BLE001  # whatever it is, it is told, and what is not refused stays hidden
+            messages = [to_scheduled_message(timeout) for timeout in timeouts]
+            self._senders[queue].send_messages(messages, timeout=CALL_TIMEOUT)
+        except Exception as error:  # noqa: BLE001  # whatever it is, the result holds it, and what is not refused stays held
             if not is_refusal(error):
-                sent.doubtful |= dict.fromkeys(ids, told(queue, error))
-                sent.failed = told(queue, error)
+                sent.unconfirmed |= dict.fromkeys(ids, describe_error(queue, error))
+                sent.failed = describe_error(queue, error)
             elif len(timeouts) == 1:
-                sent.refused[ids[0]] = told(queue, error)
+                sent.refused[ids[0]] = describe_error(queue, error)
             else:
                 self._send_singly(queue, timeouts, sent)
         else:
             sent.ids.update(ids)
 
-    def _send_singly(self, queue: str, timeouts: Sequence[Timeout], sent: Sent) -> None:
+    def _send_singly(self, queue: str, timeouts: Sequence[Timeout], sent: SendResult) -> None:
         for timeout in timeouts:
             if not sent.failed:
                 self._send(queue, [timeout], sent)
 
 
 def is_refusal(error: Exception) -> bool:
-    """Whether Service Bus said that it will not take this, or the SDK that it cannot be sent; else nobody knows, and the next will fare the same."""
+    """True if Service Bus refused this, or the SDK cannot send it. Otherwise the result is unknown, and the next message would fare the same."""
     from azure.servicebus import exceptions
 
     unknown = (
@@ -107,13 +107,13 @@ def is_refusal(error: Exception) -> bool:
     return isinstance(error, exceptions.ServiceBusError | TypeError | ValueError) and not isinstance(error, unknown)
 
 
-def told(queue: str, error: Exception) -> str:
-    """What is said of an error; not its own words, which may quote what was sent."""
+def describe_error(queue: str, error: Exception) -> str:
+    """Return the queue and the error's type. The error's own text is left out, for it may quote what was sent."""
     return f"{queue}: {type(error).__name__}"
 
 
-def by_queue(timeouts: Sequence[Timeout]) -> Mapping[str, Sequence[Timeout]]:
-    """The timeouts by the names that their queues have without region and account."""
+def group_by_queue(timeouts: Sequence[Timeout]) -> Mapping[str, Sequence[Timeout]]:
+    """Return the timeouts by the names of their queues, without region and account."""
     found: dict[str, list[Timeout]] = defaultdict(list)
     for timeout in timeouts:
         name = timeout.to.rstrip("/").rpartition("/")[2].rpartition(":")[2]
@@ -121,11 +121,11 @@ def by_queue(timeouts: Sequence[Timeout]) -> Mapping[str, Sequence[Timeout]]:
     return found
 
 
-def scheduled(timeout: Timeout) -> ServiceBusMessage:
-    """The timeout as a scheduled message: headers as properties, its id as the message's, so that duplicates can be detected."""
+def to_scheduled_message(timeout: Timeout) -> ServiceBusMessage:
+    """Return the timeout as a scheduled message: headers as properties, and its id as the message id, so that duplicates can be detected."""
     from azure.servicebus import ServiceBusMessage
 
-    taken = wire(timeout)
+    taken = parse_wire(timeout)
     assert not isinstance(taken.body, MessageDeserializationError)
     return ServiceBusMessage(
         taken.body,
@@ -136,14 +136,14 @@ def scheduled(timeout: Timeout) -> ServiceBusMessage:
     )
 
 
-def wire(timeout: Timeout) -> Any:
-    """The message taken apart, whichever shape of NServiceBus.AmazonSQS it has."""
-    attributes = {name: as_received(value) for name, value in timeout.attributes.items()}
+def parse_wire(timeout: Timeout) -> Any:
+    """Return the parts of the message, whichever shape of NServiceBus.AmazonSQS it has."""
+    attributes = {name: to_received_attribute(value) for name, value in timeout.attributes.items()}
     return wire_of({"body": timeout.body, "messageAttributes": attributes})
 
 
-def as_received(value: Mapping[str, Any]) -> dict[str, Any]:
-    """An attribute as an event has it."""
+def to_received_attribute(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a message attribute as an event has it."""
     received = {"dataType": value.get("DataType"), "stringValue": value.get("StringValue")}
     if "BinaryValue" in value:
         received["binaryValue"] = b64encode(value["BinaryValue"]).decode()
@@ -151,7 +151,7 @@ def as_received(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def client_for(connection: str) -> ServiceBusClient:
-    """A client by connection string, or by identity."""
+    """Return a client for a connection string, or for a host name with an identity."""
     from azure.servicebus import ServiceBusClient
 
     if "=" in connection:

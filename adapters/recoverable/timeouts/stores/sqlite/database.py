@@ -1,4 +1,4 @@
-"""The SQLite database of a store: its transactions, and the state of its one shard."""
+"""Open a store's SQLite database, run its transactions, and keep the state of its one shard."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from threading import Lock
 from weakref import finalize
 
 from recoverable.timeouts.stores.shards import Shard
-from recoverable.timeouts.stores.sqlite.rows import SCHEMA, told
+from recoverable.timeouts.stores.sqlite.rows import SCHEMA, as_store_errors
 
 
 class Database:
@@ -24,14 +24,14 @@ class Database:
     """
 
     def __init__(self, path: str) -> None:
-        with told():
+        with as_store_errors():
             self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
             finalize(self, self._connection.close)  # most stores live as long as something needs them
             self._connection.executescript(SCHEMA)
         self._lock = Lock()
 
     def close(self) -> None:
-        """Close it, now and not when nobody needs it any more."""
+        """Close the connection now, and not when it is garbage collected."""
         self._connection.close()
 
     def execute(self, statement: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
@@ -44,12 +44,12 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All of what is executed within, or nothing of it.
+        """Do all of what is executed within, or nothing of it.
 
         Raises:
             StoreUnavailable: nothing of it is done.
         """
-        with self._lock, told():
+        with self._lock, as_store_errors():
             self.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -60,7 +60,7 @@ class Database:
 
     @property
     def shard(self) -> Shard | None:
-        """The shard's state; None as long as nothing was stored. Within a transaction it stays as it is."""
+        """Return the shard's state; None while nothing was ever stored. Within a transaction it does not change."""
         found = self.execute("SELECT state FROM shards").fetchone()
         return Shard(**json.loads(found[0])) if found else None
 

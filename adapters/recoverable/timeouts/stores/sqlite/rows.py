@@ -1,4 +1,4 @@
-"""The tables of SQLite's store and the statements about them, a record as a row, and SQLite's errors as the port's."""
+"""Define the tables and statements of the SQLite store, and turn records into rows and SQLite's errors into the port's."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from recoverable.timeouts.stores.rows import HELD, WAITING, Row, StoreUnavailable
-from recoverable.timeouts.timeout import Unreadable, unpacked
+from recoverable.timeouts.timeout import Unreadable, load_timeout
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS timeouts (
@@ -20,43 +20,45 @@ CREATE INDEX IF NOT EXISTS by_correlation ON timeouts (correlation) WHERE correl
 CREATE TABLE IF NOT EXISTS shards (number INTEGER PRIMARY KEY, state TEXT NOT NULL);
 """
 
-DROP_REPLACEABLE = "DELETE FROM timeouts WHERE id = ? AND state = ?"
-DROP_OLD = "DELETE FROM timeouts WHERE state IN ('dispatched', 'cancelled', 'migrated') AND at < ?"
+DELETE_REPLACEABLE = "DELETE FROM timeouts WHERE id = ? AND state = ?"
+DELETE_EXPIRED = "DELETE FROM timeouts WHERE state IN ('dispatched', 'cancelled', 'migrated') AND at < ?"
 INSERT = """
 INSERT OR IGNORE INTO timeouts (id, due, state, version, destination, endpoint, correlation, message) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 """
 CANCEL = "UPDATE timeouts SET state = 'cancelled', message = '', at = ? WHERE id = ? AND state IN ('waiting', 'kept')"
 KEEP = "UPDATE timeouts SET state = 'kept', reason = ?, at = ? WHERE id = ? AND state IN ('waiting', 'kept')"
-HIDE = "UPDATE timeouts SET state = 'hidden' WHERE id = ? AND (state = 'hidden' OR state = 'waiting' AND ?)"
-SHOW = "UPDATE timeouts SET state = 'waiting' WHERE id = ? AND state = 'hidden'"
-DONE = "UPDATE timeouts SET state = ?, message = '', at = ? WHERE id = ?"
-CORRELATED = "SELECT id FROM timeouts WHERE correlation = ? AND correlation <> '' AND state IN ('waiting', 'kept')"
+HOLD = "UPDATE timeouts SET state = 'hidden' WHERE id = ? AND (state = 'hidden' OR state = 'waiting' AND ?)"
+RELEASE = "UPDATE timeouts SET state = 'waiting' WHERE id = ? AND state = 'hidden'"
+FINISH = "UPDATE timeouts SET state = ?, message = '', at = ? WHERE id = ?"
+WITH_CORRELATION = (
+    "SELECT id FROM timeouts WHERE correlation = ? AND correlation <> '' AND state IN ('waiting', 'kept')"
+)
 
 DUE = "state = 'waiting' AND due <= ?"
-TRIED_AGAIN = "state = 'kept' AND (at < ? OR typeof(at) <> 'integer')"
+RETRY_DUE = "state = 'kept' AND (at < ? OR typeof(at) <> 'integer')"
 SELECTED = "state IN ('waiting', 'hidden', 'kept') AND due >= ? AND (endpoint = ? OR NOT ?)"
 
 COLUMNS = "id, state, version, destination, endpoint, correlation, message"
 HIDDEN, KEPT = "hidden", "kept"
 STATES = {HIDDEN: HELD, KEPT: WAITING}
-"""What the port calls those that it calls otherwise."""
+"""The port's names for states that the table names otherwise."""
 
 
 @contextmanager
-def told() -> Iterator[None]:
-    """SQLite's errors as the port's."""
+def as_store_errors() -> Iterator[None]:
+    """Raise SQLite's errors as the port's."""
     try:
         yield
     except sqlite3.Error as error:
         raise StoreUnavailable(f"SQLite: {error}") from error
 
 
-def row_of(record: tuple[str, str, int, str, str, str, str]) -> Row:
-    """A record of the table as a row."""
+def to_row(record: tuple[str, str, int, str, str, str, str]) -> Row:
+    """Return a record of the table as a row."""
     timeout_id, state, version, to, endpoint, correlation, message = record
-    made = partial(Row, timeout_id, kept=state == KEPT, hidden=state == HIDDEN)
+    made = partial(Row, timeout_id, kept=state == KEPT, held=state == HIDDEN)
     fields = {"version": version, "to": to, "endpoint": endpoint, "correlation": correlation}
     try:
-        return made(unpacked(timeout_id, fields, message))
+        return made(load_timeout(timeout_id, fields, message))
     except Unreadable as error:
         return made(None, problem=str(error))

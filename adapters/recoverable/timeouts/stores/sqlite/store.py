@@ -1,4 +1,4 @@
-"""`SqliteStore`: timeouts in a file or in memory, for local runs and tests; one dispatcher at a time."""
+"""Define `SqliteStore`: timeouts in a file or in memory, for local runs and tests; one dispatcher at a time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from os import PathLike, fspath
 
-from recoverable.timeouts.ids import micros, place_of
+from recoverable.timeouts.ids import parse_id, to_microseconds
 from recoverable.timeouts.stores import shards
 from recoverable.timeouts.stores.rows import CANCELLED, MIGRATED, WAITING, Kept, Row, Selection
 from recoverable.timeouts.stores.settings import checked_page
@@ -15,28 +15,28 @@ from recoverable.timeouts.stores.sqlite.database import Database
 from recoverable.timeouts.stores.sqlite.rows import (
     CANCEL,
     COLUMNS,
-    CORRELATED,
-    DONE,
-    DROP_OLD,
-    DROP_REPLACEABLE,
+    DELETE_EXPIRED,
+    DELETE_REPLACEABLE,
     DUE,
-    HIDE,
+    FINISH,
+    HOLD,
     INSERT,
     KEEP,
     KEPT,
+    RELEASE,
+    RETRY_DUE,
     SELECTED,
-    SHOW,
     STATES,
-    TRIED_AGAIN,
-    row_of,
+    WITH_CORRELATION,
+    to_row,
 )
-from recoverable.timeouts.timeout import VERSION, Timeout, packed
+from recoverable.timeouts.timeout import VERSION, Timeout, dump_message
 
 PAGE = 100
 """Rows of a page."""
 
-KEEP_DONE = timedelta(days=1)
-"""How long is known what became of a timeout that is done with."""
+KEEP_FINISHED = timedelta(days=1)
+"""How long the outcome of a finished timeout is kept."""
 
 
 class SqliteStore:
@@ -63,93 +63,93 @@ class SqliteStore:
         self._database.close()
 
     def put(self, timeout: Timeout, *, now: datetime, again: bool = False) -> str:
-        """Store a timeout, also over one that was migrated, or, if `again`, cancelled; gives what it is then."""
-        place = place_of(timeout.id)
-        assert place is not None, timeout.id
-        fields = (timeout.to, timeout.endpoint, timeout.correlation, packed(timeout))
-        row = (timeout.id, place.due, WAITING, VERSION, *fields)
+        """Store a timeout. It replaces one that was migrated, or, if `again`, one that was cancelled. Return the state that it has then."""
+        location = parse_id(timeout.id)
+        assert location is not None, timeout.id
+        fields = (timeout.to, timeout.endpoint, timeout.correlation, dump_message(timeout))
+        row = (timeout.id, location.due, WAITING, VERSION, *fields)
         with self._database.transaction():
-            self._database.execute(DROP_REPLACEABLE, (timeout.id, CANCELLED if again else MIGRATED))
+            self._database.execute(DELETE_REPLACEABLE, (timeout.id, CANCELLED if again else MIGRATED))
             self._database.execute(INSERT, row)
             if self._database.shard is None:
-                self._database.shard = shards.begun(place.due, micros(now))
+                self._database.shard = shards.new_shard(location.due, to_microseconds(now))
             state = self._state_of(timeout.id)
         return str(STATES.get(str(state), state))
 
     def cancel(self, timeout_id: str, *, now: datetime) -> bool:
-        """Cancel a timeout, or find it cancelled; False when it is none, or may have been taken."""
+        """Cancel a timeout. True if it is cancelled now or was before; False when there is none, or it may have been taken."""
         with self._database.transaction():
             if self._is_untaken(timeout_id):
-                self._database.execute(CANCEL, (micros(now), timeout_id))
+                self._database.execute(CANCEL, (to_microseconds(now), timeout_id))
             return self._state_of(timeout_id) == CANCELLED
 
-    def comes(self, timeout_id: str) -> bool:
-        """Whether a timeout is stored that has come, or will."""
+    def was_scheduled(self, timeout_id: str) -> bool:
+        """True if a timeout with this id is stored that was not cancelled, dispatched ones included."""
         with self._database.transaction():
             return self._state_of(timeout_id) not in (None, CANCELLED)
 
-    def waiting_for(self, correlation: str) -> Sequence[str]:
-        """The ids of the timeouts that wait with that correlation."""
+    def ids_by_correlation(self, correlation: str) -> Sequence[str]:
+        """Return the ids of the timeouts that wait with this correlation."""
         with self._database.transaction():
-            return [timeout_id for (timeout_id,) in self._database.execute(CORRELATED, (correlation,))]
+            return [timeout_id for (timeout_id,) in self._database.execute(WITH_CORRELATION, (correlation,))]
 
     def claim(self, shard: int, owner: str, *, now: datetime, until: datetime, horizon: datetime) -> Claim | None:
-        """Take the shard; forgets what was done with long ago."""
-        moments = {"now": micros(now), "until": micros(until), "horizon": micros(horizon)}
+        """Claim the shard, and delete what was finished long ago; None when another has it or nothing was ever stored."""
+        moments = {"now": to_microseconds(now), "until": to_microseconds(until), "horizon": to_microseconds(horizon)}
         with self._database.transaction():
-            self._database.execute(DROP_OLD, (micros(now - KEEP_DONE),))
+            self._database.execute(DELETE_EXPIRED, (to_microseconds(now - KEEP_FINISHED),))
             found = self._database.shard
-            taken = found and shards.claimed(found, owner, **moments)
+            taken = found and shards.claim_shard(found, owner, **moments)
             if not taken:
                 return None
             self._database.shard = taken
         return Claim(shard, owner, taken, moments["horizon"])
 
     def renew(self, claim: Claim, *, until: datetime) -> bool:
-        """Keep the shard for longer; False when another has it."""
-        return self._set_if_mine(claim, until=micros(until))
+        """Renew the lease; False when another has the shard."""
+        return self._update_if_owner(claim, until=to_microseconds(until))
 
     def due(self, claim: Claim) -> Iterator[Sequence[Row]]:
-        """What is due, the oldest first, then what was kept and is to be tried again."""
+        """Yield what is due, the oldest first, then what was kept and is to be tried again."""
         yield from self._pages(DUE, claim.horizon)
-        yield from self._pages(TRIED_AGAIN, claim.horizon)
+        yield from self._pages(RETRY_DUE, claim.horizon)
 
-    def mark(self, rows: Sequence[Row], *, now: datetime) -> None:
-        """Note that these are dispatched."""
-        self._done(rows, "dispatched", now)
+    def mark_dispatched(self, rows: Sequence[Row], *, now: datetime) -> None:
+        """Mark these as dispatched."""
+        self._finish(rows, "dispatched", now)
 
     def keep(self, _claim: Claim, rows: Sequence[Kept], *, retry_at: datetime) -> None:
         """Set aside what cannot be dispatched, until it is tried again."""
-        self._each(KEEP, [(kept.reason, micros(retry_at), kept.row.id) for kept in rows])
+        self._execute_each(KEEP, [(kept.reason, to_microseconds(retry_at), kept.row.id) for kept in rows])
 
     def release(self, claim: Claim) -> None:
-        """Give the shard back."""
-        self._set_if_mine(claim, **shards.given_back(claim))
+        """Release the shard."""
+        self._update_if_owner(claim, **shards.changes_on_release(claim))
 
     def scan(self, selection: Selection) -> Iterator[Sequence[Row]]:
-        """All that wait and fit the selection, also those that a migration holds or that are kept."""
-        cutoff = micros(selection.cutoff) if selection.cutoff else 0
+        """Yield all that waits and fits the selection, also what a migration holds or what is kept."""
+        cutoff = to_microseconds(selection.cutoff) if selection.cutoff else 0
         one, endpoint = selection.endpoint is not None, selection.endpoint
         yield from self._pages(SELECTED, cutoff, endpoint or "", one)
 
-    def hide(self, row: Row) -> bool:
-        """Hide a timeout from dispatchers, for a migration."""
+    def hold_for_migration(self, row: Row) -> bool:
+        """Hide a timeout from dispatchers; False when it is gone, or may have been taken."""
         with self._database.transaction():
             untaken = self._is_untaken(row.id)
-            return self._database.execute(HIDE, (row.id, untaken)).rowcount == 1
+            return self._database.execute(HOLD, (row.id, untaken)).rowcount == 1
 
-    def show(self, rows: Sequence[Row]) -> None:
-        """Let dispatchers see them again."""
-        self._each(SHOW, [(row.id,) for row in rows])
+    def release_from_migration(self, rows: Sequence[Row]) -> None:
+        """Let dispatchers see these again."""
+        self._execute_each(RELEASE, [(row.id,) for row in rows])
 
     def mark_migrated(self, rows: Sequence[Row], *, now: datetime) -> None:
-        """Note that these are elsewhere now."""
-        self._done(rows, "migrated", now)
+        """Mark these as migrated."""
+        self._finish(rows, "migrated", now)
 
-    def _done(self, rows: Sequence[Row], state: str, now: datetime) -> None:
-        self._each(DONE, [(state, micros(now), row.id) for row in rows])
+    def _finish(self, rows: Sequence[Row], state: str, now: datetime) -> None:
+        self._execute_each(FINISH, [(state, to_microseconds(now), row.id) for row in rows])
 
-    def _each(self, statement: str, values: Sequence[Sequence[object]]) -> None:
+    def _execute_each(self, statement: str, values: Sequence[Sequence[object]]) -> None:
         with self._database.transaction():
             self._database.execute_each(statement, values)
 
@@ -164,15 +164,15 @@ class SqliteStore:
             if not found:
                 return
             last = found[-1][0]
-            yield [row_of(record) for record in found]
+            yield [to_row(record) for record in found]
 
     def _state_of(self, timeout_id: str) -> str | None:
-        """What a timeout is, in the table's words; None when there is none. Within a transaction."""
+        """Return a timeout's state in the table's words; None when there is none. Call it within a transaction."""
         found = self._database.execute("SELECT state FROM timeouts WHERE id = ?", (timeout_id,)).fetchone()
         return str(found[0]) if found else None
 
     def _is_untaken(self, timeout_id: str) -> bool:
-        """Whether no dispatcher can have taken a timeout, if it waits; within a transaction."""
+        """True if no dispatcher can have taken this timeout, if it waits. Call it within a transaction."""
         found = self._database.execute("SELECT due, state, at FROM timeouts WHERE id = ?", (timeout_id,)).fetchone()
         shard = self._database.shard
         if found is None or shard is None:
@@ -180,8 +180,8 @@ class SqliteStore:
         due, state, at = found
         return shards.is_untaken(shard, due, at if state == KEPT and isinstance(at, int) else due)
 
-    def _set_if_mine(self, claim: Claim, **changes: object) -> bool:
-        """Change the shard's state if the claim still has it; whether it does."""
+    def _update_if_owner(self, claim: Claim, **changes: object) -> bool:
+        """Change the shard's state if the claim still has it. True if it does."""
         with self._database.transaction():
             shard = self._database.shard
             if shard is None or shard.owner != claim.owner:

@@ -1,1 +1,1 @@
-"""The demo on a local SQS, its functions in AWS's own runtime client."""
+"""Run the demo on a local SQS, with the functions in AWS's own runtime client."""

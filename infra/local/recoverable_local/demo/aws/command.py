@@ -1,8 +1,8 @@
-"""Send a handful of orders to the example shop on a local SQS, and watch them climb the ladder.
+"""Send example orders to the example shop on a local SQS, and show each retry.
 
-The functions run as the template says, in AWS's own runtime client; delays and the visibility timeout are shortened by configuration,
-time is real. So is the longest delay that is left to SQS: what must wait longer waits in a table, and a dispatcher sends it, each second
-where the template has each minute. The exit status is 0 when each order ended where it must, and 1 when one was lost or ended elsewhere.
+The functions run as the template says, in AWS's own runtime client. Delays and the visibility timeout are shortened by configuration;
+time is real. The longest delay by SQS is shortened, too: a message with a longer delay is stored in a table, and a dispatcher sends it when
+it is due. The dispatcher runs each second instead of each minute. The exit status is 0 if each order ended where it must, else 1.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from datetime import timedelta
 
 from rich.console import Console
 
-from recoverable_local.console import fail
-from recoverable_local.demo.aws.entries import LONGEST_DELAY, dispatched, given_up, read
+from recoverable_local.console import print_error
+from recoverable_local.demo.aws.entries import LONGEST_DELAY, count_dispatched, to_error_message, to_event
 from recoverable_local.demo.orders import ORDERS
-from recoverable_local.demo.picture import error_queue
-from recoverable_local.demo.story import STORED, Story
-from recoverable_local.demo.verdict import judge
-from recoverable_local.demo.watcher import Watcher, shown
+from recoverable_local.demo.progress import STORED, Progress
+from recoverable_local.demo.result import report_result
+from recoverable_local.demo.tables import error_queue_table
+from recoverable_local.demo.watcher import Watcher, show_progress
 from recoverable_local.lambda_host import Entry, LocalAws
 from recoverable_local.lambda_host.sam.document import TemplateError
 
@@ -30,7 +30,7 @@ DEADLINE = timedelta(seconds=120)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
+    """Add the command's arguments to the parser."""
     parser.add_argument(
         "--template", default="template.yaml", metavar="FILE", help="the example shop's template (default: %(default)s)"
     )
@@ -38,8 +38,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the demo; 1 when an order did not end where it must, 2 when there is no shop to run."""
-    watcher = Watcher(read)
+    """Run the demo. Return the exit status: 0, 1 if an order did not end where it must, 2 if there is no example shop."""
+    watcher = Watcher(to_event)
     try:
         host = LocalAws.from_template(
             arguments.template,
@@ -51,29 +51,29 @@ def run(arguments: argparse.Namespace) -> int:
             observe=watcher,
         )
     except TemplateError as error:
-        return fail("demo aws", f"{error} The example shop is in the project's repository.")
+        return print_error("demo aws", f"{error} The example shop is in the project's repository.")
     return show(host, watcher, Console())
 
 
 def show(host: LocalAws, watcher: Watcher[Entry], console: Console) -> int:
-    """Send the orders, show what becomes of them, and judge."""
+    """Send the orders, show their progress, and check the result. Return the exit status."""
     console.print(
-        "AWS: two immediate and two delayed retries, so at most 9 attempts an order. The deadly one takes forty seconds.\n"
-        f"SQS is to delay nothing longer than {LONGEST_DELAY} s here: what waits longer is stored in a table."
+        "AWS: two immediate and two delayed retries, so at most 9 attempts per order. The one that kills its process takes 40 seconds.\n"
+        f"Delays up to {LONGEST_DELAY} s are left to SQS here; a message with a longer delay is stored in a table."
     )
     with host:
-        watcher.begin({host.send("orders", order.body): order for order in ORDERS})
-        with shown(watcher, console):
+        watcher.set_ids({host.send("orders", order.body): order for order in ORDERS})
+        with show_progress(watcher, console):
             host.run_until(lambda: watcher.ended() and host.queue("orders").depth().total == 0, deadline=DEADLINE)
-        found = [given_up(message) for message in host.queue("orders-error").messages()]
-        sent = dispatched(host.function_log)
-    console.print(error_queue("orders-error", found))
-    return tell_stored(watcher.story, sent, console) or judge(watcher.story, found, console)
+        found = [to_error_message(message) for message in host.queue("orders-error").messages()]
+        sent = count_dispatched(host.function_log)
+    console.print(error_queue_table("orders-error", found))
+    return report_stored(watcher.progress, sent, console) or report_result(watcher.progress, found, console)
 
 
-def tell_stored(story: Story, sent: int, console: Console) -> int:
-    """Say how many orders waited in the table, and how many messages were sent from there; 1 when that is fewer, else 0."""
-    waited = [name for name, trail in story.trails.items() if any(step.endswith(STORED) for step in trail.steps)]
+def report_stored(progress: Progress, sent: int, console: Console) -> int:
+    """Print how many orders were stored in the table and how many messages were sent from there. Return 1 if that is fewer, else 0."""
+    waited = [name for name, trail in progress.orders.items() if any(step.endswith(STORED) for step in trail.steps)]
     style = "bold red" if sent < len(waited) else "bold green"
     console.print(f"[{style}]{len(waited)} orders waited in the table, and the dispatcher sent {sent} from there.")
     return int(sent < len(waited))

@@ -1,23 +1,23 @@
-"""The local Lambda's journal → what the story is told from. Pure."""
+"""Convert the journal entries of the Lambda host into the demo's events. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from recoverable_local.demo.orders import Order, parsed, placed_by, with_bodies
-from recoverable_local.demo.story import Given, Happening, Heard, Over
-from recoverable_local.demo.verdict import GivenUp
+from recoverable_local.demo.orders import Order, order_in_log_line, orders_with_bodies, parse_object
+from recoverable_local.demo.progress import Event, InvocationEnded, InvocationStarted, OrderLogged
+from recoverable_local.demo.result import ErrorMessage
 from recoverable_local.lambda_host import Died, Ended, Entry, FunctionLog, Invoked, QueuedMessage
 
 LONGEST_DELAY = 2
-"""Seconds; the demo has SQS delay no longer, so that a longer delay can be watched to its end."""
+"""The longest delay by SQS in the demo, in seconds; short, so that the demo can also show a stored message."""
 
 HEADERS = "NServiceBus.AmazonSQS.Headers"
 DISPATCHER = "recoverable.timeouts"
 
 
-def read(entry: Entry, ids: Mapping[str, Order]) -> Happening | None:
-    """What an entry tells of the orders.
+def to_event(entry: Entry, ids: Mapping[str, Order]) -> Event | None:
+    """Convert a journal entry into an event; None if it is about no order.
 
     Args:
         entry: The entry.
@@ -25,33 +25,33 @@ def read(entry: Entry, ids: Mapping[str, Order]) -> Happening | None:
     """
     match entry:
         case Invoked(request_id=request_id, records=records):
-            return Given(request_id, with_bodies(record["body"] for record in records))
+            return InvocationStarted(request_id, orders_with_bodies(record["body"] for record in records))
         case Ended(request_id=request_id, outcome=outcome):
-            return Over(request_id, isinstance(outcome, Died))
+            return InvocationEnded(request_id, isinstance(outcome, Died))
         case FunctionLog(line=line):
-            return heard(line, ids)
+            return parse_log_line(line, ids)
         case _:
             return None
 
 
-def heard(line: str, ids: Mapping[str, Order]) -> Heard | None:
-    """What a line of the function's log tells; the template has Lambda log JSON."""
-    facts = parsed(line)
+def parse_log_line(line: str, ids: Mapping[str, Order]) -> OrderLogged | None:
+    """Parse a line of the function's log, which the template sets to JSON; None if it is about no order."""
+    facts = parse_object(line)
     logger = str(facts.get("logger"))
-    order = placed_by(str(facts.get("message"))) if logger == "shop" else ids.get(str(facts.get("message_id")))
+    order = order_in_log_line(str(facts.get("message"))) if logger == "shop" else ids.get(str(facts.get("message_id")))
     if order is None:
         return None
     attempted = facts.get("errorType") != "UnreportedFailure"
     delay = float(facts.get("delay_seconds", 0))
-    return Heard(order, logger, delay=delay, stored=delay > LONGEST_DELAY, attempted=attempted)
+    return OrderLogged(order, logger, delay=delay, stored=delay > LONGEST_DELAY, attempted=attempted)
 
 
-def dispatched(lines: Iterable[FunctionLog]) -> int:
-    """How many messages the dispatcher says that it has sent."""
-    reports = (parsed(line.line) for line in lines)
+def count_dispatched(lines: Iterable[FunctionLog]) -> int:
+    """Return how many messages the dispatcher sent, from its log."""
+    reports = (parse_object(line.line) for line in lines)
     return sum(int(facts.get("dispatched", 0)) for facts in reports if facts.get("logger") == DISPATCHER)
 
 
-def given_up(message: QueuedMessage) -> GivenUp:
-    """A message of the error queue, with the headers that its one attribute holds."""
-    return GivenUp(message.body, parsed(str(message.attributes.get(HEADERS, ""))))
+def to_error_message(message: QueuedMessage) -> ErrorMessage:
+    """Convert a message of the error queue; its headers are in one attribute."""
+    return ErrorMessage(message.body, parse_object(str(message.attributes.get(HEADERS, ""))))

@@ -1,1 +1,1 @@
-"""The demo on a local Service Bus, its function in Microsoft's own worker."""
+"""Run the demo on a local Service Bus, with the function in Microsoft's own worker."""

@@ -1,8 +1,8 @@
-"""Send a handful of orders to the example shop on a local Service Bus, and watch them climb the ladder.
+"""Send example orders to the example shop on a local Service Bus, and show each retry.
 
-The function app runs as host.json says, in Microsoft's own Python worker; the delays are shortened by app settings, time is real. No
-namespace but the one that starts with the command is used, whatever the environment has. The exit status is 0 when each order ended where
-it must, and 1 when one was lost or ended elsewhere.
+The function app runs as host.json says, in Microsoft's own Python worker. The delays are shortened by app settings; time is real. Only the
+namespace that starts with the command is used, even if the environment names another one. The exit status is 0 if each order ended where
+it must, else 1.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from datetime import timedelta
 from azure.servicebus import ServiceBusMessage
 from rich.console import Console
 
-from recoverable_local.console import fail
-from recoverable_local.demo.azure.entries import Reader, given_up, text_of
+from recoverable_local.console import print_error
+from recoverable_local.demo.azure.entries import EntryConverter, text_of, to_error_message
 from recoverable_local.demo.orders import DEADLY, NEIGHBOUR, ORDERS, Order
-from recoverable_local.demo.picture import error_queue
-from recoverable_local.demo.story import WORDLESS
-from recoverable_local.demo.verdict import judge
-from recoverable_local.demo.watcher import Watcher, shown
+from recoverable_local.demo.progress import UNREPORTED
+from recoverable_local.demo.result import report_result
+from recoverable_local.demo.tables import error_queue_table
+from recoverable_local.demo.watcher import Watcher, show_progress
 from recoverable_local.functions_host import AppError, Entry, LocalFunctions
 from recoverable_local.service_bus import Queue, ServiceBusNamespace
 
 LADDER = {"IMMEDIATE_RETRIES": "2", "DELAYED_RETRIES": "2", "TIME_INCREASE_SECONDS": "2"}
 WHERE = "The example shop is in the project's repository; give the folder of that with --folder."
 BEGINNING = (
-    "Azure: two immediate and two delayed retries, so at most 9 attempts an order. The deadly one comes when the others are done, "
-    "and its neighbour while the worker that it killed starts anew."
+    "Azure: two immediate and two delayed retries, so at most 9 attempts per order. The one that kills its process is sent when the others "
+    "are done, and the good order beside it while the killed worker restarts."
 )
 DEADLINE = timedelta(seconds=120)
 IDS = {f"order-{number}": order for number, order in enumerate(ORDERS, start=1)}
@@ -43,47 +43,47 @@ QUEUES = (
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
+    """Add the command's arguments to the parser."""
     parser.add_argument("--folder", default=".", help="the example shop's function app (default: the current folder)")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the demo; 1 when an order did not end where it must, 2 when there is no shop to run, or nothing to run it in."""
+    """Run the demo. Return the exit status: 0, 1 if an order did not end where it must, 2 if the example shop cannot be run."""
     try:
         with ServiceBusNamespace(QUEUES) as namespace:
             return show(arguments.folder, namespace, Console())
     except AppError as error:
-        return fail("demo azure", f"{error}\n{WHERE}")
+        return print_error("demo azure", f"{error}\n{WHERE}")
 
 
 def show(folder: str, namespace: ServiceBusNamespace, console: Console) -> int:
-    """Send the orders, show what becomes of them, and judge."""
-    watcher = watching(namespace)
+    """Send the orders, show their progress, and check the result. Return the exit status."""
+    watcher = create_watcher(namespace)
     console.print(BEGINNING)
-    with hosting(folder, namespace, watcher) as host:
+    with create_host(folder, namespace, watcher) as host:
         if not any(trigger.queue == "orders" for trigger in host.served.triggers):
             raise AppError(f"No function in {host.app.folder} reads the queue 'orders'.")
-        with shown(watcher, console):
-            play(host, watcher, namespace)
-    found = [given_up(message) for message in namespace.queue("orders-error").messages()]
-    console.print(error_queue("orders-error", found))
-    return judge(watcher.story, found, console)
+        with show_progress(watcher, console):
+            send_orders(host, watcher, namespace)
+    found = [to_error_message(message) for message in namespace.queue("orders-error").messages()]
+    console.print(error_queue_table("orders-error", found))
+    return report_result(watcher.progress, found, console)
 
 
-def watching(namespace: ServiceBusNamespace) -> Watcher[Entry]:
-    """A watcher that looks into the queue for what was delivered."""
+def create_watcher(namespace: ServiceBusNamespace) -> Watcher[Entry]:
+    """Create a watcher that looks up delivered messages in the queue."""
     queue = namespace.queue("orders")
-    read = Reader(lambda: {each.sequence_number: text_of(each) for each in queue.messages()})
-    watcher = Watcher[Entry](read)
-    watcher.begin(IDS)
+    to_event = EntryConverter(lambda: {each.sequence_number: text_of(each) for each in queue.messages()})
+    watcher = Watcher[Entry](to_event)
+    watcher.set_ids(IDS)
     return watcher
 
 
-def hosting(folder: str, namespace: ServiceBusNamespace, watcher: Watcher[Entry]) -> LocalFunctions:
-    """A host that reads this namespace and no other, whatever the environment has: of a connection's names `AzureWebJobs…` comes first.
+def create_host(folder: str, namespace: ServiceBusNamespace, watcher: Watcher[Entry]) -> LocalFunctions:
+    """Create a host that uses only this namespace: `AzureWebJobs…` is looked up before a connection's other names.
 
-    The worker has one thread, in which the neighbour waits for its turn behind the deadly order, and so as a rule is seen to die with it.
-    Of more it would often be the faster.
+    The worker has one thread. So the good order beside the deadly one waits behind it, and usually dies with it once. With more threads it
+    would often be processed before.
     """
     connection = namespace.connection_string
     settings = {
@@ -95,27 +95,27 @@ def hosting(folder: str, namespace: ServiceBusNamespace, watcher: Watcher[Entry]
     return LocalFunctions.from_folder(folder, observe=watcher, app_settings=settings, connection_string=connection)
 
 
-def play(host: LocalFunctions, watcher: Watcher[Entry], namespace: ServiceBusNamespace) -> None:
-    """Send the orders in their order of appearance.
+def send_orders(host: LocalFunctions, watcher: Watcher[Entry], namespace: ServiceBusNamespace) -> None:
+    """Send the orders: the deadly one when the others are done, and the good one beside it after the first death.
 
-    A death takes all along that the worker has in flight, so that orders which meet the deadly one at each of its deliveries are given up
-    with it. The others therefore are done before it comes. Its neighbour comes one death later, and has deliveries left when the deadly
-    one has none.
+    When the process dies, all messages in flight in it fail. An order that is in flight at each delivery of the deadly one would go to the
+    error queue with it. So most orders are done before. The good order beside it comes one death later, and still has deliveries when the
+    deadly one has none.
 
     Raises:
-        TimeoutError: An order is not at its end at the deadline.
+        TimeoutError: An order has not ended at the deadline.
     """
     others = [order for order in ORDERS if order not in (DEADLY, NEIGHBOUR)]
     queue = namespace.queue("orders")
     send(host, *others)
     host.run_until(lambda: watcher.ended(others) and queue.depth().total == 0, deadline=DEADLINE)
     send(host, DEADLY)
-    host.run_until(lambda: WORDLESS in watcher.story.trails[DEADLY].steps, deadline=DEADLINE)
+    host.run_until(lambda: UNREPORTED in watcher.progress.orders[DEADLY].steps, deadline=DEADLINE)
     send(host, NEIGHBOUR)
     host.run_until(lambda: watcher.ended() and queue.depth().total == 0, deadline=DEADLINE)
 
 
 def send(host: LocalFunctions, *orders: Order) -> None:
-    """Send orders, each with the id by which the log names it."""
+    """Send orders, each with its message id."""
     ids = {order: message_id for message_id, order in IDS.items()}
     host.send("orders", *(ServiceBusMessage(order.body, message_id=ids[order]) for order in orders))

@@ -1,1 +1,1 @@
-"""Read a Function App's folder: its settings, host.json and triggers."""
+"""Read a Function App's folder: its app settings, host.json and triggers."""

@@ -1,4 +1,4 @@
-"""What in an app would make messages run again, or their attempts be miscounted, although no host refuses it. Pure."""
+"""Find settings of an app that Azure accepts but that repeat messages or miscount their attempts. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from recoverable_local.functions_host.app.triggers import Trigger
 
 
 def advice(options: HostOptions, triggers: Sequence[Trigger]) -> tuple[str, ...]:
-    """What to mend before the app is published, one sentence each."""
+    """Return what to change before the app is published, one sentence each."""
     return (*_of_host(options), *_of_triggers(options, triggers))
 
 
@@ -18,12 +18,12 @@ def _of_host(options: HostOptions) -> Iterator[str]:
     if timeout is None or renewal < timeout:
         longest = "for any time" if timeout is None else f"for {timeout}"
         yield (
-            f"host.json lets a function run {longest} and renews locks for {renewal}, so what takes longer runs again;"
+            f"host.json lets a function run {longest} and renews locks for {renewal}, so a message that takes longer runs again;"
             " write functionTimeout, and a longer maxAutoLockRenewalDuration"
         )
     if options.prefetch_count:
         yield (
-            f"host.json fetches {options.prefetch_count} messages ahead, and a lock that ends while its message waits counts as a delivery;"
+            f"host.json prefetches {options.prefetch_count} messages, and a lock that expires while its message waits counts as a delivery;"
             " write a prefetchCount of 0"
         )
 
@@ -32,11 +32,11 @@ def _of_triggers(options: HostOptions, triggers: Sequence[Trigger]) -> Iterator[
     for trigger in triggers:
         if not trigger.binary:
             yield (
-                f"{trigger.function} gets texts, and a JSON body overwrites what the host tells of its message, the delivery count included;"
+                f"{trigger.function} gets text, so the values of a JSON body overwrite the trigger metadata, including the delivery count;"
                 " write data_type=func.DataType.BINARY on the trigger"
             )
         if not (options.auto_complete_messages if trigger.auto_complete is None else trigger.auto_complete):
             yield (
-                f"{trigger.function} is not completed when it returns, so what succeeds runs again when its lock ends;"
+                f"messages of {trigger.function} are not completed when it returns, so a processed message runs again when its lock expires;"
                 " write auto_complete_messages=True on the trigger"
             )

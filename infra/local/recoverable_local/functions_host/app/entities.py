@@ -1,4 +1,4 @@
-"""The triggers → the queues and topics of the namespace that is served here. Pure."""
+"""List the queues and topics that the triggers need, for the namespace that is served here. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from recoverable_local.service_bus import Queue, Subscription, Topic
 
 
 def queues_of(triggers: Sequence[Trigger], settings: Settings, *, error_queue: str) -> list[Queue]:
-    """Those that are read, those that are asked for, and the error queues: an endpoint's own stands above the common one."""
+    """Return the queues that the triggers read, those of the settings, and the error queues.
+
+    The dead letters of a queue go to the error queue of the settings, else to that of the endpoint that reads it, else to `error_queue`.
+    """
     plain = Queue(error_queue, max_delivery_count=settings.max_delivery_count, lock_duration=settings.lock_duration)
     failing = replace(plain, forward_dead_lettered_messages_to=error_queue)
     named = {each.name: each for each in settings.queues if isinstance(each, Queue)}
@@ -27,7 +30,7 @@ def queues_of(triggers: Sequence[Trigger], settings: Settings, *, error_queue: s
 
 
 def topics_of(triggers: Sequence[Trigger], settings: Settings, *, error_queue: str) -> list[Topic]:
-    """Those whose subscriptions are read."""
+    """Return the topics whose subscriptions the triggers read."""
     template = Subscription(
         "template",
         lock_duration=settings.lock_duration,

@@ -1,4 +1,4 @@
-"""A Function App's folder → its host options and app settings, frozen."""
+"""Read a Function App's folder: its host options and app settings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SCRIPT, HOST, LOCAL_SETTINGS = "function_app.py", "host.json", "local.settings.j
 
 
 class AppError(Exception):
-    """The app cannot be loaded, or asks for what this host has not."""
+    """The app cannot be loaded, or needs a feature that this host does not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +22,8 @@ class App:
     """A Function App.
 
     Args:
-        folder: Where it is.
-        options: What its `host.json` says.
+        folder: Its folder.
+        options: The options of its `host.json`.
         settings: Its app settings.
     """
 
@@ -36,44 +36,44 @@ def read_app(folder: str | Path, *, given: Mapping[str, str], environment: Mappi
     """Read an app's folder.
 
     Args:
-        folder: Where it is.
-        given: App settings that stand above all others.
-        environment: The host's own environment, which stands above `local.settings.json`, as with Core Tools.
+        folder: The app's folder.
+        given: App settings; they override all others.
+        environment: The host's own environment; it overrides `local.settings.json`, as with Core Tools.
 
     Raises:
-        AppError: A file is missing, or is not what the host takes.
+        AppError: A file is missing or invalid.
     """
-    place = Path(folder).resolve()
-    check_folder(place)
-    local = local_settings(_document(place / LOCAL_SETTINGS, default={}))
+    path = Path(folder).resolve()
+    check_folder(path)
+    local = local_settings(_document(path / LOCAL_SETTINGS, default={}))
     settings = {**local, **{name: value for name, value in environment.items() if value}, **given}
     try:
-        return App(place, host_options(_document(place / HOST), settings), settings)
+        return App(path, host_options(_document(path / HOST), settings), settings)
     except ValueError as error:
-        raise AppError(f"{place / HOST}: {error}") from error
+        raise AppError(f"{path / HOST}: {error}") from error
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse a folder without an app.
+    """Raise an error for a folder without an app.
 
     Raises:
-        AppError: There is none.
+        AppError: It has no `function_app.py`.
     """
     if not (folder / SCRIPT).is_file():
         raise AppError(f"There is no {folder / SCRIPT}; give the folder of an app of the Python v2 programming model")
 
 
 def local_settings(document: Any) -> dict[str, str]:
-    """The app settings of a `local.settings.json`.
+    """Return the app settings of a `local.settings.json`.
 
     Raises:
-        AppError: They are encrypted, or no texts.
+        AppError: They are encrypted, or not all of them are strings.
     """
     values = document.get("Values", {}) if isinstance(document, dict) else None
     if not isinstance(values, dict) or not all(isinstance(value, str) for value in values.values()):
-        raise AppError(f'{LOCAL_SETTINGS}: write {{"Values": {{"NAME": "value"}}}}, every value a text')
+        raise AppError(f'{LOCAL_SETTINGS}: write {{"Values": {{"NAME": "value"}}}}, with every value a string')
     if document.get("IsEncrypted"):
-        raise AppError(f"{LOCAL_SETTINGS} is encrypted; write func settings decrypt")
+        raise AppError(f"{LOCAL_SETTINGS} is encrypted; run func settings decrypt")
     return values
 
 
@@ -85,4 +85,4 @@ def _document(path: Path, default: Any = None) -> Any:
             return default
         raise AppError(f'There is no {path}; write one with {{"version": "2.0"}}') from None
     except ValueError as error:
-        raise AppError(f"{path} is no JSON: {error}; comments are not understood here") from error
+        raise AppError(f"{path} is no JSON: {error}; comments are not supported here") from error

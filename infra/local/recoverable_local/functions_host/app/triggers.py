@@ -1,4 +1,4 @@
-"""A function's bindings → its Service Bus trigger, frozen. Pure."""
+"""Parse the Service Bus trigger out of a function's bindings. Pure."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ TYPE = "servicebustrigger"
 
 @dataclass(frozen=True, slots=True)
 class Trigger:
-    """What starts a function.
+    """The Service Bus trigger of a function.
 
     Args:
-        function: Its name.
+        function: The function's name.
         queue: The queue's name, or the topic's.
-        subscription: The topic's subscription, if it is one.
-        connection: The name under which the app settings hold the connection.
-        binary: Whether the function gets bytes.
-        many: Whether it gets all messages of a batch at once.
-        sessions: Whether the queue has sessions.
-        auto_complete: Whether the host completes; as `host.json` says when None.
-        batch_size: The most messages of a batch; as `host.json` says when None.
-        error_queue: Where the function's endpoint moves what it gives up, if it is one.
+        subscription: The topic's subscription; None for a queue.
+        connection: The name of the connection's app setting.
+        binary: True if the function gets bytes.
+        many: True if it gets all messages of a batch at once.
+        sessions: True if the queue has sessions.
+        auto_complete: True if the host completes messages; None for the value of `host.json`.
+        batch_size: The most messages of a batch; None for the value of `host.json`.
+        error_queue: The error queue of the function's endpoint, if the function is an endpoint.
     """
 
     function: str
@@ -42,20 +42,20 @@ class Trigger:
 
     @property
     def path(self) -> str:
-        """What it reads, as Service Bus names it."""
+        """Return the path of the queue or subscription that it reads."""
         return f"{self.queue}/Subscriptions/{self.subscription}" if self.subscription else self.queue
 
 
 @dataclass(frozen=True, slots=True)
 class NotServed:
-    """A function that this host does not run, and why."""
+    """A function that this host does not run, with the reason."""
 
     function: str
     reason: str
 
 
 def trigger_of(function: Function, settings: Mapping[str, str]) -> Trigger | NotServed:
-    """What starts a function, with `%SETTING%` names resolved."""
+    """Parse a function's trigger, with `%SETTING%` names resolved, or return why the function is not run."""
     bindings = [each for each in function.bindings if str(each.get("type", "")).lower() == TYPE]
     if not bindings:
         kinds = ", ".join(str(each.get("type")) for each in function.bindings) or "none"
@@ -77,12 +77,12 @@ def _trigger(function: Function, binding: Mapping[str, Any], settings: Mapping[s
         connection=str(binding.get("connection") or "ServiceBus"),
         binary=kind in ("binary", "1"),
         many=str(binding.get("cardinality", "one")).lower() == "many",
-        sessions=_yes(binding.get("isSessionsEnabled")),
-        auto_complete=None if complete is None else _yes(complete),
+        sessions=_boolean(binding.get("isSessionsEnabled")),
+        auto_complete=None if complete is None else _boolean(complete),
         batch_size=None if size is None else int(size),
         error_queue=function.error_queue,
     )
 
 
-def _yes(value: object) -> bool:
+def _boolean(value: object) -> bool:
     return str(value).lower() == "true"

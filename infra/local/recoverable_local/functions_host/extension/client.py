@@ -1,4 +1,4 @@
-"""The Service Bus client for a connection of the app."""
+"""Create the Service Bus client for a connection of the app."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recoverable.azure.settings import ConnectionString, Identity
 
 
 def client_for(connection: ConnectionString | Identity) -> ServiceBusClient:
-    """A client; by identity, with the credential that the host would take."""
+    """Create a client. For an identity-based connection use the credential that the Functions host uses."""
     match connection:
         case ConnectionString(text=text):
             return ServiceBusClient.from_connection_string(text)
@@ -24,17 +24,17 @@ def client_for(connection: ConnectionString | Identity) -> ServiceBusClient:
 
 
 class Credential:
-    """A credential for coroutines, which asks one that blocks, in a thread; those of azure-identity for coroutines need aiohttp."""
+    """An asynchronous credential that calls a blocking one in a thread; azure-identity's asynchronous ones need aiohttp."""
 
     def __init__(self, blocking: TokenCredential) -> None:
         self._blocking = blocking
 
     async def get_token(self, *scopes: str, **options: Any) -> AccessToken:
-        """A token."""
+        """Return a token."""
         return await asyncio.to_thread(self._blocking.get_token, *scopes, **options)
 
     async def close(self) -> None:
-        """Nothing is kept open."""
+        """Do nothing: there is nothing to close."""
 
     async def __aenter__(self) -> Credential:
         return self

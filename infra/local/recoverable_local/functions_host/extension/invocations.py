@@ -1,4 +1,4 @@
-"""Messages in, settlement out: one invocation of a function, as the Service Bus extension does it."""
+"""Run one invocation of a function and settle its messages, as the Service Bus extension does."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from azure.servicebus.aio import ServiceBusReceiver
 
 from recoverable_local.functions_host.app.triggers import Trigger
 from recoverable_local.functions_host.extension.link import Link
-from recoverable_local.functions_host.extension.metadata import body_of, data_of, told_of, told_of_many
+from recoverable_local.functions_host.extension.metadata import batch_metadata, body_of, data_of, message_metadata
 from recoverable_local.functions_host.journal import Delivered, Ended, Invoked, Journal, Settled, Trouble
 from recoverable_local.functions_host.worker.outcomes import Outcome, Raised, Returned
 from recoverable_local.functions_host.worker.rpc import to_metadata, to_rpc
@@ -35,10 +35,10 @@ class Invocations:
     """The invocations of one function.
 
     Args:
-        trigger: What starts it.
-        workers: Where it runs.
-        journal: Told of each.
-        auto_complete: Whether what it returned from is completed.
+        trigger: The function's trigger.
+        workers: The worker process that runs it.
+        journal: Records the start and the end of each invocation.
+        auto_complete: True if a message is completed when the function returned.
     """
 
     trigger: Trigger
@@ -47,7 +47,10 @@ class Invocations:
     auto_complete: bool
 
     async def run(self, link: Link, messages: Messages) -> None:
-        """Give the function messages, and settle them: complete on return, abandon on anything else, whatever `autoComplete` says."""
+        """Run the function on messages, and settle them.
+
+        When it returned, they are completed if `auto_complete` is set. After every other outcome they are abandoned, also without it.
+        """
         id_, begun = str(uuid4()), time.monotonic()
         name = self.trigger.function
         self.journal(Invoked(name, id_, tuple(map(_delivered, messages))))
@@ -58,39 +61,39 @@ class Invocations:
 
     async def _outcome(self, messages: Messages, id_: str) -> Outcome:
         try:
-            data, told = self._given(messages)
-            as_sent = to_rpc(data), to_metadata(told)
+            data, metadata = self._trigger_input(messages)
+            as_sent = to_rpc(data), to_metadata(metadata)
         except Exception as error:  # noqa: BLE001  # wire data is hostile, and one message must not stop the rest
-            return Raised(f"the function cannot be given the message: {error}")
+            return Raised(f"the message cannot be passed to the function: {error}")
         return await self.workers.invoke(self.trigger.function, *as_sent, id=id_)
 
-    def _given(self, messages: Messages) -> tuple[object, dict[str, Any]]:
+    def _trigger_input(self, messages: Messages) -> tuple[object, dict[str, Any]]:
         if self.trigger.many:
             bodies = [body_of(message) for message in messages]
             given: object = bodies if self.trigger.binary else [body.decode() for body in bodies]
-            return given, told_of_many(messages)
+            return given, batch_metadata(messages)
         text = not self.trigger.binary
-        return data_of(messages[0], text=text), told_of(messages[0], text=text)
+        return data_of(messages[0], text=text), message_metadata(messages[0], text=text)
 
     async def _settle(self, link: Link, messages: Messages, outcome: Outcome) -> Settled:
         match outcome:
             case Returned() if not self.auto_complete:
                 return "left"
             case Returned():
-                return await self._each(link, messages, "completed")
+                return await self._settle_each(link, messages, "completed")
             case Raised() | TimedOut() | Died():
-                return await self._each(link, messages, "abandoned")
+                return await self._settle_each(link, messages, "abandoned")
             case _:
                 assert_never(outcome)
 
-    async def _each(self, link: Link, messages: Messages, settled: Settled) -> Settled:
-        done = [await self._one(link, message, *_SETTLING[settled]) for message in messages]
+    async def _settle_each(self, link: Link, messages: Messages, settled: Settled) -> Settled:
+        done = [await self._settle_one(link, message, *_SETTLING[settled]) for message in messages]
         return settled if all(done) else "left"
 
-    async def _one(self, link: Link, message: ServiceBusReceivedMessage, verb: str, settle: Settle) -> bool:
+    async def _settle_one(self, link: Link, message: ServiceBusReceivedMessage, verb: str, settle: Settle) -> bool:
         try:
             await link.run(lambda receiver: settle(receiver, message))
-        except Exception as error:  # noqa: BLE001  # whatever the SDK raises, the host goes on
+        except Exception as error:  # noqa: BLE001  # whatever the SDK raises, the host continues
             then = "the message comes back when its lock ends"
             self.journal(Trouble(f"to {verb} a message", f"{type(error).__name__}: {error}", then))
             return False

@@ -1,4 +1,4 @@
-"""What reads a function's queue: one message at a time beside others, session by session, or in batches (azure-sdk-for-net, `ServiceBusListener`)."""
+"""Receive from a function's queue: single messages concurrently, sessions, or batches (azure-sdk-for-net, `ServiceBusListener`)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from azure.servicebus.exceptions import OperationTimeoutError
 
 from recoverable_local.functions_host.app.host_json import HostOptions
 from recoverable_local.functions_host.app.triggers import Trigger
-from recoverable_local.functions_host.ending import end
+from recoverable_local.functions_host.ending import cancel_and_wait
 from recoverable_local.functions_host.extension.invocations import Invocations, Messages
 from recoverable_local.functions_host.extension.link import Link
 from recoverable_local.functions_host.extension.renewal import keep_locked
@@ -25,19 +25,19 @@ T = TypeVar("T")
 
 CORES = os.cpu_count() or 1
 CALLS_PER_CORE = 16
-"""azure-sdk-for-net, `ServiceBusOptions.MaxConcurrentCalls`."""
+"""The default of concurrent calls (azure-sdk-for-net, `ServiceBusOptions.MaxConcurrentCalls`)."""
 
 ACCEPTORS_PER_CORE = 2
-"""How many sessions are asked for beside each other (azure-sdk-for-net, `ServiceBusProcessor`)."""
+"""The most concurrent requests for a session (azure-sdk-for-net, `ServiceBusProcessor`)."""
 
 _WAIT = 60.0  # seconds for a message or a session; azure-sdk-for-net, `ServiceBusRetryOptions.TryTimeout`
-_AGAIN = 1.0  # seconds until a cancellation is repeated
+_REPEAT_CANCEL = 1.0  # seconds after which a swallowed cancellation is repeated
 _PAUSE = 1.0  # seconds between calls to a broker that does not answer
 
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """Reads for one function, from `listen` until that is cancelled."""
+    """Receives messages for one function, from `listen` until that is cancelled."""
 
     trigger: Trigger
     client: ServiceBusClient
@@ -46,24 +46,24 @@ class Listener:
     journal: Journal
 
     async def listen(self) -> None:
-        """Read for ever."""
+        """Receive until cancelled."""
         if self.trigger.sessions:
             await self._sessions()
         elif self.trigger.many:
-            await self._persist(self._batches)
+            await self._repeat_until_success(self._batches)
         else:
             await self._singles()
 
-    async def _persist(self, read: Callable[[], Awaitable[T]]) -> T:
-        """Read again for as long as the broker cannot be read."""
+    async def _repeat_until_success(self, receive: Callable[[], Awaitable[T]]) -> T:
+        """Repeat an operation until it does not raise, with a pause after each error."""
         while True:
             try:
-                return await read()
+                return await receive()
             except OperationTimeoutError:
                 continue  # no session had a message
-            except Exception as error:  # noqa: BLE001  # whatever the SDK raises, the queue is still to be read
+            except Exception as error:  # noqa: BLE001  # whatever the SDK raises, the queue must still be read
                 text = f"{type(error).__name__}: {error}"
-                self.journal(Trouble(f"reading {self.trigger.path}", text, "it is read again"))
+                self.journal(Trouble(f"receiving from {self.trigger.path}", text, "it is tried again"))
                 await asyncio.sleep(_PAUSE)
 
     async def _singles(self) -> None:
@@ -74,13 +74,13 @@ class Listener:
             async with asyncio.TaskGroup() as running:
                 while True:
                     await slots.acquire()
-                    messages = await self._persist(lambda: self._one(link))
+                    messages = await self._repeat_until_success(lambda: self._receive_one(link))
                     serving = running.create_task(self._serve(link, messages))
                     serving.add_done_callback(lambda _: slots.release())
         finally:
             await receiver.close()
 
-    async def _one(self, link: Link) -> Messages:
+    async def _receive_one(self, link: Link) -> Messages:
         while not (found := await link.receive(1, wait=_WAIT)):
             pass
         return found
@@ -91,7 +91,7 @@ class Listener:
         try:
             await self.invocations.run(link, messages)
         finally:
-            await end([renewing], again=_AGAIN)
+            await cancel_and_wait([renewing], repeat_after=_REPEAT_CANCEL)
 
     async def _batches(self) -> None:
         async with self._receiver() as receiver:
@@ -105,40 +105,42 @@ class Listener:
         return self.trigger.batch_size or self.options.max_message_batch_size
 
     async def _sessions(self) -> None:
-        asking = asyncio.Semaphore(ACCEPTORS_PER_CORE * CORES)
-        most = 1 if self.trigger.many else self.options.max_concurrent_sessions
-        reading = [asyncio.create_task(self._one_after_the_other(asking)) for _ in range(most)]
+        accepting = asyncio.Semaphore(ACCEPTORS_PER_CORE * CORES)
+        count = 1 if self.trigger.many else self.options.max_concurrent_sessions
+        reading = [asyncio.create_task(self._sessions_in_sequence(accepting)) for _ in range(count)]
         try:
             ended, _ = await asyncio.wait(reading, return_when=asyncio.FIRST_COMPLETED)
-            ended.pop().result()  # none ends but by what nobody foresaw
+            ended.pop().result()  # raises: a task ends only by an unexpected error
         finally:
-            await end(reading, again=_AGAIN)  # a task group would cancel each once, which the SDK may swallow
+            await cancel_and_wait(
+                reading, repeat_after=_REPEAT_CANCEL
+            )  # a task group cancels each task only once, and the SDK may swallow that
 
-    async def _one_after_the_other(self, asking: asyncio.Semaphore) -> None:
+    async def _sessions_in_sequence(self, accepting: asyncio.Semaphore) -> None:
         while True:
-            await self._persist(lambda: self._session(asking))
+            await self._repeat_until_success(lambda: self._session(accepting))
 
-    async def _session(self, asking: asyncio.Semaphore) -> None:
-        """One session, until it has had no messages for a while."""
+    async def _session(self, accepting: asyncio.Semaphore) -> None:
+        """Accept the next session and process it until it has had no messages for the idle timeout."""
         receiver = self._receiver(session_id=NEXT_AVAILABLE_SESSION, max_wait_time=_WAIT)
-        async with asking:
+        async with accepting:
             await receiver.__aenter__()
         link = Link(receiver)
         longest = timedelta(0) if self.trigger.many else self.options.max_auto_lock_renewal_duration
         renewing = asyncio.create_task(keep_locked(receiver.session, link, longest, self.journal))
         try:
-            await self._drained(link)
+            await self._process_session(link)
         finally:
-            await end([renewing], again=_AGAIN)
+            await cancel_and_wait([renewing], repeat_after=_REPEAT_CANCEL)
             await receiver.close()
 
-    async def _drained(self, link: Link) -> None:
-        most = self._batch_size if self.trigger.many else 1
+    async def _process_session(self, link: Link) -> None:
+        max_messages = self._batch_size if self.trigger.many else 1
         idle = self.options.session_idle_timeout.total_seconds()
         loop = asyncio.get_running_loop()
         until = loop.time() + idle
-        while (left := until - loop.time()) > 0:
-            if messages := await link.receive(most, wait=left):
+        while (remaining := until - loop.time()) > 0:
+            if messages := await link.receive(max_messages, wait=remaining):
                 await self.invocations.run(link, messages)
                 until = loop.time() + idle
 

@@ -1,7 +1,7 @@
-"""A received message → the trigger's data and metadata, by the host's names and types. Pure.
+"""Convert a received message into the trigger's data and metadata, with the host's names and types. Pure.
 
-The names are those of `ServiceBusTriggerBindingStrategy` (azure-sdk-for-net), but for the receiver, client and actions, of which the worker
-gets nothing that could be used. A delivery is counted from 1 there, and from 0 in Python's SDK.
+The names are those of `ServiceBusTriggerBindingStrategy` (azure-sdk-for-net), without the receiver, client and actions, which a worker
+cannot use. The host counts deliveries from 1, Python's SDK from 0.
 """
 
 from __future__ import annotations
@@ -11,59 +11,59 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from recoverable_local.functions_host.worker.rpc import Json, longs, written
+from recoverable_local.functions_host.worker.rpc import Json, format_time, longs
 
 if TYPE_CHECKING:
     from azure.servicebus import ServiceBusReceivedMessage
 
 NEVER = "9999-12-31T23:59:59.9999999"
-"""When a message without a time to live expires: the last moment that .NET knows."""
+"""The expiry of a message without a time to live: .NET's `DateTime.MaxValue`."""
 
 _LAST_YEAR = 9999
 
 
-def told_of(message: ServiceBusReceivedMessage, *, text: bool) -> dict[str, Any]:
-    """The metadata of one message.
+def message_metadata(message: ServiceBusReceivedMessage, *, text: bool) -> dict[str, Any]:
+    """Return the trigger metadata of one message.
 
     Args:
         message: The message.
-        text: Whether the trigger takes texts: the values of a JSON object then stand in for metadata of the same name.
+        text: True if the trigger takes text: the values of a JSON object in the body then replace metadata of the same name.
     """
-    row = _row(message)
-    return overwritten(row, body_of(message)) if text else row
+    metadata = _metadata(message)
+    return apply_binding_data(metadata, body_of(message)) if text else metadata
 
 
-def told_of_many(messages: Sequence[ServiceBusReceivedMessage]) -> dict[str, Any]:
-    """The metadata of a batch: an array for each name."""
-    rows = [_row(message) for message in messages]
-    arrays: dict[str, Any] = {f"{name}Array": [row[name] for row in rows] for name in rows[0]}
+def batch_metadata(messages: Sequence[ServiceBusReceivedMessage]) -> dict[str, Any]:
+    """Return the trigger metadata of a batch: an array for each name."""
+    each = [_metadata(message) for message in messages]
+    arrays: dict[str, Any] = {f"{name}Array": [metadata[name] for metadata in each] for name in each[0]}
     arrays["SequenceNumberArray"] = longs(arrays["SequenceNumberArray"])
-    arrays["TransactionPartitionKeyArray"] = arrays["PartitionKeyArray"]  # the extension's own slip
+    arrays["TransactionPartitionKeyArray"] = arrays["PartitionKeyArray"]  # as the extension has it, by mistake
     return arrays
 
 
 def data_of(message: ServiceBusReceivedMessage, *, text: bool) -> bytes | str:
-    """What a function of one message gets.
+    """Return the body as a function of one message gets it.
 
     Raises:
-        UnicodeDecodeError: It is to be a text, and is none.
+        UnicodeDecodeError: The function takes text, and the body is no UTF-8.
     """
     body = body_of(message)
     return body.decode() if text else body
 
 
 def body_of(message: ServiceBusReceivedMessage) -> bytes:
-    """The body's bytes.
+    """Return the body's bytes.
 
     Raises:
-        ValueError: It is a value or a sequence of AMQP, which .NET's `ServiceBusReceivedMessage.Body` does not give.
+        ValueError: The body is an AMQP value or sequence, for which .NET's `ServiceBusReceivedMessage.Body` raises.
     """
     if message.body_type.value != "data":
         raise ValueError(f"the body is an AMQP {message.body_type.value}; send it as data")
     return b"".join(message.body)
 
 
-def _row(message: ServiceBusReceivedMessage) -> dict[str, Any]:
+def _metadata(message: ServiceBusReceivedMessage) -> dict[str, Any]:
     enqueued, expires = message.enqueued_time_utc, message.expires_at_utc
     properties: dict[str, Any] = {
         _text(name): _value(value) for name, value in (message.application_properties or {}).items()
@@ -93,32 +93,35 @@ def _row(message: ServiceBusReceivedMessage) -> dict[str, Any]:
     }
 
 
-def overwritten(metadata: Mapping[str, Any], body: bytes) -> dict[str, Any]:
-    """The metadata after `Utility.ApplyBindingData` (azure-functions-host), to which it is the same in which case a name is written."""
+def apply_binding_data(metadata: Mapping[str, Any], body: bytes) -> dict[str, Any]:
+    """Replace metadata by the values of a JSON object in the body; names match in any case.
+
+    Source: `Utility.ApplyBindingData` (azure-functions-host).
+    """
     try:
         found = json.loads(body)
     except (ValueError, RecursionError):
-        return dict(metadata)  # what is no JSON says nothing
+        return dict(metadata)  # a body that is no JSON replaces nothing
     if not isinstance(found, dict):
         return dict(metadata)
     changed = dict(metadata)
-    known = {name.lower(): name for name in metadata}
+    names = {name.lower(): name for name in metadata}
     values: dict[str, Any] = found
     for name, value in values.items():
         if value is not None and not isinstance(value, list):
-            changed[known.get(name.lower(), name)] = value if isinstance(value, dict) else _as_dotnet(value)
+            changed[names.get(name.lower(), name)] = value if isinstance(value, dict) else _as_dotnet(value)
     return changed
 
 
 def _as_dotnet(value: object) -> str:
-    """A JSON value cast to a .NET string."""
+    """Convert a JSON value to text as a cast to a .NET string does."""
     return str(value) if isinstance(value, str | bool) else json.dumps(value)
 
 
 def _date(moment: datetime | None, zone: str = "") -> Json:
-    """`DateTime` without a zone, `DateTimeOffset` with one, as Json.NET writes them."""
+    """Format a time as Json.NET does: a `DateTime` without a zone, a `DateTimeOffset` with one."""
     ends = moment is not None and moment.year < _LAST_YEAR
-    return Json((written(moment) if moment and ends else NEVER) + zone)
+    return Json((format_time(moment) if moment and ends else NEVER) + zone)
 
 
 def _text(name: object) -> str:
@@ -126,7 +129,7 @@ def _text(name: object) -> str:
 
 
 def _value(value: Any) -> Any:
-    """A property's value; the SDK gives texts as bytes, and so does not tell them from bytes."""
+    """Convert a property's value. The SDK returns strings as bytes, so bytes that are UTF-8 become a string."""
     match value:
         case bytes():
             return _text_or_bytes(value)

@@ -1,4 +1,4 @@
-"""Keeps the lock of a message or a session until the longest time for it is over."""
+"""Renew the lock of a message or a session, up to the longest time that `host.json` allows."""
 
 from __future__ import annotations
 
@@ -14,27 +14,30 @@ from recoverable_local.functions_host.extension.link import Link
 from recoverable_local.functions_host.journal import Journal, Trouble
 
 MARGIN = timedelta(seconds=10)
-"""How long before its end a lock is renewed, or half its time if that is less (azure-sdk-for-net, `ReceiverManager.CalculateRenewDelay`)."""
+"""A lock is renewed this long before its end, or at half of its time if that is less.
+
+Source: azure-sdk-for-net, `ReceiverManager.CalculateRenewDelay`.
+"""
 
 
 async def keep_locked(
     locked: ServiceBusReceivedMessage | ServiceBusSession, link: Link, longest: timedelta, journal: Journal
 ) -> None:
-    """Renew a lock again and again; cancelled when it is not needed any more.
+    """Renew a lock until it is lost, `longest` is over, or the caller cancels this.
 
     Args:
         locked: The message or the session.
         link: Its receiver.
-        longest: How long from now.
-        journal: Told when the lock is lost.
+        longest: The longest time to renew it, from now.
+        journal: Records the loss of the lock.
     """
     end = time.monotonic() + longest.total_seconds()
     while (pause := _until_renewal(locked)) is not None and time.monotonic() + pause < end:
         await asyncio.sleep(pause)
         try:
             await link.run(_renewing(locked))
-        except Exception as error:  # noqa: BLE001  # whatever the SDK raises, the function goes on
-            then = "the function goes on; what it is given comes back"
+        except Exception as error:  # noqa: BLE001  # whatever the SDK raises, the function continues
+            then = "the function continues; its messages will be delivered again"
             journal(Trouble("renewing a lock", f"{type(error).__name__}: {error}", then))
             return
 
@@ -48,8 +51,8 @@ def _renewing(
 
 
 def _until_renewal(locked: ServiceBusReceivedMessage | ServiceBusSession) -> float | None:
-    """Seconds; None when it is not known until when it is locked."""
+    """Return the seconds until the next renewal; None if the end of the lock is unknown."""
     if locked.locked_until_utc is None:
         return None
-    left = locked.locked_until_utc - datetime.now(UTC)
-    return max(0.0, (left - min(left / 2, MARGIN)).total_seconds())
+    remaining = locked.locked_until_utc - datetime.now(UTC)
+    return max(0.0, (remaining - min(remaining / 2, MARGIN)).total_seconds())

@@ -1,1 +1,1 @@
-"""Run the app in a process of its own, in Microsoft's worker runtime."""
+"""Run the app in a process of its own, in Microsoft's Python worker runtime."""

@@ -1,4 +1,4 @@
-"""How one invocation of a function can end, frozen."""
+"""Define how one invocation of a function can end."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Returned:
     """The function returned.
 
     Args:
-        outputs: What it gave its output bindings, by their names.
+        outputs: The values of its output bindings, with their names.
     """
 
     outputs: tuple[tuple[str, Typed], ...] = ()
@@ -21,11 +21,11 @@ class Returned:
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """The function raised, or was not given what it takes.
+    """The function raised, or could not be called with the message.
 
     Args:
         message: The exception's type and text.
-        stack_trace: Where, as Python prints it.
+        stack_trace: The traceback as Python prints it.
     """
 
     message: str
@@ -36,7 +36,7 @@ Outcome = Returned | Raised | TimedOut | Died
 
 
 def describe(outcome: Outcome) -> str:
-    """One line."""
+    """Describe an outcome in one line."""
     match outcome:
         case Returned():
             return "returned"

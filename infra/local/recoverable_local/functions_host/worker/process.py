@@ -1,4 +1,4 @@
-"""The worker process from the host's side: started, asked over one connection, read, watched and killed."""
+"""Start a worker process, send it requests and take its answers over one connection, watch it, and kill it."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from recoverable_local.functions_host.worker.rpc import Typed
 from recoverable_local.outcomes import Died
 
 _SCRIPT = Path(__file__).with_name("worker_process.py")
-_BRIEFLY = 1.0  # seconds, in which an answer that came before the end is heard
+_LAST_ANSWERS_TIMEOUT = 1.0  # seconds to read answers that were sent before the process ended
 
 
 class Process:
     """A worker process, from its start to its end.
 
     Args:
-        python: The Python that it runs on, with its options.
-        folder: The app's folder, where it runs.
+        python: The Python interpreter and its options.
+        folder: The app's folder, its working directory.
         environment: Its environment variables.
-        on_line: Called with each line that it writes, and its process id.
+        on_line: Called with its process id and each line that it writes.
     """
 
     def __init__(
@@ -42,8 +42,8 @@ class Process:
         self._waiting: dict[int, Future[Outcome]] = {}
         self._numbers, self._lock = count(1), threading.Lock()
         self._connection, theirs = Pipe()
-        self._ear = threading.Thread(target=self._hear, name="worker", daemon=True)
-        self._ear.start()
+        self._reader = threading.Thread(target=self._read_answers, name="worker", daemon=True)
+        self._reader.start()
         with theirs:
             self._child = Child(
                 [*python, str(_SCRIPT), str(theirs.fileno()), str(folder)],
@@ -56,13 +56,13 @@ class Process:
 
     @property
     def pid(self) -> int:
-        """Its number."""
+        """Return the process id."""
         return self._child.pid
 
-    def ask(self, call: Mapping[str, Any]) -> Future[Outcome]:
-        """Have it run a function; any number run beside each other, as the runtime sees fit."""
+    def submit(self, call: Mapping[str, Any]) -> Future[Outcome]:
+        """Run a function. The runtime decides how many run at the same time."""
         future: Future[Outcome] = Future()
-        future.set_running_or_notify_cancel()  # nobody can cancel what runs
+        future.set_running_or_notify_cancel()  # a running function cannot be cancelled
         with self._lock:
             if self.exit_code is not None:
                 future.set_result(Died(self.exit_code))
@@ -72,42 +72,42 @@ class Process:
             try:
                 self._connection.send((number, call))
             except OSError:
-                return future  # the process is gone; who watches it tells all who wait
+                return future  # the process has ended; `_ended` sets the result of all waiting futures
         return future
 
     def stop(self) -> None:
-        """Kill it and all that it started; what runs in it ends as `Died`. Once it is gone this does nothing."""
+        """Kill it and everything that it started. Running invocations end as `Died`. Do nothing if it has ended."""
         self._child.stop()
-        self._ear.join()
+        self._reader.join()
         with self._lock:
             self._connection.close()
 
-    def _hear(self) -> None:
-        """Take the answers in until there are no more."""
+    def _read_answers(self) -> None:
+        """Read answers until the connection ends."""
         try:
             while True:
-                self._heard(*self._connection.recv())
+                self._handle_answer(*self._connection.recv())
         except (EOFError, OSError):
-            return  # the process is gone, and its end of the connection with it
+            return  # the process has ended, and its end of the connection is closed
 
-    def _heard(self, what: str, *said: Any) -> None:
-        if what != "done":
-            self.ready.set_result((what, *said))
+    def _handle_answer(self, kind: str, *content: Any) -> None:
+        if kind != "done":
+            self.ready.set_result((kind, *content))
             return
-        number, failure, outputs = said
+        number, failure, outputs = content
         with self._lock:
             future = self._waiting.pop(number)
         given = tuple((name, Typed(kind, value)) for name, kind, value in outputs)
         future.set_result(Raised(*failure) if failure else Returned(given))
 
     def _ended(self, code: int) -> None:
-        """Tell all who wait for an answer; what was said before the end counts."""
-        self._ear.join(_BRIEFLY)
+        """Set the result of all waiting futures to `Died`, after reading the answers that were sent before the end."""
+        self._reader.join(_LAST_ANSWERS_TIMEOUT)
         with self._lock:
             self.exit_code = code
-            left = list(self._waiting.values())
+            unanswered = list(self._waiting.values())
             self._waiting.clear()
         if not self.ready.done():
             self.ready.set_result(("ended", code))
-        for future in left:
+        for future in unanswered:
             future.set_result(Died(code))

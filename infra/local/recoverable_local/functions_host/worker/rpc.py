@@ -1,8 +1,8 @@
-"""A value of the host → `TypedData`, the form in which the worker gets it: pure.
+"""Convert a value of the host into `TypedData`, the form in which the worker gets it. Pure.
 
-Taken from `GrpcMessageConversionExtensions.ToRpc` (azure-functions-host): a text is a text and bytes are bytes; arrays of texts, bytes and
-long integers have kinds of their own; all else is JSON. An array of texts loses those that are empty, unless the worker asks for them,
-which Python's does not.
+The rules are those of `GrpcMessageConversionExtensions.ToRpc` (azure-functions-host): strings and bytes stay as they are; arrays of strings,
+bytes and long integers have kinds of their own; everything else becomes JSON. Empty strings are dropped from an array, unless the worker
+asks for them, which Python's worker does not.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Typed(NamedTuple):
 
     Args:
         kind: The field that is set: `string`, `bytes`, `json`, or `collection_` with `string`, `bytes` or `sint64`.
-        value: What it holds.
+        value: The field's value.
     """
 
     kind: str
@@ -29,13 +29,13 @@ class Typed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Json:
-    """A value that goes as JSON, even if it is a text."""
+    """A value to send as JSON, even if it is a string."""
 
     value: Any
 
 
 def to_rpc(value: Any) -> Typed:
-    """The value as the worker gets it."""
+    """Convert a value into the form in which the worker gets it."""
     match value:
         case Typed():
             return value
@@ -52,30 +52,30 @@ def to_rpc(value: Any) -> Typed:
 
 
 def to_metadata(values: Mapping[str, Any]) -> dict[str, Typed]:
-    """Trigger metadata; what is null is left out."""
+    """Convert trigger metadata; values that are None are left out."""
     return {name: to_rpc(value) for name, value in values.items() if value is not None}
 
 
 def longs(values: Sequence[int | None]) -> Typed:
-    """An array of 64-bit integers, which JSON is not used for."""
+    """Convert an array of 64-bit integers, for which the host does not use JSON."""
     return Typed("collection_sint64", [value or 0 for value in values])
 
 
 def as_json(value: Any) -> Any:
-    """What JSON has no form for, as Json.NET writes it: bytes in base64, and the rest as text."""
+    """Convert a value that JSON does not have, as Json.NET does: bytes to base64, the rest to text."""
     match value:
         case Json(inner):
             return inner
         case datetime():
-            return written(value) + "Z"
+            return format_time(value) + "Z"
         case bytes():
             return b64encode(value).decode()
         case _:
             return str(value)
 
 
-def written(moment: datetime) -> str:
-    """A moment as .NET writes it, but for its zone: UTC, and no more digits of a second than there are."""
+def format_time(moment: datetime) -> str:
+    """Format a time in UTC as .NET does, without the zone and without trailing zeros of the fraction."""
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     text = aware.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")
     return text.rstrip("0").rstrip(".")

@@ -1,4 +1,4 @@
-"""The worker: Microsoft's runtime with one app in it, whose functions are known and can be run."""
+"""Load an app into a worker process, list its functions, and run them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from recoverable_local.functions_host.worker.process import Process
 from recoverable_local.functions_host.worker.rpc import to_metadata, to_rpc
 from recoverable_local.outcomes import TimedOut
 
-PATIENCE = timedelta(seconds=60)
-"""How long an app may take to load (azure-functions-host, `WorkerProcessCountOptions.ProcessStartupTimeout`)."""
+STARTUP_TIMEOUT = timedelta(seconds=60)
+"""The time-out for loading an app (azure-functions-host, `WorkerProcessCountOptions.ProcessStartupTimeout`)."""
 
 PACKAGES = Path(".python_packages", "lib", "site-packages")
-"""Where a published app has what it requires."""
+"""The folder of a published app's dependencies, relative to the app's folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,9 @@ class Function:
 
     Args:
         name: Its name.
-        id: What the worker knows it by.
-        bindings: Its bindings as `function.json` would have them, the trigger among them.
-        error_queue: That of the endpoint that it is, if it is one.
+        id: Its id in the worker.
+        bindings: Its bindings in the form of `function.json`, including the trigger.
+        error_queue: The error queue of its endpoint, if the function is an endpoint.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Function:
 
     @property
     def trigger(self) -> Mapping[str, Any]:
-        """The binding that starts it."""
+        """Return its trigger binding."""
         return next(each for each in self.bindings if str(each["type"]).lower().endswith("trigger"))
 
 
@@ -55,14 +55,14 @@ class Worker:
 
     Args:
         folder: The app's folder, with `function_app.py`.
-        settings: Its app settings: environment variables, over the host's own.
-        python_path: Further folders in which its modules are looked for, after its own.
-        python: The Python that it runs on; it needs `azure-functions-runtime`.
-        on_line: Called with the process's number and each line that it writes.
+        settings: Its app settings; they become environment variables and override the host's own.
+        python_path: Further folders on its import path, after its own.
+        python: The Python interpreter; `azure-functions-runtime` must be installed for it.
+        on_line: Called with the process id and each line that the process writes; None writes it to the host's stderr.
     """
 
     functions: tuple[Function, ...]
-    """What the app has; known once entered."""
+    """The app's functions; set when the context is entered."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Worker:
     ) -> None:
         self.folder = Path(folder).resolve()
         self._environment = environment(self.folder, settings or {}, python_path)
-        self._python, self._on_line = python, on_line or say
+        self._python, self._on_line = python, on_line or write_log_line
         self._process: Process | None = None
 
     def __enter__(self) -> Self:
@@ -85,23 +85,23 @@ class Worker:
             AppError: The app cannot be loaded; the message has the worker's traceback.
         """
         check_folder(self.folder)
-        python = [self._python, "-P"]  # the script's own folder holds none of the app's modules
+        python = [self._python, "-P"]  # do not import modules from the script's own folder
         self._process = Process(python, folder=self.folder, environment=self._environment, on_line=self._on_line)
         try:
-            self.functions = self._loaded(self._process)
+            self.functions = self._wait_until_loaded(self._process)
         except BaseException:
             self.stop()
             raise
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Kill the process and all it started."""
+        """Kill the process and everything that it started."""
         self.stop()
 
     @property
     def process(self) -> Process:
-        """The process of an app that is loaded."""
-        assert self._process is not None, "enter it first"
+        """Return the process of the loaded app."""
+        assert self._process is not None, "enter the worker first"
         return self._process
 
     def invoke(
@@ -110,10 +110,10 @@ class Worker:
         """Run a function and wait for its end.
 
         Args:
-            name: The function's.
-            data: The trigger's: bytes or a text, or a list of either.
-            metadata: The trigger's, by the host's names; what is None is left out.
-            timeout: After which the process is killed.
+            name: The function's name.
+            data: The trigger's data: bytes or a string, or a list of either.
+            metadata: The trigger's metadata, with the host's names; values that are None are left out.
+            timeout: The process is killed after it; None waits without limit.
 
         Raises:
             KeyError: The app has no such function.
@@ -129,13 +129,13 @@ class Worker:
     def submit(
         self, name: str, data: object, metadata: Mapping[str, Any], *, invocation_id: str | None = None
     ) -> Future[Outcome]:
-        """Run a function, beside others.
+        """Run a function without waiting for its end.
 
         Raises:
             KeyError: The app has no such function.
         """
         function = self.function(name)
-        return self.process.ask(
+        return self.process.submit(
             {
                 "invocation_id": invocation_id or str(uuid4()),
                 "function_id": function.id,
@@ -147,7 +147,7 @@ class Worker:
         )
 
     def function(self, name: str) -> Function:
-        """A function by its name.
+        """Find a function by its name.
 
         Raises:
             KeyError: The app has no such function.
@@ -155,20 +155,20 @@ class Worker:
         for function in self.functions:
             if function.name == name:
                 return function
-        known = ", ".join(each.name for each in self.functions) or "no functions"
-        raise KeyError(f"There is no function {name!r}; the app has {known}.")
+        existing = ", ".join(each.name for each in self.functions) or "no functions"
+        raise KeyError(f"There is no function {name!r}. The app has {existing}.")
 
     def stop(self) -> None:
-        """Kill the process and all it started; what runs in it ends as `Died`. Unless there is one this does nothing."""
+        """Kill the process and everything that it started. Running invocations end as `Died`. Do nothing if there is no process."""
         if self._process is not None:
             self._process.stop()
 
-    def _loaded(self, process: Process) -> tuple[Function, ...]:
+    def _wait_until_loaded(self, process: Process) -> tuple[Function, ...]:
         try:
-            said = process.ready.result(PATIENCE.total_seconds())
+            answer = process.ready.result(STARTUP_TIMEOUT.total_seconds())
         except TimeoutError:
-            raise AppError(f"{self.folder} was not loaded within {PATIENCE.total_seconds():g} s") from None
-        match said:
+            raise AppError(f"{self.folder} was not loaded within {STARTUP_TIMEOUT.total_seconds():g} s") from None
+        match answer:
             case "ready", found:
                 return tuple(Function(*each) for each in found)
             case "failed", what, where:
@@ -179,7 +179,7 @@ class Worker:
 
 
 def environment(folder: Path, settings: Mapping[str, str], python_path: Sequence[str | Path]) -> dict[str, str]:
-    """The process's environment variables: the host's own, then the app settings, and the way to the app's modules."""
+    """Build the process's environment variables: the host's own, the app settings over them, and the import path."""
     folders = [folder / PACKAGES, folder, *python_path, *filter(None, [os.environ.get("PYTHONPATH")])]
     return {
         **os.environ,
@@ -189,6 +189,6 @@ def environment(folder: Path, settings: Mapping[str, str], python_path: Sequence
     }
 
 
-def say(_: int, line: str) -> None:
-    """Write a line of the worker's log where the host's own goes."""
+def write_log_line(_: int, line: str) -> None:
+    """Write a line of the worker's log to the host's stderr."""
     sys.stderr.write(line + "\n")

@@ -1,8 +1,8 @@
-"""The worker process: Microsoft's runtime with one app in it, which hears from the host and answers over one connection.
+"""Run one app in Microsoft's runtime, as the script of the worker process, and answer the host's requests over one connection.
 
-It is run as a script, by whatever Python and with whatever packages the app is to have, and so imports nothing of `recoverable`. What the
-runtime expects from the host are protobuf messages (azure-functions-language-worker-protobuf, `FunctionRpc.proto`); of these it reads
-attributes and asks which field of a union is set, and so `Message` is enough.
+The Python and the packages are the app's, so the script imports nothing of `recoverable`. The runtime expects protobuf messages from the
+host (azure-functions-language-worker-protobuf, `FunctionRpc.proto`). It only reads their attributes and asks which field of a union is set,
+so `Message` can stand in for them.
 """
 
 from __future__ import annotations
@@ -21,39 +21,39 @@ from typing import Any
 
 RUNTIME = "azure_functions_runtime"
 MISSING = (
-    f"the Python {sys.executable} has no azure-functions-runtime; write pip install azure-functions-runtime, and before "
+    f"the Python {sys.executable} has no azure-functions-runtime; run pip install azure-functions-runtime, and before "
     "Python 3.13 pip install --no-deps --ignore-requires-python azure-functions-runtime"
 )
 
-_SYSTEM_LOGGERS = ("azure", "asyncio")  # what the host keeps apart from the functions' own log
+_SYSTEM_LOGGERS = ("azure", "asyncio")  # the Functions host does not write these to the functions' log
 
 
 class Message:
-    """A message of `FunctionRpc.proto`, as far as the runtime looks at one."""
+    """A message of `FunctionRpc.proto`, with the parts that the runtime uses."""
 
     def __init__(self, **fields: Any) -> None:
         self.__dict__.update(fields)
 
     def __getattr__(self, name: str) -> Any:
-        """Fields that are not set; others do not exist."""
+        """Return None for optional fields that are not set. Other fields do not exist."""
         if name in ("exception", "retry_options"):
             return None
         raise AttributeError(name)
 
     def WhichOneof(self, union: str) -> str | None:  # noqa: N802  # protobuf's name
-        """Which field of a union is set; a parameter's are its data, and everything else has one field."""
+        """Return which field of a union is set: `data` for a parameter, else the message's only field."""
         names = [name for name in self.__dict__ if name != "name"]
         return ("data" if union == "rpc_data" else names[0]) if names else None
 
 
 class StatusResult(Message):
-    """How a request ended."""
+    """The result of a request."""
 
     Failure, Success, Cancelled = 0, 1, 2
 
 
 class BindingInfo(Message):
-    """A binding, with the numbers of directions and data types."""
+    """A binding, with protobuf's numbers of directions and data types."""
 
     out, inout = 1, 2
     undefined, string, binary, stream = 0, 1, 2, 3
@@ -70,12 +70,12 @@ PROTOS = SimpleNamespace(
 
 
 def request(**parts: Any) -> SimpleNamespace:
-    """A request as the runtime takes it."""
+    """Build a request in the form that the runtime expects."""
     return SimpleNamespace(request=SimpleNamespace(**parts), properties={"host": "127.0.0.1", "protos": PROTOS})
 
 
 async def index(runtime: Any, folder: str) -> tuple[Any, ...]:
-    """Load the app: `("ready", functions)`, or `("failed", what, where)`."""
+    """Load the app. Return `("ready", functions)` or `("failed", message, stack_trace)`."""
     runtime.start_threadpool_executor()
     init = Message(capabilities={}, function_app_directory=folder)
     answer = await runtime.worker_init_request(request(worker_init_request=init))
@@ -83,25 +83,25 @@ async def index(runtime: Any, folder: str) -> tuple[Any, ...]:
         return "failed", answer.result.exception.message, answer.result.exception.stack_trace
     indexed = await runtime.functions_metadata_request(request())
     found = indexed.function_metadata_results or []
-    return "ready", [described(runtime, each) for each in found]
+    return "ready", [describe_function(runtime, each) for each in found]
 
 
-def described(runtime: Any, function: Any) -> tuple[Any, ...]:
-    """A function's name, id, bindings and error queue."""
+def describe_function(runtime: Any, function: Any) -> tuple[Any, ...]:
+    """Return a function's name, id, bindings and error queue."""
     bindings = tuple(map(json.loads, function.raw_bindings))
     return function.name, function.function_id, bindings, error_queue(runtime, function.function_id)
 
 
 def error_queue(runtime: Any, function_id: str) -> str | None:
-    """The error queue of the endpoint that a function is, if it is one, for the namespace that is served beside it."""
-    registry = getattr(runtime.handle_event, "_functions", None)  # the runtime offers its functions nowhere else
+    """Return the error queue of a function's endpoint, if it is an endpoint; the host creates this queue in its namespace."""
+    registry = getattr(runtime.handle_event, "_functions", None)  # the runtime has no public access to its functions
     function = registry.get_function(function_id) if registry else None
-    ladder = getattr(getattr(function, "func", None), "recoverability", None)
-    return getattr(getattr(ladder, "failed", None), "error_queue", None)
+    recoverability = getattr(getattr(function, "func", None), "recoverability", None)
+    return getattr(getattr(recoverability, "failed", None), "error_queue", None)
 
 
 async def invoke(runtime: Any, number: int, call: dict[str, Any]) -> tuple[Any, ...]:
-    """Run a function: `("done", number, None, outputs)`, or `("done", number, (what, where), ())`."""
+    """Run a function. Return `("done", number, None, outputs)` or `("done", number, (message, stack_trace), ())`."""
     invocation = Message(
         invocation_id=call["invocation_id"],
         function_id=call["function_id"],
@@ -117,30 +117,30 @@ async def invoke(runtime: Any, number: int, call: dict[str, Any]) -> tuple[Any, 
 
 
 def typed(kind: str, value: Any) -> Message:
-    """A `TypedData`; collections are messages of their own."""
+    """Build a `TypedData`; a collection is a message inside it."""
     if kind.startswith("collection_"):
         value = Message(**{kind.removeprefix("collection_"): value})
     return Message(**{kind: value})
 
 
 def field(data: Message) -> tuple[str, Any]:
-    """The one field that a `TypedData` has."""
+    """Return the name and the value of the one field that a `TypedData` has."""
     return next(iter(data.__dict__.items()))
 
 
-def listen(connection: Connection, hear: Callable[[tuple[int, dict[str, Any]]], object]) -> None:
-    """Hear requests until the host is gone, and go with it."""
+def read_requests(connection: Connection, handle: Callable[[tuple[int, dict[str, Any]]], object]) -> None:
+    """Read requests until the host ends the connection, then end the process."""
     try:
         while True:
-            hear(connection.recv())
+            handle(connection.recv())
     except (EOFError, OSError):
         os._exit(0)
 
 
 def main(descriptor: int, folder: str) -> None:
-    """Make the process one of the host's, and serve."""
+    """Set up connection and logging, load the runtime, and serve."""
     os.set_inheritable(descriptor, False)  # noqa: FBT003  # its argument has no name
-    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # what a function printed before it died is seen
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # else output is lost when the process dies
     connection = Connection(descriptor)
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     for name in _SYSTEM_LOGGERS:
@@ -152,23 +152,23 @@ def main(descriptor: int, folder: str) -> None:
 
 
 def serve(connection: Connection, runtime: Any, folder: str) -> None:
-    """Load the app, say what is in it, and run its functions until the host is gone."""
+    """Load the app, send its functions to the host, and run them until the host ends the connection."""
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     connection.send(loop.run_until_complete(index(runtime, folder)))
-    tasks: set[asyncio.Task[None]] = set()  # the loop itself would let them be collected
+    tasks: set[asyncio.Task[None]] = set()  # the loop keeps only weak references to tasks
 
-    async def answered(number: int, call: dict[str, Any]) -> None:
+    async def answer(number: int, call: dict[str, Any]) -> None:
         connection.send(await invoke(runtime, number, call))
 
     def start(number: int, call: dict[str, Any]) -> None:
-        tasks.add(task := loop.create_task(answered(number, call)))
+        tasks.add(task := loop.create_task(answer(number, call)))
         task.add_done_callback(tasks.discard)
 
-    def hear(asked: tuple[int, dict[str, Any]]) -> object:
-        return loop.call_soon_threadsafe(start, *asked)
+    def handle(request: tuple[int, dict[str, Any]]) -> object:
+        return loop.call_soon_threadsafe(start, *request)
 
-    threading.Thread(target=listen, args=(connection, hear), daemon=True).start()
+    threading.Thread(target=read_requests, args=(connection, handle), daemon=True).start()
     loop.run_forever()
 
 

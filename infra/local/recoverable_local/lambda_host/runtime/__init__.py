@@ -1,1 +1,1 @@
-"""Run a function: its instances, each a process with AWS's runtime client."""
+"""Run a function's instances, each in a process with AWS's runtime client."""

@@ -1,4 +1,4 @@
-"""The environment variables of an instance: Lambda's own, the template's, and those that keep it on the local broker. Pure."""
+"""Build the environment variables of an instance: Lambda's, the template's, and those that direct AWS calls to the local broker. Pure."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _DUMMY_CREDENTIALS = {"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "lo
 def lambda_variables(
     function: Function, *, region: str, endpoint_url: str, log_stream: str, host: Mapping[str, str]
 ) -> dict[str, str]:
-    """What a function finds in its environment, but for what belongs to its process.
+    """Return the environment variables of a function, without those of its process.
 
-    All its AWS calls go to the local broker unless the template or `--env` names another endpoint for a service, so that a function
-    tried out here never touches an account. Of the host's environment only credentials are taken: what the template forgets would be
-    missing in Lambda as well.
+    All AWS calls of the function go to the local broker, unless the template or `--env` names another endpoint for a service. So a
+    function that runs here never reaches an AWS account. Only credentials are taken from the host's environment: a variable that the
+    template does not set is missing in Lambda, too.
 
     Args:
         function: The function.
-        region: The AWS region it believes to be in.
-        endpoint_url: The local broker.
+        region: The value of `AWS_REGION`.
+        endpoint_url: The URL of the local broker.
         log_stream: The name of the instance's log stream.
         host: The host's own environment.
     """
@@ -52,7 +52,7 @@ def lambda_variables(
 
 
 def process_variables(function: Function, *, api_address: str, host: Mapping[str, str]) -> dict[str, str]:
-    """What the process of an instance needs beside those: the way to Python, to the modules and to the Runtime API."""
+    """Return the further variables that an instance's process needs: for Python, the import path and the Runtime API."""
     inherited = {name: host[name] for name in _INHERITED if name in host}
     python = {name: value for name, value in host.items() if name.startswith("PYTHON")}
     folders = [*import_folders(function), *filter(None, [host.get("PYTHONPATH")])]
@@ -66,11 +66,11 @@ def process_variables(function: Function, *, api_address: str, host: Mapping[str
 
 
 def import_folders(function: Function) -> list[str]:
-    """Where a function's modules are looked for, the first hit first: its own folder, then its layers."""
+    """Return the folders on a function's import path, in order: its own folder, then its layers."""
     return [str(folder) for folder in (function.code, *function.layers)]
 
 
 def credentials(host: Mapping[str, str]) -> dict[str, str]:
-    """The host's credentials, or dummies, which local brokers do not look at, when it has none."""
+    """Return the host's AWS credentials, or dummies if it has none; local brokers do not check them."""
     given = {name: host[name] for name in _CREDENTIALS if host.get(name)}
     return given if _CREDENTIALS[0] in given and _CREDENTIALS[1] in given else dict(_DUMMY_CREDENTIALS)

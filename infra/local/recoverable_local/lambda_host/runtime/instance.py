@@ -1,4 +1,4 @@
-"""One instance of a function: a process that runs the real Lambda runtime client, given one invocation at a time."""
+"""Run one instance of a function: a process with the real Lambda runtime client, which gets one invocation at a time."""
 
 from __future__ import annotations
 
@@ -11,24 +11,26 @@ from queue import Empty
 from recoverable_local.child import Child
 from recoverable_local.lambda_host.runtime.environment import process_variables
 from recoverable_local.lambda_host.runtime.outcomes import InitFailed, Outcome, Raised, Returned
-from recoverable_local.lambda_host.runtime.runtime_api import Asked, Invocation, RuntimeApi
+from recoverable_local.lambda_host.runtime.runtime_api import Invocation, InvocationRequested, RuntimeApi
 from recoverable_local.lambda_host.sam.stack import Function
 from recoverable_local.outcomes import Died, TimedOut
 
 INIT_TIMEOUT = timedelta(seconds=10)
-"""How long a module may take to load; Lambda, "Understanding the Lambda execution environment lifecycle"."""
+"""The time-out for loading a module; Lambda, "Understanding the Lambda execution environment lifecycle"."""
 
-_NON_BREAKING_SPACE = "\u00a0"  # what the runtime client indents tracebacks with, so that CloudWatch keeps it
+_NON_BREAKING_SPACE = (
+    "\u00a0"  # the runtime client indents tracebacks with it, because CloudWatch removes ordinary spaces
+)
 
 
 class ProcessInstance:
     """An instance in a process of its own.
 
     Args:
-        function: What it runs.
+        function: The function that it runs.
         variables: Lambda's and the template's environment variables.
-        host: The host's environment, for what a process needs beside them.
-        on_line: Called with each line the process writes, and its process id.
+        host: The host's environment, from which the process's own variables are taken.
+        on_line: Called with the process id and each line that the process writes.
     """
 
     def __init__(
@@ -45,48 +47,48 @@ class ProcessInstance:
             folder=function.code,
             environment={**process_variables(function, api_address=self._api.address, host=host), **variables},
             on_line=lambda pid, line: on_line(pid, line.replace(_NON_BREAKING_SPACE, " ")),
-            on_end=lambda code: self._api.mailbox.put(Died(code)),
+            on_end=lambda code: self._api.reports.put(Died(code)),
         )
 
     @property
     def pid(self) -> int:
-        """The process."""
+        """Return the process id."""
         return self._child.pid
 
     @property
     def alive(self) -> bool:
-        """Whether it can take another invocation."""
+        """True while it can take another invocation."""
         return self._child.alive
 
     def initialize(self) -> InitFailed | Died | TimedOut | None:
-        """Wait until the module is loaded; None when it is, else how that went wrong, and the instance is gone."""
-        mail = self._mail(timeout=INIT_TIMEOUT, ends=(Asked, InitFailed, Died))
-        if isinstance(mail, Asked):
+        """Wait until the module is loaded. Return None, or on failure stop the instance and return the reason."""
+        report = self._next_report(timeout=INIT_TIMEOUT, ends=(InvocationRequested, InitFailed, Died))
+        if isinstance(report, InvocationRequested):
             return None
         self.stop()
-        return mail if isinstance(mail, InitFailed | Died) else TimedOut(INIT_TIMEOUT)
+        return report if isinstance(report, InitFailed | Died) else TimedOut(INIT_TIMEOUT)
 
     def invoke(self, invocation: Invocation) -> Outcome:
-        """Run the handler on one event; after a time-out or a death the instance is gone."""
-        self._api.hand_over(invocation)
-        mail = self._mail(timeout=invocation.timeout, ends=(Returned, Raised, Died))
-        if isinstance(mail, Returned | Raised):
-            return mail
+        """Run the handler on one event. After a time-out or the end of the process the instance is stopped."""
+        self._api.send(invocation)
+        report = self._next_report(timeout=invocation.timeout, ends=(Returned, Raised, Died))
+        if isinstance(report, Returned | Raised):
+            return report
         self.stop()
-        return mail if isinstance(mail, Died) else TimedOut(invocation.timeout)
+        return report if isinstance(report, Died) else TimedOut(invocation.timeout)
 
     def stop(self) -> None:
-        """Kill the process and all it started, and close the port. Once it is gone this does nothing."""
+        """Kill the process and everything that it started, and close the port. Do nothing if it is stopped already."""
         self._child.stop()
         self._api.close()
 
-    def _mail(self, *, timeout: timedelta, ends: tuple[type, ...]) -> object | None:
-        """The next mail of one of these kinds; None when the time is over first."""
+    def _next_report(self, *, timeout: timedelta, ends: tuple[type, ...]) -> object | None:
+        """Wait for the next report of one of these types. Return None after the time-out."""
         end = time.monotonic() + timeout.total_seconds()
         while True:
             try:
-                mail = self._api.mailbox.get(timeout=max(0, end - time.monotonic()))
+                report = self._api.reports.get(timeout=max(0, end - time.monotonic()))
             except Empty:
                 return None
-            if isinstance(mail, ends):
-                return mail
+            if isinstance(report, ends):
+                return report

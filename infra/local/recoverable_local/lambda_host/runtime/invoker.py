@@ -1,4 +1,4 @@
-"""Runs one function on one event: an instance for it, the event in, the outcome out."""
+"""Run one function on one event: take an instance, send the event, return the outcome."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from recoverable_local.lambda_host.journal import Ended, Expired, Invoked, Journal, Started, Throttled
 from recoverable_local.lambda_host.records import Record
-from recoverable_local.lambda_host.responses import Verdict
+from recoverable_local.lambda_host.responses import BatchResult
 from recoverable_local.lambda_host.runtime.outcomes import Outcome
 from recoverable_local.lambda_host.runtime.pool import Instance, Pool
 from recoverable_local.lambda_host.runtime.runtime_api import Invocation
@@ -19,7 +19,7 @@ from recoverable_local.lambda_host.sam.stack import Function
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One invocation that is over."""
+    """An invocation that has ended."""
 
     request_id: str
     pid: int
@@ -32,10 +32,10 @@ class Invoker:
     """A function with its instances.
 
     Args:
-        function: What is invoked.
-        arn: How the context names it.
+        function: The function to invoke.
+        arn: Its ARN, as in the context's `invoked_function_arn`.
         pool: Its instances.
-        journal: Told of each start, throttling and invocation.
+        journal: Records each start, throttling and invocation.
     """
 
     function: Function
@@ -43,54 +43,54 @@ class Invoker:
     pool: Pool
     journal: Journal
 
-    def run(self, event: bytes, records: Sequence[Record] = (), *, patience: timedelta) -> Run | None:
-        """Run the function on an event.
+    def run(self, event: bytes, records: Sequence[Record] = (), *, timeout: timedelta) -> Run | None:
+        """Run the function on an event. Return None if no instance became free in time.
 
         Args:
             event: JSON.
-            records: What the event has of messages.
-            patience: How long to wait for an instance when none is free; then the event is given up and the answer is None.
+            records: The event's records, if it is one of a batch.
+            timeout: The longest wait for a free instance.
 
         Raises:
             PoolClosed: The host is shutting down.
         """
-        taken = self._instance(tuple(record["messageId"] for record in records), patience)
+        taken = self._take_instance(tuple(record["messageId"] for record in records), timeout)
         if taken is None:
             return None
-        instance, fresh = taken
+        instance, is_new = taken
         try:
-            return self._run_on(instance, event, records, fresh=fresh)
+            return self._run_on(instance, event, records, is_new=is_new)
         finally:
             self.pool.give_back(instance)
 
-    def ended(self, run: Run, verdict: Verdict) -> Ended:
-        """What there is to tell of an invocation once its messages, if it had any, are settled."""
+    def ended_entry(self, run: Run, result: BatchResult) -> Ended:
+        """Build the journal entry of an invocation whose messages, if it had any, are settled."""
         return Ended(
             self.function.name,
             run.request_id,
             run.pid,
             run.duration,
             run.outcome,
-            verdict.completed,
-            verdict.failed,
-            verdict.reason,
+            result.completed,
+            result.failed,
+            result.reason,
         )
 
-    def _instance(self, message_ids: tuple[str, ...], patience: timedelta) -> tuple[Instance, bool] | None:
-        taken = self.pool.take(patience=timedelta(0))
+    def _take_instance(self, message_ids: tuple[str, ...], timeout: timedelta) -> tuple[Instance, bool] | None:
+        taken = self.pool.take(timeout=timedelta(0))
         if taken is None:
             self.journal(Throttled(self.function.name, message_ids))
-            taken = self.pool.take(patience=patience)
+            taken = self.pool.take(timeout=timeout)
         if taken is None:
             self.journal(Expired(self.function.name, message_ids))
         return taken
 
-    def _run_on(self, instance: Instance, event: bytes, records: Sequence[Record], *, fresh: bool) -> Run:
+    def _run_on(self, instance: Instance, event: bytes, records: Sequence[Record], *, is_new: bool) -> Run:
         started = time.monotonic()
         request_id = str(uuid.uuid4())
-        outcome: Outcome | None = instance.initialize() if fresh else None
+        outcome: Outcome | None = instance.initialize() if is_new else None
         if outcome is None:
-            if fresh:
+            if is_new:
                 self.journal(Started(self.function.name, instance.pid))
             self.journal(Invoked(self.function.name, request_id, instance.pid, tuple(records)))
             started = time.monotonic()

@@ -1,4 +1,4 @@
-"""How one invocation of a function can end, frozen; what it means for the messages is said in `responses`."""
+"""Define how one invocation of a function can end. `responses` decides what that means for the messages."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from recoverable_local.outcomes import Died, TimedOut
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """The handler returned; `payload` is its answer as JSON text."""
+    """The handler returned; `payload` is its response as JSON text."""
 
     payload: str
 
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """The handler raised; the instance lives on."""
+    """The handler raised; the instance takes further invocations."""
 
     error_type: str
     message: str
@@ -34,7 +34,7 @@ Outcome = Returned | Raised | InitFailed | TimedOut | Died
 
 
 def describe(outcome: Outcome) -> str:
-    """One line in the words that Lambda uses in its log."""
+    """Describe an outcome in one line, in the words of Lambda's log."""
     match outcome:
         case Returned():
             return "returned"

@@ -1,4 +1,4 @@
-"""The instances of one function: warm ones are used again, new ones are started up to its reserved concurrency."""
+"""Manage the instances of one function: reuse warm ones, and start new ones up to its reserved concurrency."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from recoverable_local.outcomes import Died, TimedOut
 
 
 class Instance(Protocol):
-    """Something that runs a function, one invocation at a time."""
+    """An environment that runs a function, one invocation at a time."""
 
     @property
     def pid(self) -> int:
-        """The process that it runs in."""
+        """Return the id of the process that it runs in."""
         ...
 
     @property
     def alive(self) -> bool:
-        """Whether it can take another invocation."""
+        """True while it can take another invocation."""
         ...
 
     def initialize(self) -> InitFailed | Died | TimedOut | None:
-        """Load the module; None when that went well."""
+        """Load the module. Return None, or the reason for a failure."""
         ...
 
     def invoke(self, invocation: Invocation) -> Outcome:
@@ -35,16 +35,16 @@ class Instance(Protocol):
         ...
 
     def stop(self) -> None:
-        """End it; once it is gone this does nothing."""
+        """Stop it. Do nothing if it is stopped already."""
         ...
 
 
 class PoolClosed(Exception):
-    """The host is shutting down: there are no instances any more."""
+    """The host is shutting down, so there are no instances."""
 
 
 class Pool:
-    """Hands out instances.
+    """Pool of the instances of one function.
 
     Args:
         start: Makes a new instance, which is not yet initialized.
@@ -59,22 +59,28 @@ class Pool:
         self._closed = False
         self._changed = threading.Condition()
 
-    def take(self, *, patience: timedelta) -> tuple[Instance, bool] | None:
-        """An instance, and whether it is a new one that must be initialized; None when none came free in time.
+    def take(self, *, timeout: timedelta) -> tuple[Instance, bool] | None:
+        """Take an instance, waiting for one if all are busy.
+
+        Args:
+            timeout: The longest wait.
+
+        Returns:
+            The instance, and True if it is new and must be initialized; None if none became free in time.
 
         Raises:
             PoolClosed: The host is shutting down.
         """
-        end = time.monotonic() + patience.total_seconds()
+        end = time.monotonic() + timeout.total_seconds()
         with self._changed:
-            while self._full() and (left := end - time.monotonic()) > 0:
-                self._changed.wait(left)
+            while self._full() and (remaining := end - time.monotonic()) > 0:
+                self._changed.wait(remaining)
             if self._closed:
                 raise PoolClosed
             return None if self._full() else self._pick()
 
     def give_back(self, instance: Instance) -> None:
-        """Return an instance; one that is dead is forgotten."""
+        """Give an instance back to the pool. One that has ended is dropped."""
         with self._changed:
             self._busy.discard(instance)
             if instance.alive and not self._closed:
@@ -82,7 +88,7 @@ class Pool:
             self._changed.notify()
 
     def close(self) -> None:
-        """Stop every instance, the busy ones too."""
+        """Stop every instance, including busy ones."""
         with self._changed:
             self._closed = True
             instances = [*self._idle, *self._busy]
@@ -95,10 +101,10 @@ class Pool:
         for instance in [one for one in self._idle if not one.alive]:
             self._idle.remove(instance)
             instance.stop()
-        fresh = not self._idle
-        instance = self._start() if fresh else self._idle.pop()
+        is_new = not self._idle
+        instance = self._start() if is_new else self._idle.pop()
         self._busy.add(instance)
-        return instance, fresh
+        return instance, is_new
 
     def _full(self) -> bool:
         if self._closed or self._idle or self._limit is None:

@@ -1,6 +1,6 @@
-"""The Lambda Runtime API (2018-06-01) of one instance, served over HTTP on loopback; knows nothing of processes or queues.
+"""Serve the Lambda Runtime API (2018-06-01) to one instance, over HTTP on loopback.
 
-The runtime client asks for the next invocation, which the host hands over, and posts what came of it, which the host finds in the mailbox.
+The runtime client requests the next invocation, which the host sends, and posts the outcome, which the host takes from the reports.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from recoverable_local.outcomes import Died
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """The runtime client asked for an invocation: its module is loaded and it is free."""
+class InvocationRequested:
+    """The runtime client requested an invocation: its module is loaded and it is free."""
 
 
-Mail = Asked | Returned | Raised | InitFailed | Died
+Report = InvocationRequested | Returned | Raised | InitFailed | Died
 
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """One event on its way to the handler.
+    """One event for the handler.
 
     Args:
-        request_id: Lambda's name for the invocation.
+        request_id: The invocation's request id.
         event: JSON.
-        timeout: How long the handler is told that it has.
-        function_arn: What the context says was invoked.
-        trace_id: What the runtime client puts into `_X_AMZN_TRACE_ID`.
+        timeout: The remaining time that the context reports at the start.
+        function_arn: The context's `invoked_function_arn`.
+        trace_id: The value of `_X_AMZN_TRACE_ID` in the handler's environment.
     """
 
     request_id: str
@@ -46,12 +46,12 @@ class Invocation:
 
 
 class RuntimeApi:
-    """A served Runtime API; `address` goes into `AWS_LAMBDA_RUNTIME_API`."""
+    """A running Runtime API server; `address` is the value of `AWS_LAMBDA_RUNTIME_API`."""
 
     def __init__(self) -> None:
-        self.mailbox: SimpleQueue[Mail] = SimpleQueue()
+        self.reports: SimpleQueue[Report] = SimpleQueue()
         self._invocations: SimpleQueue[Invocation | None] = SimpleQueue()
-        handler = type("_Handler", (_Handler,), {"mailbox": self.mailbox, "invocations": self._invocations})
+        handler = type("_Handler", (_Handler,), {"reports": self.reports, "invocations": self._invocations})
         self._server = _Server(("127.0.0.1", 0), handler)
         self._thread = threading.Thread(
             target=self._server.serve_forever, args=(0.05,), name="runtime-api", daemon=True
@@ -60,15 +60,15 @@ class RuntimeApi:
 
     @property
     def address(self) -> str:
-        """Host and port."""
+        """Return host and port."""
         return f"127.0.0.1:{self._server.server_port}"
 
-    def hand_over(self, invocation: Invocation) -> None:
-        """Give the runtime client its next invocation."""
+    def send(self, invocation: Invocation) -> None:
+        """Send the runtime client its next invocation."""
         self._invocations.put(invocation)
 
     def close(self) -> None:
-        """Close the port and release a client that waits."""
+        """Close the port, and answer a client that waits for an invocation."""
         self._invocations.put(None)
         self._server.shutdown()
         self._thread.join()
@@ -79,20 +79,20 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that is gone needs no traceback here: its process is watched, and its end is reported from there."""
+        """Print no traceback when a client has disconnected: the end of its process is reported elsewhere."""
 
 
 class _Handler(BaseHTTPRequestHandler):
-    mailbox: ClassVar[SimpleQueue[Mail]]
+    reports: ClassVar[SimpleQueue[Report]]
     invocations: ClassVar[SimpleQueue[Invocation | None]]
 
     protocol_version = "HTTP/1.1"
-    # Nagle would hold the body back until the client acknowledges the head, which it delays by 40 ms.
+    # Nagle's algorithm would send the body only after the client's acknowledgement of the headers, which comes 40 ms later.
     disable_nagle_algorithm = True
 
     def do_GET(self) -> None:
-        """`/runtime/invocation/next`: wait for an invocation."""
-        self.mailbox.put(Asked())
+        """Answer `/runtime/invocation/next` with the next invocation, as soon as there is one."""
+        self.reports.put(InvocationRequested())
         invocation = self.invocations.get()
         if invocation is None:
             self.close_connection = True
@@ -109,15 +109,15 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(200, invocation.event, headers)
 
     def do_POST(self) -> None:
-        """`/runtime/invocation/{id}/response`, `…/error` and `/runtime/init/error`: what came of it."""
+        """Take the outcome from `/runtime/invocation/{id}/response`, `…/error` or `/runtime/init/error`."""
         body = self._body().decode()
         match self.path.strip("/").split("/")[2:]:
             case ["invocation", _, "response"]:
-                self.mailbox.put(Returned(body))
+                self.reports.put(Returned(body))
             case ["invocation", _, "error"]:
-                self.mailbox.put(Raised(*_error(body)))
+                self.reports.put(Raised(*_error(body)))
             case ["init", "error"]:
-                self.mailbox.put(InitFailed(*_error(body)))
+                self.reports.put(InitFailed(*_error(body)))
             case _:
                 self._answer(404, b"")
                 return
@@ -143,7 +143,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (the name is the base class's)
-        """Keep the server's own access log quiet."""
+        """Write no access log."""
 
 
 def _error(body: str) -> tuple[str, str]:

@@ -1,1 +1,1 @@
-"""Reads a SAM template: what the local host runs of it, frozen. Pure but for the reading of the one file."""
+"""Parse a SAM template into the queues, tables, functions and triggers that the local host runs. Pure, apart from reading the file."""

@@ -1,4 +1,4 @@
-"""What servers call the queues and tables that they have created, and what a template can say of its resources from then on."""
+"""Resolve references to queues and tables once they exist, from the names, URLs and ARNs that their servers gave them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from recoverable_local.lambda_host.sam.intrinsics import Scope
 from recoverable_local.lambda_host.sam.properties import Properties
 from recoverable_local.lambda_host.sam.resources.functions import FUNCTION, LAYER
 
-SOMEWHERE = "000000000000"
-"""The account of ARNs made up before a server has said its own."""
+PLACEHOLDER_ACCOUNT = "000000000000"
+"""The account id in ARNs until the servers have returned theirs."""
 
 
 @dataclass(frozen=True, slots=True)
 class CreatedQueue:
-    """How the broker calls a queue that it has created."""
+    """The name, URL and ARN of a queue on the broker."""
 
     name: str
     url: str
@@ -26,37 +26,39 @@ class CreatedQueue:
 
 @dataclass(frozen=True, slots=True)
 class CreatedTable:
-    """How the server calls a table that it has created."""
+    """The name and ARN of a table on the server."""
 
     name: str
     arn: str
 
 
-def knowing(scope: Scope, queues: Mapping[str, CreatedQueue], tables: Mapping[str, CreatedTable]) -> Scope:
-    """The scope once the servers have said what their queues, tables and account are, by logical id."""
+def with_created_resources(
+    scope: Scope, queues: Mapping[str, CreatedQueue], tables: Mapping[str, CreatedTable]
+) -> Scope:
+    """Return the scope with the values of `Ref` and `Fn::GetAtt` for created queues and tables, given by logical id."""
     arns = [*(queue.arn for queue in queues.values()), *(table.arn for table in tables.values())]
-    account = arns[0].split(":")[4] if arns else SOMEWHERE
+    account = arns[0].split(":")[4] if arns else PLACEHOLDER_ACCOUNT
     attributes = {
         key: {"Ref": queue.url, "Arn": queue.arn, "QueueName": queue.name, "QueueUrl": queue.url}
         for key, queue in queues.items()
     }
     attributes |= {key: {"Ref": table.name, "Arn": table.arn} for key, table in tables.items()}
-    known = replace(scope, parameters={**scope.parameters, "AWS::AccountId": account}, attributes=attributes)
-    return replace(known, attributes=attributes | _layers(scope) | _functions(known))
+    resolved = replace(scope, parameters={**scope.parameters, "AWS::AccountId": account}, attributes=attributes)
+    return replace(resolved, attributes=attributes | _layers(scope) | _functions(resolved))
 
 
 def _layers(scope: Scope) -> dict[str, dict[str, str]]:
-    """Of a layer its logical id, which is enough to find its folder by."""
+    """Resolve a `Ref` to a layer to its logical id, by which its folder is found."""
     return {key: {"Ref": key} for key, resource in scope.resources.items() if resource.get("Type") == LAYER}
 
 
 def _functions(scope: Scope) -> dict[str, dict[str, str]]:
-    """Of a function its name, unless that can only be known in AWS."""
+    """Resolve a `Ref` to a function to its name, unless the name is only known in AWS."""
     region, account = scope.parameters["AWS::Region"], scope.parameters["AWS::AccountId"]
     names: dict[str, str] = {}
     for key, resource in scope.resources.items():
         if resource.get("Type") == FUNCTION:
-            with suppress(TemplateError):  # who refers to it is told, and nobody else
+            with suppress(TemplateError):  # raised again where another resource refers to this function
                 own = Properties(key, resource.get("Properties") or {}, scope)
                 names[key] = own.text("FunctionName", key)
     return {

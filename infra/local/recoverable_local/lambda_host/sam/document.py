@@ -1,4 +1,4 @@
-"""The text of a template → its document, CloudFormation's short forms included; knows nothing of what stands in it."""
+"""Parse the YAML or JSON of a template, including CloudFormation's short forms."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import yaml
 
 
 class TemplateError(ValueError):
-    """The template says something the local host cannot follow; the message says where and what to write instead."""
+    """The local host cannot run the template; the message says where it fails and what to write instead."""
 
 
-def load(text: str) -> dict[str, Any]:
-    """Read a template's YAML or JSON, its short forms (`!Ref X`) as the long ones (`{"Ref": "X"}`).
+def parse_document(text: str) -> dict[str, Any]:
+    """Parse a template's YAML or JSON. Short forms (`!Ref X`) become long ones (`{"Ref": "X"}`).
 
     Raises:
-        TemplateError: The text is no YAML, or no mapping at the top.
+        TemplateError: The text is no YAML, or not a mapping at the top level.
     """
     try:
         document = yaml.load(text, Loader=_Loader)  # noqa: S506 (a SafeLoader with CloudFormation's tags)
@@ -27,12 +27,12 @@ def load(text: str) -> dict[str, Any]:
 
 
 def as_text(value: Any) -> str:
-    """A plain value as CloudFormation writes it into a string: `true`, `1`, `text`."""
+    """Convert a scalar to text as CloudFormation does: `true`, `1`, `text`."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 class _Loader(yaml.SafeLoader):
-    """A SafeLoader of its own, so that the short forms stay out of everybody else's."""
+    """A subclass, so that the short forms are not added to `yaml.SafeLoader` itself."""
 
 
 def _long_form(loader: yaml.SafeLoader, name: str, node: yaml.Node) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""CloudFormation's intrinsic functions, worked out to plain values; knows nothing of queues or functions."""
+"""Resolve CloudFormation's intrinsic functions to plain values."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from recoverable_local.lambda_host.sam.document import TemplateError, as_text
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What names mean in a template.
+    """The values that the names in a template resolve to.
 
     Args:
         parameters: The values of `Parameters` and of the pseudo parameters such as `AWS::Region`.
         mappings: The section `Mappings`.
-        conditions: The section `Conditions`, not worked out.
-        resources: The section `Resources`, to explain what a name that cannot be resolved is.
-        attributes: What `Ref` and `Fn::GetAtt` give for the resources that the host creates, by logical id.
+        conditions: The section `Conditions`, unresolved.
+        resources: The section `Resources`, for error messages about names that cannot be resolved.
+        attributes: The values of `Ref` and `Fn::GetAtt` for the resources that the host creates, by logical id.
     """
 
     parameters: Mapping[str, Any]
@@ -30,11 +30,11 @@ class Scope:
 
 
 NO_VALUE = object()
-"""What `AWS::NoValue` stands for: the property or list item that holds it is left out."""
+"""The value of `AWS::NoValue`: the property or list item that has it is left out."""
 
 
 def resolve(value: Any, scope: Scope) -> Any:
-    """Work out every intrinsic function in a value.
+    """Resolve every intrinsic function in a value.
 
     Raises:
         TemplateError: A function is unknown, a name does not exist, or its value is only known in AWS.
@@ -53,27 +53,29 @@ def resolve(value: Any, scope: Scope) -> Any:
 
 
 def is_call(value: Any) -> bool:
-    """Whether a value is an intrinsic function and its argument."""
+    """True if a value is a call of an intrinsic function."""
     name = next(iter(value), None) if isinstance(value, dict) and len(value) == 1 else None
     return isinstance(name, str) and (name in _FUNCTIONS or name.startswith("Fn::"))
 
 
 def holds(condition: str, scope: Scope) -> bool:
-    """Whether a named condition is true.
+    """True if a named condition holds.
 
     Raises:
-        TemplateError: The template has no such condition, or it is no condition.
+        TemplateError: The template has no such condition, or its value is not a boolean.
     """
     if condition not in scope.conditions:
-        raise TemplateError(f"There is no condition {condition!r}; the template has: {_listed(scope.conditions)}.")
-    return _true(resolve(scope.conditions[condition], scope))
+        raise TemplateError(
+            f"There is no condition {condition!r}; the template has: {_comma_separated(scope.conditions)}."
+        )
+    return _checked_boolean(resolve(scope.conditions[condition], scope))
 
 
 def _call(name: str, argument: Any, scope: Scope) -> Any:
     function = _FUNCTIONS.get(name)
     if function is None:
         raise TemplateError(
-            f"{name} is not understood by the local host; it knows {_listed(_FUNCTIONS)}."
+            f"{name} is not supported by the local host; it supports {_comma_separated(_FUNCTIONS)}."
             " Write the value as a parameter and give it with --parameter NAME=VALUE."
         )
     try:
@@ -102,16 +104,16 @@ def _attribute(resource: str, attribute: str, scope: Scope) -> str:
     if resource not in scope.resources:
         raise TemplateError(
             f"{shown}: there is no such resource or parameter; the template has:"
-            f" {_listed([*scope.resources, *scope.parameters])}."
+            f" {_comma_separated([*scope.resources, *scope.parameters])}."
         )
-    known = scope.attributes.get(resource, {})
-    if attribute not in known:
+    available = scope.attributes.get(resource, {})
+    if attribute not in available:
         kind = scope.resources[resource].get("Type", "a resource without a Type")
         raise TemplateError(
-            f"{shown}: the local host does not know this of {kind}; here it knows {_listed(known)}."
-            " An environment variable can be given its value with --env NAME=VALUE."
+            f"{shown}: the local host has no such value of {kind}; it has {_comma_separated(available)}."
+            " If it is for an environment variable, set that with --env NAME=VALUE."
         )
-    return known[attribute]
+    return available[attribute]
 
 
 def _sub(argument: Any, scope: Scope) -> str:
@@ -135,7 +137,7 @@ def _find_in_map(argument: Any, scope: Scope) -> Any:
 
 
 def _by_text(table: Mapping[Any, Any]) -> dict[str, Any]:
-    """Keys as CloudFormation reads them: YAML's 10 and "10" are one."""
+    """Convert the keys to text as CloudFormation does: YAML's 10 and "10" are the same key."""
     return {as_text(key): value for key, value in table.items()}
 
 
@@ -164,13 +166,13 @@ def _split(argument: Any, scope: Scope) -> list[str]:
     return as_text(resolve(text, scope)).split(separator)
 
 
-def _true(value: Any) -> bool:
+def _checked_boolean(value: Any) -> bool:
     if not isinstance(value, bool):
         raise TemplateError(f"A condition is made of Fn::Equals, And, Or, Not and Condition; this one gives {value!r}.")
     return value
 
 
-def _listed(names: Any) -> str:
+def _comma_separated(names: Any) -> str:
     return ", ".join(sorted(names)) or "none"
 
 
@@ -182,9 +184,9 @@ _FUNCTIONS: Mapping[str, Callable[[Any, Scope], Any]] = {
     "Fn::FindInMap": _find_in_map,
     "Fn::If": _if,
     "Fn::Equals": _equals,
-    "Fn::And": lambda parts, scope: all(_true(resolve(part, scope)) for part in parts),
-    "Fn::Or": lambda parts, scope: any(_true(resolve(part, scope)) for part in parts),
-    "Fn::Not": lambda part, scope: not _true(resolve(part[0], scope)),
+    "Fn::And": lambda parts, scope: all(_checked_boolean(resolve(part, scope)) for part in parts),
+    "Fn::Or": lambda parts, scope: any(_checked_boolean(resolve(part, scope)) for part in parts),
+    "Fn::Not": lambda part, scope: not _checked_boolean(resolve(part[0], scope)),
     "Fn::Join": _join,
     "Fn::Select": _select,
     "Fn::Split": _split,

@@ -1,4 +1,4 @@
-"""The section `Parameters`: what was given, else the defaults, held against what the template allows."""
+"""Resolve the section `Parameters`: take given values or defaults, and check them against what the template allows."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 from recoverable_local.lambda_host.sam.document import TemplateError, as_text
 
 
-def read_parameters(declared: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
-    """The value of every parameter that is declared.
+def parse_parameters(declared: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
+    """Return the value of every declared parameter.
 
     Args:
-        declared: The section as the template has it.
+        declared: The template's section `Parameters`.
         given: Values by name.
 
     Raises:
@@ -45,10 +45,12 @@ def _check(name: str, text: str, declaration: Mapping[str, Any]) -> None:
         _check_number(name, text, declaration.get("MinValue", "-inf"), declaration.get("MaxValue", "inf"))
 
 
-def _check_number(name: str, text: str, least: Any, most: Any) -> None:
+def _check_number(name: str, text: str, minimum: Any, maximum: Any) -> None:
     try:
-        within = float(least) <= float(text) <= float(most)
+        within = float(minimum) <= float(text) <= float(maximum)
     except ValueError:
         within = False
     if not within:
-        raise TemplateError(f"The parameter {name} is {text!r}; the template wants a number from {least} to {most}.")
+        raise TemplateError(
+            f"The parameter {name} is {text!r}; the template wants a number from {minimum} to {maximum}."
+        )

@@ -1,4 +1,4 @@
-"""One property of a resource, read with its bounds and with an error that says where it stands."""
+"""Read the properties of a resource, check their types and bounds, and name the property's place in each error."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from recoverable_local.lambda_host.sam.intrinsics import Scope, is_call, resolve
 
 @dataclass(frozen=True, slots=True)
 class Properties:
-    """The properties of one resource or of one part of it, worked out one at a time, when they are asked for.
+    """The properties of one resource or of one part of it, each resolved when it is read.
 
-    A property that the local host never asks for may hold anything, intrinsic functions it does not know included. One that it asks for
-    and cannot take raises a TemplateError, which says where it stands.
+    A property that the local host never reads may hold anything, including unsupported intrinsic functions. A property that it reads and
+    does not accept raises a TemplateError, which names its place.
 
     Args:
-        where: How an error names the place, such as `Orders` or `Orders.Events.Queue`.
-        values: The properties as the template has them.
-        scope: What the names in them mean.
+        where: The place as errors name it, such as `Orders` or `Orders.Events.Queue`.
+        values: The properties, unresolved.
+        scope: Resolves the names in them.
     """
 
     where: str
@@ -28,7 +28,7 @@ class Properties:
     scope: Scope
 
     def get(self, name: str, default: Any = None) -> Any:
-        """The property with its intrinsic functions worked out."""
+        """Return a property with its intrinsic functions resolved."""
         try:
             resolved = resolve({name: self.values.get(name)}, self.scope).get(name)
         except TemplateError as error:
@@ -36,7 +36,7 @@ class Properties:
         return default if resolved is None else resolved
 
     def part(self, name: str) -> Properties:
-        """A property that holds properties, empty when the template has none."""
+        """Return a property that holds properties; empty if the template has none."""
         values = self.values.get(name)
         if is_call(values):
             values = self.get(name)
@@ -44,31 +44,33 @@ class Properties:
             raise TemplateError(f"{self.where}.{name} is {values!r}; it must be a mapping.")
         return Properties(f"{self.where}.{name}", values or {}, self.scope)
 
-    def refuse_others_than(self, known: Collection[str], *, of: str) -> None:
-        """Refuse a property that AWS does not know."""
-        for name in sorted(set(self.values) - set(known)):
-            raise TemplateError(f"{self.where}.{name} is no property of {of}; there are {', '.join(sorted(known))}.")
+    def refuse_unknown(self, allowed: Collection[str], *, of: str) -> None:
+        """Raise a TemplateError for a property that AWS does not have."""
+        for name in sorted(set(self.values) - set(allowed)):
+            raise TemplateError(f"{self.where}.{name} is no property of {of}; there are {', '.join(sorted(allowed))}.")
 
     def text(self, name: str, default: str) -> str:
-        """A property that is a string."""
+        """Return a property that is a string."""
         return as_text(self.get(name, default))
 
     def required(self, name: str, example: str) -> str:
-        """A property that is a string and must be there; who forgot it is shown the example."""
+        """Return a string property that is required. The error for a missing one shows the example."""
         value = self.get(name)
         if value is None:
             raise TemplateError(f"{self.where} has no {name}; write for instance `{name}: {example}`.")
         return as_text(value)
 
-    def number(self, name: str, default: int, *, least: int = 0, most: int) -> int:
-        """A property that is a whole number within these bounds."""
+    def number(self, name: str, default: int, *, minimum: int = 0, maximum: int) -> int:
+        """Return a property that is a whole number within these bounds."""
         value = as_text(self.get(name, default))
-        if not value.isascii() or not value.isdigit() or not least <= int(value) <= most:
-            raise TemplateError(f"{self.where}.{name} is {value!r}; AWS takes a whole number from {least} to {most}.")
+        if not value.isascii() or not value.isdigit() or not minimum <= int(value) <= maximum:
+            raise TemplateError(
+                f"{self.where}.{name} is {value!r}; AWS takes a whole number from {minimum} to {maximum}."
+            )
         return int(value)
 
     def flag(self, name: str, *, default: bool) -> bool:
-        """A property that is true or false."""
+        """Return a property that is true or false."""
         value = as_text(self.get(name, default)).lower()
         if value not in {"true", "false"}:
             raise TemplateError(f"{self.where}.{name} is {value!r}; it must be true or false.")

@@ -1,4 +1,4 @@
-"""What a template comes down to: the frozen queues, tables, functions and what invokes them, as the local host runs it."""
+"""Define the parsed form of a template: queues, tables, functions and their triggers, as the local host runs them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Redrive:
-    """The broker's own limit: after `max_receive_count` receives a message goes to the queue named `target`."""
+    """A redrive policy: after `max_receive_count` receives SQS moves a message to the queue named `target`."""
 
     target: str
     max_receive_count: int
@@ -24,10 +24,10 @@ class Queue:
     Args:
         logical_id: Its key in the template's Resources.
         name: Its name on the broker.
-        fifo: Whether it keeps the order within a message group.
+        fifo: True if it keeps the order within a message group.
         visibility_timeout: How long a received message stays hidden.
-        attributes: The other attributes that the template sets, as the SQS API names and writes them.
-        redrive: Where messages go that were received too often.
+        attributes: The other attributes that the template sets, as in the SQS API.
+        redrive: Where messages go that were received too often, if anywhere.
     """
 
     logical_id: str
@@ -45,7 +45,7 @@ class Table:
     Args:
         logical_id: Its key in the template's Resources.
         name: Its name on the server.
-        definition: Its keys and indexes, as the DynamoDB API names and writes them.
+        definition: Its keys and indexes, as in the DynamoDB API.
     """
 
     logical_id: str
@@ -62,15 +62,15 @@ class Function:
         name: The name it has in Lambda.
         code: The folder of its `CodeUri`.
         handler: `module.name`, as in the template.
-        runtime: Such as `python3.13`; what runs here is the Python that runs the host.
+        runtime: Such as `python3.13`. Here the function runs on the Python that runs the host.
         timeout: How long one invocation may take before its instance is killed.
-        memory: Megabytes; told to the function, not enforced.
+        memory: Megabytes; set in the function's environment, not enforced.
         environment: Its environment variables.
         layers: The folders of its layers' `ContentUri`, the last one first on the import path, as in Lambda.
         reserved_concurrency: The most instances at a time; None is no limit.
         log_format: `Text` or `JSON`.
         log_level: `ApplicationLogLevel`; None leaves it to the function.
-        recursive_loop: `Allow` or `Terminate`; told to the reader, not enforced.
+        recursive_loop: `Allow` or `Terminate`; checked by `advice`, not enforced.
     """
 
     logical_id: str
@@ -90,16 +90,16 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class EventSourceMapping:
-    """What reads a queue for a function.
+    """An event source mapping: it polls a queue and invokes a function.
 
     Args:
-        name: How the template calls it.
+        name: Its name in the template.
         queue: The queue's name.
         function: The function's logical id.
         batch_size: The most records of one invocation.
-        window: How long a batch gathers records, from its first.
-        max_concurrency: The most invocations at a time; None is the host's own choice.
-        partial_responses: Whether the function reports `batchItemFailures`.
+        window: How long a batch collects records, from its first.
+        max_concurrency: The most invocations at a time; None for the host's default.
+        partial_responses: True if it has `ReportBatchItemFailures`.
     """
 
     name: str
@@ -113,10 +113,10 @@ class EventSourceMapping:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """What invokes a function again and again.
+    """A schedule: it invokes a function at each interval.
 
     Args:
-        name: How the template calls it.
+        name: Its name in the template.
         function: The function's logical id.
         every: The time between two invocations.
         input: The event, as JSON; None for that of EventBridge.
@@ -130,7 +130,7 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """All that the local host runs of a template, and what it leaves out, in words for its reader."""
+    """The parts of a template that the local host runs; `not_served` has notes on those that it leaves out."""
 
     queues: tuple[Queue, ...]
     functions: tuple[Function, ...]

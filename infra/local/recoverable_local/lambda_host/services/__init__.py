@@ -1,1 +1,1 @@
-"""Serve SQS and DynamoDB on loopback, and call them."""
+"""Serve SQS and DynamoDB on loopback, and make calls to them."""

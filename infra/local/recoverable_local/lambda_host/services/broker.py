@@ -1,4 +1,4 @@
-"""The broker that comes with the host: moto's SQS, served on loopback by this process, and its DynamoDB beside it."""
+"""Serve moto's SQS and DynamoDB on loopback, in this process."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _HOST = "127.0.0.1"
 
 @contextmanager
 def embedded_broker(port: int = 0) -> Iterator[str]:
-    """Serve SQS and DynamoDB on 127.0.0.1 and give the endpoint's URL.
+    """Serve SQS and DynamoDB on 127.0.0.1, and yield the endpoint's URL.
 
-    Every broker of one process shares its queues and tables, since moto keeps them per process.
+    All brokers of one process share their queues and tables, because moto keeps them per process.
 
     Args:
-        port: Where; 0 lets the kernel choose.
+        port: The port to listen on; 0 means any free port.
 
     Raises:
         OSError: The port is taken.
     """
-    logging.getLogger("werkzeug").setLevel(logging.WARNING)  # it would write a line for every call
+    logging.getLogger("werkzeug").setLevel(logging.WARNING)  # else it logs a line for every call
     server = _server(port)
     thread = Thread(target=server.serve_forever, args=(0.05,), name="broker", daemon=True)
     thread.start()
@@ -41,7 +41,7 @@ def embedded_broker(port: int = 0) -> Iterator[str]:
 
 
 def _server(port: int) -> BaseWSGIServer:
-    """A server on a port that is bound here, since werkzeug would end the process if it is taken."""
+    """Create the server on a port that is bound here: werkzeug ends the process if the port is taken."""
     application = OneAtATime(DomainDispatcherApplication(create_backend_app))
     with socket.create_server((_HOST, port)) as bound:
         port = bound.getsockname()[1]

@@ -1,4 +1,4 @@
-"""How the host's own boto3 clients are made: with credentials that local servers take, and on no way to an account."""
+"""Create the host's own boto3 clients, with credentials that local servers accept and without profile or proxy."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from botocore.config import Config
 
 from recoverable_local.lambda_host.runtime.environment import credentials
 
-# AWS_PROFILE is for an account, and one that does not exist would be an error.
+# AWS_PROFILE belongs to a real account, and boto3 raises when that profile does not exist.
 _NO_PROFILE = {"profile": (None, None, None, None)}
 
 
 def session(region: str) -> Session:
-    """What makes clients for a region."""
+    """Create a boto3 session for a region."""
     given = credentials(os.environ)
     return Session(
         botocore_session=botocore.session.Session(session_vars=_NO_PROFILE),
@@ -27,5 +27,5 @@ def session(region: str) -> Session:
 
 
 def config(connections: int) -> Config:
-    """Of a client that keeps so many connections: no proxy, and three tries."""
+    """Return the configuration of a client with this many connections, no proxy, and three attempts per call."""
     return Config(max_pool_connections=connections, proxies={}, retries={"mode": "standard", "max_attempts": 3})

@@ -1,4 +1,4 @@
-"""The DynamoDB endpoint: every call that the host makes about tables is made here."""
+"""Make all calls of the host to DynamoDB."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 ENDPOINT_VARIABLE = "AWS_ENDPOINT_URL_DYNAMODB"
-"""Where a function finds DynamoDB if not where everything is; AWS SDKs, "Service-specific endpoints"."""
+"""The variable with DynamoDB's endpoint when it differs from the other services'; AWS SDKs, "Service-specific endpoints"."""
 
 
 class DynamoDb:
@@ -27,28 +27,28 @@ class DynamoDb:
         self._client: DynamoDBClient = session(region).client("dynamodb", endpoint_url=endpoint_url, config=config(1))
 
     def create(self, name: str, definition: Mapping[str, Any]) -> str:
-        """Create a table, billed on demand, or take the one of that name with what it holds; gives its ARN.
+        """Create a table with on-demand billing, or use the existing one of that name with its items. Return its ARN.
 
         Args:
-            name: The table's.
-            definition: Its keys and indexes, in the words of the DynamoDB API.
+            name: The table's name.
+            definition: Its keys and indexes, as in the DynamoDB API.
 
         Raises:
-            ValueError: The one of that name has other keys.
+            ValueError: A table of that name exists with other keys.
         """
-        with suppress(self._client.exceptions.ResourceInUseException):  # it was there before
+        with suppress(self._client.exceptions.ResourceInUseException):  # it exists already
             self._client.create_table(TableName=name, BillingMode="PAY_PER_REQUEST", **definition)
         self._client.get_waiter("table_exists").wait(TableName=name, WaiterConfig={"Delay": 1})
         table = self._client.describe_table(TableName=name)["Table"]
         if _keys(table["KeySchema"]) != _keys(wanted := definition["KeySchema"]):
             raise ValueError(
-                f"The table {name!r} is there already, with the keys {table['KeySchema']}, where the template wants"
+                f"The table {name!r} exists already with the keys {table['KeySchema']}, but the template has"
                 f" {wanted}; delete it, or choose another stack name."
             )
         return table["TableArn"]
 
-    def drop(self, name: str) -> None:
-        """Delete a table with all that it holds."""
+    def delete_table(self, name: str) -> None:
+        """Delete a table with all its items."""
         self._client.delete_table(TableName=name)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""A WSGI application, such as moto's, that is given one call after the other."""
+"""Serialize the calls to a WSGI application that is not thread-safe, such as moto's."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ RECEIVE = "AmazonSQS.ReceiveMessage"
 
 
 class OneAtATime:
-    """Passes on one call at a time; but some beside the others: receives may wait for what another call sends.
+    """Passes on one call at a time, apart from some operations: a receive may wait for a message that another call sends.
 
-    moto's queues are not safe from threads: a deletion writes the list of messages anew, without what is sent meanwhile and with what is
-    deleted meanwhile.
+    moto's queues are not thread-safe: a delete replaces the list of messages, and so loses messages that are sent at the same time and
+    restores messages that are deleted at the same time.
 
     Args:
-        application: What is called.
-        beside: The operations that wait for no turn.
+        application: The application to call.
+        concurrent: The operations that do not wait for the lock.
     """
 
-    def __init__(self, application: Wsgi, *, beside: frozenset[str] = frozenset({RECEIVE})) -> None:
-        self._application, self._beside, self._turn = application, beside, Lock()
+    def __init__(self, application: Wsgi, *, concurrent: frozenset[str] = frozenset({RECEIVE})) -> None:
+        self._application, self._concurrent, self._lock = application, concurrent, Lock()
 
     def __call__(self, environment: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-        """Answer a request."""
-        if environment.get("HTTP_X_AMZ_TARGET") in self._beside:
+        """Pass on a request, and return the response."""
+        if environment.get("HTTP_X_AMZ_TARGET") in self._concurrent:
             return self._application(environment, start_response)
-        with self._turn:
+        with self._lock:
             return list(self._application(environment, start_response))

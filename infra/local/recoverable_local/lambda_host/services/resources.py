@@ -1,4 +1,4 @@
-"""Creates the queues and tables of a template on their servers."""
+"""Create the queues and tables of a template on their servers."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from recoverable_local.lambda_host.services.sqs import Sqs
 def create_queues(
     sqs: Sqs, queues: tuple[Queue, ...], *, visibility_timeout: timedelta | None
 ) -> Mapping[str, CreatedQueue]:
-    """Create every queue, or bring those that exist to what the template says; gives them by logical id.
+    """Create every queue, or update the attributes of those that exist. Return them by logical id.
 
-    The redrive policies come last, when both ends exist.
+    The redrive policies are set last, when both queues of each policy exist.
 
     Args:
         sqs: The broker.
-        queues: Those of the template.
-        visibility_timeout: Instead of each queue's own.
+        queues: The template's queues.
+        visibility_timeout: Replaces each queue's own; None keeps it.
 
     Raises:
         TemplateError: A redrive policy names a queue that is not in the template.
@@ -40,7 +40,7 @@ def create_queues(
 
 
 def create_tables(dynamodb: DynamoDb, tables: tuple[Table, ...]) -> Mapping[str, CreatedTable]:
-    """Create every table that does not exist; gives them by logical id."""
+    """Create every table that does not exist. Return all of them by logical id."""
     return {
         table.logical_id: CreatedTable(table.name, dynamodb.create(table.name, table.definition)) for table in tables
     }
@@ -58,5 +58,5 @@ def _target(where: str, redrive: Redrive, created: Mapping[str, CreatedQueue]) -
             return candidate.arn
     raise TemplateError(
         f"{where}.RedrivePolicy names {redrive.target!r}, which is no queue of this"
-        " template; write !GetAtt ErrorQueue.Arn with the logical id of one that is."
+        " template; write !GetAtt ErrorQueue.Arn with the logical id of one of its queues."
     )

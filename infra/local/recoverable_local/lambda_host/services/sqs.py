@@ -1,4 +1,4 @@
-"""The SQS endpoint: every call that the host makes to the broker is made here."""
+"""Make all calls of the host to SQS."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
     from mypy_boto3_sqs.type_defs import MessageTypeDef
 
-_CONNECTIONS = 50  # every mapping keeps one busy with its long poll
+_CONNECTIONS = 50  # each mapping uses one all the time for its long poll
 _BATCH = 10  # entries; SQS API
 
 
@@ -29,41 +29,41 @@ class Sqs:
         self._client: SQSClient = session(region).client("sqs", endpoint_url=endpoint_url, config=config(_CONNECTIONS))
 
     def create(self, name: str, *, fifo: bool, attributes: Mapping[str, str]) -> tuple[str, str]:
-        """Create a queue, or bring one that exists to these attributes; gives its URL and its ARN."""
+        """Create a queue, or set these attributes on the existing one. Return its URL and its ARN."""
         kind: dict[Any, str] = {"FifoQueue": "true"} if fifo else {}
         url = self._client.create_queue(QueueName=name, Attributes=kind)["QueueUrl"]
         self.set_attributes(url, attributes)
         return url, self.attributes(url, "QueueArn")["QueueArn"]
 
     def set_attributes(self, url: str, attributes: Mapping[str, str]) -> None:
-        """Change attributes of a queue."""
+        """Set attributes of a queue."""
         if attributes:
             self._client.set_queue_attributes(QueueUrl=url, Attributes=dict(attributes))  # type: ignore[arg-type]
 
     def attributes(self, url: str, *names: str) -> dict[str, str]:
-        """Read attributes of a queue."""
+        """Return attributes of a queue."""
         answer = self._client.get_queue_attributes(QueueUrl=url, AttributeNames=list(names))  # type: ignore[arg-type]
         return {str(name): value for name, value in answer["Attributes"].items()}
 
-    def drop(self, url: str) -> None:
+    def delete_queue(self, url: str) -> None:
         """Delete a queue with all its messages."""
         self._client.delete_queue(QueueUrl=url)
 
     def receive(
-        self, url: str, *, most: int, wait: int, visibility: timedelta | None = None
+        self, url: str, *, max_messages: int, wait: int, visibility: timedelta | None = None
     ) -> Sequence[MessageTypeDef]:
         """Receive up to ten messages with all their attributes.
 
         Args:
-            url: The queue's.
-            most: The most messages wanted; more than ten means ten.
-            wait: Seconds to wait for the first of them.
-            visibility: How long they are hidden; the queue's own setting when None.
+            url: The queue's URL.
+            max_messages: The most messages to receive; more than ten means ten.
+            wait: Seconds to wait for the first message.
+            visibility: How long they are hidden; None for the queue's own setting.
         """
         hidden: dict[str, Any] = {} if visibility is None else {"VisibilityTimeout": int(visibility.total_seconds())}
         answer = self._client.receive_message(
             QueueUrl=url,
-            MaxNumberOfMessages=min(most, _BATCH),
+            MaxNumberOfMessages=min(max_messages, _BATCH),
             WaitTimeSeconds=wait,
             AttributeNames=["All"],
             MessageAttributeNames=["All"],
@@ -72,13 +72,13 @@ class Sqs:
         return answer.get("Messages", [])
 
     def delete(self, url: str, handles: Sequence[str]) -> list[str]:
-        """Delete messages by their receipt handles; gives what the broker says of those that it did not delete."""
+        """Delete messages by their receipt handles. Return the broker's error for each message that it did not delete."""
         calls = (self._client.delete_message_batch(QueueUrl=url, Entries=entries) for entries in _batches(handles))
         refused = [entry for answer in calls for entry in answer.get("Failed", [])]
         return [f"{entry['Code']}: {entry.get('Message', '')}" for entry in refused]
 
-    def show_again(self, url: str, handles: Sequence[str]) -> None:
-        """End the invisibility of received messages."""
+    def make_visible(self, url: str, handles: Sequence[str]) -> None:
+        """Set the visibility timeout of received messages to 0."""
         for entries in _batches(handles, VisibilityTimeout=0):
             self._client.change_message_visibility_batch(QueueUrl=url, Entries=entries)
 
@@ -87,12 +87,12 @@ class Sqs:
         self._client.close()
 
     def send(self, url: str, **message: Any) -> str:
-        """Send one message, in the words of the SQS API; gives its id."""
+        """Send one message, with the parameters of the SQS API. Return its id."""
         return self._client.send_message(QueueUrl=url, **message)["MessageId"]
 
 
 def _batches(handles: Sequence[str], **fields: Any) -> Iterator[list[Any]]:
-    """The entries of as many calls as are needed."""
+    """Yield the entries of each batch call, ten at a time."""
     for start in range(0, len(handles), _BATCH):
         batch = enumerate(handles[start : start + _BATCH])
         yield [{"Id": str(number), "ReceiptHandle": handle, **fields} for number, handle in batch]

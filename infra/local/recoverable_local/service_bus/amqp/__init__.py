@@ -1,1 +1,1 @@
-"""AMQP 1.0 on bytes alone: types, frames and performatives; no sockets, no Service Bus."""
+"""Encode and decode AMQP 1.0: types, frames and performatives; no sockets, no Service Bus."""

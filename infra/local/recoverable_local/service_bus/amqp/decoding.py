@@ -1,4 +1,4 @@
-"""AMQP 1.0 bytes to Python values; numbers become int or float, symbols stay `Symbol`, decimals stay bytes."""
+"""Decode AMQP 1.0 bytes to Python values; numbers become int or float, symbols `Symbol`, decimals stay bytes."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _OPAQUE = {0x73: 4, 0x74: 4, 0x84: 8, 0x94: 16}  # char and decimals, with their
 
 
 def decode(data: bytes, start: int = 0) -> tuple[Any, int]:
-    """Decode the value that begins at an offset; gives it and the offset behind it.
+    """Decode the value that begins at an offset. Return it and the offset behind it.
 
     Raises:
-        MalformedError: There is no AMQP value at that place.
+        MalformedError: There is no AMQP value at that offset.
     """
     try:
         return _value(data, start)
@@ -44,24 +44,24 @@ def _primitive(constructor: int, data: bytes, at: int) -> tuple[Any, int]:
         form = _NUMBERS[constructor]
         return struct.unpack_from(form, data, at)[0], at + struct.calcsize(form)
     if constructor == 0x98:  # noqa: PLR2004 -- the constructor of a UUID
-        return UUID(bytes=_taken(data, at, 16)), at + 16
+        return UUID(bytes=_take(data, at, 16)), at + 16
     if constructor in _OPAQUE:
-        return _taken(data, at, _OPAQUE[constructor]), at + _OPAQUE[constructor]
+        return _take(data, at, _OPAQUE[constructor]), at + _OPAQUE[constructor]
     return _sized(constructor, data, at)
 
 
 def _sized(constructor: int, data: bytes, at: int) -> tuple[Any, int]:
-    """What begins with its length in bytes, of one byte or of four."""
+    """Decode a value that begins with its length in bytes; the length takes one byte or four."""
     kind, wide = constructor & 0xEF, bool(constructor & 0x10)
     size = struct.unpack_from(">I", data, at)[0] if wide else data[at]
     at += 4 if wide else 1
     match kind:
         case 0xA0:
-            return _taken(data, at, size), at + size
+            return _take(data, at, size), at + size
         case 0xA1:
-            return _taken(data, at, size).decode(), at + size
+            return _take(data, at, size).decode(), at + size
         case 0xA3:
-            return Symbol(_taken(data, at, size).decode()), at + size
+            return Symbol(_take(data, at, size).decode()), at + size
         case 0xC0 | 0xC1 | 0xE0:
             return _counted(kind, data, at, wide=wide)
         case _:
@@ -69,7 +69,7 @@ def _sized(constructor: int, data: bytes, at: int) -> tuple[Any, int]:
 
 
 def _counted(kind: int, data: bytes, at: int, *, wide: bool) -> tuple[Any, int]:
-    """What goes on with the number of its elements: a list, a map or an array."""
+    """Decode a list, a map or an array: its length is followed by the number of its elements."""
     count = struct.unpack_from(">I", data, at)[0] if wide else data[at]
     at += 4 if wide else 1
     if kind == 0xE0:  # noqa: PLR2004 -- the constructor of an array
@@ -86,7 +86,7 @@ def _array(count: int, data: bytes, at: int) -> tuple[list[Any], int]:
     if constructor == 0:  # elements with a descriptor, which is written once
         _, at = _value(data, at)
         constructor, at = data[at], at + 1
-    if count > len(data):  # elements may take no bytes at all, and their number is as hostile as the rest
+    if count > len(data):  # an element can take no bytes, so a hostile count could otherwise be unlimited
         raise MalformedError(f"an array of {count} elements announced at byte {at} of {len(data)}")
     items = []
     for _ in range(count):
@@ -95,7 +95,7 @@ def _array(count: int, data: bytes, at: int) -> tuple[list[Any], int]:
     return items, at
 
 
-def _taken(data: bytes, at: int, size: int) -> bytes:
+def _take(data: bytes, at: int, size: int) -> bytes:
     if at + size > len(data):
         raise MalformedError(f"{size} bytes announced at byte {at} of {len(data)}")
     return bytes(data[at : at + size])

@@ -1,4 +1,4 @@
-"""Python values to AMQP 1.0 bytes, one function for each type."""
+"""Encode Python values as AMQP 1.0 bytes, with one function for each type."""
 
 from __future__ import annotations
 
@@ -10,103 +10,103 @@ from uuid import UUID
 NULL = b"\x40"
 TRUE = b"\x41"
 FALSE = b"\x42"
-_SMALL = 256  # what fits a length or a number of one byte
+_SMALL = 256  # a length or number below this fits in one byte
 
 
 def boolean(value: bool) -> bytes:  # noqa: FBT001 -- the value itself, no flag
-    """A boolean."""
+    """Encode a boolean."""
     return TRUE if value else FALSE
 
 
 def ubyte(number: int) -> bytes:
-    """An unsigned number of 8 bits."""
+    """Encode an unsigned number of 8 bits."""
     return struct.pack(">BB", 0x50, number)
 
 
 def ushort(number: int) -> bytes:
-    """An unsigned number of 16 bits."""
+    """Encode an unsigned number of 16 bits."""
     return struct.pack(">BH", 0x60, number)
 
 
 def uint(number: int) -> bytes:
-    """An unsigned number of 32 bits, in its shortest form."""
+    """Encode an unsigned number of 32 bits, in its shortest form."""
     if number == 0:
         return b"\x43"
     return struct.pack(">BB", 0x52, number) if number < _SMALL else struct.pack(">BI", 0x70, number)
 
 
 def ulong(number: int) -> bytes:
-    """An unsigned number of 64 bits, in its shortest form."""
+    """Encode an unsigned number of 64 bits, in its shortest form."""
     if number == 0:
         return b"\x44"
     return struct.pack(">BB", 0x53, number) if number < _SMALL else struct.pack(">BQ", 0x80, number)
 
 
 def int32(number: int) -> bytes:
-    """A signed number of 32 bits."""
+    """Encode a signed number of 32 bits."""
     return struct.pack(">Bi", 0x71, number)
 
 
 def int64(number: int) -> bytes:
-    """A signed number of 64 bits."""
+    """Encode a signed number of 64 bits."""
     return struct.pack(">Bq", 0x81, number)
 
 
 def timestamp(milliseconds: int) -> bytes:
-    """A moment, in milliseconds since 1970."""
+    """Encode a time, given in milliseconds since 1970."""
     return struct.pack(">Bq", 0x83, milliseconds)
 
 
 def uuid(value: UUID) -> bytes:
-    """A UUID."""
+    """Encode a UUID."""
     return b"\x98" + value.bytes
 
 
 def binary(value: bytes) -> bytes:
-    """Bytes."""
+    """Encode bytes."""
     return _variable(0xA0, value)
 
 
 def string(value: str) -> bytes:
-    """A string."""
+    """Encode a string."""
     return _variable(0xA1, value.encode())
 
 
 def symbol(value: str) -> bytes:
-    """A symbol."""
+    """Encode a symbol."""
     return _variable(0xA3, value.encode())
 
 
 def sequence(items: Sequence[bytes]) -> bytes:
-    """A list of encoded values."""
+    """Encode a list of encoded values."""
     return b"\x45" if not items else _compound(0xC0, len(items), b"".join(items))
 
 
 def mapping(pairs: Iterable[tuple[bytes, bytes]]) -> bytes:
-    """A map of encoded keys to encoded values."""
+    """Encode a map of encoded keys to encoded values."""
     flat = [part for pair in pairs for part in pair]
     return _compound(0xC1, len(flat), b"".join(flat))
 
 
 def array(values: Sequence[bytes]) -> bytes:
-    """An array of encoded values which have one constructor; symbols must have been encoded long, by `long_symbol`."""
+    """Encode an array of encoded values with the same constructor; symbols must have been encoded by `long_symbol`."""
     constructor = values[0][:1]
     body = constructor + b"".join(value[1:] for value in values)
     return struct.pack(">BII", 0xF0, len(body) + 4, len(values)) + body
 
 
 def long_symbol(value: str) -> bytes:
-    """A symbol with a length of four bytes, so that symbols of any length can stand in one array."""
+    """Encode a symbol with a length of four bytes, so that symbols of any length fit in one array."""
     return struct.pack(">BI", 0xB3, len(value)) + value.encode()
 
 
 def described(code: int, value: bytes) -> bytes:
-    """An encoded value with its descriptor."""
+    """Put a descriptor before an encoded value."""
     return b"\x00" + ulong(code) + value
 
 
 def plain(value: object) -> bytes:
-    """A value by its Python type; whole numbers take 64 bits, and what AMQP does not have becomes a string."""
+    """Encode a value by its Python type; integers take 64 bits, and types that AMQP does not have become strings."""
     encode = _PLAIN.get(type(value))
     return encode(value) if encode else string(str(value))
 

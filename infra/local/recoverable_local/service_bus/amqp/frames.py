@@ -1,4 +1,4 @@
-"""The stream between two peers: protocol headers and frames, cut out of bytes as they arrive."""
+"""Split the bytes of a connection into protocol headers and frames, and build frames."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from recoverable_local.service_bus.amqp.types import MalformedError
 AMQP_FRAME = 0
 SASL_FRAME = 1
 KEEP_ALIVE = struct.pack(">IBBH", 8, 2, 0, 0)
-MAX_FRAME_SIZE = 65536  # bytes; as Service Bus announces it
+MAX_FRAME_SIZE = 65536  # bytes; Service Bus announces the same
 
-_PREAMBLE = 8  # bytes of a protocol header, and of what begins a frame
-_SASL = 3  # the protocol's number in its header
+_PREAMBLE = 8  # bytes of a protocol header, and of a frame's own header
+_SASL = 3  # the protocol id of SASL in a protocol header
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """A protocol header, which is answered by the same bytes."""
+    """A protocol header. It is answered with the same bytes."""
 
     data: bytes
 
     @property
     def wants_sasl(self) -> bool:
-        """Whether what follows is the negotiation of credentials."""
+        """True if the peer wants to negotiate credentials next."""
         return self.data[4] == _SASL
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One frame; a body without bytes says that the peer is alive."""
+    """One frame. A frame with an empty body is a keep-alive."""
 
     kind: int
     channel: int
@@ -39,16 +39,16 @@ class Frame:
 
 
 class FrameReader:
-    """Collects what arrives until it makes a whole."""
+    """Collects received bytes until they complete a header or a frame."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> Iterator[Header | Frame]:
-        """Take in more bytes; gives what they complete.
+        """Add received bytes, and yield the headers and frames that they complete.
 
         Raises:
-            MalformedError: What arrives is no frame.
+            MalformedError: The bytes are no frame.
         """
         self._buffer += data
         while (size := self._size()) is not None:
@@ -68,7 +68,7 @@ class FrameReader:
 
 
 def frame(body: bytes, *, channel: int = 0, kind: int = AMQP_FRAME) -> bytes:
-    """The bytes of one frame."""
+    """Build the bytes of one frame."""
     return struct.pack(">IBBH", _PREAMBLE + len(body), 2, kind, channel) + body
 
 

@@ -1,4 +1,4 @@
-"""What a peer says in a frame, read into one frozen value for each kind."""
+"""Parse the body of a frame into one frozen value for each kind of performative."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from recoverable_local.service_bus.amqp.types import Described, MalformedError
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """Begins the connection."""
+    """Performative that opens the connection."""
 
     hostname: str
     max_frame_size: int
-    idle_time_out: int | None  # milliseconds after which the peer gives up a silent connection
+    idle_time_out: int | None  # milliseconds without a frame after which the peer closes the connection
 
 
 @dataclass(frozen=True, slots=True)
 class Begin:
-    """Begins a session."""
+    """Performative that begins a session."""
 
     next_outgoing_id: int
     incoming_window: int
@@ -29,7 +29,7 @@ class Begin:
 
 @dataclass(frozen=True, slots=True)
 class Attach:
-    """Begins a link."""
+    """Performative that attaches a link."""
 
     name: str
     handle: int
@@ -44,7 +44,7 @@ class Attach:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """Grants credit, on a link or on the whole session."""
+    """Performative that grants credit, on a link or on the whole session."""
 
     next_incoming_id: int
     incoming_window: int
@@ -57,7 +57,7 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """A message or a part of one."""
+    """Performative with a message or a part of one."""
 
     handle: int
     delivery_id: int | None
@@ -70,7 +70,7 @@ class Transfer:
 
 @dataclass(frozen=True, slots=True)
 class Disposition:
-    """What became of deliveries."""
+    """Performative that states the outcome of deliveries."""
 
     peer_received: bool
     first: int
@@ -81,7 +81,7 @@ class Disposition:
 
 @dataclass(frozen=True, slots=True)
 class Detach:
-    """Ends a link."""
+    """Performative that detaches a link."""
 
     handle: int
     closed: bool
@@ -89,32 +89,32 @@ class Detach:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """Ends a session."""
+    """Performative that ends a session."""
 
 
 @dataclass(frozen=True, slots=True)
 class Close:
-    """Ends the connection."""
+    """Performative that closes the connection."""
 
 
 Performative = Open | Begin | Attach | Flow | Transfer | Disposition | Detach | End | Close
 
 
-def read(body: bytes) -> Performative:
-    """Read the body of a frame.
+def parse_performative(body: bytes) -> Performative:
+    """Parse the body of a frame.
 
     Raises:
         MalformedError: It holds no performative of AMQP 1.0.
     """
     described, end = decode(body)
-    known = isinstance(described, Described) and isinstance(described.value, list)
-    if not known or not isinstance(described.code, int) or described.code not in _READERS:
+    well_formed = isinstance(described, Described) and isinstance(described.value, list)
+    if not well_formed or not isinstance(described.code, int) or described.code not in _PARSERS:
         raise MalformedError(f"{described!r} is no performative of AMQP 1.0")
-    return _READERS[described.code](_Fields(described.value), body[end:])
+    return _PARSERS[described.code](_Fields(described.value), body[end:])
 
 
 class _Fields:
-    """A list of fields of which the last ones, and those at their default, may be missing."""
+    """The fields of a performative; trailing fields, and fields at their default, may be missing."""
 
     def __init__(self, given: list[Any]) -> None:
         self._given = given
@@ -171,7 +171,7 @@ def _detach(field: _Fields, _: bytes) -> Performative:
     return Detach(field(0), field(1, default=False))
 
 
-_READERS: dict[int, Callable[[_Fields, bytes], Performative]] = {
+_PARSERS: dict[int, Callable[[_Fields, bytes], Performative]] = {
     0x10: _open,
     0x11: _begin,
     0x12: _attach,

@@ -1,4 +1,4 @@
-"""Where encoded values begin and end, so that what a sender wrote can be handed on byte for byte."""
+"""Find where encoded values begin and end, so that a sender's bytes can be forwarded unchanged."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _WORD_LENGTH = (0xB, 0xD, 0xF)
 
 
 def end_of(data: bytes, start: int) -> int:
-    """The offset behind the value that begins at an offset.
+    """Return the offset behind the value that begins at an offset.
 
     Raises:
-        MalformedError: There is no AMQP value at that place.
+        MalformedError: There is no AMQP value at that offset.
     """
     try:
         end = _end(data, start)
@@ -41,7 +41,7 @@ def _end(data: bytes, start: int) -> int:
 
 
 def values(data: bytes) -> Iterator[bytes]:
-    """The encoded values that follow one another."""
+    """Yield the encoded values that follow one another."""
     at = 0
     while at < len(data):
         end = end_of(data, at)
@@ -50,7 +50,7 @@ def values(data: bytes) -> Iterator[bytes]:
 
 
 def elements(data: bytes) -> list[bytes]:
-    """The encoded elements of an encoded list or map; keys and values of a map alternate.
+    """Return the encoded elements of an encoded list or map; keys and values of a map alternate.
 
     Raises:
         MalformedError: It is neither.

@@ -1,4 +1,4 @@
-"""What AMQP has and Python has not: symbols, described values, and the complaint about malformed bytes."""
+"""Define the AMQP types that Python does not have, and the error for malformed bytes."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ class MalformedError(ValueError):
 
 
 class Symbol(str):
-    """A name out of a fixed vocabulary, which AMQP keeps apart from strings."""
+    """A symbol: a name from a fixed vocabulary, which AMQP distinguishes from strings."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A value with a descriptor that says what it means.
+    """A value with a descriptor of its type.
 
     Args:
-        code: The descriptor; a number for all that AMQP defines itself.
-        value: What it describes, decoded.
+        code: The descriptor; a number for all types that AMQP defines itself.
+        value: The described value, decoded.
     """
 
     code: Any

@@ -1,1 +1,1 @@
-"""What a namespace does with messages: entities, locks, sessions, rules; no wire, and time only as it is given."""
+"""Hold and deliver the messages of a namespace: entities, locks, sessions, rules; no network, and the clock is an argument."""

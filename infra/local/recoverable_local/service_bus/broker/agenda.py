@@ -1,4 +1,4 @@
-"""What is to happen later, in the order of time; it keeps no clock of its own."""
+"""Schedule actions for later and run those that are due; the caller passes the time."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ import itertools
 from collections.abc import Callable
 
 Clock = Callable[[], float]
-"""The time, in seconds since 1970."""
+"""Returns the time, in seconds since 1970."""
 
 
 class Agenda:
-    """Entries with their times, in seconds since 1970; whoever made one checks, when it is due, whether it still matters."""
+    """Actions with their times, in seconds since 1970. An action cannot be cancelled: it checks itself if it still applies."""
 
     def __init__(self) -> None:
         self._entries: list[tuple[float, int, Callable[[], None]]] = []
         self._order = itertools.count()
 
     def at(self, when: float, act: Callable[[], None]) -> None:
-        """Note what is to happen."""
+        """Schedule an action."""
         heapq.heappush(self._entries, (when, next(self._order), act))
 
     def next_due(self) -> float | None:
-        """When something is to happen next."""
+        """Return the time of the next action; None if there is none."""
         return self._entries[0][0] if self._entries else None
 
     def run(self, now: float) -> None:
-        """Do all that is due."""
+        """Run all actions that are due."""
         while self._entries and self._entries[0][0] <= now:
             _, _, act = heapq.heappop(self._entries)
             act()

@@ -1,4 +1,4 @@
-"""What an entity needs to know of those who receive from it."""
+"""Define the interface between an entity and its receivers."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from recoverable_local.service_bus.broker.refusals import RefusedError
 
 
 class Consumer(Protocol):
-    """A receiver, as far as the broker is concerned."""
+    """A receiver of an entity."""
 
     @property
     def settled(self) -> bool:
-        """Whether messages are gone with their delivery, instead of being locked."""
+        """True if messages are removed on delivery (receive and delete), not locked."""
 
     @property
     def session_id(self) -> str | None:
-        """The session that it has accepted."""
+        """Return the session that it has accepted, if any."""
 
     def ready(self) -> bool:
-        """Whether it can take a message now."""
+        """True if it can take a message now."""
 
     def deliver(self, message: Message) -> None:
-        """Take a message."""
+        """Deliver a message to it."""
 
     def session_accepted(self, session_id: str, until: float) -> None:
-        """Hear that it holds a session, up to a time in seconds since 1970."""
+        """Notify it that it holds a session, until a time in seconds since 1970."""
 
     def dismissed(self, reason: RefusedError) -> None:
-        """Hear that it gets nothing, or nothing any more."""
+        """Notify it that it gets no messages, or no more, with the reason."""

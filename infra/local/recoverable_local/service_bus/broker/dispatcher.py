@@ -1,4 +1,4 @@
-"""Delivery: who receives from an entity, and which message goes to whom."""
+"""Deliver the messages of an entity to its receivers."""
 
 from __future__ import annotations
 
@@ -7,39 +7,39 @@ from dataclasses import dataclass, field
 
 from recoverable_local.service_bus.broker.consumers import Consumer
 from recoverable_local.service_bus.broker.holding.locks import Locks
+from recoverable_local.service_bus.broker.holding.message_store import MessageStore
 from recoverable_local.service_bus.broker.holding.messages import Message
 from recoverable_local.service_bus.broker.holding.sessions import Sessions
-from recoverable_local.service_bus.broker.holding.shelf import Shelf
 
 
 @dataclass(frozen=True, slots=True)
 class Dispatcher:
-    """Gives messages to receivers in turn.
+    """Delivers messages to receivers in turn.
 
     Args:
-        shelf: The messages.
+        store: The messages.
         locks: The locks on them.
-        sessions: Who holds which session; None when the entity has none.
+        sessions: The sessions and their holders; None if the entity has no sessions.
     """
 
-    shelf: Shelf
+    store: MessageStore
     locks: Locks
     sessions: Sessions | None
     _consumers: deque[Consumer] = field(default_factory=deque, init=False)
 
     def add(self, consumer: Consumer) -> None:
-        """Deliver to a receiver from the next dispatch on."""
+        """Add a receiver; it gets messages from the next dispatch on."""
         self._consumers.append(consumer)
 
     def remove(self, consumer: Consumer) -> None:
-        """Deliver to a receiver no more."""
+        """Remove a receiver."""
         if consumer in self._consumers:
             self._consumers.remove(consumer)
 
     def dispatch(self) -> None:
-        """Deliver what can be delivered."""
+        """Deliver all messages that can be delivered now."""
         if self.sessions is not None:
-            self.sessions.serve(self.shelf.sessions)
+            self.sessions.serve(self.store.sessions)
         idle = 0
         while idle < len(self._consumers) and self._may_deliver():
             consumer = self._consumers[0]
@@ -47,7 +47,7 @@ class Dispatcher:
             idle = 0 if consumer.ready() and self._deliver_to(consumer) else idle + 1
 
     def lock(self, message: Message) -> None:
-        """Lock a message, for as long as its session if there are sessions.
+        """Lock a message; in an entity with sessions, until the session's lock ends.
 
         Raises:
             RefusedError: Nobody holds its session.
@@ -58,15 +58,15 @@ class Dispatcher:
             self.locks.grant_until(message, self.sessions.until(message.session_id))
 
     def _may_deliver(self) -> bool:
-        """Whether to ask receivers at all; what each session has, only its receiver can say."""
-        return self.sessions is not None or self.shelf.offers(None)
+        """True if there may be a message to deliver. With sessions that depends on the receiver, so it is always True."""
+        return self.sessions is not None or self.store.offers(None)
 
     def _deliver_to(self, consumer: Consumer) -> bool:
-        message = self.shelf.take(consumer.session_id)
+        message = self.store.take(consumer.session_id)
         if message is None:
             return False
         if consumer.settled:
-            self.shelf.remove(message)
+            self.store.remove(message)
         else:
             self.lock(message)
         consumer.deliver(message)

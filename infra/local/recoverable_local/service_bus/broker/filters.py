@@ -1,4 +1,4 @@
-"""Which messages of a topic a subscription gets."""
+"""Decide which messages of a topic a subscription gets."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _COMPARED = (
 
 @dataclass(frozen=True, slots=True)
 class TrueFilter:
-    """Every message; what a subscription has when nothing is said."""
+    """A filter that matches every message; the default of a subscription."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorrelationFilter:
-    """The messages that equal it in all that it names.
+    """A filter that matches messages with equal values in all fields that it sets.
 
     Args:
         properties: Application properties.
-        others: The message's own field of that name, as the SDK calls it.
+        others: The message's fields of these names, as in the SDK.
     """
 
     properties: Mapping[str, Any] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class CorrelationFilter:
     content_type: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a filter that names nothing, as Service Bus does."""
+        """Refuse a filter without any value, as Service Bus does."""
         if not self.properties and all(getattr(self, name) is None for name in _COMPARED):
             raise ValueError(
                 "CorrelationFilter() names nothing to compare; write CorrelationFilter(subject='…'), or TrueFilter()"
@@ -49,7 +49,7 @@ Filter = TrueFilter | CorrelationFilter
 
 
 def matches(rule: Filter, content: Content) -> bool:
-    """Whether a message passes a filter."""
+    """True if a message matches a filter."""
     match rule:
         case TrueFilter():
             return True

@@ -1,4 +1,4 @@
-"""The sizes that Service Bus allows, checked before it takes a message; all in bytes, from its page of quotas."""
+"""Check messages against the size limits of Service Bus. All are in bytes, from "Service Bus quotas"."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ MAX_MESSAGE_ID = 128  # characters
 
 
 def check_size(size: int, *, most: int) -> None:
-    """Refuse a message or a batch that is too large.
+    """Check the size of a message or a batch.
 
     Raises:
-        RefusedError: It is.
+        RefusedError: It is too large.
     """
     if size > most:
         raise too_large(size, most)
 
 
 def check_content(content: Content) -> None:
-    """Refuse a message whose properties or whose id take too much.
+    """Check the sizes of a message's properties and id.
 
     Raises:
-        RefusedError: They are.
+        RefusedError: One of them is too large.
     """
     for name, value in content.application.items():
         if len(value) > MAX_PROPERTY:

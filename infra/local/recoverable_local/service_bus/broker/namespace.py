@@ -1,4 +1,4 @@
-"""All entities of a namespace: finds them, and carries messages from one to another."""
+"""Find the entities of a namespace, and forward messages from one to another."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from recoverable_local.service_bus.broker.profile import (
     Profile,
     of_dead_letters,
     of_queue,
-    of_stranded,
     of_subscription,
     of_topic,
+    of_transfer_dead_letters,
 )
 from recoverable_local.service_bus.broker.refusals import RefusedError, not_found
 from recoverable_local.service_bus.broker.settings import Queue, Topic
@@ -26,15 +26,15 @@ _MAX_HOPS = 4  # Service Bus
 
 
 class Namespace:
-    """Queues and topics, and the time that passes for them.
+    """The queues and topics of a namespace, with their agenda.
 
     Args:
         queues: The queues.
         topics: The topics with their subscriptions.
-        clock: The time, in seconds since 1970.
+        clock: Returns the time, in seconds since 1970.
 
     Raises:
-        ValueError: Two entities have one name, or messages are forwarded to none.
+        ValueError: Two entities have the same name, or a forwarding target does not exist.
     """
 
     def __init__(self, queues: Iterable[Queue], topics: Iterable[Topic], *, clock: Clock) -> None:
@@ -48,7 +48,7 @@ class Namespace:
         self._check_targets()
 
     def find(self, path: str) -> Entity:
-        """The entity at a path, whose case does not matter.
+        """Return the entity at a path, in upper or lower case.
 
         Raises:
             RefusedError: There is none.
@@ -59,17 +59,17 @@ class Namespace:
         return entity
 
     def tick(self) -> None:
-        """Do all that is due."""
+        """Run all actions that are due."""
         self.agenda.run(self._clock())
 
     def entities(self) -> list[Entity]:
-        """All of them, dead-letter queues too."""
+        """Return all entities, including dead-letter queues."""
         return list(self._entities.values())
 
     def _receivable(self, profile: Profile, forward_to: str | None, dead_to: str | None) -> Entity:
         self._check_free(profile.path)
         dead = self._entity(of_dead_letters(profile), forward_to=dead_to)
-        stranded = self._entity(of_stranded(profile), forward_to=None)
+        stranded = self._entity(of_transfer_dead_letters(profile), forward_to=None)
         return self._entity(profile, forward_to=forward_to, dead=dead, stranded=stranded)
 
     def _entity(
@@ -79,8 +79,8 @@ class Namespace:
             profile,
             clock=self._clock,
             agenda=self.agenda,
-            bury=dead.keep if dead else None,
-            strand=stranded.keep if stranded else None,
+            dead_letter_to=dead.keep if dead else None,
+            transfer_to=stranded.keep if stranded else None,
             outlet=partial(self._forward, profile.path, forward_to) if forward_to else None,
         )
         self._entities[profile.path.lower()] = entity
@@ -127,4 +127,4 @@ class Namespace:
 def _publish(receivers: Iterable[tuple[tuple[Filter, ...], Entity]], message: Message) -> None:
     for filters, entity in receivers:
         if any(matches(each, message.content) for each in filters):
-            entity.take_over(message)
+            entity.put_published(message)

@@ -1,15 +1,15 @@
-"""Every no of the broker, with the condition by which Service Bus says it and by which the SDKs choose their exception."""
+"""Build the broker's errors, with Service Bus's error conditions, by which the SDKs choose their exceptions."""
 
 from __future__ import annotations
 
 
 class RefusedError(Exception):
-    """The broker does not do what was asked.
+    """The broker refuses a request.
 
     Args:
         condition: The AMQP error condition.
-        description: What a person reads.
-        status: The status code when the answer is one of a management operation.
+        description: The text for the reader.
+        status: The status code in the answer to a management operation.
     """
 
     def __init__(self, condition: str, description: str, *, status: int = 400) -> None:
@@ -20,35 +20,35 @@ class RefusedError(Exception):
 
 
 def not_found(path: str) -> RefusedError:
-    """There is no such entity."""
+    """Return the error for an entity that does not exist."""
     return RefusedError("amqp:not-found", f"The messaging entity '{path}' could not be found.", status=404)
 
 
 def not_allowed(description: str) -> RefusedError:
-    """The entity is not made for this."""
+    """Return the error for an operation that the entity does not support."""
     return RefusedError("amqp:not-allowed", description)
 
 
 def too_large(size: int, limit: int) -> RefusedError:
-    """The message is larger than the entity takes; both in bytes."""
+    """Return the error for a message larger than the entity's limit; both in bytes."""
     text = f"The received message (size: {size} bytes) exceeds the limit ({limit} bytes) currently allowed on the link."
     return RefusedError("amqp:link:message-size-exceeded", text)
 
 
 def no_session_id(path: str) -> RefusedError:
-    """The entity requires sessions, and the message names none."""
+    """Return the error for a message without a session id in an entity that requires sessions."""
     return not_allowed(
         f"The SessionId was not set on a message, and it cannot be sent to {path!r}, which requires sessions."
     )
 
 
 def bad_argument(description: str) -> RefusedError:
-    """The message or the request breaks a rule."""
+    """Return the error for a message or a request that breaks a rule."""
     return RefusedError("com.microsoft:argument-error", description)
 
 
 def message_lock_lost() -> RefusedError:
-    """Nobody holds a lock with this token."""
+    """Return the error for a lock token without a lock."""
     text = (
         "The lock supplied is invalid. Either the lock expired, or the message has already been removed from the queue."
     )
@@ -56,23 +56,23 @@ def message_lock_lost() -> RefusedError:
 
 
 def session_lock_lost(session_id: str) -> RefusedError:
-    """The session is not, or no longer, locked by who asks."""
+    """Return the error for a session that the caller does not hold, or no longer."""
     text = f"The session lock has expired on the session {session_id!r}. Accept the session again."
     return RefusedError("com.microsoft:session-lock-lost", text, status=410)
 
 
 def session_taken(session_id: str) -> RefusedError:
-    """Another receiver holds the session."""
+    """Return the error for a session that another receiver holds."""
     text = f"The requested session '{session_id}' cannot be accepted. It may be locked by another receiver."
     return RefusedError("com.microsoft:session-cannot-be-locked", text)
 
 
 def no_session_in_time() -> RefusedError:
-    """No session with messages came free while the receiver waited."""
+    """Return the error for a receiver that waited and got no session."""
     return RefusedError("com.microsoft:timeout", "The operation did not complete within the allotted time.", status=408)
 
 
 def message_not_found(sequence_number: int) -> RefusedError:
-    """No message has this sequence number in the state that is asked for."""
+    """Return the error for a sequence number without a message in the requested state."""
     text = f"Failed to find the message with the sequence number {sequence_number}."
     return RefusedError("com.microsoft:message-not-found", text, status=404)

@@ -1,4 +1,4 @@
-"""How queues, topics and subscriptions are set; the names are those of Service Bus."""
+"""Define the settings of queues, topics and subscriptions, with the names of Service Bus."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ class Queue:
     Args:
         name: Its name, without slashes.
         lock_duration: How long a received message is hidden from others; up to 5 minutes.
-        max_delivery_count: After so many failed deliveries a message is dead-lettered.
-        default_message_time_to_live: The longest that a message stays; no limit when None.
-        dead_lettering_on_message_expiration: Whether what expires is dead-lettered, instead of dropped.
-        requires_session: Whether each message belongs to a session, and receivers take sessions.
-        duplicate_detection_window: For how long a message id is taken once only; not looked at when None.
+        max_delivery_count: A message is dead-lettered after this many failed deliveries.
+        default_message_time_to_live: The longest that a message stays; None for no limit.
+        dead_lettering_on_message_expiration: True to dead-letter expired messages, False to drop them.
+        requires_session: True if each message belongs to a session, and receivers accept sessions.
+        duplicate_detection_window: How long a second message with the same id is dropped; None for no detection.
         forward_to: The queue or topic that gets all messages instead.
-        forward_dead_lettered_messages_to: The queue or topic that gets what is dead-lettered.
+        forward_dead_lettered_messages_to: The queue or topic that gets dead-lettered messages.
         max_message_size: In bytes; 256 KiB on the tiers Basic and Standard.
 
     Raises:
-        ValueError: A setting is none that Service Bus takes.
+        ValueError: Service Bus does not accept a setting.
     """
 
     name: str
@@ -43,21 +43,21 @@ class Queue:
     max_message_size: int = MAX_MESSAGE
 
     def __post_init__(self) -> None:
-        """Check what was written."""
+        """Check the values."""
         _check(self, "queue")
 
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """A subscription of a topic; it gets what passes one of its filters.
+    """A subscription of a topic; it gets messages that match one of its filters.
 
     Args:
         name: Its name, without slashes.
-        filters: Which messages it gets.
-        others: As of a `Queue`.
+        filters: The filters.
+        others: As in `Queue`.
 
     Raises:
-        ValueError: A setting is none that Service Bus takes.
+        ValueError: Service Bus does not accept a setting.
     """
 
     name: str
@@ -71,18 +71,18 @@ class Subscription:
     forward_dead_lettered_messages_to: str | None = None
 
     def __post_init__(self) -> None:
-        """Check what was written."""
+        """Check the values."""
         _check(self, "subscription")
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic; what is sent to it is copied to its subscriptions.
+    """A topic; its subscriptions get copies of its messages.
 
     Args:
         name: Its name, without slashes.
-        subscriptions: Who gets copies.
-        duplicate_detection_window: For how long a message id is taken once only; not looked at when None.
+        subscriptions: The subscriptions.
+        duplicate_detection_window: How long a second message with the same id is dropped; None for no detection.
     """
 
     name: str

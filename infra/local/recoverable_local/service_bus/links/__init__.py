@@ -1,1 +1,1 @@
-"""The protocol of one connection as a state machine: bytes in, bytes out."""
+"""Handle the protocol of one connection as a state machine: bytes in, bytes out."""

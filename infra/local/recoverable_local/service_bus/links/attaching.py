@@ -1,4 +1,4 @@
-"""Which node a peer attaches to, and what link that makes."""
+"""Create the link for a node that a peer attaches to."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from recoverable_local.service_bus.faults import Faults, Operation
 from recoverable_local.service_bus.links.incoming import IncomingLink
 from recoverable_local.service_bus.links.management import manage
 from recoverable_local.service_bus.links.outgoing import SESSION_FILTER, OutgoingLink
-from recoverable_local.service_bus.links.requests import Answer, Request, read_request, write_answer
+from recoverable_local.service_bus.links.requests import Answer, Request, encode_answer, parse_request
 from recoverable_local.service_bus.links.session import Session
 
 _CBS = "$cbs"
 _MANAGEMENT = "/$management"
 _BATCH = 0x80013700  # the format of a message that holds messages
-_PATIENCE = 60_000  # milliseconds that a receiver waits for any session, unless it says how long
+_SESSION_TIMEOUT = 60_000  # milliseconds that a receiver waits for any session if it sets no time-out
 
 
 def attach(session: Session, request: Attach, namespace: Namespace, faults: Faults) -> None:
-    """Make the link that a peer asks for, or refuse it."""
+    """Create the link that a peer requests, or refuse it."""
     node = _path(request.source if request.peer_receives else request.target)
     if node.lower() == _CBS or node.lower().endswith(_MANAGEMENT):
         _attach_requests(session, request, node, namespace, faults)
@@ -42,7 +42,7 @@ def attach(session: Session, request: Attach, namespace: Namespace, faults: Faul
 
 
 def _path(address: str) -> str:
-    """The path of an address, which may be written as a URI."""
+    """Return the path of an address, which may be a URI."""
     _, scheme, rest = address.partition("://")
     return (rest.partition("/")[2] if scheme else address).strip("/")
 
@@ -68,7 +68,7 @@ def _accept_session(entity: Entity, link: OutgoingLink, request: Attach) -> None
     if wanted is not None:
         entity.sessions.accept(link, wanted)
         return
-    entity.sessions.wait(link, request.properties.get("com.microsoft:timeout", _PATIENCE) / 1000)
+    entity.sessions.wait(link, request.properties.get("com.microsoft:timeout", _SESSION_TIMEOUT) / 1000)
     entity.receivers.dispatch()
 
 
@@ -83,7 +83,7 @@ def _attach_sender(session: Session, request: Attach, entity: Entity, faults: Fa
 
 
 def _enqueue(entity: Entity, data: bytes, message_format: int) -> None:
-    """Take in a message, or all of a batch or none."""
+    """Take in a message, or all messages of a batch or none."""
     check_size(len(data), most=entity.profile.max_message_size)
     parts = [decode(section)[0].value for section in values(data)] if message_format == _BATCH else [data]
     contents = [parse(part) for part in parts if isinstance(part, bytes)]
@@ -102,9 +102,9 @@ def _attach_requests(session: Session, request: Attach, node: str, namespace: Na
     names = ("status-code", "status-description") if cbs else ("statusCode", "statusDescription")
 
     def take(data: bytes, _: int) -> Callable[[], None]:
-        asked = read_request(data)
-        payload = write_answer(asked, handle(asked), status=names[0], description=names[1])
-        return lambda: _answering(session, node, asked).send(payload, tag=uuid.uuid4().bytes)
+        received = parse_request(data)
+        payload = encode_answer(received, handle(received), status=names[0], description=names[1])
+        return lambda: _answering(session, node, received).send(payload, tag=uuid.uuid4().bytes)
 
     session.add(IncomingLink(session, request, MAX_MESSAGE, take))
 
@@ -126,7 +126,7 @@ def _manage(namespace: Namespace, node: str, faults: Faults, request: Request) -
 
 
 def _answering(session: Session, node: str, request: Request) -> OutgoingLink:
-    """The link for the answers to a request: the one it names, or the newest on that node."""
+    """Return the link for the answer to a request: the one that it names, else the newest on that node."""
     links = [each for each in session.links.values() if isinstance(each, OutgoingLink) and each.node == node]
     named = [each for each in links if each.target == request.reply_to]
     return (named or links)[-1]

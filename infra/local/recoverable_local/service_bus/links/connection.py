@@ -1,4 +1,4 @@
-"""One connection: takes bytes, says bytes, and leads each frame to its session and link."""
+"""Handle one connection: read bytes, write bytes, and route each frame to its session and link."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from recoverable_local.service_bus.amqp.performatives import (
     Open,
     Performative,
     Transfer,
-    read,
+    parse_performative,
 )
 from recoverable_local.service_bus.broker.namespace import Namespace
 from recoverable_local.service_bus.faults import Faults
@@ -44,10 +44,10 @@ class Connection:
     """The state machine of one peer.
 
     Args:
-        namespace: Where its messages go and come from.
-        faults: What is to go wrong.
+        namespace: The namespace that it uses.
+        faults: The planned faults.
         write: Sends bytes to the peer.
-        drop: Ends the connection, soon, without a word.
+        drop: Aborts the connection soon, without a close frame.
     """
 
     def __init__(
@@ -61,11 +61,11 @@ class Connection:
         self.closed = False
 
     def receive(self, data: bytes) -> None:
-        """Take in what the peer says.
+        """Handle received bytes.
 
         Raises:
-            MalformedError: It is no AMQP.
-            DroppedError: A fault wants the connection to end.
+            MalformedError: They are no AMQP.
+            DroppedError: A fault aborts the connection.
         """
         for part in self._reader.feed(data):
             if isinstance(part, Header):
@@ -73,15 +73,15 @@ class Connection:
             elif part.kind == SASL_FRAME:
                 self._negotiate(part)
             elif part.body and not self.closed:
-                self._perform(part.channel, read(part.body))
+                self._perform(part.channel, parse_performative(part.body))
 
     def keep_alive(self) -> None:
-        """Say that we are alive."""
+        """Send a keep-alive frame."""
         if not self.closed:
             self._write(KEEP_ALIVE)
 
     def lost(self) -> None:
-        """Let go of all that the peer holds."""
+        """Close the connection and release all that the peer holds."""
         self.closed = True
         for session in self._sessions.values():
             session.end()
@@ -109,7 +109,7 @@ class Connection:
                 self._end(channel)
             case Attach() | Flow() | Transfer() | Disposition() | Detach():
                 session = self._sessions.get(channel)
-                if session is not None:  # the SDK detaches links of sessions that it has ended
+                if session is not None:  # the SDK also detaches links of sessions that it has ended
                     self._on_session(session, said)
 
     def _open(self, said: Open) -> None:

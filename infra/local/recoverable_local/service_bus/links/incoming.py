@@ -1,4 +1,4 @@
-"""A link on which the peer sends: to an entity, or requests to one of its nodes."""
+"""Receive messages on a link on which the peer sends: to an entity, or requests to `$cbs` or `$management`."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _CREDIT = 1000  # deliveries; granted again when half of them are used
 
 
 @dataclass(slots=True)
-class Parcel:
-    """A message of which parts have arrived."""
+class PartialMessage:
+    """A message of which only some parts have arrived."""
 
     delivery_id: int
     message_format: int
@@ -29,13 +29,14 @@ class Parcel:
 
 
 class IncomingLink:
-    """A sender.
+    """A link from a sending peer.
 
     Args:
-        session: Where it is.
-        attach: What the peer attached it with.
-        max_message_size: The largest message that is taken, in bytes.
-        take: Gets each message with its format; raises RefusedError when it is not taken.
+        session: Its session.
+        attach: The peer's attach.
+        max_message_size: The largest message that is accepted, in bytes.
+        take: Called with each message and its format; raises RefusedError for a message that it does not accept. Returns what to do
+            after the answer, if anything.
     """
 
     def __init__(
@@ -48,10 +49,10 @@ class IncomingLink:
         self.handle = attach.handle
         self._session, self._attach, self._largest, self._take = session, attach, max_message_size, take
         self._count, self._credit = 0, 0
-        self._parcel: Parcel | None = None
+        self._partial: PartialMessage | None = None
 
     def answer(self) -> None:
-        """Say that the link stands, and that the peer may send."""
+        """Confirm the attach, and grant credit."""
         self._session.say(
             replies.attach(
                 self._attach,
@@ -63,37 +64,37 @@ class IncomingLink:
         self._top_up()
 
     def transfer(self, transfer: Transfer) -> None:
-        """Take in a part of a message; the last one makes it whole."""
-        if self._parcel is None:
-            self._parcel = Parcel(transfer.delivery_id or 0, transfer.message_format, transfer.settled)
-        self._parcel.settled |= transfer.settled
-        self._parcel.data += transfer.payload
+        """Take in a part of a message; the last part completes it."""
+        if self._partial is None:
+            self._partial = PartialMessage(transfer.delivery_id or 0, transfer.message_format, transfer.settled)
+        self._partial.settled |= transfer.settled
+        self._partial.data += transfer.payload
         if transfer.aborted:
-            self._parcel = None
+            self._partial = None
         elif not transfer.more:
-            parcel, self._parcel = self._parcel, None
-            self._whole(parcel)
+            partial, self._partial = self._partial, None
+            self._whole(partial)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: the link holds nothing."""
 
-    def _whole(self, parcel: Parcel) -> None:
+    def _whole(self, partial: PartialMessage) -> None:
         self._count += 1
         self._credit -= 1
         self._top_up()
         try:
-            state, then = self._taken(parcel)
-        except SilencedError:  # what the test wants
+            state, then = self._taken(partial)
+        except SilencedError:  # a planned fault: send no answer
             return
-        if not parcel.settled:
-            self._session.say(replies.disposition(parcel.delivery_id, state, we_received=True))
+        if not partial.settled:
+            self._session.say(replies.disposition(partial.delivery_id, state, we_received=True))
         if then is not None:
             then()
 
-    def _taken(self, parcel: Parcel) -> tuple[bytes, Callable[[], None] | None]:
-        """What becomes of a message, and what is to be done once the peer has heard it."""
+    def _taken(self, partial: PartialMessage) -> tuple[bytes, Callable[[], None] | None]:
+        """Take in a message. Return its outcome, and what to do after the peer was sent the outcome."""
         try:
-            then = self._take(bytes(parcel.data), parcel.message_format)
+            then = self._take(bytes(partial.data), partial.message_format)
         except RefusedError as refused:
             return replies.rejected(refused.condition, refused.description), None
         except MalformedError as malformed:

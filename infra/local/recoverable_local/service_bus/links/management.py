@@ -1,4 +1,4 @@
-"""The operations of an entity's `$management` node: arguments as the SDKs write them, results as they read them."""
+"""Perform the operations of an entity's `$management` node, with the SDKs' arguments and results."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _VERBS = {
 
 
 def manage(entity: Entity, request: Request, faults: Faults) -> Answer:
-    """Do what a request asks for.
+    """Perform a request.
 
     Raises:
-        RefusedError: The broker does not do it.
+        RefusedError: The broker refuses it.
     """
     if request.operation == "update-disposition":
         return _update_disposition(entity, request.body, faults)
@@ -59,9 +59,9 @@ def _cancel(entity: Entity, body: Arguments) -> Answer:
 
 
 def _peek(entity: Entity, body: Arguments) -> Answer:
-    session_id, most = body.get("session-id"), body["message-count"]
-    seen = entity.shelf.from_number(body["from-sequence-number"])
-    found = [each for each in seen if session_id in (None, each.session_id)][:most]
+    session_id, max_messages = body.get("session-id"), body["message-count"]
+    messages = entity.store.from_number(body["from-sequence-number"])
+    found = [each for each in messages if session_id in (None, each.session_id)][:max_messages]
     if not found:
         return Answer(204, "There are no messages.")
     return _messages(found, with_tokens=False)
@@ -112,7 +112,7 @@ def _list_sessions(entity: Entity, body: Arguments) -> Answer:
     since, skip = body["last-updated-time"], body["skip"]
     states = entity.sessions.states
     changed = [session_id for session_id, (_, when) in states.items() if when * 1000 > since]
-    names = sorted({*entity.shelf.sessions(), *states} if since >= _DEFAULT_LISTING else set(changed))
+    names = sorted({*entity.store.sessions(), *states} if since >= _DEFAULT_LISTING else set(changed))
     page = names[skip : skip + body["top"]]
     if not page:
         return Answer(204, "There are no sessions.")

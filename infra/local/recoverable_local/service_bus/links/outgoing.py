@@ -1,4 +1,4 @@
-"""A link on which the peer receives: from an entity, or the answers to its requests."""
+"""Send messages on a link on which the peer receives: from an entity, or the answers to its requests."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
 SESSION_FILTER = "com.microsoft:session-filter"
 
-_SETTLED = 1  # the sender's settle mode in which a message is gone with its delivery
-_TICKS_AT_1970 = 621_355_968_000_000_000  # .NET's ticks of 100 ns begin in the year 1
-_TICKS = 10_000_000  # a second
+_SETTLED = 1  # the sender settle mode in which a message is removed on delivery
+_TICKS_AT_1970 = 621_355_968_000_000_000  # .NET counts ticks of 100 ns from the year 1
+_TICKS = 10_000_000  # per second
 
 
 class OutgoingLink:
-    """A receiver, as the broker sees it.
+    """A link to a receiving peer.
 
     Args:
-        session: Where it is.
-        attach: What the peer attached it with.
-        node: The path of what it receives from.
-        entity: Where its messages come from; None for answers.
-        faults: What is to go wrong with deliveries.
+        session: Its session.
+        attach: The peer's attach.
+        node: The path of its node.
+        entity: The entity whose messages it gets; None for answers to requests.
+        faults: The planned faults of deliveries.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class OutgoingLink:
         self._credit, self._count, self._attached = 0, 0, False
 
     def answer(self) -> None:
-        """Say that the link stands."""
+        """Confirm the attach."""
         filters, properties = [], e.NULL
         if self.session_id is not None:
             filters = [(e.symbol(SESSION_FILTER), e.string(self.session_id))]
@@ -54,11 +54,11 @@ class OutgoingLink:
         self._attached = True
 
     def ready(self) -> bool:
-        """Whether the peer can take a message."""
+        """True if the peer can take a message."""
         return self._credit > 0 and self._session.open
 
     def deliver(self, message: Message) -> None:
-        """Send a message of the entity, unless a fault comes between."""
+        """Send a message of the entity, unless a fault is planned for the delivery."""
         try:
             self._faults.perform(Operation.DELIVER, self.node, lambda: None)
         except RefusedError as refused:
@@ -67,19 +67,19 @@ class OutgoingLink:
             self._credit = 0
             self._session.drop()
         except SilencedError:
-            return  # what the test wants: it is locked, and never comes; the peer has its credit still
+            return  # a planned fault: the message is locked and not sent, and the peer keeps its credit
         else:
             token = message.lock.token if message.lock else None
             self.send(message.encode(), tag=(token or uuid.uuid4()).bytes_le, token=token)
 
     def send(self, payload: bytes, *, tag: bytes, token: uuid.UUID | None = None) -> None:
-        """Send an encoded message; without a token it is settled with that."""
+        """Send an encoded message. Without a lock token it is settled at once."""
         self._credit -= 1
         self._count += 1
         self._session.transfer(self, payload, tag=tag, token=token)
 
     def flow(self, flow: Flow) -> None:
-        """Take over the credit that the peer grants, and use it."""
+        """Apply the credit that the peer grants, and send messages."""
         if flow.link_credit is not None:
             self._credit = max(0, flow.delivery_count + flow.link_credit - self._count)
         self.dispatch()
@@ -90,12 +90,12 @@ class OutgoingLink:
             self._session.flow((self.handle, self._count, self._credit), drain=flow.drain)
 
     def dispatch(self) -> None:
-        """Let the entity deliver what it has."""
+        """Let the entity deliver its messages."""
         if self.entity is not None:
             self.entity.receivers.dispatch()
 
     def session_accepted(self, session_id: str, until: float) -> None:
-        """Answer the peer that it has got its session."""
+        """Confirm the attach to the peer, with its session, and receive for it."""
         self.session_id = session_id
         self._locked_until = _TICKS_AT_1970 + int(until * _TICKS)
         self.answer()
@@ -103,7 +103,7 @@ class OutgoingLink:
             self.entity.receivers.add(self)
 
     def dismissed(self, reason: RefusedError) -> None:
-        """Refuse or end the link."""
+        """Refuse the attach, or detach the link, with the reason."""
         if not self._attached:
             self._reply(e.NULL, e.NULL, e.NULL)
         problem = replies.error(reason.condition, reason.description)
@@ -112,7 +112,7 @@ class OutgoingLink:
         self.close()
 
     def close(self) -> None:
-        """Receive no more."""
+        """Stop receiving from the entity."""
         if self.entity is not None:
             self.entity.leave(self)
 

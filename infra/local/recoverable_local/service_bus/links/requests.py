@@ -1,4 +1,4 @@
-"""Requests that are messages, and the messages that answer them: what is common to `$cbs` and `$management`."""
+"""Parse the request messages of `$cbs` and `$management`, and encode the messages that answer them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recoverable_local.service_bus.amqp.decoding import decode
 from recoverable_local.service_bus.broker.holding.content import parse
 
 _PROPERTIES, _APPLICATION, _VALUE = 0x73, 0x74, 0x77
-_CORRELATION = 5  # its place among the properties
+_CORRELATION = 5  # the index of the correlation id among the properties
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +19,9 @@ class Request:
     """A request.
 
     Args:
-        message_id: By which its answer is known, encoded.
-        reply_to: Where the answer goes.
-        operation: What is asked for.
+        message_id: Its id, encoded; the answer's correlation id.
+        reply_to: The address for the answer.
+        operation: The name of the operation.
         properties: Its application properties.
         body: Its arguments.
     """
@@ -35,7 +35,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer; `value` is encoded, `condition` says what went wrong."""
+    """An answer; `value` is encoded, `condition` is the error condition, if any."""
 
     status: int
     description: str
@@ -43,8 +43,8 @@ class Answer:
     condition: str | None = None
 
 
-def read_request(data: bytes) -> Request:
-    """Read a request out of a message.
+def parse_request(data: bytes) -> Request:
+    """Parse a request message.
 
     Raises:
         MalformedError: The bytes are no AMQP message.
@@ -61,8 +61,8 @@ def read_request(data: bytes) -> Request:
     )
 
 
-def write_answer(request: Request, answer: Answer, *, status: str, description: str) -> bytes:
-    """The message that answers a request; status and description are the names of their properties."""
+def encode_answer(request: Request, answer: Answer, *, status: str, description: str) -> bytes:
+    """Encode the message that answers a request; `status` and `description` are the names of the properties for these."""
     given = [(e.string(status), e.int32(answer.status)), (e.string(description), e.string(answer.description))]
     if answer.condition is not None:
         given.append((e.string("errorCondition"), e.symbol(answer.condition)))

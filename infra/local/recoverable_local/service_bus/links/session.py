@@ -1,4 +1,4 @@
-"""One AMQP session: its windows, the numbers of its deliveries, and who is to hear what became of them."""
+"""Keep the state of one AMQP session: its links, windows, delivery numbers and unsettled deliveries."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from recoverable_local.service_bus.broker.consumers import Consumer
 if TYPE_CHECKING:
     from recoverable_local.service_bus.broker.entity import Entity
 
-_OVERHEAD = 64  # bytes of a frame that a transfer's header never exceeds
+_OVERHEAD = 64  # bytes; the most that the headers of a transfer frame take
 
 
 class Link(Protocol):
-    """What a session knows of a link."""
+    """A link of a session."""
 
     handle: int
 
     def answer(self) -> None:
-        """Say that the link stands."""
+        """Confirm the attach."""
 
     def close(self) -> None:
-        """Let go of all that the link holds."""
+        """Release all that the link holds."""
 
 
 class DeliveringLink(Link, Consumer, Protocol):
@@ -37,20 +37,20 @@ class DeliveringLink(Link, Consumer, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Unsettled:
-    """A delivery of which the peer has not said what becomes of it."""
+    """A delivery that the peer has not settled yet."""
 
     link: DeliveringLink
     token: UUID
 
 
 class Session:
-    """A session as the connection sees it.
+    """An AMQP session.
 
     Args:
-        begin: What the peer began it with.
+        begin: The peer's begin.
         say: Sends a performative and a payload.
-        drop: Ends the connection without a word.
-        frame_size: The largest frame that the peer takes, in bytes.
+        drop: Aborts the connection without a close frame.
+        frame_size: The largest frame that the peer accepts, in bytes.
     """
 
     def __init__(self, begin: Begin, say: Callable[..., None], drop: Callable[[], object], frame_size: int) -> None:
@@ -63,28 +63,28 @@ class Session:
 
     @property
     def open(self) -> bool:
-        """Whether the peer can take a transfer."""
+        """True if the peer's window allows a transfer."""
         return self._window > 0
 
     def add(self, link: Link) -> None:
-        """Say that a link stands, and lead to it what is for it."""
+        """Add a link, and confirm its attach."""
         self.links[link.handle] = link
         link.answer()
 
     def received(self) -> None:
-        """Count a transfer of the peer."""
+        """Count a received transfer."""
         self._next_incoming += 1
 
     def granted(self, flow: Flow) -> None:
-        """Take over what the peer can take."""
+        """Apply the window of the peer's flow."""
         self._window = flow.next_incoming_id + flow.incoming_window - self._next_outgoing
 
     def flow(self, link: tuple[int, int, int] | None = None, *, drain: bool = False) -> None:
-        """Tell the peer what it may send; of a link its handle, delivery count and credit."""
+        """Send the session's flow or, with its handle, delivery count and credit, a link's."""
         self.say(replies.flow(self._next_incoming, self._next_outgoing, link, drain=drain))
 
     def transfer(self, link: DeliveringLink, payload: bytes, *, tag: bytes, token: UUID | None) -> None:
-        """Send a message in as many frames as it needs; without a token it is settled with that."""
+        """Send a message in as many frames as it needs. Without a lock token it is settled at once."""
         number = self._next_delivery
         self._next_delivery += 1
         if token is not None:
@@ -98,11 +98,11 @@ class Session:
             self._window -= 1
 
     def forget(self, link: Link) -> None:
-        """Hear no more of what a link has delivered; its locks stay, and can be settled by their tokens."""
+        """Drop the unsettled deliveries of a link. Their locks stay, and can be settled by token through `$management`."""
         self.unsettled = {number: each for number, each in self.unsettled.items() if each.link is not link}
 
     def end(self) -> None:
-        """Let go of all that its links hold."""
+        """Close all links."""
         for link in list(self.links.values()):
             link.close()
         self.links.clear()

@@ -1,4 +1,4 @@
-"""Dispositions: what the peer says of deliveries, read as verdicts, and how each is answered."""
+"""Apply the peer's dispositions to the entity's messages, and answer them."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from recoverable_local.service_bus.links.session import Session, Unsettled
 
 
 def settle(session: Session, disposition: Disposition, faults: Faults) -> None:
-    """Do what the peer has decided, delivery by delivery, and answer where it waits for an answer."""
+    """Settle each delivery of a disposition, and answer those for which the peer waits."""
     for number in [each for each in session.unsettled if disposition.first <= each <= disposition.last]:
         try:
             _apply(session.unsettled.pop(number), verdict_of(disposition.state), faults)
             state = replies.outcome(disposition.state.code if disposition.state else replies.RELEASED)
         except RefusedError as refused:
             state = replies.rejected(refused.condition, refused.description)
-        except SilencedError:  # what the test wants
+        except SilencedError:  # a planned fault: send no answer
             continue
         if not disposition.settled:
             session.say(replies.disposition(number, state, we_received=False))
 
 
 def verdict_of(state: Described | None) -> Verdict:
-    """What an AMQP outcome says of a message; none at all hands it back."""
+    """Convert an AMQP outcome into a settlement; no outcome releases the message."""
     fields: list[Any] = state.value if state else []
     match state.code if state else None:
         case replies.ACCEPTED:
@@ -38,15 +38,15 @@ def verdict_of(state: Described | None) -> Verdict:
         case replies.REJECTED:
             return _rejected(fields[0] if fields else None)
         case replies.MODIFIED:
-            elsewhere = len(fields) > 1 and bool(fields[1])
+            undeliverable_here = len(fields) > 1 and bool(fields[1])
             changes = fields[2] if len(fields) > 2 and fields[2] else {}  # noqa: PLR2004 -- its place in the list
-            return Verdict(Verb.DEFER if elsewhere else Verb.ABANDON, properties=encoded(changes))
+            return Verdict(Verb.DEFER if undeliverable_here else Verb.ABANDON, properties=encoded(changes))
         case _:
             return Verdict(Verb.RELEASE)
 
 
 def encoded(properties: Mapping[str, Any]) -> dict[str, bytes]:
-    """Application properties that a receiver sets."""
+    """Encode application properties that a receiver sets."""
     return {str(name): e.plain(value) for name, value in properties.items()}
 
 

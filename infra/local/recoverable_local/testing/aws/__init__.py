@@ -1,1 +1,1 @@
-"""SQS and Lambda in virtual time."""
+"""Run SQS and Lambda in virtual time."""

@@ -1,4 +1,4 @@
-"""What `serve` makes of a handler: its function, its mapping, and the queues that its endpoint names."""
+"""Check the settings of `serve` as Lambda does, and make the queues that an endpoint names."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ MOST_INVOCATIONS = 1_000
 """Limits of event source mappings and functions (Lambda, "Amazon SQS event source mappings"; Lambda quotas)."""
 
 
-def checked(settings: MappingSettings, timeout: float, *, fifo: bool) -> MappingSettings:
-    """The settings, if Lambda would take them.
+def check_settings(settings: MappingSettings, timeout: float, *, fifo: bool) -> MappingSettings:
+    """Return the settings, if Lambda accepts them.
 
     Raises:
         ValueError: it would not; says what to write instead.
@@ -54,8 +54,8 @@ def checked(settings: MappingSettings, timeout: float, *, fifo: bool) -> Mapping
     return settings
 
 
-def checked_visibility(queue: Settings, timeout: float) -> None:
-    """Let a queue pass that hides messages for as long as the function may take.
+def check_visibility(queue: Settings, timeout: float) -> None:
+    """Refuse a queue that hides messages for a shorter time than the function may take.
 
     Raises:
         ValueError: it does not, and Lambda refuses such a mapping.
@@ -68,7 +68,7 @@ def checked_visibility(queue: Settings, timeout: float) -> None:
 
 
 def recoverability_of(handler: Handler) -> Recoverability | None:
-    """The settings of the endpoint that the handler is, or that decorators with `functools.wraps` have wrapped; None for others."""
+    """Return the settings of the endpoint that the handler is, or that decorators with `functools.wraps` have wrapped; None for others."""
     inner: Any = handler
     while not isinstance(getattr(inner, "recoverability", None), Recoverability):
         inner = getattr(inner, "__wrapped__", None)
@@ -79,7 +79,7 @@ def recoverability_of(handler: Handler) -> Recoverability | None:
 
 
 def make_queues(broker: Broker, name: str, handler: Handler, timeout: float) -> None:
-    """Make the queue and the error queue that its endpoint names as our template has them, if they are not there yet."""
+    """Make the queue and the error queue that its endpoint names as our template has them, if they are missing."""
     recoverability = recoverability_of(handler)
     error_queue = recoverability.failed.error_queue if recoverability else None
     redrive = None

@@ -1,4 +1,4 @@
-"""`SqsWorld`: SQS and Lambda in one process and in virtual time."""
+"""Offer `SqsWorld`: SQS and Lambda in one process and in virtual time."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from recoverable_local.testing.aws.broker.broker import Broker
 from recoverable_local.testing.aws.broker.queue import Queue
 from recoverable_local.testing.aws.broker.queues import DAY, Redrive, Settings
 from recoverable_local.testing.aws.broker.stored import Stored
-from recoverable_local.testing.aws.functions.function import Function, Handler, LambdaSurroundings, RecursiveLoop
+from recoverable_local.testing.aws.fault_points import STEPS, possible_faults
+from recoverable_local.testing.aws.functions.function import Function, Handler, LambdaSharedState, RecursiveLoop
 from recoverable_local.testing.aws.functions.mapping import EventSourceMapping, MappingSettings
-from recoverable_local.testing.aws.places import PLACES, fitting
-from recoverable_local.testing.aws.seen import seen
-from recoverable_local.testing.aws.sending import Value, request
-from recoverable_local.testing.aws.serving import checked, checked_visibility, make_queues
+from recoverable_local.testing.aws.seen_message import to_seen_message
+from recoverable_local.testing.aws.sending import Value, to_request
+from recoverable_local.testing.aws.serving import check_settings, check_visibility, make_queues
 from recoverable_local.testing.engine.invocation import current_invocation
 from recoverable_local.testing.engine.virtual import START, Duration, VirtualWorld, seconds_of
-from recoverable_local.testing.seen import SeenMessage
+from recoverable_local.testing.seen_message import SeenMessage
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -31,7 +31,7 @@ class SqsWorld(VirtualWorld):
     Args:
         seed: draws message ids and, unless None, the order in which standard queues hand out what is visible.
         start: when the world's time begins.
-        create_missing: whether queues are made when they are first served or sent to; False to see what happens when one is missing.
+        create_missing: True if queues are made when they are first served or sent to; False to see what happens when one is missing.
         most_invocations: how many invocations one `run` may take before it is called endless.
     """
 
@@ -43,13 +43,15 @@ class SqsWorld(VirtualWorld):
         create_missing: bool = True,
         most_invocations: int = 10_000,
     ) -> None:
-        places = (*OPERATIONS, *PLACES)
-        super().__init__(start=start, most_invocations=most_invocations, places=places, fitting=fitting)
+        fault_points = (*OPERATIONS, *STEPS)
+        super().__init__(
+            start=start, most_invocations=most_invocations, fault_points=fault_points, possible_faults=possible_faults
+        )
         self._create_missing, journal = create_missing, self._journal
         self._broker = Broker(start, self._seconds, journal.note, next_hop, seed=seed, create_missing=create_missing)
-        client = Client(self._broker, self._misfortune, journal, lambda seconds: self.run(for_=seconds))
-        around = start, self._scheduler, self._misfortune, journal, self._invocations
-        self._surroundings = LambdaSurroundings(*around, client=client, expire=self._expire)
+        client = Client(self._broker, self._fault_plan, journal, lambda seconds: self.run(for_=seconds))
+        common = start, self._scheduler, self._fault_plan, journal, self._invocations
+        self._shared_state = LambdaSharedState(*common, client=client, expire=self._expire)
         self.client = cast("SQSClient", client)
 
     def create_queue(
@@ -64,7 +66,7 @@ class SqsWorld(VirtualWorld):
         max_receive_count: int = 50,
         content_deduplication: bool = False,
     ) -> None:
-        """Make a queue, or set one that is there to this; "….fifo" makes a FIFO queue.
+        """Make a queue, or change the settings of an existing one; "….fifo" makes a FIFO queue.
 
         Args:
             name: its name.
@@ -133,14 +135,14 @@ class SqsWorld(VirtualWorld):
             partial_responses=partial_responses,
             recursive_loop=recursive_loop,
         )
-        checked(settings, seconds_of(timeout), fifo=queue.endswith(".fifo"))
+        check_settings(settings, seconds_of(timeout), fifo=queue.endswith(".fifo"))
         if self._create_missing:
             make_queues(self._broker, queue, handler, seconds_of(timeout))
         name = getattr(handler, "__name__", None) or type(handler).__name__
-        function = Function(handler, name, timeout=seconds_of(timeout), surroundings=self._surroundings)
+        function = Function(handler, name, timeout=seconds_of(timeout), shared_state=self._shared_state)
         source = self._existing(queue)
-        checked_visibility(source.settings, seconds_of(timeout))
-        EventSourceMapping(source, function, settings, self._broker, self._surroundings).plan()
+        check_visibility(source.settings, seconds_of(timeout))
+        EventSourceMapping(source, function, settings, self._broker, self._shared_state).plan()
 
     def send(
         self,
@@ -152,7 +154,7 @@ class SqsWorld(VirtualWorld):
         group_id: str | None = None,
         deduplication_id: str | None = None,
     ) -> str:
-        """Send a message, and give its id.
+        """Send a message, and return its id.
 
         Args:
             queue: the queue's name.
@@ -166,17 +168,17 @@ class SqsWorld(VirtualWorld):
             botocore.exceptions.ClientError: SQS would refuse it.
             TypeError: JSON cannot say the body.
         """
-        message = request(body, attributes, None if delay is None else seconds_of(delay), group_id, deduplication_id)
+        message = to_request(body, attributes, None if delay is None else seconds_of(delay), group_id, deduplication_id)
         return self.client.send_message(QueueUrl=queue, **message)["MessageId"]
 
     def queue(self, name: str) -> list[SeenMessage]:
-        """The messages that are in a queue now, hidden ones too, in the order in which they were sent.
+        """Return the messages that are in a queue now, hidden ones too, in the order in which they were sent.
 
         Raises:
             LookupError: no queue of that name was ever made.
         """
         queue = self._existing(name)
-        return [seen(message, queue.settings, self._start) for message in self._broker.kept(queue)]
+        return [to_seen_message(message, queue.settings, self._start) for message in self._broker.kept(queue)]
 
     def _existing(self, name: str) -> Queue:
         if name not in self._broker.queues:
@@ -194,10 +196,10 @@ class SqsWorld(VirtualWorld):
         if broker_id not in self._broker.all:
             return broker_id
         queue, message = self._broker.all[broker_id]
-        return seen(message, queue.settings, self._start).id
+        return to_seen_message(message, queue.settings, self._start).id
 
 
 def next_hop() -> int:
-    """Through how many invocations a message that is sent now has come."""
+    """Return how many invocations the lineage of a message has gone through that is sent now."""
     invocation = current_invocation.get()
     return invocation.hops + 1 if invocation else 0

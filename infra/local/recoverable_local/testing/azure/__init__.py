@@ -1,1 +1,1 @@
-"""Service Bus and Functions in virtual time."""
+"""Run Service Bus and Functions in virtual time."""

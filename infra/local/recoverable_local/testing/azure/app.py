@@ -1,4 +1,4 @@
-"""The functions of an app that a queue triggers, as their decorators declare them."""
+"""Find the functions of an app that a queue triggers, as their decorators declare them."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ TRIGGER = "serviceBusTrigger"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Triggered:
-    """A function behind a Service Bus trigger.
+class TriggeredFunction:
+    """A function with a Service Bus trigger.
 
     Args:
         name: the function's name.
         call: the user's function.
         argument: the name of its argument for the message.
         queue: the queue's name.
-        many: whether it gets batches.
-        binary: whether its data is binary.
-        sessions: whether the queue has sessions.
-        completes: whether the host completes what it has handled.
-        context: whether it wants the invocation's context.
+        many: True if it gets batches.
+        binary: True if its data is binary.
+        sessions: True if the queue has sessions.
+        completes: True if the host completes what it has handled.
+        context: True if it wants the invocation's context.
         recoverability: the ladder of the endpoint that it is, if it is one.
     """
 
@@ -48,8 +48,8 @@ class Triggered:
     recoverability: Recoverability | None
 
 
-def functions_of(app: App, queue: str) -> list[Triggered]:
-    """The functions that the queue triggers.
+def functions_of(app: App, queue: str) -> list[TriggeredFunction]:
+    """Return the functions that the queue triggers.
 
     Args:
         app: your `function_app.app`, a blueprint, or an endpoint.
@@ -59,7 +59,7 @@ def functions_of(app: App, queue: str) -> list[Triggered]:
         LookupError: there is none.
         TypeError: what is given is no app.
     """
-    found = [triggered(each) for each in indexed(app) if is_triggered(each)]
+    found = [parse_trigger(each) for each in indexed(app) if is_triggered(each)]
     if served := [each for each in found if each.queue.lower() == queue.lower()]:
         return served
     known = ", ".join(sorted({each.queue for each in found})) or "no queue at all"
@@ -67,7 +67,7 @@ def functions_of(app: App, queue: str) -> list[Triggered]:
 
 
 def indexed(app: App) -> list[Function]:
-    """All functions of an app.
+    """Return all functions of an app.
 
     Raises:
         TypeError: it is none.
@@ -85,24 +85,24 @@ def indexed(app: App) -> list[Function]:
 
 
 def is_triggered(function: Function) -> bool:
-    """Whether messages of a queue trigger a function."""
+    """True if messages of a queue trigger the function."""
     trigger = function.get_trigger()
     return trigger is not None and trigger.type == TRIGGER and "queueName" in trigger.get_dict_repr()
 
 
-def triggered(function: Function) -> Triggered:
-    """What a function's trigger declares."""
+def parse_trigger(function: Function) -> TriggeredFunction:
+    """Return a function with what its trigger declares."""
     trigger: Any = function.get_trigger()
-    told, call = trigger.get_dict_repr(), function.get_user_function()
-    return Triggered(
+    declared, call = trigger.get_dict_repr(), function.get_user_function()
+    return TriggeredFunction(
         name=function.get_function_name() or call.__name__,
         call=call,
         argument=trigger.name,
-        queue=resolved(told["queueName"], os.environ),
-        many=told.get("cardinality") in (Cardinality.MANY, "many"),
-        binary=told.get("dataType") == DataType.BINARY,
-        sessions=bool(told.get("isSessionsEnabled")),
-        completes=told.get("autoCompleteMessages") is not False,
+        queue=resolved(declared["queueName"], os.environ),
+        many=declared.get("cardinality") in (Cardinality.MANY, "many"),
+        binary=declared.get("dataType") == DataType.BINARY,
+        sessions=bool(declared.get("isSessionsEnabled")),
+        completes=declared.get("autoCompleteMessages") is not False,
         context="context" in inspect.signature(call).parameters,
         recoverability=getattr(call, "recoverability", None),
     )

@@ -1,4 +1,4 @@
-"""What `serve` and `send` make of what they are given: settings that the host takes, the queues that a function needs, a message."""
+"""Check the settings of `serve` as the host does, make the queues that a function needs, and build messages to send."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 from azure.servicebus import ServiceBusMessage
 
 from recoverable_local.service_bus.broker.settings import Queue
-from recoverable_local.testing.azure.app import Triggered
-from recoverable_local.testing.azure.broker.queues import Queues, WatchedEntity
+from recoverable_local.testing.azure.app import TriggeredFunction
+from recoverable_local.testing.azure.broker.queues import JournaledQueue, Queues
 from recoverable_local.testing.azure.host.listener import HostSettings
-from recoverable_local.testing.written import as_json
+from recoverable_local.testing.json_body import to_json
 
 DELIVERIES = 100
 """Deliveries before Service Bus itself dead-letters a message, as in our template."""
@@ -20,8 +20,8 @@ SPARE = 6
 """So many more deliveries than immediate retries there must be at least."""
 
 
-def checked(settings: HostSettings, instances: int) -> None:
-    """Refuse what the host does not take.
+def check_settings(settings: HostSettings, instances: int) -> None:
+    """Refuse settings that the host does not accept.
 
     Raises:
         ValueError: says what to write instead.
@@ -38,7 +38,7 @@ def checked(settings: HostSettings, instances: int) -> None:
             raise ValueError(problem)
 
 
-def checked_sessions(function: Triggered, queue: WatchedEntity) -> None:
+def check_sessions(function: TriggeredFunction, queue: JournaledQueue) -> None:
     """Refuse a function that the host could not start.
 
     Raises:
@@ -51,8 +51,8 @@ def checked_sessions(function: Triggered, queue: WatchedEntity) -> None:
         )
 
 
-def make_queues(queues: Queues, function: Triggered) -> None:
-    """Make the function's queue and its endpoint's error queue as our template has them, if they are not there yet."""
+def make_queues(queues: Queues, function: TriggeredFunction) -> None:
+    """Make the function's queue and its endpoint's error queue as our template has them, if they are missing."""
     ladder = function.recoverability
     error_queue = ladder.failed.error_queue if ladder else None
     if error_queue and not queues.has(error_queue):
@@ -69,8 +69,8 @@ def make_queues(queues: Queues, function: Triggered) -> None:
         )
 
 
-def message_of(body: object, attributes: Mapping[str, Any] | None, **fields: Any) -> ServiceBusMessage:
-    """A message as a test sends it; see `ServiceBusWorld.send`."""
-    data = body if isinstance(body, str | bytes) else as_json(body)
+def to_message(body: object, attributes: Mapping[str, Any] | None, **fields: Any) -> ServiceBusMessage:
+    """Build the message that a test sends; see `ServiceBusWorld.send`."""
+    data = body if isinstance(body, str | bytes) else to_json(body)
     properties: Any = dict(attributes or {})
     return ServiceBusMessage(data, application_properties=properties, **fields)

@@ -1,4 +1,4 @@
-"""`ServiceBusWorld`: Service Bus and Functions in one process and in virtual time."""
+"""Offer `ServiceBusWorld`: Service Bus and Functions in one process and in virtual time."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any, cast
 from recoverable_local.service_bus.broker.profile import DEAD_LETTERS
 from recoverable_local.service_bus.broker.settings import Queue
 from recoverable_local.testing.azure.app import App, functions_of
-from recoverable_local.testing.azure.broker.queues import Queues, WatchedEntity
+from recoverable_local.testing.azure.broker.queues import JournaledQueue, Queues
 from recoverable_local.testing.azure.broker.register import Register
+from recoverable_local.testing.azure.fault_points import CALLS, STEPS, possible_faults
 from recoverable_local.testing.azure.host.host import Host
 from recoverable_local.testing.azure.host.listener import HostSettings
-from recoverable_local.testing.azure.places import CALLS, STEPS, fitting
 from recoverable_local.testing.azure.sdk.calls import Calls
 from recoverable_local.testing.azure.sdk.sending import Client
-from recoverable_local.testing.azure.seen import seen
-from recoverable_local.testing.azure.serving import checked, checked_sessions, make_queues, message_of
+from recoverable_local.testing.azure.seen_message import to_seen_message
+from recoverable_local.testing.azure.serving import check_sessions, check_settings, make_queues, to_message
 from recoverable_local.testing.engine.invocation import current_invocation
-from recoverable_local.testing.engine.surroundings import Surroundings
+from recoverable_local.testing.engine.shared_state import SharedState
 from recoverable_local.testing.engine.virtual import START, Duration, VirtualWorld, seconds_of
-from recoverable_local.testing.seen import SeenMessage
+from recoverable_local.testing.seen_message import SeenMessage
 
 if TYPE_CHECKING:
     from azure.servicebus import ServiceBusClient
@@ -33,18 +33,20 @@ class ServiceBusWorld(VirtualWorld):
 
     Args:
         start: when the world's time begins.
-        create_missing: whether queues are made when they are first served or sent to; False to see what happens when one is missing.
+        create_missing: True if queues are made when they are first served or sent to; False to see what happens when one is missing.
         most_invocations: how many invocations one `run` may take before it is called endless.
     """
 
     def __init__(self, *, start: datetime = START, create_missing: bool = True, most_invocations: int = 10_000) -> None:
-        places = (*CALLS, *STEPS)
-        super().__init__(start=start, most_invocations=most_invocations, places=places, fitting=fitting)
+        fault_points = (*CALLS, *STEPS)
+        super().__init__(
+            start=start, most_invocations=most_invocations, fault_points=fault_points, possible_faults=possible_faults
+        )
         self._create_missing, self._register = create_missing, Register()
-        journal, misfortune = self._journal, self._misfortune
+        journal, fault_plan = self._journal, self._fault_plan
         self._queues = Queues(self._scheduler, start.timestamp(), self._register, journal.note)
         self._ids = Random("ids")  # noqa: S311  # no secret: they must be the same in each run
-        self._surroundings = Surroundings(start, self._scheduler, misfortune, journal, self._invocations)
+        self._shared_state = SharedState(start, self._scheduler, fault_plan, journal, self._invocations)
         self.client = cast("ServiceBusClient", self._new_client())
 
     def create_queue(
@@ -107,7 +109,7 @@ class ServiceBusWorld(VirtualWorld):
         timeout: Duration = 600,
         lock_renewal: Duration | None = None,
     ) -> None:
-        """Let the functions of an app that the queue triggers run.
+        """Run the functions of an app that the queue triggers.
 
         Queues that are missing are made as our Bicep template has them: the queue with 100 deliveries, and the error queue of the
         function's `ServiceBusEndpoint`, to which its dead letters are forwarded.
@@ -129,14 +131,14 @@ class ServiceBusWorld(VirtualWorld):
         settings = HostSettings(
             concurrency=concurrency, batch_size=batch_size, timeout=seconds_of(timeout), lock_renewal=renewal
         )
-        checked(settings, instances)
+        check_settings(settings, instances)
         for function in functions_of(app, queue):
             if self._create_missing:
                 make_queues(self._queues, function)
             entity = self._existing(queue)
-            checked_sessions(function, entity)
+            check_sessions(function, entity)
             for _ in range(instances):
-                Host(function, entity, settings, self._surroundings, self._new_client)
+                Host(function, entity, settings, self._shared_state, self._new_client)
 
     def send(
         self,
@@ -148,7 +150,7 @@ class ServiceBusWorld(VirtualWorld):
         group_id: str | None = None,
         **fields: Any,
     ) -> str:
-        """Send a message, and give its id.
+        """Send a message, and return its id.
 
         Args:
             queue: the queue's name.
@@ -164,44 +166,44 @@ class ServiceBusWorld(VirtualWorld):
         """
         due = None if delay is None else self.now + timedelta(seconds=seconds_of(delay))
         fields = {"message_id": f"{self._ids.getrandbits(128):032x}", **fields}
-        message = message_of(body, attributes, session_id=group_id, scheduled_enqueue_time_utc=due, **fields)
+        message = to_message(body, attributes, session_id=group_id, scheduled_enqueue_time_utc=due, **fields)
         self.client.get_queue_sender(queue).send_messages(message)
         return self._register.message_id(next(reversed(self._register.contents)))
 
     def queue(self, name: str) -> list[SeenMessage]:
-        """The messages that are in a queue now, locked and scheduled ones too, in the order in which they came.
+        """Return the messages that are in a queue now, locked and scheduled ones too, in the order in which they came.
 
         Raises:
             LookupError: no queue of that name was ever made.
         """
-        return [seen(message, name) for message in self._existing(name).shelf.from_number(0)]
+        return [to_seen_message(message, name) for message in self._existing(name).store.from_number(0)]
 
     def dead_letters(self, name: str) -> list[SeenMessage]:
-        """The dead letters that are left in a queue, because it forwards them nowhere.
+        """Return the dead letters that stay in a queue because it forwards them nowhere.
 
         Raises:
             LookupError: no queue of that name was ever made.
         """
         self._existing(name)
         dead = self._queues.find(name + DEAD_LETTERS)
-        return [seen(message, dead.profile.path) for message in dead.shelf.from_number(0)]
+        return [to_seen_message(message, dead.profile.path) for message in dead.store.from_number(0)]
 
-    def _existing(self, name: str) -> WatchedEntity:
+    def _existing(self, name: str) -> JournaledQueue:
         if not self._queues.has(name):
             known = ", ".join(self._queues.names()) or "no queue at all"
             raise LookupError(f"there is no queue {name!r}, but {known}; make it with create_queue({name!r})")
         return self._queues.find(name)
 
-    def _find(self, name: str) -> WatchedEntity:
+    def _find(self, name: str) -> JournaledQueue:
         if self._create_missing and not self._queues.has(name):
             self._queues.create(Queue(name))
         return self._queues.find(name)
 
     def _new_client(self) -> Client:
-        return Client(self._find, Calls(self._misfortune, self._journal, self._seconds), self._wait)
+        return Client(self._find, Calls(self._fault_plan, self._journal, self._seconds), self._wait)
 
     def _wait(self, seconds: float) -> float:
-        """Let time pass until something happens, for so long at most; gives how long it was."""
+        """Let time pass until something happens, for this long at most; return how long it was."""
         seconds = min(seconds, max(self._scheduler.next_at() - self._seconds(), 0.0))
         invocation = current_invocation.get()
         if invocation is None:
@@ -215,5 +217,5 @@ class ServiceBusWorld(VirtualWorld):
 
 
 def duration(time: Duration | None) -> timedelta | None:
-    """A duration as the broker's settings have it."""
+    """Convert a duration to the form of the broker's settings."""
     return None if time is None else timedelta(seconds=seconds_of(time))

@@ -1,4 +1,4 @@
-"""A process of a function: what lives in it from one invocation to the next."""
+"""Keep the state of one process of a function from one invocation to the next."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Instance:
         self._runner: asyncio.Runner | None = None
 
     def runner(self) -> asyncio.Runner:
-        """What runs the coroutines of this process, in one event loop, for clients that they keep are bound to it."""
+        """Return the runner of this process's coroutines: one event loop for all of them, because their clients are bound to it."""
         if self._runner is None:
             loop = self._loop = VirtualLoop(self._now, self._spend)
             self._runner = asyncio.Runner(loop_factory=lambda: loop)
@@ -38,7 +38,7 @@ class Instance:
         self.spend(seconds)
 
     def end(self) -> None:
-        """The process ends, and with it what its event loop had begun."""
+        """End the process, and close its event loop."""
         if self._loop is not None and self._runner is not None:
-            self._loop.end_in_no_time()
+            self._loop.pretend_from_now_on()
             self._runner.close()

@@ -1,4 +1,4 @@
-"""One run of a function: the time it has, and how it can end."""
+"""Run one invocation: its time limit, its faults, and how its process can end."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from recoverable_local.testing.faults import (
     VisibilityExpired,
 )
 
-LOST = "its machine was lost"
-"""How a process ends of which not even its host is left."""
+MACHINE_LOST = "its machine was lost"
+"""End of a process whose host was lost too."""
 
 TIMED_OUT = "timed out after "
-"""How the end begins of a process that was killed since a function took too long."""
+"""Beginning of how the process ended, when its function took too long."""
 
 
 class ProcessEnded(BaseException):
-    """Raised inside a handler whose process is dead; what it still does reaches nobody."""
+    """Raised inside a handler whose process has ended; nothing that it still does has an effect."""
 
 
 class Invocation:
-    """One batch in one instance.
+    """One batch handled in one instance.
 
     Args:
         number: which one it is in this world, from 1.
@@ -42,9 +42,9 @@ class Invocation:
         instance: where it runs.
         timeout: seconds after which the function is killed.
         scheduler: the world's time.
-        expire: gives the messages to others.
+        expire: makes the messages available to others.
         hops: through how many invocations the lineage of the batch has come.
-        ending: told how the process ends.
+        ending: called with how the process ended.
     """
 
     def __init__(
@@ -63,28 +63,28 @@ class Invocation:
         self.number, self.queue, self.instance = number, queue, instance
         self.message_ids, self.hops = tuple(message_ids), hops
         self.ended = ""  # how its process ended, when it did
-        self.rings_at = inf  # when the handler that runs now has used up its time
+        self.handler_deadline = inf  # in seconds of the world; infinity when no handler runs
         self._scheduler, self._expire, self._ending = scheduler, expire, ending
         self._timeout, self._deadline = timeout, scheduler.now + timeout
 
     def remaining(self) -> float:
-        """Seconds until the function is killed."""
+        """Return the seconds until the function is killed."""
         return max(self._deadline - self._scheduler.now, 0.0)
 
     def spend(self, seconds: float) -> None:
-        """Let time pass, up to the end of the handler's time or of the function's.
+        """Let time pass, until the handler's deadline or the function's time-out at most.
 
         Raises:
             TimeUp: the endpoint's limit for this handler is reached.
             ProcessEnded: the function's time-out is reached, or its process is dead.
         """
         self.check_alive()
-        self._scheduler.wait_until(min(self._scheduler.now + seconds, self.rings_at, self._deadline))
+        self._scheduler.wait_until(min(self._scheduler.now + seconds, self.handler_deadline, self._deadline))
         self.check_alive()  # another invocation in the same process may have ended it
         if self._scheduler.now >= self._deadline:
             self.die(f"{TIMED_OUT}{self._timeout:g} s")
-        if self._scheduler.now >= self.rings_at:
-            self.rings_at = inf
+        if self._scheduler.now >= self.handler_deadline:
+            self.handler_deadline = inf
             raise TimeUp
 
     def die(self, how: str) -> None:
@@ -99,7 +99,7 @@ class Invocation:
         raise ProcessEnded(how)
 
     def check_alive(self) -> None:
-        """Refuse to do anything for a process that is dead.
+        """Raise if the process has ended: a dead process does nothing.
 
         Raises:
             ProcessEnded: it is.
@@ -107,15 +107,15 @@ class Invocation:
         if self.ended:
             raise ProcessEnded(self.ended)
 
-    def suffer(self, fault: Fault | None) -> None:
-        """Let go wrong what can anywhere in an invocation; what belongs to a call is the client's to do."""
+    def apply_fault(self, fault: Fault | None) -> None:
+        """Apply a fault that can happen anywhere in an invocation; clients apply the faults of their calls themselves."""
         match fault:
             case None:
                 pass
             case Died() | InstanceLost():
-                self.die("died" if isinstance(fault, Died) else LOST)
+                self.die("died" if isinstance(fault, Died) else MACHINE_LOST)
             case TimedOut():
-                self.rings_at = inf  # it hangs where no alarm is heard
+                self.handler_deadline = inf  # it hangs where no deadline stops it
                 self.spend(self.remaining())
             case VisibilityExpired() | LockLost():
                 self._expire()
@@ -127,7 +127,7 @@ class Invocation:
             case Raises(error):
                 raise error
             case _:
-                raise AssertionError(f"{fault} was let through where it cannot happen")
+                raise AssertionError(f"{fault} cannot happen here, and was not refused")
 
 
 current_invocation: ContextVar[Invocation | None] = ContextVar(
@@ -136,6 +136,6 @@ current_invocation: ContextVar[Invocation | None] = ContextVar(
 
 
 def current_number() -> int:
-    """The number of the invocation that is at work; 0 when none is."""
+    """Return the number of the invocation that is running; 0 when none is."""
     invocation = current_invocation.get()
     return invocation.number if invocation else 0

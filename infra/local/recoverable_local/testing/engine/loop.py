@@ -1,4 +1,4 @@
-"""asyncio in virtual time: what sleeps, or waits for a timer, spends the world's time; what waits for sockets or threads waits really."""
+"""Run asyncio in virtual time: sleeps and timers spend the world's time; sockets and threads are waited for in real time."""
 
 from __future__ import annotations
 
@@ -22,39 +22,39 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._now = now
         self._spend = spend
         self._threads = 0  # jobs that threads have not ended yet
-        self._unheard = 0.0  # seconds that a dead process believes to have passed, while it ends what it had begun
+        self._pretended = 0.0  # seconds that pass for an ended process alone, while its coroutines finish
         super().__init__(Waiting(self._pass))
 
     def __del__(self) -> None:
-        self.close()  # a world has no end at which somebody else could
+        self.close()  # a world has no end at which another could close it
 
     def time(self) -> float:
-        """The world's time in seconds."""
-        return self._now() + self._unheard
+        """Return the world's time in seconds."""
+        return self._now() + self._pretended
 
     def run_in_executor(self, *args: Any) -> asyncio.Future[Any]:  # type: ignore[override]  # passed on as it comes
-        """Run something in a thread, for which real time is waited."""
+        """Run a function in a thread, which is waited for in real time."""
         self._threads += 1
         future: asyncio.Future[Any] = super().run_in_executor(*args)
         future.add_done_callback(self._thread_ended)
         return future
 
     async def shutdown_default_executor(self, *_limit: object, **_limited: object) -> None:
-        """Wait for the threads without a time limit, which would be over at once: they end in real time."""
+        """Wait for the threads without a time limit: they end in real time, so a limit in virtual time would be over at once."""
         await super().shutdown_default_executor()
 
-    def end_in_no_time(self) -> None:
-        """From now on the process only believes that time passes."""
+    def pretend_from_now_on(self) -> None:
+        """Stop spending the world's time; timers of the ended process still fire, in time that passes for it alone."""
         self._spend = self._pretend
 
     def _thread_ended(self, _future: object) -> None:
         self._threads -= 1
 
     def _pretend(self, seconds: float) -> None:
-        self._unheard += seconds
+        self._pretended += seconds
 
     def _pass(self, seconds: float, *, alone: bool) -> bool:
-        """Spend the time until the next timer, unless a thread or a socket may be faster; whether it was spent."""
+        """Spend the time until the next timer, unless a thread or a socket may be ready sooner; return whether it was spent."""
         if alone and not self._threads:
             self._spend(seconds)
             return True
@@ -62,7 +62,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
 
 class Waiting(selectors.DefaultSelector):
-    """A selector that asks whether the time it should wait is virtual.
+    """A selector that spends virtual time where it can, and waits in real time otherwise.
 
     Args:
         let_pass: lets so many seconds pass if they are, given whether no socket but the loop's own is waited for.
@@ -73,7 +73,7 @@ class Waiting(selectors.DefaultSelector):
         self._let_pass = let_pass
 
     def select(self, timeout: float | None = None) -> Events:
-        """What is ready now, or after the timeout."""
+        """Return the sockets that are ready now, or after the timeout."""
         ready: Events = super().select(0)
         if ready or timeout is None or timeout <= 0:
             return ready if ready or timeout is not None else super().select(None)

@@ -1,8 +1,8 @@
-"""Virtual time: an agenda of what happens when, done one thing at a time in an order that depends on nothing but what was asked for.
+"""Advance virtual time: call the functions of an agenda one at a time, in an order that only their moments and their adding decide.
 
 Everything runs on the thread that called `run`, as long as nobody waits while others have something to do. A function that
-waits cannot be left half-way on a stack, so then a fresh thread carries on with the agenda, and hands over when the wait ends.
-Exactly one thread ever works; the others stand at a lock.
+waits cannot be left half-way on a stack. Then a new thread continues the agenda, and hands over when the wait ends.
+Exactly one thread works at any time; the others wait at a lock.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from threading import Lock, Thread
 
 
 class Item:
-    """One thing on the agenda; cancelled, it is passed over and costs no time."""
+    """One callback on the agenda; a cancelled one is skipped and costs no time."""
 
     __slots__ = ("cancelled", "do", "moment", "number", "waits")
 
@@ -28,35 +28,35 @@ class Item:
         return (self.moment, self.number) < (other.moment, other.number)
 
     def cancel(self) -> None:
-        """Take it from the agenda."""
+        """Remove it from the agenda."""
         self.cancelled = True
 
 
 class Scheduler:
-    """The time, in seconds from 0, and the agenda."""
+    """The world's time, in seconds from 0, and its agenda."""
 
     def __init__(self) -> None:
         self.now = 0.0
         self._agenda: list[Item] = []
-        self._aside: list[Item] = []
+        self._passive: list[Item] = []
         self._numbers = count()
         self._until = inf
         self._error: BaseException | None = None
         self._running = False
-        self._at_home = Lock()
+        self._idle_lock = Lock()
 
     def at(self, moment: float, do: Callable[[], object]) -> Item:
-        """Put something on the agenda; what is due at the same moment happens in the order in which it was put there."""
+        """Call a function at a moment; functions of the same moment are called in the order in which they were added."""
         return self._put(moment, do, waits=False)
 
-    def aside(self, moment: float, do: Callable[[], object]) -> Item:
-        """Put something beside the agenda: it happens in its turn while time passes, and no time passes for it alone."""
+    def at_passively(self, moment: float, do: Callable[[], object]) -> Item:
+        """Call a function at a moment, if time reaches it: time does not advance for it alone."""
         item = self._item(moment, do, waits=False)
-        heappush(self._aside, item)
+        heappush(self._passive, item)
         return item
 
     def run(self, until: float = inf) -> None:
-        """Do what is due, up to a moment or until nothing is left.
+        """Call what is due, until a moment or until nothing is left.
 
         What waits half-way when the moment comes is finished first, and the time is then later.
 
@@ -67,22 +67,22 @@ class Scheduler:
         if self._running:
             raise RuntimeError("the world is running already; inside a handler, write world.spend(seconds)")
         self._running, self._until, self._error = True, until, None
-        self._at_home.acquire()
+        self._idle_lock.acquire()
         if not self._work():
-            self._at_home.acquire()  # until whoever finds the agenda done opens it
-        self._at_home.release()
+            self._idle_lock.acquire()  # until the thread that finds the agenda empty releases it
+        self._idle_lock.release()
         self._running = False
         self.now = max(self.now, until) if until < inf else self.now
         if self._error is not None:
             raise self._error
 
     def next_at(self) -> float:
-        """When something happens next, on the agenda or beside it; infinity when nothing does."""
-        items = first(self._agenda), first(self._aside)
+        """Return the moment of the next item, passive or not; infinity when there is none."""
+        items = first(self._agenda), first(self._passive)
         return min((item.moment for item in items if item is not None), default=inf)
 
     def wait_until(self, moment: float) -> None:
-        """Let time pass, and in it others do what is due; called by something on the agenda."""
+        """Let time pass, and let others run meanwhile; for callers that are on the agenda themselves."""
         if self.next_at() > moment:
             self.now = moment
             return
@@ -94,7 +94,7 @@ class Scheduler:
 
     def _carry_on(self) -> None:
         if self._work():
-            self._at_home.release()
+            self._idle_lock.release()
 
     def _work(self) -> bool:
         """Do what is due; True when all is done, False when another thread has taken over."""
@@ -120,8 +120,8 @@ class Scheduler:
         return min(waiting, default=None)
 
     def _peek(self) -> Item | None:
-        """What is next; what stands aside only if its moment comes anyway."""
-        following, aside = first(self._agenda), first(self._aside)
+        """Return the next item; a passive one only when time reaches its moment anyway."""
+        following, aside = first(self._agenda), first(self._passive)
         if aside is None or (following is not None and following < aside):
             return following
         comes_anyway = following is not None or aside.moment <= self.now or self._until < inf
@@ -129,7 +129,7 @@ class Scheduler:
 
     def _take(self, item: Item | None) -> Item | None:
         if item is not None:
-            heappop(self._agenda if item is first(self._agenda) else self._aside)
+            heappop(self._agenda if item is first(self._agenda) else self._passive)
         return item
 
     def _put(self, moment: float, do: Callable[[], object], *, waits: bool) -> Item:
@@ -142,7 +142,7 @@ class Scheduler:
 
 
 def first(agenda: list[Item]) -> Item | None:
-    """The first item that is not cancelled."""
+    """Return the first item that is not cancelled; drop the cancelled ones before it."""
     while agenda and agenda[0].cancelled:
         heappop(agenda)
     return agenda[0] if agenda else None

@@ -1,4 +1,4 @@
-"""What every world has: its time, what goes wrong in it, and what happened."""
+"""Run a world in virtual time: what the worlds of both clouds have in common."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from math import inf
 
+from recoverable_local.testing.engine.fault_plan import FaultPlan, Hook, ImpossibleFault, PossibleFaults, Rule
 from recoverable_local.testing.engine.invocation import Invocation, current_invocation, current_number
-from recoverable_local.testing.engine.points import Fitting, Hook, Misfit, Misfortune, Rule
 from recoverable_local.testing.engine.scheduler import Scheduler
 from recoverable_local.testing.faults import Fault
 from recoverable_local.testing.timeline import Journal, Timeline
 
 Duration = timedelta | float
-"""How long; a number is in seconds."""
+"""A duration; a number is in seconds."""
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
-"""When a world begins that is not told otherwise."""
+"""Start of a world's time, unless another is given."""
 
 
 class EndlessRun(Exception):
-    """One `run` took more invocations than it may: something comes back for ever."""
+    """One `run` took more invocations than allowed: a message comes back for ever."""
 
 
 class Invocations:
-    """Counts the invocations of a world, for a run must end.
+    """Counts the invocations of a world, and ends a run that takes too many.
 
     Args:
         most: how many one run may take.
@@ -34,11 +34,11 @@ class Invocations:
         self._most, self._number, self._last = most, 0, most
 
     def start_again(self) -> None:
-        """A run begins."""
+        """Start a new run, with its full number of invocations."""
         self._last = self._number + self._most
 
     def next_number(self) -> int:
-        """The number of a new invocation, from 1.
+        """Return the number of a new invocation, from 1.
 
         Raises:
             EndlessRun: it is one too many.
@@ -52,30 +52,32 @@ class Invocations:
 
 
 class VirtualWorld:
-    """A world in virtual time; made by its subclasses, one for each broker.
+    """A world in virtual time; base of one subclass for each broker.
 
     Args:
         start: when its time begins.
         most_invocations: how many invocations one `run` may take before it is called endless.
-        places: where something can go wrong: the calls that functions make to the broker, and the steps of their host.
-        fitting: what can go wrong where.
+        fault_points: names of what can fail: the calls that functions make to the broker, and the steps of their host.
+        possible_faults: returns the types of the faults that can happen at a point.
     """
 
-    def __init__(self, *, start: datetime, most_invocations: int, places: Iterable[str], fitting: Fitting) -> None:
+    def __init__(
+        self, *, start: datetime, most_invocations: int, fault_points: Iterable[str], possible_faults: PossibleFaults
+    ) -> None:
         self._start = start
-        self._places = set(places)
+        self._fault_points = set(fault_points)
         self._scheduler = Scheduler()
-        self._misfortune = Misfortune(self._seconds, fitting)
+        self._fault_plan = FaultPlan(self._seconds, possible_faults)
         self._invocations = Invocations(most_invocations)
         self._journal = Journal(self._seconds, current_number)
 
     @property
     def now(self) -> datetime:
-        """The world's time."""
+        """Return the world's time."""
         return self._start + timedelta(seconds=self._scheduler.now)
 
     def run(self, for_: Duration | None = None) -> None:
-        """Let the world go on until nothing is left to do, or for so long.
+        """Run the world until nothing is left to do, or for a limited time.
 
         A handler that spends time when the time is over is finished first, for nothing can be stopped half-way; the time is later then.
 
@@ -88,15 +90,15 @@ class VirtualWorld:
         """
         self._invocations.start_again()
         self._scheduler.run(inf if for_ is None else self._seconds() + seconds_of(for_))
-        if self._misfortune.misfit is not None:
-            raise self._misfortune.misfit
+        if self._fault_plan.impossible_fault is not None:
+            raise self._fault_plan.impossible_fault
 
     def at(self, delay: Duration, callback: Callable[[], object]) -> None:
-        """Change or check something later: an outage ends, a queue is looked at.
+        """Call a function later, to change or check something: end an outage, look at a queue.
 
         Args:
             delay: how long from now.
-            callback: what is called then; what it raises, `run` raises.
+            callback: function to call then; `run` raises what it raises.
         """
         self._scheduler.at(self._seconds() + seconds_of(delay), callback)
 
@@ -110,48 +112,48 @@ class VirtualWorld:
         after: Duration = 0,
         during: Duration | None = None,
     ) -> Rule:
-        """Let something go wrong from now on: every time, only once, or for a while.
+        """Make something fail from now on: every time, only once, or for a while.
 
         Args:
             what: a call that functions make, such as "send_message_batch" or "send_messages"; or "invoke", "attempt", "settle" and
                 whatever else the world's host does.
-            with_: what goes wrong.
+            with_: the fault.
             queue: only at this queue.
             nth: only the n-th time, from 1.
             after: not before this has passed.
             during: for no longer than this.
 
         Returns:
-            The rule, whose `hits` tell how often it has struck.
+            The rule; its `hits` count how often the fault happened.
 
         Raises:
-            ValueError: no such place, or no such time.
-            TypeError: it cannot happen there.
+            ValueError: no such call or step, or `nth` is less than 1.
+            TypeError: the fault cannot happen there.
         """
-        if what not in self._places:
-            raise ValueError(f"fail({what!r}); write one of {', '.join(sorted(self._places))}")
-        if not isinstance(with_, self._misfortune.fitting("before", what)):
-            raise TypeError(str(Misfit("before", what, with_, self._misfortune.fitting)))
+        if what not in self._fault_points:
+            raise ValueError(f"fail({what!r}); write one of {', '.join(sorted(self._fault_points))}")
+        if not isinstance(with_, self._fault_plan.possible_faults("before", what)):
+            raise TypeError(str(ImpossibleFault("before", what, with_, self._fault_plan.possible_faults)))
         if nth is not None and nth < 1:
             raise ValueError(f"fail(nth) is {nth}; write 1 for the first time")
         since = self._seconds() + seconds_of(after)
         until = inf if during is None else since + seconds_of(during)
         rule = Rule(what, with_, queue=queue, nth=nth, since=since, until=until)
-        self._misfortune.rules.append(rule)
+        self._fault_plan.rules.append(rule)
         return rule
 
     def ask_at_each_point(self, hook: Hook) -> None:
-        """Have a function asked at each point what goes wrong there; what `fail` says goes before.
+        """Call a hook at each point to choose a fault; faults of `fail` take precedence.
 
         Args:
-            hook: gets the point, and gives one of the faults that fit there, or None.
+            hook: gets the point, and returns a fault that can happen there, or None.
         """
-        self._misfortune.hook = hook
+        self._fault_plan.hook = hook
 
     def spend(self, time: Duration) -> None:
-        """Inside a handler: take so much time, in which others go on.
+        """Let time pass inside a handler, while other invocations go on.
 
-        It ends early when the handler's time is up, as an endpoint's alarm ends it, or when the function's is, with the process.
+        It ends early when the handler's time is up, as an endpoint's deadline ends it, or when the function's is, with the process.
 
         Raises:
             RuntimeError: no handler is running.
@@ -159,7 +161,7 @@ class VirtualWorld:
         self._invocation("spend").spend(seconds_of(time))
 
     def kill(self) -> None:
-        """Inside a handler: end the process at once, as `os._exit`, a crash or lack of memory does.
+        """End the process at once inside a handler, as `os._exit`, a crash or lack of memory does.
 
         Raises:
             RuntimeError: no handler is running.
@@ -167,7 +169,7 @@ class VirtualWorld:
         self._invocation("kill").die("died")
 
     def timeline(self, message_id: str | None = None) -> Timeline:
-        """What happened to one message and its copies, or to all.
+        """Return what happened to one message and its copies, or to all messages.
 
         Args:
             message_id: the message's id, or the broker's for any of its copies.
@@ -181,7 +183,7 @@ class VirtualWorld:
         return invocation
 
     def _identity(self, broker_id: str) -> str:
-        """The message's id, given the broker's for one of its copies."""
+        """Return the message's id, given the broker's id of one of its copies."""
         raise NotImplementedError
 
     def _seconds(self) -> float:
@@ -189,7 +191,7 @@ class VirtualWorld:
 
 
 def seconds_of(duration: Duration) -> float:
-    """A duration in seconds, which a number is already.
+    """Convert a duration to seconds; a number is seconds already.
 
     Raises:
         TypeError: it is neither.

@@ -1,4 +1,4 @@
-"""Gives each test of the contract the world and the emulator, and expects the deviations that are known."""
+"""Give each test of the contract the world and the emulator, and expect the known deviations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REAL = pytest.param("emulator", marks=[pytest.mark.slow, pytest.mark.xdist_group
 
 @pytest.fixture(scope="session")
 def emulator() -> Iterator[list[servers.Server]]:
-    """The emulator, once it was asked for."""
+    """Start the emulator when it is first requested."""
     with ExitStack() as stack:
 
         class Started(list[servers.Server]):
@@ -30,7 +30,7 @@ def emulator() -> Iterator[list[servers.Server]]:
 
 @pytest.fixture(params=["ServiceBusWorld", REAL])
 def server(request: pytest.FixtureRequest, emulator: list[servers.Server]) -> Iterator[servers.Server]:
-    """One server after the other."""
+    """Return one server after the other."""
     name: str = request.param
     known = DEVIATIONS.get((behaviour_of(request.node.name), name))
     if known is not None:

@@ -1,4 +1,4 @@
-"""The behaviours of Service Bus that the contract holds, and where servers are known to differ: behaviour × server."""
+"""List the behaviours of Service Bus that the contract holds, and the known deviations: behaviour × server."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from pathlib import Path
 SERVERS = ("ServiceBusWorld", "emulator")
 
 DEVIATIONS: Mapping[tuple[str, str], str] = {}
-"""What a server does instead, by the behaviour as `behaviour_of` tells it; neither is known to differ."""
+"""Deviations of the servers, by the behaviour as `behaviour_of` returns it; none is known."""
 
 
 def behaviours() -> list[str]:
-    """What the tests of this folder say of Service Bus."""
+    """Return the sentences about Service Bus that the tests of this folder state."""
     files = sorted(Path(__file__).parent.glob("test_*.py"), reverse=True)
     names = [name for file in files for name in re.findall(r"^def test_(\w+)\(", file.read_text(), re.MULTILINE)]
     return [name.replace("_", " ") for name in names]
 
 
 def table() -> str:
-    """The contract as a table in Markdown."""
+    """Return the contract as a Markdown table."""
     head = [["What Service Bus does", *SERVERS], ["---"] * (len(SERVERS) + 1)]
     body = [[name, *(DEVIATIONS.get((name, server), "the same") for server in SERVERS)] for name in behaviours()]
     return "\n".join(f"| {' | '.join(row)} |" for row in head + body)

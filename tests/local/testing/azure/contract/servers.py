@@ -1,4 +1,4 @@
-"""The namespaces that the contract is held against, each behind one small driver with the SDK's client."""
+"""Start the namespaces that the contract is tested on, each behind one small driver with the SDK's client."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PATIENCE = 30.0
 
 @dataclass(frozen=True)
 class Server:
-    """One namespace.
+    """A namespace.
 
     Args:
         name: by which the table of deviations knows it.
@@ -59,7 +59,7 @@ class Server:
     receivers: list[ServiceBusReceiver] = field(default_factory=list)
 
     def queue(self, kind: str = "plain") -> str:
-        """A queue of that kind that nobody has used."""
+        """Return a queue of that kind that nobody has used."""
         return self.make(kind)
 
     def send(self, queue: str, *bodies: str | bytes, **fields: Any) -> None:
@@ -68,24 +68,24 @@ class Server:
         self.client.get_queue_sender(queue).send_messages(messages[0] if len(messages) == 1 else messages)
 
     def receiver(self, queue: str, **options: Any) -> ServiceBusReceiver:
-        """A receiver; one without a session is open."""
+        """Return a receiver; without a session it is opened at once."""
         made = self.client.get_queue_receiver(queue, **options)
         self.receivers.append(made)
         return made if "session_id" in options else made.__enter__()
 
     def next(self, receiver: ServiceBusReceiver, most: int = 1) -> list[ServiceBusReceivedMessage]:
-        """What comes; so many at most, and fewer only when there are no more."""
+        """Receive up to so many messages, and fewer only when there are no more."""
         got: list[ServiceBusReceivedMessage] = []
         while len(got) < most and (some := receiver.receive_messages(most - len(got), self.patience or 0.1)):
             got += some
         return got
 
     def nothing_comes(self, receiver: ServiceBusReceiver) -> bool:
-        """Whether there is nothing to receive."""
+        """True if there is nothing to receive."""
         return receiver.receive_messages(1, self.impatience or 0.1) == []
 
     def refusal(self, call: Callable[..., object], *arguments: Any, **options: Any) -> str:
-        """The type of the error with which a call is refused; "taken" when it is not."""
+        """Return the type of the error with which a call is refused; "taken" when it is not."""
         try:
             call(*arguments, **options)
         except Exception as error:  # noqa: BLE001  # the claim is about which
@@ -94,12 +94,12 @@ class Server:
 
 
 def bodies(messages: list[ServiceBusReceivedMessage]) -> list[str]:
-    """Their bodies as text."""
+    """Return their bodies as text."""
     return [str(message) for message in messages]
 
 
 def world() -> Iterator[Server]:
-    """The virtual one."""
+    """Return the virtual namespace."""
     virtual, numbers = ServiceBusWorld(create_missing=False), count(1)
 
     def make(kind: str) -> str:
@@ -112,7 +112,7 @@ def world() -> Iterator[Server]:
 
 @contextmanager
 def emulator() -> Iterator[Server]:
-    """The emulator, with the real SDK on real AMQP."""
+    """Return the emulator, with the real SDK on real AMQP."""
     names = {kind: [f"{kind}-{number}" for number in range(EACH)] for kind in KINDS}
     queues = [queue for kind, each in names.items() for name in each for queue in as_queues(kind, name)]
     with ServiceBusNamespace(queues) as namespace:
@@ -127,7 +127,7 @@ def emulator() -> Iterator[Server]:
 
 
 def settings(kind: str, name: str) -> dict[str, Any]:
-    """The settings of a kind for one queue."""
+    """Return the settings of a kind for one queue."""
     return {key: f"{name}-target" if value == "target" else value for key, value in KINDS[kind].items()}
 
 
@@ -141,11 +141,11 @@ NAMES = {
     "forward_to": "forward_to",
     "max_size": "max_message_size",
 }
-"""What the emulator calls the settings of the world; both have their own defaults for the count of deliveries."""
+"""Names of the world's settings in the emulator; both have their own defaults for the count of deliveries."""
 
 
 def as_queues(kind: str, name: str) -> Iterator[Queue]:
-    """The queue of a kind, and its target if it has one."""
+    """Return the queue of a kind, and its target if it has one."""
     chosen = {"max_delivery_count": 100, **settings(kind, name)}
     yield Queue(name, **{NAMES[key]: value for key, value in chosen.items()})
     if "target" in KINDS[kind].values():

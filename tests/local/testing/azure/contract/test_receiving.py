@@ -1,4 +1,4 @@
-"""What was received is locked, settled, counted, and dead-lettered in the end."""
+"""Check that received messages are locked, settled, counted, and dead-lettered in the end."""
 
 from __future__ import annotations
 

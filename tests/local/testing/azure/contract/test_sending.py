@@ -1,4 +1,4 @@
-"""What is sent is taken whole or refused with the SDK's error."""
+"""Check that a send is accepted whole, or refused with the SDK's error."""
 
 from __future__ import annotations
 
@@ -10,34 +10,18 @@ import pytest
 from azure.servicebus import ServiceBusMessage
 
 from local.testing.azure.contract.servers import MINUTE, Server, bodies
+from local.testing.azure.full_message import FIELDS, PROPERTIES
 
 KIB = 1024
 HOUR = timedelta(hours=1)
-SENT: dict[str, Any] = {
-    "message_id": "m1",
-    "correlation_id": "c1",
-    "subject": "s1",
-    "to": "t1",
-    "reply_to": "r1",
-    "content_type": "x/y",
-    "partition_key": "p1",
-}
-PROPERTIES: dict[str, Any] = {
-    "text": "ä€",
-    "whole": 7,
-    "broken": 0.5,
-    "sure": True,
-    "id": UUID(int=1),
-    "large": {"TYPE": "LONG", "VALUE": 2**40},
-}
 
 
 def test_a_message_arrives_as_it_was_sent(server: Server) -> None:
     queue = server.queue()
-    server.send(queue, b"\x00\xff", application_properties=dict(PROPERTIES), **SENT)
+    server.send(queue, b"\x00\xff", application_properties=dict(PROPERTIES), **FIELDS)
     [message] = server.next(server.receiver(queue))
     assert b"".join(message.body) == b"\x00\xff"
-    assert {name: getattr(message, name) for name in SENT} == SENT
+    assert {name: getattr(message, name) for name in FIELDS} == FIELDS
     assert message.application_properties == {
         b"text": "ä€".encode(),
         b"whole": 7,
@@ -171,7 +155,7 @@ def test_a_queue_that_is_missing_is_not_found(server: Server) -> None:
 
 
 def far(server: Server, time: timedelta) -> datetime:
-    """So much later than the server's now."""
+    """Return the time that is this much after the server's now."""
     queue = server.queue()
     server.send(queue, "what time is it?")
     [message] = server.client.get_queue_receiver(queue).peek_messages()

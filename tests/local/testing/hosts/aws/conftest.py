@@ -1,4 +1,4 @@
-"""Gives each test of the contract the world's Lambda and the local host, and expects the deviations that are known."""
+"""Give each test of the contract the world's Lambda and the local host, and expect the known deviations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from local.testing.hosts.aws.function import scripted
+from local.testing.hosts import script
 from local.testing.hosts.aws.hosts import Serve, Settings, in_world
 from local.testing.hosts.aws.local_hosts import RealHosts
 from local.testing.hosts.contract import AWS, expected
@@ -22,7 +22,7 @@ REAL = pytest.param("LocalAws", marks=[pytest.mark.slow, pytest.mark.xdist_group
 
 @pytest.fixture(scope="package")
 def real_hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], RealHosts]]:
-    """The local hosts, from the first that is asked for; each is closed beside the next tests, for it waits for its long poll."""
+    """Keep the local hosts from the first that is requested; each is closed beside the next tests, because it waits for its long poll."""
     made: list[RealHosts] = []
     with ExitStack() as stack:
         closing = stack.enter_context(ThreadPoolExecutor())
@@ -50,5 +50,5 @@ def serve(
     expected(request, AWS)
     if request.param == "LocalAws":
         return lambda **settings: real_hosts().serve(Settings(**settings))
-    monkeypatch.setattr(scripted, "HERE", scripted.HERE)  # put back in the end
+    monkeypatch.setattr(script, "HERE", script.HERE)  # put back in the end
     return lambda **settings: in_world(Settings(**settings), SqsWorld(), Notes(tmp_path / "notes"))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from local.testing.hosts import script
 from local.testing.hosts.aws.function import scripted
 from local.testing.hosts.notes import Notes
 from recoverable_local.testing import SqsWorld
@@ -142,7 +143,7 @@ def in_world(settings: Settings, world: SqsWorld, notes: Notes) -> Orders:
         timeout=settings.timeout,
         partial_responses=settings.partial_responses,
     )
-    scripted.HERE = in_process(world, notes)
+    script.HERE = in_process(world, notes)
 
     def until(count: int) -> None:
         while len(notes.all("given")) < count:
@@ -151,9 +152,9 @@ def in_world(settings: Settings, world: SqsWorld, notes: Notes) -> Orders:
     return Orders(world.client, url, errors, notes, world.run, until)
 
 
-def in_process(world: SqsWorld, notes: Notes) -> scripted.Ways:
+def in_process(world: SqsWorld, notes: Notes) -> script.Ways:
     """How the function does things in a world."""
-    return scripted.Ways(
+    return script.Ways(
         notes=notes.path,
         die=world.kill,
         spend=world.spend,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from local.lambda_host.running_lambda import RunningLambda
 from local.lambda_host.templates import document, written
-from local.lambda_host.world import World
 from local.testing.contract.servers import at
 from local.testing.hosts.aws.function import scripted
 from local.testing.hosts.aws.hosts import REGION, Orders, Settings
@@ -18,6 +18,8 @@ from recoverable_local.lambda_host import Ended, Entry, Invoked, LocalAws, Local
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
+
+TESTS = Path(__file__).parents[4]
 
 
 class RealHosts:
@@ -62,14 +64,14 @@ class RealHosts:
             concurrency=settings.concurrency,
             environment={"NOTES": str(notes.path)},
         )
-        return Running(World(self._running.enter_context(host), seen), notes)
+        return Running(RunningLambda(self._running.enter_context(host), seen), notes)
 
 
 @dataclass(frozen=True)
 class Running:
     """A local host that runs."""
 
-    world: World
+    world: RunningLambda
     notes: Notes
 
     def is_idle(self) -> bool:
@@ -90,7 +92,7 @@ class Running:
             for entry in self.world.all(Ended)[before:]:
                 if entry.failed and entry.request_id not in shown:
                     shown.add(entry.request_id)
-                    self.world.show_again(entry)
+                    self.world.make_visible(entry)
             return self.is_idle()
 
         def until(count: int) -> None:
@@ -102,13 +104,12 @@ class Running:
 
 def template(settings: Settings) -> dict[str, Any]:
     """The template of a host with these settings."""
-    folder = Path(scripted.__file__).parent
     redrive = {"deadLetterTargetArn": {"Fn::GetAtt": ["Errors", "Arn"]}, "maxReceiveCount": settings.max_receives}
     window = {"MaximumBatchingWindowInSeconds": settings.window} if settings.window else {}
     answers = ["ReportBatchItemFailures"] if settings.partial_responses else []
     return document(
         queue={"VisibilityTimeout": settings.visibility_timeout, "RedrivePolicy": redrive},
-        function={"CodeUri": str(folder), "Handler": "scripted.handler", "Timeout": settings.timeout},
+        function={"CodeUri": str(TESTS), "Handler": f"{scripted.__name__}.handler", "Timeout": settings.timeout},
         event={"BatchSize": settings.batch_size, "FunctionResponseTypes": answers, **window},
         fifo=settings.fifo,
     )

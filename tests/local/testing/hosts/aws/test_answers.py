@@ -1,4 +1,4 @@
-"""What a function answers decides which messages are deleted and which come back."""
+"""Check which messages are deleted and which come back, by the function's answer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TOGETHER = {"batch_size": 2, "window": 1}
 
 
 def failures(*identifiers: object) -> dict[str, Any]:
-    """The answer that reports these."""
+    """Return the answer that reports these."""
     return {"batchItemFailures": [{"itemIdentifier": one} for one in identifiers]}
 
 
@@ -51,7 +51,7 @@ ODD_ANSWERS: dict[str, list[str]] = {
 
 
 def outcome(*came_back: str) -> list[tuple[str, int]]:
-    """The deliveries when these messages come back once."""
+    """Return the deliveries when these messages come back once."""
     return sorted([("a", 1), ("b", 1), *((name, 2) for name in came_back)])
 
 

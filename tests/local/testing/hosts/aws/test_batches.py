@@ -1,4 +1,4 @@
-"""Messages are gathered into batches, so many of which are handled at a time, and groups keep their order."""
+"""Check how messages are gathered into batches, how many are handled at a time, and that groups keep their order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How an invocation ends decides whether its messages come back, and whether its process is used again."""
+"""Check whether messages come back, and whether the process is used again, by how an invocation ends."""
 
 from __future__ import annotations
 

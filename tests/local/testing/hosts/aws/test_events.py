@@ -1,4 +1,4 @@
-"""What a function is given: the event and the context."""
+"""Check what a function is given: the event and the context."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ SHAPES = {
 
 
 def shape(value: str) -> str:
-    """What a value looks like that differs from run to run."""
+    """Return the pattern of a value that differs from run to run."""
     return next((name for name, pattern in SHAPES.items() if re.fullmatch(pattern, value)), "a text")
 
 
-def told(record: dict[str, Any], *, arn: str) -> dict[str, Any]:
-    """A record, with the shapes of what differs, and the queue's ARN by whether it is one."""
+def comparable(record: dict[str, Any], *, arn: str) -> dict[str, Any]:
+    """Return a record, with patterns for what differs, and whether its ARN is the queue's."""
     differing = ("messageId", "receiptHandle", "md5OfBody")
     shapes: dict[str, Any] = {name: shape(record[name]) for name in differing}
     where = "arn" if re.fullmatch(arn, record["eventSourceARN"]) else record["eventSourceARN"]
@@ -63,7 +63,7 @@ def test_a_message_is_told_in_a_record(serve: Serve) -> None:
     orders.send("a")
     orders.run()
     [given] = orders.given()
-    assert [told(record, arn=r"arn:aws:sqs:eu-central-1:\d{12}:[\w-]*orders") for record in given["records"]] == [
+    assert [comparable(record, arn=r"arn:aws:sqs:eu-central-1:\d{12}:[\w-]*orders") for record in given["records"]] == [
         STANDARD
     ]
 
@@ -87,7 +87,7 @@ def test_a_message_of_a_group_is_told_with_its_group(serve: Serve) -> None:
     orders.send("a", group="g")
     orders.run()
     [record] = orders.given()[0]["records"]
-    assert told(record, arn=r"arn:aws:sqs:eu-central-1:\d{12}:[\w-]*orders\.fifo") == {
+    assert comparable(record, arn=r"arn:aws:sqs:eu-central-1:\d{12}:[\w-]*orders\.fifo") == {
         **STANDARD,
         "attributes": {
             **STANDARD["attributes"],

@@ -1,4 +1,4 @@
-"""Gives each test of the contract the world's Functions host and the local one, and expects the deviations that are known."""
+"""Give each test of the contract the world's Functions host and the local one, and expect the known deviations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from local.testing.hosts.azure.app import function_app
+from local.testing.hosts import script
 from local.testing.hosts.azure.hosts import Serve, in_world
 from local.testing.hosts.azure.local_hosts import RealHosts
 from local.testing.hosts.contract import AZURE, expected
@@ -19,7 +19,7 @@ REAL = pytest.param("LocalFunctions", marks=[pytest.mark.slow, pytest.mark.xdist
 
 @pytest.fixture(scope="package")
 def real_hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], RealHosts]]:
-    """The local hosts, from the first that is asked for."""
+    """Keep the local hosts from the first that is requested."""
     made: list[RealHosts] = []
     with ExitStack() as stack:
 
@@ -39,5 +39,5 @@ def serve(
     expected(request, AZURE)
     if request.param == "LocalFunctions":
         return lambda queue, **settings: real_hosts().serve(queue, **settings)
-    monkeypatch.setattr(function_app, "HERE", function_app.HERE)  # put back in the end
+    monkeypatch.setattr(script, "HERE", script.HERE)  # put back in the end
     return lambda queue, **settings: in_world(queue, Notes(tmp_path / "notes"), **settings)

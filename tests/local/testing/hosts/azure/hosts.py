@@ -11,6 +11,7 @@ from typing import Any
 from azure.servicebus import ServiceBusClient, ServiceBusMessage, ServiceBusSender
 from azure.servicebus.amqp import AmqpAnnotatedMessage
 
+from local.testing.hosts import script
 from local.testing.hosts.azure.app import function_app
 from local.testing.hosts.notes import Notes
 from recoverable.environment import current_environment
@@ -114,22 +115,22 @@ def in_world(queue: str, notes: Notes, *, timeout: int = AT_EASE) -> Orders:
         sessions=queue in SESSIONS,
     )
     world.serve(queue, function_app.app, concurrency=AT_A_TIME, batch_size=OF_A_BATCH, timeout=timeout)
-    function_app.HERE = in_process(world, notes)
+    script.HERE = in_process(world, notes)
 
     return Orders(world.client, world.client.get_queue_sender(queue), notes, world.run, lambda: world.run(for_=1))
 
 
-def in_process(world: ServiceBusWorld, notes: Notes) -> function_app.Ways:
+def in_process(world: ServiceBusWorld, notes: Notes) -> script.Ways:
     """How functions do things in a world, of whose processes each has a client."""
     clients: list[object] = []
 
-    def process() -> int:
+    def process(_context: object) -> int:
         around = current_environment.get()
         assert around is not None
         if around.client not in clients:
             clients.append(around.client)
         return clients.index(around.client)
 
-    return function_app.Ways(
+    return script.Ways(
         notes=notes.path, die=world.kill, spend=world.spend, process=process, meet=lambda _count: world.spend(1)
     )

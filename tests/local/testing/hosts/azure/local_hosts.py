@@ -1,4 +1,4 @@
-"""The local host with Microsoft's worker, as the contract's hosts are."""
+"""Run the local host with Microsoft's worker, as a host of the contract."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from azure.servicebus import ServiceBusClient, ServiceBusSender
 
-from local.functions_host.world import World
+from local.functions_host.running_functions import RunningFunctions
 from local.lambda_host.processes import is_alive
 from local.testing.hosts.azure.app import function_app
 from local.testing.hosts.azure.hosts import AT_A_TIME, AT_EASE, DEAD_AFTER, ERRORS, LOCK, OF_A_BATCH, SESSIONS, Orders
@@ -20,9 +20,11 @@ from local.testing.hosts.notes import Notes
 from recoverable_local.functions_host import Ended, Entry, Invoked, LocalFunctions
 from recoverable_local.service_bus import Depth, Queue
 
+TESTS = Path(__file__).parents[4]
+
 
 class RealHosts:
-    """The local host with Microsoft's worker: one for each time-out, from the first test that wants it.
+    """The local host with Microsoft's worker: one for each time-out, from the first test that needs it.
 
     Args:
         folder: for apps and notes.
@@ -34,7 +36,7 @@ class RealHosts:
         self._running: dict[int, Running] = {}
 
     def serve(self, queue: str, *, timeout: int = AT_EASE) -> Orders:
-        """The orders of a host with this time-out."""
+        """Return the orders of a host with this time-out."""
         if timeout not in self._running:
             self._running[timeout] = self._started(timeout)
         return self._running[timeout].orders(queue)
@@ -45,9 +47,9 @@ class RealHosts:
         (folder / "host.json").write_text(json.dumps(host_json(timeout)))
         notes = Notes(self._folder / f"{timeout}.notes")
         host = LocalFunctions.from_folder(
-            folder, observe=seen.append, queues=QUEUES, app_settings={"NOTES": str(notes.path)}
+            folder, observe=seen.append, queues=QUEUES, app_settings={"NOTES": str(notes.path)}, python_path=[TESTS]
         )
-        world = World(self._stack.enter_context(host), seen)
+        world = RunningFunctions(self._stack.enter_context(host), seen)
         client = ServiceBusClient.from_connection_string(world.namespace.connection_string)
         return Running(world, self._stack.enter_context(client), notes)
 
@@ -65,7 +67,7 @@ QUEUES = [
 
 
 def host_json(timeout: int) -> dict[str, Any]:
-    """The host.json of a host with this time-out."""
+    """Return the host.json of a host with this time-out."""
     return {
         "version": "2.0",
         "functionTimeout": str(timedelta(seconds=timeout)),
@@ -83,15 +85,15 @@ def host_json(timeout: int) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Running:
-    """A local host that runs."""
+    """A running local host."""
 
-    world: World
+    world: RunningFunctions
     client: ServiceBusClient
     notes: Notes
     senders: dict[str, ServiceBusSender] = field(default_factory=dict)
 
     def orders(self, queue: str) -> Orders:
-        """One of its queues, as if nothing had happened yet."""
+        """Return one of its queues, with no record of earlier tests."""
         self.notes.clear()
         before, left = len(self.world.all(Ended)), list[Ended]()
 

@@ -1,4 +1,4 @@
-"""How an invocation ends decides whether its messages are completed or abandoned, and whether its process is used again."""
+"""Check whether messages are completed or abandoned, and whether the process is used again, by how an invocation ends."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ENDINGS: dict[str, tuple[dict[str, Any], list[int]]] = {
     "exits with status 3": ({"does": "exit", "status": 3}, [1, 2]),
     "dies": ({"does": "die"}, [1, 2]),
 }
-"""What a message asks for, and in which processes its deliveries are then handled."""
+"""Scripts of a message, each with the processes that then handle its deliveries."""
 
 
 @pytest.mark.parametrize("queue", ["plain", "coroutine"])
@@ -70,7 +70,7 @@ OVERDUE: dict[str, dict[str, Any]] = {
     "takes too long": {"does": "spend", "seconds": 600},
     "raises what is no Exception": {"does": "raise unusually"},
 }
-"""What ends in the time-out; the worker catches exceptions only."""
+"""Scripts that end in the time-out; the worker catches exceptions only."""
 
 
 @pytest.mark.parametrize("case", OVERDUE)

@@ -1,4 +1,4 @@
-"""What a function is told of its messages and its invocation."""
+"""Check what a function gets of its messages and its invocation."""
 
 from __future__ import annotations
 
@@ -11,27 +11,10 @@ import pytest
 from azure.servicebus import ServiceBusMessage
 from azure.servicebus.amqp import AmqpAnnotatedMessage
 
+from local.testing.azure.full_message import FIELDS, PROPERTIES
 from local.testing.hosts.azure.hosts import Orders, Serve
 
-SENT: dict[str, Any] = {
-    "message_id": "m1",
-    "correlation_id": "c1",
-    "subject": "s1",
-    "to": "t1",
-    "reply_to": "r1",
-    "reply_to_session_id": "rs",
-    "content_type": "x/y",
-    "partition_key": "p1",
-    "time_to_live": timedelta(hours=1),
-}
-PROPERTIES: dict[str, Any] = {
-    "text": "ä€",
-    "whole": 7,
-    "broken": 0.5,
-    "sure": True,
-    "id": UUID(int=1),
-    "large": {"TYPE": "LONG", "VALUE": 2**40},
-}
+SENT: dict[str, Any] = {**FIELDS, "reply_to_session_id": "rs", "time_to_live": timedelta(hours=1)}
 
 SHAPES = {
     "a moment": r"datetime\.datetime\(20\d\d(, \d+)+\)",
@@ -42,8 +25,8 @@ SHAPES = {
 DIFFERING = ("expiration_time", "enqueued_time_utc", "expires_at_utc", "lock_token", "sequence_number")
 
 
-def told(message: dict[str, Any]) -> dict[str, Any]:
-    """What a message tells, but for what it does not, and of what differs from run to run what it is."""
+def comparable(message: dict[str, Any]) -> dict[str, Any]:
+    """Return what a message has, without its empty fields, and with patterns for what differs from run to run."""
     shapes = {name: shape(message[name]) for name in DIFFERING}
     return {name: value for name, value in (message | shapes).items() if value is not None}
 
@@ -53,7 +36,7 @@ def shape(value: object) -> object:
 
 
 def messages(orders: Orders) -> list[dict[str, Any]]:
-    """What all messages told, in the order of their bodies."""
+    """Return what all messages had, in the order of their bodies."""
     orders.run()
     given = [message for given in orders.given() for message in given["messages"]]
     return sorted(given, key=lambda message: message["body"])
@@ -103,7 +86,7 @@ BARE: dict[str, Any] = {
 
 
 SLIPS: dict[str, dict[str, Any]] = {"plain": {}, "text": {}, "many": {"transaction_partition_key": "p1"}}
-"""What is told of batches besides: the extension takes one key for the other."""
+"""Fields that a batch has besides: the extension takes one key for the other."""
 
 
 @pytest.mark.parametrize("queue", SLIPS)
@@ -112,7 +95,7 @@ def test_a_message_tells_all_that_the_host_tells_of_it(serve: Serve, queue: str)
     properties: Any = dict(PROPERTIES)
     orders.send_raw(ServiceBusMessage("x", application_properties=properties, **SENT))
     [message] = messages(orders)
-    assert told(message) == FULL | SLIPS[queue]
+    assert comparable(message) == FULL | SLIPS[queue]
 
 
 @pytest.mark.parametrize("queue", ["plain", "text", "many"])
@@ -120,14 +103,14 @@ def test_a_message_tells_nothing_of_what_it_has_not(serve: Serve, queue: str) ->
     orders = serve(queue)
     orders.send_raw(ServiceBusMessage("x", message_id="m1"))
     [message] = messages(orders)
-    assert told(message) == {"body": "x", **BARE}
+    assert comparable(message) == {"body": "x", **BARE}
 
 
 def test_a_message_of_a_session_tells_which(serve: Serve) -> None:
     orders = serve("session")
     orders.send_raw(ServiceBusMessage("x", message_id="m1", session_id="s"))
     [message] = messages(orders)
-    assert told(message) == {"body": "x", **BARE, "session_id": "s"}
+    assert comparable(message) == {"body": "x", **BARE, "session_id": "s"}
 
 
 BODIES: dict[str, tuple[str | bytes, str]] = {
@@ -144,7 +127,7 @@ def test_a_body_comes_as_it_was_sent(serve: Serve, case: str) -> None:
     orders = serve("plain")
     orders.send_raw(ServiceBusMessage(sent, message_id="m1"))
     [message] = messages(orders)
-    assert told(message) == {"body": body, **BARE}
+    assert comparable(message) == {"body": body, **BARE}
 
 
 OVERWRITING = '{"messageid": "mine", "DeliveryCount": 9, "To": null, "Subject": ["x"], "CorrelationId": true}'
@@ -156,7 +139,7 @@ def test_a_json_body_overwrites_what_a_text_trigger_is_told(serve: Serve, queue:
     orders.send_raw(ServiceBusMessage(OVERWRITING, message_id="m1"))
     [message] = messages(orders)
     overwritten = {"message_id": "mine", "delivery_count": 9, "correlation_id": "True"}
-    assert told(message) == {"body": OVERWRITING, **BARE, **(overwritten if is_overwritten else {})}
+    assert comparable(message) == {"body": OVERWRITING, **BARE, **(overwritten if is_overwritten else {})}
 
 
 @pytest.mark.parametrize("queue", ["many", "texts"])

@@ -1,4 +1,4 @@
-"""How many messages are handled at a time, in which order, and which come together."""
+"""Check how many messages are handled at a time, in which order, and which come together."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Read the resources of a SAM template that the local host runs."""
+"""Parse the resources of a SAM template that the local host runs."""

@@ -1,4 +1,4 @@
-"""`AWS::Serverless::Function` in a template, with `Globals` and layers → a frozen Function."""
+"""Parse `AWS::Serverless::Function`, with `Globals` and layers, into a Function."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LONGEST_TIMEOUT = 900  # seconds; Lambda quotas
 
 
 def with_globals(own: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, Any]:
-    """A function's properties over those of `Globals`: mappings are merged, lists joined, the rest replaced."""
+    """Merge a function's properties over those of `Globals`: merge mappings, join lists, replace the rest."""
     merged = dict(shared)
     for name, value in own.items():
         match shared.get(name), value:
@@ -30,18 +30,18 @@ def with_globals(own: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str,
     return merged
 
 
-def read_function(
+def parse_function(
     properties: Properties, *, root: Path, environment: Mapping[str, str]
 ) -> tuple[Function, tuple[str, ...]]:
-    """Read one function, with the notes on what of it is left out here.
+    """Parse one function. Return it with notes on the parts that this host leaves out.
 
     Args:
         properties: Its properties, those of `Globals` included.
-        root: The template's folder, which `CodeUri` starts from.
-        environment: Variables that replace or join those of the template; the template's own values of these are not looked at.
+        root: The template's folder, to which `CodeUri` is relative.
+        environment: Variables added to those of the template. Where both set one, the template's value is not resolved.
 
     Raises:
-        TemplateError: It is not a Python function in a folder, or a property has a value that Lambda does not take.
+        TemplateError: It is not a Python function in a folder, or a property has a value that Lambda does not accept.
     """
     _refuse_what_cannot_run(properties)
     folders, notes = _layers(properties, root)
@@ -53,8 +53,8 @@ def read_function(
         code=_folder(properties, "CodeUri", root),
         handler=properties.required("Handler", "orders.handler"),
         runtime=properties.text("Runtime", ""),
-        timeout=timedelta(seconds=properties.number("Timeout", 3, least=1, most=_LONGEST_TIMEOUT)),
-        memory=properties.number("MemorySize", 128, least=128, most=10_240),
+        timeout=timedelta(seconds=properties.number("Timeout", 3, minimum=1, maximum=_LONGEST_TIMEOUT)),
+        memory=properties.number("MemorySize", 128, minimum=128, maximum=10_240),
         environment={**_variables(variables, given=environment), **environment},
         layers=folders,
         reserved_concurrency=_reserved(properties),
@@ -73,7 +73,7 @@ def _variables(variables: Properties, *, given: Mapping[str, str]) -> dict[str, 
 
 def _reserved(properties: Properties) -> int | None:
     name = "ReservedConcurrentExecutions"
-    return None if properties.get(name) is None else properties.number(name, 0, most=1_000_000)
+    return None if properties.get(name) is None else properties.number(name, 0, maximum=1_000_000)
 
 
 def _refuse_what_cannot_run(properties: Properties) -> None:
@@ -109,5 +109,5 @@ def _layers(properties: Properties, root: Path) -> tuple[tuple[Path, ...], tuple
 
 
 def _import_folder(layer: Path) -> Path:
-    """A layer as deployed keeps its modules in `python/`; one with a BuildMethod is the modules' folder itself."""
+    """Return the folder of a layer's modules: `python/` in a layer as deployed, the layer itself if it has a BuildMethod."""
     return layer / "python" if (layer / "python").is_dir() else layer

@@ -1,4 +1,4 @@
-"""The `Events` of type SQS of a function in a template → frozen event source mappings."""
+"""Parse the `Events` of type SQS of a function into event source mappings."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from recoverable_local.lambda_host.sam.stack import EventSourceMapping, Function
 _LARGEST_BATCH = 10_000  # Lambda, "Creating and configuring an Amazon SQS event source mapping"
 _LARGEST_FIFO_BATCH = 10
 _BATCH_WITHOUT_WINDOW = 10
-_KNOWN = {
+_PROPERTIES = {
     "BatchSize",
     "Enabled",
     "FilterCriteria",
     "FunctionResponseTypes",
-    "KmsKeyArn",  # without effect here, like the next three
+    "KmsKeyArn",  # has no effect here, like the next three
     "LoggingConfig",
     "MetricsConfig",
     "ProvisionedPollerConfig",
@@ -27,18 +27,18 @@ _KNOWN = {
 _REPORT = "ReportBatchItemFailures"
 
 
-def read_mapping(properties: Properties, *, function: Function, queues: tuple[Queue, ...]) -> EventSourceMapping:
-    """Read one mapping.
+def parse_mapping(properties: Properties, *, function: Function, queues: tuple[Queue, ...]) -> EventSourceMapping:
+    """Parse one event source mapping.
 
     Args:
-        properties: What stands below the event's `Properties`.
+        properties: The event's `Properties`.
         function: The function that it invokes.
         queues: The queues of the template.
 
     Raises:
-        TemplateError: AWS would refuse it, or it needs what the local host has not.
+        TemplateError: AWS would refuse it, or it needs a feature that the local host does not have.
     """
-    properties.refuse_others_than(_KNOWN, of="an SQS event")
+    properties.refuse_unknown(_PROPERTIES, of="an SQS event")
     queue = _queue(properties, queues)
     _refuse_filters(properties)
     _check_visibility(properties, queue, function)
@@ -64,12 +64,12 @@ def _queue(properties: Properties, queues: tuple[Queue, ...]) -> Queue:
 
 
 def _batch_size(properties: Properties, queue: Queue) -> int:
-    return properties.number("BatchSize", 10, least=1, most=_LARGEST_FIFO_BATCH if queue.fifo else _LARGEST_BATCH)
+    return properties.number("BatchSize", 10, minimum=1, maximum=_LARGEST_FIFO_BATCH if queue.fifo else _LARGEST_BATCH)
 
 
 def _window(properties: Properties, queue: Queue) -> timedelta:
     name = "MaximumBatchingWindowInSeconds"
-    seconds = properties.number(name, 0, most=300)
+    seconds = properties.number(name, 0, maximum=300)
     if seconds and queue.fifo:
         raise TemplateError(f"{properties.where}.{name}: Lambda has no batching window on FIFO queues; leave it out.")
     if not seconds and _batch_size(properties, queue) > _BATCH_WITHOUT_WINDOW:
@@ -79,7 +79,7 @@ def _window(properties: Properties, queue: Queue) -> timedelta:
 
 def _max_concurrency(properties: Properties) -> int | None:
     scaling, name = properties.part("ScalingConfig"), "MaximumConcurrency"
-    return None if scaling.get(name) is None else scaling.number(name, 2, least=2, most=1000)
+    return None if scaling.get(name) is None else scaling.number(name, 2, minimum=2, maximum=1000)
 
 
 def _partial_responses(properties: Properties) -> bool:

@@ -1,4 +1,4 @@
-"""`AWS::SQS::Queue` in a template → a frozen Queue."""
+"""Parse `AWS::SQS::Queue` into a Queue."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ATTRIBUTES = {
     "MessageRetentionPeriod",
     "ReceiveMessageWaitTimeSeconds",
 }
-_READ = {"QueueName", "FifoQueue", "VisibilityTimeout", "RedrivePolicy"}
+_PARSED = {"QueueName", "FifoQueue", "VisibilityTimeout", "RedrivePolicy"}
 _WITHOUT_EFFECT_HERE = {
     "KmsDataKeyReusePeriodSeconds",
     "KmsMasterKeyId",
@@ -25,19 +25,19 @@ _WITHOUT_EFFECT_HERE = {
     "SqsManagedSseEnabled",
     "Tags",
 }
-_KNOWN = _ATTRIBUTES | _READ | _WITHOUT_EFFECT_HERE
+_PROPERTIES = _ATTRIBUTES | _PARSED | _WITHOUT_EFFECT_HERE
 _LONGEST_VISIBILITY = 43_200  # seconds; SQS API reference, SetQueueAttributes
 
 
-def read_queue(properties: Properties) -> Queue:
-    """Read one queue.
+def parse_queue(properties: Properties) -> Queue:
+    """Parse one queue.
 
     Raises:
-        TemplateError: A property is unknown or has a value that SQS does not take.
+        TemplateError: A property is unknown or has a value that SQS does not accept.
     """
-    properties.refuse_others_than(_KNOWN, of="a queue")
+    properties.refuse_unknown(_PROPERTIES, of="a queue")
     fifo = properties.flag("FifoQueue", default=False)
-    visibility = properties.number("VisibilityTimeout", 30, most=_LONGEST_VISIBILITY)
+    visibility = properties.number("VisibilityTimeout", 30, maximum=_LONGEST_VISIBILITY)
     return Queue(
         logical_id=properties.where,
         name=queue_name(properties),
@@ -49,10 +49,10 @@ def read_queue(properties: Properties) -> Queue:
 
 
 def queue_name(properties: Properties) -> str:
-    """The queue's name on the broker; its logical id when the template leaves the name to CloudFormation.
+    """Return the queue's name on the broker: its `QueueName`, or its logical id if the template sets none.
 
     Raises:
-        TemplateError: The name of a FIFO queue lacks its ending, or that of a standard queue has it.
+        TemplateError: The name of a FIFO queue does not end in `.fifo`, or that of a standard queue does.
     """
     ending = ".fifo" if properties.flag("FifoQueue", default=False) else ""
     name = properties.text("QueueName", properties.where + ending)
@@ -69,4 +69,4 @@ def _redrive(properties: Properties) -> Redrive | None:
     if not policy.values:
         return None
     arn = policy.required("deadLetterTargetArn", "!GetAtt ErrorQueue.Arn")
-    return Redrive(arn.rpartition(":")[2], policy.number("maxReceiveCount", 10, least=1, most=1000))
+    return Redrive(arn.rpartition(":")[2], policy.number("maxReceiveCount", 10, minimum=1, maximum=1000))

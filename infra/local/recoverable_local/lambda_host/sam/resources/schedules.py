@@ -1,4 +1,4 @@
-"""The `Events` of type Schedule of a function in a template → frozen schedules."""
+"""Parse the `Events` of type Schedule of a function into schedules."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from recoverable_local.lambda_host.sam.document import TemplateError
 from recoverable_local.lambda_host.sam.properties import Properties
 from recoverable_local.lambda_host.sam.stack import Function, Schedule
 
-# Five digits: a thread can wait for so many days, and not for many more.
+# At most five digits: a thread can wait that many days, but not many more.
 _RATE = re.compile(r"rate\(\s*([1-9][0-9]{0,4})\s+(minute|hour|day)(s?)\s*\)", re.ASCII)
 _RETRIES = 2  # Lambda, "Configuring error handling settings for asynchronous invocation"
 
 
 def is_rate(properties: Properties) -> bool:
-    """Whether it is a schedule that the local host follows; those of `cron` it does not."""
+    """True if it is a rate, which the local host runs; False if it is `cron`, which it does not."""
     return not properties.text("Schedule", "").startswith("cron(")
 
 
-def is_on(properties: Properties) -> bool:
-    """Whether it is switched on, by its one property for that or its other."""
+def is_enabled(properties: Properties) -> bool:
+    """True if it is enabled, by its property `Enabled` or, if that is missing, `State`."""
     return properties.flag("Enabled", default=properties.text("State", "ENABLED") != "DISABLED")
 
 
-def read_schedule(properties: Properties, *, function: Function) -> Schedule:
-    """Read one schedule.
+def parse_schedule(properties: Properties, *, function: Function) -> Schedule:
+    """Parse one schedule.
 
     Args:
-        properties: What stands below the event's `Properties`.
+        properties: The event's `Properties`.
         function: The function that it invokes.
 
     Raises:
@@ -38,9 +38,9 @@ def read_schedule(properties: Properties, *, function: Function) -> Schedule:
     return Schedule(properties.where, function.logical_id, _rate(properties), _input(properties))
 
 
-def retries(function: Properties) -> int:
-    """How often Lambda would run the function again when it fails on a schedule's event."""
-    return function.part("EventInvokeConfig").number("MaximumRetryAttempts", _RETRIES, most=_RETRIES)
+def async_retries(function: Properties) -> int:
+    """Return how often Lambda would run the function again after it failed on a schedule's event."""
+    return function.part("EventInvokeConfig").number("MaximumRetryAttempts", _RETRIES, maximum=_RETRIES)
 
 
 def _rate(properties: Properties) -> timedelta:

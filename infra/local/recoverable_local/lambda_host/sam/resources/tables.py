@@ -1,4 +1,4 @@
-"""`AWS::DynamoDB::Table` in a template → a frozen Table."""
+"""Parse `AWS::DynamoDB::Table` into a Table."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _INDEXES = ("GlobalSecondaryIndexes", "LocalSecondaryIndexes")
 _CAPACITY = {"ContributorInsightsSpecification", "OnDemandThroughput", "ProvisionedThroughput", "WarmThroughput"}
 
 
-def read_table(properties: Properties) -> Table:
-    """Read one table: its keys and indexes. What is about capacity, backups or the end of rows has no effect here.
+def parse_table(properties: Properties) -> Table:
+    """Parse one table: its keys and indexes. Settings of capacity, backups or time to live have no effect here.
 
     Raises:
-        TemplateError: It has no keys, or they are no list.
+        TemplateError: The keys are missing, or are no list of mappings.
     """
     lists = {name: _list(properties, name) for name in _KEYS}
     lists |= {
@@ -31,9 +31,9 @@ def read_table(properties: Properties) -> Table:
 
 
 def _name(properties: Properties) -> str:
-    """Made of the stack's and its own when the template leaves it to CloudFormation."""
-    made = f"{properties.scope.parameters['AWS::StackName']}-{properties.where}"
-    return properties.text("TableName", made)
+    """Return the table's name: its `TableName`, or stack name and logical id if the template sets none."""
+    default = f"{properties.scope.parameters['AWS::StackName']}-{properties.where}"
+    return properties.text("TableName", default)
 
 
 def _list(properties: Properties, name: str) -> list[Any]:

@@ -1,1 +1,1 @@
-"""Hold the messages of one entity: their order, locks and sessions."""
+"""Hold the messages of one entity, with their order, locks and sessions."""

@@ -1,4 +1,4 @@
-"""What a sender wrote, kept byte for byte, with the few fields that the broker itself reads."""
+"""Keep a message as the sender encoded it, and decode the few fields that the broker needs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recoverable_local.service_bus.amqp.types import MalformedError
 
 _HEADER, _DELIVERY, _ANNOTATIONS, _PROPERTIES = 0x70, 0x71, 0x72, 0x73
 _APPLICATION, _DATA, _FOOTER = 0x74, 0x75, 0x78
-_BROKERS = (  # what comes with a message that was received and is sent on
+_BROKER_ANNOTATIONS = (  # a client that sends on a received message sends these, too; they are dropped
     "x-opt-enqueued-time", "x-opt-sequence-number", "x-opt-locked-until", "x-opt-message-state",
     "x-opt-enqueue-sequence-number", "x-opt-deadletter-source",
 )  # fmt: skip
@@ -48,44 +48,44 @@ class Content:
     footer: bytes = b""
 
     def value_of(self, name: str) -> Any:
-        """One of AMQP's properties, decoded; `session_id` is what AMQP calls group-id."""
+        """Return one of AMQP's properties, decoded; `session_id` is AMQP's group-id."""
         index = _FIELDS.index(name)
         return decode(self.properties[index])[0] if index < len(self.properties) else None
 
     @property
     def time_to_live(self) -> int | None:
-        """Milliseconds, as the sender wanted it."""
+        """Return the time to live that the sender set, in milliseconds."""
         ttl: int | None = decode(self.header[2])[0] if len(self.header) > 2 else None  # noqa: PLR2004
         return ttl
 
     @property
     def scheduled(self) -> int | None:
-        """When it shall be enqueued, in milliseconds since 1970."""
+        """Return the scheduled enqueue time, in milliseconds since 1970."""
         encoded = self.annotations.get("x-opt-scheduled-enqueue-time")
         return decode(encoded)[0] if encoded else None
 
     def application_properties(self) -> dict[str, Any]:
-        """The application properties, decoded."""
+        """Return the application properties, decoded."""
         return {name: decode(value)[0] for name, value in self.application.items()}
 
     def data(self) -> bytes:
-        """The body's bytes, if it is binary, and else its encoding."""
+        """Return the body's bytes if it is binary, else its encoded sections."""
         parts = [decode(section)[0] for section in values(self.body)]
         return b"".join(each.value for each in parts) if all(each.code == _DATA for each in parts) else self.body
 
     def with_application(self, added: Mapping[str, bytes]) -> Content:
-        """The same with more application properties, encoded."""
+        """Return a copy with more application properties, encoded."""
         return replace(self, application={**self.application, **added})
 
     def with_annotations(self, added: Mapping[str, bytes], *, without: Iterable[str] = ()) -> Content:
-        """The same with more annotations, encoded, and without some."""
+        """Return a copy with more annotations, encoded, and without some."""
         kept = {name: value for name, value in self.annotations.items() if name not in without}
         return replace(self, annotations={**kept, **added})
 
     def encode(
         self, *, delivery_count: int, annotations: Mapping[str, bytes], delivery: Mapping[str, bytes] | None = None
     ) -> bytes:
-        """The message as a receiver gets it, with what the broker knows of it and of its delivery."""
+        """Encode the message for a receiver, with the broker's annotations and the delivery count."""
         durable, priority, ttl = (*self.header, *[e.NULL] * 3)[:3]
         default = e.ubyte(_DEFAULT_PRIORITY)
         head = [e.FALSE if durable == e.NULL else durable, default if priority == e.NULL else priority, ttl, e.NULL]
@@ -102,7 +102,7 @@ class Content:
 
 
 def parse(data: bytes) -> Content:
-    """Read a message; one without an id is given one, as Service Bus does.
+    """Parse a message. One without a message id gets one, as Service Bus does.
 
     Raises:
         MalformedError: The bytes are no AMQP message.
@@ -115,7 +115,7 @@ def parse(data: bytes) -> Content:
     return Content(
         header=tuple(elements(_first(sections, _HEADER))),
         delivery=_named(_first(sections, _DELIVERY)),
-        annotations={name: noted[name] for name in noted if name not in _BROKERS},
+        annotations={name: noted[name] for name in noted if name not in _BROKER_ANNOTATIONS},
         properties=tuple(properties),
         application=_named(_first(sections, _APPLICATION)),
         body=body,
@@ -124,7 +124,7 @@ def parse(data: bytes) -> Content:
 
 
 def _sections(data: bytes) -> tuple[dict[int, list[bytes]], bytes]:
-    """The sections by their descriptors, without these, and the body's with them."""
+    """Split a message into its sections by descriptor, without the descriptors, and the body's sections with theirs."""
     sections: dict[int, list[bytes]] = {}
     body = b""
     for section in values(data):

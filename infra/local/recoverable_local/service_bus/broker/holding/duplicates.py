@@ -1,4 +1,4 @@
-"""Duplicate detection: the message ids that an entity has seen within its window."""
+"""Detect duplicates: remember the message ids that an entity got within its window."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from collections import OrderedDict
 
 
 class Duplicates:
-    """Remembers ids for a while.
+    """Remembers message ids.
 
     Args:
-        window: How long, in seconds.
+        window: How long an id is remembered, in seconds.
     """
 
     def __init__(self, window: float) -> None:
         self._window = window
-        self._seen: OrderedDict[str, float] = OrderedDict()
+        self._recent: OrderedDict[str, float] = OrderedDict()
 
     def is_new(self, message_id: str, now: float) -> bool:
-        """Whether the id was not seen within the window, which it is from now on."""
-        while self._seen and next(iter(self._seen.values())) + self._window <= now:
-            self._seen.popitem(last=False)
-        if message_id in self._seen:
+        """Remember an id. True if it did not occur within the window before."""
+        while self._recent and next(iter(self._recent.values())) + self._window <= now:
+            self._recent.popitem(last=False)
+        if message_id in self._recent:
             return False
-        self._seen[message_id] = now
+        self._recent[message_id] = now
         return True

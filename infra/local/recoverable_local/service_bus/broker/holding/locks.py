@@ -1,4 +1,4 @@
-"""The locks on messages: granted, renewed, taken back, run out."""
+"""Grant, renew, release and expire the locks on messages."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Locks:
 
     Args:
         duration: How long a lock lasts, in seconds.
-        clock: The time, in seconds since 1970.
-        agenda: Where the ends of locks are noted.
-        on_expiry: Gets each message whose lock has run out.
+        clock: Returns the time, in seconds since 1970.
+        agenda: Runs the expiry of each lock.
+        on_expiry: Called with each message whose lock has expired.
     """
 
     duration: float
@@ -29,17 +29,17 @@ class Locks:
     _locked: dict[uuid.UUID, Message] = field(default_factory=dict, init=False)
 
     def grant(self, message: Message) -> None:
-        """Lock a message for its receiver."""
+        """Lock a message for the lock duration."""
         self.grant_until(message, self.clock() + self.duration)
         self._watch(message)
 
     def grant_until(self, message: Message, until: float) -> None:
-        """Lock a message for as long as its session is held."""
+        """Lock a message until a time, in seconds since 1970: the end of its session's lock."""
         message.lock = Lock(uuid.uuid4(), until)
         self._locked[message.lock.token] = message
 
     def renew(self, token: uuid.UUID) -> float:
-        """Make a lock last longer; gives until when.
+        """Renew a lock, and return its new end.
 
         Raises:
             RefusedError: There is no such lock.
@@ -49,7 +49,7 @@ class Locks:
         return message.lock.until
 
     def find(self, token: uuid.UUID) -> Message:
-        """The message of a lock.
+        """Return the message of a lock.
 
         Raises:
             RefusedError: There is no such lock.
@@ -59,7 +59,7 @@ class Locks:
         return self._locked[token]
 
     def release(self, token: uuid.UUID) -> Message:
-        """End a lock; gives its message.
+        """End a lock, and return its message.
 
         Raises:
             RefusedError: There is no such lock.
@@ -70,13 +70,13 @@ class Locks:
         return message
 
     def extend_session(self, session_id: str, until: float) -> None:
-        """Let the locks of a session last as long as the session is held."""
+        """Extend the locks of a session's messages to the end of the session's lock."""
         for token, message in self._locked.items():
             if message.session_id == session_id:
                 message.lock = Lock(token, until)
 
-    def of_session(self, session_id: str) -> list[Message]:
-        """End all locks of a session; gives the messages."""
+    def release_session(self, session_id: str) -> list[Message]:
+        """End all locks of a session, and return the messages."""
         tokens = [token for token, message in self._locked.items() if message.session_id == session_id]
         return [self.release(token) for token in tokens]
 

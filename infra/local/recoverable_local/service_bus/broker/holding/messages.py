@@ -1,4 +1,4 @@
-"""A message while an entity holds it, and what can be decided about it."""
+"""Define a message in an entity, its states, and the ways to settle it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recoverable_local.service_bus.broker.holding.content import Content
 
 
 class State(Enum):
-    """Where a message stands, with the number that Service Bus writes for it."""
+    """The state of a message, with Service Bus's number for it."""
 
     ACTIVE = 0
     DEFERRED = 1
@@ -20,23 +20,23 @@ class State(Enum):
 
 
 class Verb(Enum):
-    """What a receiver can do with a message that it has locked."""
+    """The ways in which a receiver can settle a message that it has locked."""
 
     COMPLETE = "complete"
     ABANDON = "abandon"
     DEFER = "defer"
     DEAD_LETTER = "dead-letter"
-    RELEASE = "release"  # hand back without having tried: not counted
+    RELEASE = "release"  # return it without counting a delivery
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a receiver says of a message.
+    """The settlement of a message by a receiver.
 
     Args:
-        verb: What it does.
-        reason: Why it is dead-lettered.
-        description: The same at length.
+        verb: The kind of settlement.
+        reason: The dead-letter reason.
+        description: The dead-letter error description.
         properties: Application properties to set, encoded.
     """
 
@@ -46,14 +46,14 @@ class Verdict:
     properties: Mapping[str, bytes] = field(default_factory=dict)
 
     def changes(self) -> dict[str, bytes]:
-        """The application properties that the message gets by it, encoded."""
+        """Return the application properties that the message gets by it, encoded."""
         given = {"DeadLetterReason": self.reason, "DeadLetterErrorDescription": self.description}
         return {**self.properties, **{name: e.string(text) for name, text in given.items() if text}}
 
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """Who shows this token may settle the message; times in seconds since 1970."""
+    """A lock; a receiver settles the message with its token. Times in seconds since 1970."""
 
     token: UUID
     until: float
@@ -64,12 +64,12 @@ class Message:
     """One message of one entity; times in seconds since 1970.
 
     Args:
-        content: What the sender wrote.
-        sequence_number: The entity's number for it.
+        content: The message as the sender encoded it.
+        sequence_number: Its number in the entity.
         enqueued_at: When it became available here, or will.
         expires_at: When its time to live ends.
         hops: How often it was forwarded.
-        first_number: Its sequence number where it was sent to first.
+        first_number: Its sequence number in the entity to which it was sent first.
     """
 
     content: Content
@@ -84,16 +84,16 @@ class Message:
 
     @property
     def session_id(self) -> str | None:
-        """The session to which its sender assigned it."""
+        """Return the session id that its sender set."""
         value = self.content.value_of("session_id")
         return None if value is None else str(value)
 
     def expired(self, now: float) -> bool:
-        """Whether its time to live is over."""
+        """True if its time to live is over."""
         return self.expires_at is not None and self.expires_at <= now
 
     def encode(self) -> bytes:
-        """The message as a receiver gets it."""
+        """Encode the message for a receiver."""
         notes = {
             "x-opt-enqueued-time": e.timestamp(int(self.enqueued_at * 1000)),
             "x-opt-sequence-number": e.int64(self.sequence_number),

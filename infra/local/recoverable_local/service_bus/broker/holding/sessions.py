@@ -1,4 +1,4 @@
-"""Which receiver holds which session, who waits for one, and what is remembered of each session."""
+"""Assign sessions to receivers, let receivers wait for one, and keep the state of each session."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from recoverable_local.service_bus.broker.refusals import no_session_in_time, se
 
 
 @dataclass(slots=True)
-class Held:
-    """A session's holder, and until when in seconds since 1970."""
+class HeldSession:
+    """The holder of a session and the end of its lock, in seconds since 1970."""
 
     consumer: Consumer
     until: float
@@ -24,9 +24,9 @@ class Sessions:
 
     Args:
         lock: How long a session is held without renewal, in seconds.
-        clock: The time, in seconds since 1970.
-        agenda: Where ends of locks and of patience are noted.
-        on_expiry: Hears of a session whose lock has run out, before its holder does.
+        clock: Returns the time, in seconds since 1970.
+        agenda: Runs the expiry of locks and the time-outs of waiting receivers.
+        on_expiry: Called with each session whose lock has expired, before its holder is notified.
     """
 
     lock: float
@@ -34,7 +34,7 @@ class Sessions:
     agenda: Agenda
     on_expiry: Callable[[str], None]
     states: dict[str, tuple[bytes, float]] = field(default_factory=dict, init=False)
-    _held: dict[str, Held] = field(default_factory=dict, init=False)
+    _held: dict[str, HeldSession] = field(default_factory=dict, init=False)
     _waiting: list[Consumer] = field(default_factory=list, init=False)
 
     def accept(self, consumer: Consumer, session_id: str) -> None:
@@ -46,17 +46,17 @@ class Sessions:
         if session_id in self._held:
             raise session_taken(session_id)
         until = self.clock() + self.lock
-        self._held[session_id] = Held(consumer, until)
+        self._held[session_id] = HeldSession(consumer, until)
         self.agenda.at(until, lambda: self._due(session_id))
         consumer.session_accepted(session_id, until)
 
-    def wait(self, consumer: Consumer, patience: float) -> None:
-        """Let a receiver wait for any session, for some seconds."""
+    def wait(self, consumer: Consumer, timeout: float) -> None:
+        """Let a receiver wait for any session, for at most this many seconds."""
         self._waiting.append(consumer)
-        self.agenda.at(self.clock() + patience, lambda: self._give_up(consumer))
+        self.agenda.at(self.clock() + timeout, lambda: self._give_up(consumer))
 
     def serve(self, with_messages: Callable[[], list[str]]) -> None:
-        """Give sessions which have messages to those who wait."""
+        """Give free sessions with messages to waiting receivers."""
         if not self._waiting:
             return
         free = [each for each in with_messages() if each not in self._held]
@@ -64,32 +64,32 @@ class Sessions:
             self.accept(self._waiting.pop(0), session_id)
 
     def until(self, session_id: str | None) -> float:
-        """Until when a session is held, in seconds since 1970.
+        """Return the end of a session's lock, in seconds since 1970.
 
         Raises:
-            RefusedError: It is not held.
+            RefusedError: Nobody holds the session.
         """
         if session_id is None or session_id not in self._held:
             raise session_lock_lost(str(session_id))
         return self._held[session_id].until
 
     def held_by(self, consumer: Consumer, session_id: str) -> bool:
-        """Whether this receiver holds the session."""
+        """True if this receiver holds the session."""
         held = self._held.get(session_id)
         return held is not None and held.consumer is consumer
 
     def renew(self, session_id: str) -> float:
-        """Hold a session longer; gives until when.
+        """Renew a session's lock, and return its new end.
 
         Raises:
-            RefusedError: It is not held.
+            RefusedError: Nobody holds the session.
         """
         self.until(session_id)
         self._held[session_id].until = self.clock() + self.lock
         return self._held[session_id].until
 
     def leave(self, consumer: Consumer) -> str | None:
-        """Forget a receiver; gives the session that it held."""
+        """Remove a receiver, and return the session that it held, if any."""
         if consumer in self._waiting:
             self._waiting.remove(consumer)
         mine = [session_id for session_id, held in self._held.items() if held.consumer is consumer]
@@ -98,10 +98,10 @@ class Sessions:
         return mine[0] if mine else None
 
     def set_state(self, session_id: str, state: bytes | None) -> None:
-        """Remember something for a session, or nothing any more.
+        """Set the state of a session; None deletes it.
 
         Raises:
-            RefusedError: The session is not held.
+            RefusedError: Nobody holds the session.
         """
         self.until(session_id)
         self.states.pop(session_id, None)

@@ -1,1 +1,1 @@
-"""Offer the SQS API, as boto3's client has it."""
+"""Offer the SQS API as boto3's client has it."""

@@ -1,15 +1,15 @@
-"""The operations of SQS on queues themselves, from a request in the API's words to an answer in them."""
+"""Perform the SQS operations on queues: create, list, configure, purge and delete."""
 
 from __future__ import annotations
 
-from recoverable_local.testing.aws.api.operations import Answer, Request, chosen, queue_of
+from recoverable_local.testing.aws.api.operations import Answer, Request, queue_of, select_attributes
 from recoverable_local.testing.aws.broker.attributes import read_attributes, settings_from
 from recoverable_local.testing.aws.broker.broker import Broker
 from recoverable_local.testing.aws.broker.refusals import Refusal
 
 
 def create_queue(broker: Broker, request: Request) -> Answer:
-    """Make a queue; one that is there already must have the same attributes."""
+    """Make a queue; refuse if it exists with other attributes."""
     settings = settings_from(request["QueueName"], request.get("Attributes") or {})
     existing = broker.queues.get(settings.name)
     if existing is not None and existing.settings != settings:
@@ -22,14 +22,14 @@ def create_queue(broker: Broker, request: Request) -> Answer:
 
 
 def get_queue_url(broker: Broker, request: Request) -> Answer:
-    """The URL of a queue."""
+    """Return the URL of a queue."""
     return {"QueueUrl": broker.queue(request["QueueName"]).settings.url}
 
 
 def get_queue_attributes(broker: Broker, request: Request) -> Answer:
-    """A queue's attributes and how much it holds."""
+    """Return a queue's attributes and the numbers of its messages."""
     attributes = read_attributes(broker, queue_of(broker, request))
-    asked = chosen(attributes, set(request.get("AttributeNames", ())))
+    asked = select_attributes(attributes, set(request.get("AttributeNames", ())))
     return {"Attributes": asked} if asked else {}
 
 
@@ -41,21 +41,21 @@ def set_queue_attributes(broker: Broker, request: Request) -> Answer:
 
 
 def list_queues(broker: Broker, request: Request) -> Answer:
-    """The URLs of the queues, or of those whose names begin so."""
+    """Return the URLs of the queues, or of those whose names begin with the prefix."""
     beginning = request.get("QueueNamePrefix", "")
     urls = [queue.settings.url for name, queue in broker.queues.items() if name.startswith(beginning)]
     return {"QueueUrls": urls} if urls else {}
 
 
 def list_dead_letter_source_queues(broker: Broker, request: Request) -> Answer:
-    """The URLs of the queues that send their dead letters here."""
+    """Return the URLs of the queues that send their dead letters to this one."""
     name = queue_of(broker, request).settings.name
     sources = [q.settings for q in broker.queues.values() if q.settings.redrive and q.settings.redrive.to == name]
     return {"queueUrls": [source.url for source in sources]}
 
 
 def delete_queue(broker: Broker, request: Request) -> Answer:
-    """Delete a queue with all that is in it."""
+    """Delete a queue with all its messages."""
     queue = queue_of(broker, request)
     broker.purge(queue)
     del broker.queues[queue.settings.name]
@@ -63,6 +63,6 @@ def delete_queue(broker: Broker, request: Request) -> Answer:
 
 
 def purge_queue(broker: Broker, request: Request) -> Answer:
-    """Delete all that is in a queue."""
+    """Delete all messages of a queue."""
     broker.purge(queue_of(broker, request))
     return {}

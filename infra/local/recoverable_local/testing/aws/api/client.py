@@ -1,4 +1,4 @@
-"""The errors of a boto3 client, made from what SQS refuses: the one place that knows botocore."""
+"""Turn refusals of SQS into the errors of a boto3 client: the one place that knows botocore."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from recoverable_local.testing.aws.broker.refusals import Refusal
 
 
 class Exceptions:
-    """The errors by name, as `client.exceptions` has them."""
+    """The error classes by name, as `client.exceptions` has them."""
 
     def __getattr__(self, name: str) -> type[Exception]:
         return client_error_type() if name == "ClientError" else named_error(name)
@@ -18,7 +18,7 @@ class Exceptions:
 
 @cache
 def client_error_type() -> type[Exception]:
-    """The ClientError of botocore; where there is no botocore, one of the same shape."""
+    """Return botocore's ClientError; without botocore, a class of the same shape."""
     try:
         from botocore.exceptions import ClientError
     except ImportError:
@@ -27,7 +27,7 @@ def client_error_type() -> type[Exception]:
 
 
 class BareClientError(Exception):
-    """What botocore's ClientError is to programs, for where there is none.
+    """Stands in for botocore's ClientError where botocore is not installed.
 
     Args:
         error_response: the error as botocore parses it.
@@ -44,12 +44,12 @@ class BareClientError(Exception):
 
 @cache
 def named_error(name: str) -> type[Exception]:
-    """The class of one error of SQS."""
+    """Return the class of one SQS error."""
     return type(name, (client_error_type(),), {})
 
 
 def client_error(refusal: Refusal, operation: str) -> Exception:
-    """The refusal as a boto3 client raises it."""
+    """Return the refusal as the error that a boto3 client raises."""
     kind = "Sender" if refusal.status < 500 else "Receiver"  # noqa: PLR2004  # HTTP's border between the two
     error = {"Message": refusal.message, "Code": refusal.code, "Type": kind, "QueryErrorCode": refusal.shape}
     response = {"Error": error, "ResponseMetadata": metadata(refusal.status)}
@@ -57,7 +57,7 @@ def client_error(refusal: Refusal, operation: str) -> Exception:
 
 
 def connection_error(name: str) -> Exception:
-    """What botocore raises when there is no answer; where there is no botocore, Python's own error."""
+    """Return the error that botocore raises when there is no answer; without botocore, Python's own."""
     try:
         from botocore import exceptions
     except ImportError:
@@ -67,7 +67,7 @@ def connection_error(name: str) -> Exception:
 
 
 def metadata(status: int) -> dict[str, Any]:
-    """What botocore tells of the HTTP answer."""
+    """Return botocore's `ResponseMetadata` of an answer."""
     return {
         "RequestId": "00000000-0000-0000-0000-000000000000",
         "HTTPStatusCode": status,

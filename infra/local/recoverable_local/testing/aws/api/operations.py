@@ -1,4 +1,4 @@
-"""The operations of SQS, from a request in the API's words to an answer in them."""
+"""Perform the SQS operations on messages, from the API's request to its answer."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ Operation = Callable[[Broker, Request], Answer]
 
 
 def queue_of(broker: Broker, request: Request) -> Queue:
-    """The queue of the request's URL, whatever its host and account."""
+    """Return the queue of the request's URL; host and account are ignored."""
     return broker.queue(request["QueueUrl"].rstrip("/").rpartition("/")[2])
 
 
 def send_message(broker: Broker, request: Request) -> Answer:
     """Take one message."""
-    return sent(broker, queue_of(broker, request), request)
+    return send_one(broker, queue_of(broker, request), request)
 
 
-def sent(broker: Broker, queue: Queue, entry: Request) -> Answer:
-    """Check a message and take it."""
+def send_one(broker: Broker, queue: Queue, entry: Request) -> Answer:
+    """Check one message and take it."""
     checks.check_entry(entry, queue.settings)
     deduplication = entry.get("MessageDeduplicationId")
     if queue.settings.fifo and deduplication is None:
@@ -46,27 +46,27 @@ def sent(broker: Broker, queue: Queue, entry: Request) -> Answer:
     return {
         "MessageId": message.id,
         "MD5OfMessageBody": digest(message.body),
-        **of_attributes(message.attributes),
+        **attributes_digest(message.attributes),
         **({"SequenceNumber": message.sequence} if queue.settings.fifo else {}),
     }
 
 
-def of_attributes(attributes: Attributes) -> Answer:
-    """The digest of a message's attributes, which one without any has not."""
+def attributes_digest(attributes: Attributes) -> Answer:
+    """Return the digest of a message's attributes; empty when it has none."""
     found = digest_of_attributes(attributes)
     return {"MD5OfMessageAttributes": found} if found else {}
 
 
 def send_message_batch(broker: Broker, request: Request) -> Answer:
-    """Take up to ten messages, each for itself."""
+    """Take up to ten messages; each succeeds or fails alone."""
     entries, queue = request["Entries"], queue_of(broker, request)
     checks.check_batch(entries, "SendMessageBatch")
     checks.check_batch_size(entries)
-    return each(entries, lambda entry: sent(broker, queue, entry))
+    return for_each(entries, lambda entry: send_one(broker, queue, entry))
 
 
-def each(entries: list[Request], do: Callable[[Request], Answer]) -> Answer:
-    """Do it for each entry: what was done, and what was refused."""
+def for_each(entries: list[Request], do: Callable[[Request], Answer]) -> Answer:
+    """Do it for each entry; return which succeeded and which were refused."""
     done, failed = [], []
     for entry in entries:
         try:
@@ -83,26 +83,26 @@ def receive_message(broker: Broker, request: Request) -> Answer:
     visibility = request.get("VisibilityTimeout")
     checks.check_receive(most, request.get("WaitTimeSeconds", 0), visibility)
     received = broker.receive(queue, most, visibility)
-    return {"Messages": [described(broker, message, request) for message in received]} if received else {}
+    return {"Messages": [describe_message(broker, message, request) for message in received]} if received else {}
 
 
-def described(broker: Broker, message: Stored, request: Request) -> Answer:
-    """A message as ReceiveMessage gives it, with the attributes that were asked for."""
+def describe_message(broker: Broker, message: Stored, request: Request) -> Answer:
+    """Return a message as ReceiveMessage does, with the attributes that were requested."""
     asked = {*request.get("AttributeNames", ()), *request.get("MessageSystemAttributeNames", ())}
-    system = chosen(system_attributes(message, broker.start), asked)
-    own = chosen(message.attributes, set(request.get("MessageAttributeNames", ())))
+    system = select_attributes(system_attributes(message, broker.start), asked)
+    own = select_attributes(message.attributes, set(request.get("MessageAttributeNames", ())))
     return {
         "MessageId": message.id,
         "ReceiptHandle": message.receipt,
         "MD5OfBody": digest(message.body),
         "Body": message.body,
         **({"Attributes": system} if system else {}),
-        **({"MessageAttributes": own, **of_attributes(own)} if own else {}),
+        **({"MessageAttributes": own, **attributes_digest(own)} if own else {}),
     }
 
 
-def chosen(attributes: Mapping[str, Any], asked: set[str]) -> Answer:
-    """The attributes that were asked for: by name, by the beginning of their names, or all."""
+def select_attributes(attributes: Mapping[str, Any], asked: set[str]) -> Answer:
+    """Return the attributes that were requested: by name, by prefix, or all."""
     beginnings = tuple(name.removesuffix("*") for name in asked if name.endswith("*"))
     everything = bool(asked & {"All", ".*"})
     return {
@@ -114,28 +114,28 @@ def chosen(attributes: Mapping[str, Any], asked: set[str]) -> Answer:
 
 def delete_message(broker: Broker, request: Request) -> Answer:
     """Delete one message."""
-    return deleted(broker, queue_of(broker, request), request)
+    return delete_one(broker, queue_of(broker, request), request)
 
 
-def deleted(broker: Broker, queue: Queue, entry: Request) -> Answer:
+def delete_one(broker: Broker, queue: Queue, entry: Request) -> Answer:
     """Delete the message of a receipt handle."""
     broker.delete(queue, entry["ReceiptHandle"])
     return {}
 
 
 def delete_message_batch(broker: Broker, request: Request) -> Answer:
-    """Delete up to ten messages, each for itself."""
+    """Delete up to ten messages; each succeeds or fails alone."""
     entries, queue = request["Entries"], queue_of(broker, request)
     checks.check_batch(entries, "DeleteMessageBatch")
-    return each(entries, lambda entry: deleted(broker, queue, entry))
+    return for_each(entries, lambda entry: delete_one(broker, queue, entry))
 
 
 def change_message_visibility(broker: Broker, request: Request) -> Answer:
-    """Hide one message for so long from now."""
-    return hidden(broker, queue_of(broker, request), request)
+    """Hide one message for this long from now."""
+    return hide_one(broker, queue_of(broker, request), request)
 
 
-def hidden(broker: Broker, queue: Queue, entry: Request) -> Answer:
+def hide_one(broker: Broker, queue: Queue, entry: Request) -> Answer:
     """Check a visibility timeout and set it."""
     seconds = entry.get("VisibilityTimeout")
     if seconds is None:
@@ -146,7 +146,7 @@ def hidden(broker: Broker, queue: Queue, entry: Request) -> Answer:
 
 
 def change_message_visibility_batch(broker: Broker, request: Request) -> Answer:
-    """Hide up to ten messages, each for itself."""
+    """Hide up to ten messages; each succeeds or fails alone."""
     entries, queue = request["Entries"], queue_of(broker, request)
     checks.check_batch(entries, "ChangeMessageVisibilityBatch")
-    return each(entries, lambda entry: hidden(broker, queue, entry))
+    return for_each(entries, lambda entry: hide_one(broker, queue, entry))

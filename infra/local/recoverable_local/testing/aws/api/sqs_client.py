@@ -1,4 +1,4 @@
-"""The world's SQS client: boto3's interface, answers and errors, without boto3."""
+"""Offer the world's SQS client: boto3's interface, answers and errors, without boto3."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from recoverable_local.testing.aws.api.client import Exceptions, client_error, c
 from recoverable_local.testing.aws.broker.broker import Broker
 from recoverable_local.testing.aws.broker.queues import ENDPOINT, REGION
 from recoverable_local.testing.aws.broker.refusals import Refusal
+from recoverable_local.testing.engine.fault_plan import FaultPlan, When
 from recoverable_local.testing.engine.invocation import Invocation, current_invocation
-from recoverable_local.testing.engine.points import Misfortune, When
 from recoverable_local.testing.faults import AnswerLost, Fault, PartlyFailed, Refused, Throttled, Unreachable
 from recoverable_local.testing.timeline import Journal
 
@@ -48,13 +48,13 @@ class Client:
 
     Args:
         broker: the broker.
-        misfortune: what goes wrong with the calls of functions.
-        journal: told of calls that failed.
+        fault_plan: decides which faults happen in the calls of functions.
+        journal: records calls that failed.
         wait: lets time pass for those who receive outside a function.
     """
 
-    def __init__(self, broker: Broker, misfortune: Misfortune, journal: Journal, wait: Callable[[float], None]) -> None:
-        self._broker, self._misfortune, self._journal, self._wait = broker, misfortune, journal, wait
+    def __init__(self, broker: Broker, fault_plan: FaultPlan, journal: Journal, wait: Callable[[float], None]) -> None:
+        self._broker, self._fault_plan, self._journal, self._wait = broker, fault_plan, journal, wait
         self.meta = SimpleNamespace(
             endpoint_url=ENDPOINT, region_name=REGION, service_model=SimpleNamespace(service_name="sqs")
         )
@@ -69,7 +69,7 @@ class Client:
         return call
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: there is no connection."""
 
     def _call(self, operation: str, **request: Any) -> Any:
         invocation = current_invocation.get()
@@ -77,14 +77,14 @@ class Client:
             return self._perform(operation, request)
         invocation.check_alive()
         fault = self._fault("before", operation, request, invocation)
-        answer = self._under(fault, operation, request, invocation)
+        answer = self._call_with_fault(fault, operation, request, invocation)
         if isinstance(fault := self._fault("after", operation, request, invocation), AnswerLost):
             raise connection_error("ReadTimeoutError")
-        invocation.suffer(fault)
+        invocation.apply_fault(fault)
         return answer
 
-    def _under(self, fault: Fault | None, operation: str, request: Any, invocation: Invocation) -> Any:
-        """Make the call while this goes wrong."""
+    def _call_with_fault(self, fault: Fault | None, operation: str, request: Any, invocation: Invocation) -> Any:
+        """Make the call while this fault happens."""
         match fault:
             case None:
                 return self._perform(operation, request)
@@ -100,7 +100,7 @@ class Client:
             case PartlyFailed(places, code):
                 return self._perform_partly(operation, request, places, code)
             case _:
-                invocation.suffer(fault)
+                invocation.apply_fault(fault)
                 return self._perform(operation, request)
 
     def _perform(self, operation: str, request: Any) -> Any:
@@ -124,7 +124,7 @@ class Client:
 
     def _fault(self, when: When, operation: str, request: Any, invocation: Invocation) -> Fault | None:
         queue = queue_in(request)
-        fault = self._misfortune.at(when, operation, queue, invocation.message_ids, invocation.number)
+        fault = self._fault_plan.fault_at(when, operation, queue, invocation.message_ids, invocation.number)
         if fault is not None:
             self._note(invocation, queue, f"{operation}: {fault}")
         return fault
@@ -134,15 +134,15 @@ class Client:
             self._journal.note("call failed", queue, message_id, detail)
 
     def _wait_for_messages(self, request: Any) -> None:
-        """Long polling: time passes until a message is there, or the wait is over."""
+        """Let time pass until a message is visible or the wait is over (long polling)."""
         queue = api.queue_of(self._broker, request)
         longest = request.get("WaitTimeSeconds", queue.settings.wait)
-        seconds = min(queue.line.next_at() - self._broker.now(), longest)
+        seconds = min(queue.order.next_at() - self._broker.now(), longest)
         if seconds > 0:
             invocation = current_invocation.get()
             (invocation.spend if invocation else self._wait)(seconds)
 
 
 def queue_in(request: dict[str, Any]) -> str:
-    """The name of the queue that a request is about; nothing when it is about none."""
+    """Return the name of the request's queue; empty for a request about no queue."""
     return str(request.get("QueueUrl", "")).rpartition("/")[2]

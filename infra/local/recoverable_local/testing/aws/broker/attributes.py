@@ -1,4 +1,4 @@
-"""A queue's attributes in the API's words, to and from its settings."""
+"""Convert a queue's settings to and from the attributes of the SQS API."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NUMBERS: Mapping[str, tuple[str, int, int]] = {
 
 
 def settings_from(name: str, attributes: Mapping[str, str], before: Settings | None = None) -> Settings:
-    """The settings that attributes make.
+    """Parse a queue's settings from the attributes of the API.
 
     Args:
         name: the queue's.
@@ -53,14 +53,14 @@ def settings_from(name: str, attributes: Mapping[str, str], before: Settings | N
 
 
 def number(attribute: str, value: str, least: int, most: int) -> int:
-    """The number that an attribute says, if it is in its range."""
+    """Parse a number, and refuse one that is out of range."""
     if not value.isdecimal() or not least <= int(value) <= most:
         raise Refusal("InvalidAttributeValue", f"Invalid value for the parameter {attribute}.")
     return int(value)
 
 
 def redrive(value: str) -> dict[str, Any]:
-    """The redrive policy that a JSON text says; an empty one says that there is none."""
+    """Parse a redrive policy from JSON; an empty text removes it."""
     if not value:
         return {"redrive": None}
     policy = json.loads(value)
@@ -77,7 +77,7 @@ OTHERS: Mapping[str, Callable[[str], dict[str, Any]]] = {
 
 
 def read_attributes(broker: Broker, queue: Queue) -> dict[str, str]:
-    """A queue's attributes and how much it holds, as text."""
+    """Return a queue's attributes and the numbers of its messages, as text."""
     settings, now = queue.settings, broker.now()
     held = broker.kept(queue)
     hidden = [message for message in held if message.visible_at > now]

@@ -1,4 +1,4 @@
-"""The queues of a world, and what SQS does with a message that it has accepted."""
+"""Handle accepted messages as SQS does: deliver, hide, delete, expire and dead-letter them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ DEDUPLICATION = 300
 
 
 class Broker:
-    """SQS.
+    """All queues of a world, with SQS's rules.
 
     Args:
         start: when the world's time began.
         now: the world's time in seconds.
         note: writes down what happens to a message: what, the queue's name, the message's id, and a detail.
         seed: what ids and, unless None, orders are drawn from.
-        create_missing: whether a queue is made when it is first named.
+        create_missing: True if a queue is made when it is first named.
         hops: how many invocations the lineage of what is sent now has gone through.
     """
 
@@ -60,7 +60,7 @@ class Broker:
         deduplication: str | None = None,
         trace: str | None = None,
     ) -> Stored:
-        """Take a message; a duplicate of one that was taken in the last five minutes comes back as that one."""
+        """Take a message; return the earlier one for a duplicate of the last five minutes."""
         now = self.now()
         earlier = queue.remembered.get(deduplication or "")
         if earlier is not None and earlier[0] > now:
@@ -88,22 +88,22 @@ class Broker:
         return message
 
     def receive(self, queue: Queue, most: int, visibility: float | None = None) -> list[Stored]:
-        """Hand out up to so many messages, and hide them."""
+        """Deliver up to so many messages, and hide them."""
         now, taken = self.now(), list[Stored]()
         hidden = queue.settings.visibility_timeout if visibility is None else visibility
-        ready = queue.line.ready(now)
+        ready = queue.order.ready(now)
         while len(taken) < most and (message := next(ready, None)) is not None:
-            if message not in taken and not self._is_left_over(queue, message):
+            if message not in taken and not self._is_unavailable(queue, message):
                 self._hand_out(queue, message, hidden)
                 taken.append(message)
         for message in taken:  # not before: one that stays visible is handed out once all the same
-            queue.line.put(message)
+            queue.order.put(message)
         if taken:
-            queue.tell()
+            queue.notify_listeners()
         return taken
 
     def delete(self, queue: Queue, receipt: str) -> None:
-        """Delete the message of that receive; what is gone already is deleted as well.
+        """Delete the message of that receive; one that is already gone is no error.
 
         Raises:
             Refusal: no receive gave the handle, or a FIFO queue's has expired.
@@ -113,16 +113,16 @@ class Broker:
             return
         if queue.settings.fifo and not (message.receipt == receipt and message.in_flight(self.now())):
             raise invalid_value(receipt, "ReceiptHandle", "The receipt handle has expired.")
-        if message.ghosts:
-            message.ghosts -= 1
+        if message.deletes_to_ignore:
+            message.deletes_to_ignore -= 1
             self.show(queue, message, self.now())
             return
         queue.remove(message)
         self._note("deleted", queue.settings.name, message.id, "")
-        queue.tell()
+        queue.notify_listeners()
 
     def hide(self, queue: Queue, receipt: str, seconds: float) -> None:
-        """Let the message of that receive be hidden for so long from now.
+        """Hide the message of that receive for this long from now.
 
         Raises:
             Refusal: no receive gave the handle, the message is visible or gone, or would be hidden for more than 12 hours in all.
@@ -138,24 +138,24 @@ class Broker:
         self.show(queue, message, now + seconds)
 
     def show(self, queue: Queue, message: Stored, moment: float) -> None:
-        """Let the message be visible from a moment on."""
+        """Make the message visible from a moment on."""
         message.visible_at = moment
-        queue.line.put(message)
+        queue.order.put(message)
         after = moment - self.now()
         self._note("shown again", queue.settings.name, message.id, f"after {after:g} s" if after else "at once")
-        queue.tell()
+        queue.notify_listeners()
 
     def kept(self, queue: Queue) -> list[Stored]:
-        """What the queue holds now, hidden or not, without what it has kept for too long."""
+        """Return the messages that are in the queue now, hidden or not; drop the expired ones first."""
         for message in list(queue.messages.values()):
             self._is_expired(queue, message)
         return list(queue.messages.values())
 
     def purge(self, queue: Queue) -> None:
-        """Delete everything."""
+        """Delete all messages of a queue."""
         for message in list(queue.messages.values()):
             queue.remove(message)
-        queue.tell()
+        queue.notify_listeners()
 
     def _hand_out(self, queue: Queue, message: Stored, hidden: float) -> None:
         now = self.now()
@@ -167,7 +167,7 @@ class Broker:
         self._receipts[message.receipt] = (queue.settings.name, message)
         self._note("received", queue.settings.name, message.id, f"receive {message.receives}")
 
-    def _is_left_over(self, queue: Queue, message: Stored) -> bool:
+    def _is_unavailable(self, queue: Queue, message: Stored) -> bool:
         if message.id not in queue.messages:  # it was in the line twice, and is in the dead-letter queue now
             return True
         return self._is_expired(queue, message) or self._is_dead(queue, message)

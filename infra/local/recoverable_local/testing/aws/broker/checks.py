@@ -1,4 +1,4 @@
-"""What SQS refuses of a message and of a batch: pure."""
+"""Refuse messages and batches that SQS refuses; pure."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NOT_ALLOWED = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def check_entry(entry: Entry, queue: Settings) -> None:
-    """Refuse a message that SQS would not take.
+    """Refuse a message that SQS does not accept.
 
     Raises:
         Refusal: with SQS's reason.
@@ -55,7 +55,7 @@ def check_entry(entry: Entry, queue: Settings) -> None:
 
 
 def check_delay(delay: int | None, *, fifo: bool) -> None:
-    """Refuse a delay out of range, and on a FIFO queue any."""
+    """Refuse a delay that is out of range; on a FIFO queue, refuse any."""
     if delay is None:
         return
     if not 0 <= delay <= LONGEST_DELAY:
@@ -65,7 +65,7 @@ def check_delay(delay: int | None, *, fifo: bool) -> None:
 
 
 def check_identity(entry: Entry, queue: Settings) -> None:
-    """Refuse a group or deduplication id that is absent where it must be, or there where it must not."""
+    """Refuse a group or deduplication id that is missing where it is required, or present where it is not allowed."""
     group, deduplication = entry.get("MessageGroupId"), entry.get("MessageDeduplicationId")
     if queue.fifo and group is None:
         raise missing("MessageGroupId")
@@ -83,12 +83,12 @@ def check_identity(entry: Entry, queue: Settings) -> None:
 
 
 def wrong_kind(value: object, parameter: str) -> Refusal:
-    """A parameter that is for the other kind of queue."""
+    """Return the refusal of a parameter that is for the other kind of queue."""
     return invalid_value(value, parameter, "The request include parameter that is not valid for this queue type")
 
 
 def check_attributes(attributes: Mapping[str, Mapping[str, Any]]) -> None:
-    """Refuse too many attributes, and names, types or values that are none."""
+    """Refuse too many attributes, and invalid names, types or values."""
     if len(attributes) > MAX_ATTRIBUTES:
         raise invalid(
             f"Number of message attributes [{len(attributes)}] exceeds the allowed maximum [{MAX_ATTRIBUTES}]."
@@ -116,7 +116,7 @@ def check_content(name: str, kind: str, value: Mapping[str, Any]) -> None:
 
 
 def check_batch(entries: Sequence[Entry], request: str) -> None:
-    """Refuse a batch as a whole: empty, too long, or with ids that are no names or not distinct."""
+    """Refuse a batch as a whole: empty, too long, or with ids that are invalid or not distinct."""
     if not entries:
         text = f"There should be at least one {request}RequestEntry in the request."
         raise batch("EmptyBatchRequest", text)
@@ -133,21 +133,21 @@ def check_batch(entries: Sequence[Entry], request: str) -> None:
 
 
 def check_batch_size(entries: Sequence[Entry]) -> None:
-    """Refuse messages that together are longer than one may be."""
+    """Refuse messages that together exceed the size of a batch."""
     if (total := sum(map(size_of, entries))) > MAX_BATCH:
         text = f"Batch requests cannot be longer than {MAX_BATCH} bytes. You have sent {total} bytes."
         raise batch("BatchRequestTooLong", text)
 
 
 def check_visibility(seconds: int) -> None:
-    """Refuse a visibility timeout out of range."""
+    """Refuse a visibility timeout that is out of range."""
     if not 0 <= seconds <= LONGEST_VISIBILITY:
         reason = f"VisibilityTimeout must be between 0 and {LONGEST_VISIBILITY}."
         raise invalid_value(seconds, "VisibilityTimeout", reason)
 
 
 def size_of(entry: Entry) -> int:
-    """Bytes as SQS counts them: the body, and each attribute's name, type and value."""
+    """Return the bytes of a message as SQS counts them: the body, and each attribute's name, type and value."""
     total = len((entry.get("MessageBody") or "").encode("utf-8", "surrogatepass"))
     for name, value in (entry.get("MessageAttributes") or {}).items():
         content = value.get("BinaryValue") or (value.get("StringValue") or "").encode("utf-8", "surrogatepass")

@@ -1,10 +1,10 @@
-"""One queue: its settings, what it holds, and who wants to know when that changes."""
+"""Keep the messages of one queue, and tell listeners about changes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from recoverable_local.testing.aws.broker.lines import Line
+from recoverable_local.testing.aws.broker.order import DeliveryOrder
 from recoverable_local.testing.aws.broker.queues import Settings
 from recoverable_local.testing.aws.broker.stored import Stored
 
@@ -14,28 +14,28 @@ class Queue:
 
     Args:
         settings: its attributes.
-        line: hands its messages out.
+        order: hands its messages out.
     """
 
-    def __init__(self, settings: Settings, line: Line) -> None:
-        self.settings, self.line = settings, line
+    def __init__(self, settings: Settings, order: DeliveryOrder) -> None:
+        self.settings, self.order = settings, order
         self.messages: dict[str, Stored] = {}
         self.remembered: dict[str, tuple[float, Stored]] = {}
         self.changed: list[Callable[[], None]] = []
 
     def put(self, message: Stored) -> None:
-        """Take a message in."""
+        """Add a message."""
         self.messages[message.id] = message
-        self.line.put(message)
-        self.tell()
+        self.order.put(message)
+        self.notify_listeners()
 
     def remove(self, message: Stored) -> None:
-        """Let a message go."""
+        """Remove a message."""
         message.gone = True
         del self.messages[message.id]
-        self.line.remove(message)
+        self.order.remove(message)
 
-    def tell(self) -> None:
-        """Tell those who read it that something has changed."""
+    def notify_listeners(self) -> None:
+        """Call those who wait for a change of the queue."""
         for listener in self.changed:
             listener()

@@ -1,4 +1,4 @@
-"""What a queue is set to, checked as SQS checks it."""
+"""Define a queue's settings, with SQS's defaults and limits."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ MINUTE, HOUR, DAY = 60, 3_600, 86_400
 REGION = "eu-central-1"
 ACCOUNT = "123456789012"
 QUEUE_NAME = r"[A-Za-z0-9_-]{1,80}|(?=.{6,80}\Z)[A-Za-z0-9_-]+\.fifo"
-"""What a queue's name looks like (CreateQueue)."""
+"""Pattern of a queue's name (CreateQueue)."""
 
 ENDPOINT = f"https://sqs.{REGION}.amazonaws.com"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redrive:
-    """Where a message goes that was received too often.
+    """A redrive policy: where a message goes that was received too often.
 
     Args:
         to: the dead-letter queue's name.
@@ -40,7 +40,7 @@ class Settings:
         max_size: bytes of a message, 1,024 to 1,048,576.
         wait: seconds that a receive waits for messages when it does not say, 0 to 20.
         redrive: what happens to what is received too often.
-        content_deduplication: whether a FIFO queue takes messages of the same body for duplicates.
+        content_deduplication: True if a FIFO queue takes messages of the same body for duplicates.
     """
 
     name: str
@@ -54,15 +54,15 @@ class Settings:
 
     @property
     def fifo(self) -> bool:
-        """Whether it keeps the order of its groups."""
+        """True if the queue keeps the order of its groups."""
         return self.name.endswith(".fifo")
 
     @property
     def arn(self) -> str:
-        """Its name in policies and events."""
+        """Return the ARN."""
         return f"arn:aws:sqs:{REGION}:{ACCOUNT}:{self.name}"
 
     @property
     def url(self) -> str:
-        """What a client calls it by."""
+        """Return the URL that clients use."""
         return f"{ENDPOINT}/{ACCOUNT}/{self.name}"

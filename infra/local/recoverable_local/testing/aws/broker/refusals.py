@@ -1,10 +1,10 @@
-"""What SQS says when it refuses: codes, names and texts, as its API reference has them."""
+"""Define SQS's error answers: codes, names and texts from its API reference."""
 
 from __future__ import annotations
 
 
 class Refusal(Exception):
-    """SQS's answer to what it does not do; the client turns it into botocore's error.
+    """An error answer of SQS; the client turns it into botocore's error.
 
     Args:
         shape: the name of the error in botocore's model, by which `client.exceptions` knows it.
@@ -19,41 +19,41 @@ class Refusal(Exception):
 
 
 OLD = "AWS.SimpleQueueService."
-"""The prefix of codes that the query protocol had; botocore still gives them, for programs compare with them."""
+"""The prefix of codes of the former query protocol; botocore still returns them, because programs compare with them."""
 
 
 def no_such_queue() -> Refusal:
-    """No queue has that URL or name."""
+    """Return the refusal for a URL or name of no queue."""
     text = "The specified queue does not exist."
     return Refusal("QueueDoesNotExist", text, code=f"{OLD}NonExistentQueue")
 
 
 def invalid(text: str) -> Refusal:
-    """A parameter has a value that SQS does not take."""
+    """Return the refusal for a parameter's value that SQS does not accept."""
     return Refusal("InvalidParameterValue", text)
 
 
 def invalid_value(value: object, parameter: str, reason: str) -> Refusal:
-    """A parameter has a value that SQS does not take, in its longer words."""
+    """Return the same refusal in SQS's longer text."""
     return invalid(f"Value {value} for parameter {parameter} is invalid. Reason: {reason}")
 
 
 def missing(parameter: str) -> Refusal:
-    """A parameter is absent that this kind of queue needs."""
+    """Return the refusal for a missing parameter that this kind of queue requires."""
     return Refusal("MissingParameter", f"The request must contain the parameter {parameter}.")
 
 
 def bad_receipt(handle: object) -> Refusal:
-    """No receive gave that handle."""
+    """Return the refusal for a receipt handle that no receive returned."""
     return Refusal("ReceiptHandleIsInvalid", f'The input receipt handle "{handle}" is not a valid receipt handle.')
 
 
 def not_in_flight(handle: object) -> Refusal:
-    """The message's visibility timeout is over, so it cannot be changed."""
+    """Return the refusal for a message whose visibility timeout is over."""
     text = f"Value {handle} for parameter ReceiptHandle is invalid. Reason: Message is not in flight."
     return Refusal("MessageNotInflight", text, code=f"{OLD}MessageNotInflight")
 
 
 def batch(shape: str, text: str) -> Refusal:
-    """A batch is refused whole."""
+    """Return the refusal of a whole batch."""
     return Refusal(shape, text, code=f"{OLD}{shape}")

@@ -1,11 +1,11 @@
-"""Which queues there are."""
+"""Keep the queues of a broker by name."""
 
 from __future__ import annotations
 
 from random import Random
 from re import fullmatch
 
-from recoverable_local.testing.aws.broker.lines import FifoLine, StandardLine
+from recoverable_local.testing.aws.broker.order import FifoOrder, StandardOrder
 from recoverable_local.testing.aws.broker.queue import Queue
 from recoverable_local.testing.aws.broker.queues import QUEUE_NAME, Settings
 from recoverable_local.testing.aws.broker.refusals import no_such_queue
@@ -16,7 +16,7 @@ class Registry:
 
     Args:
         seed: what the order of standard queues is drawn from; None for the order of sends.
-        create_missing: whether a queue is made when it is first named.
+        create_missing: True if a queue is made when it is first named.
     """
 
     def __init__(self, seed: int | None, *, create_missing: bool) -> None:
@@ -25,7 +25,7 @@ class Registry:
         self._create_missing = create_missing
 
     def create(self, settings: Settings) -> Queue:
-        """Make a queue, or give it other settings; its messages stay.
+        """Make a queue, or change the settings of an existing one; its messages stay.
 
         Raises:
             ValueError: SQS takes no queue of that name.
@@ -37,12 +37,12 @@ class Registry:
         if settings.name in self.queues:
             self.queues[settings.name].settings = settings
         else:
-            line = FifoLine() if settings.fifo else StandardLine(self._chance)
-            self.queues[settings.name] = Queue(settings, line)
+            order = FifoOrder() if settings.fifo else StandardOrder(self._chance)
+            self.queues[settings.name] = Queue(settings, order)
         return self.queues[settings.name]
 
     def queue(self, name: str) -> Queue:
-        """The queue of a name.
+        """Return the queue of a name.
 
         Raises:
             Refusal: there is none, and none is to be made.

@@ -1,4 +1,4 @@
-"""A message as the broker keeps it."""
+"""Define a message as the broker stores it."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Stored:
         "attributes",
         "body",
         "deduplication",
+        "deletes_to_ignore",
         "first_received_at",
-        "ghosts",
         "gone",
         "group",
         "hops",
@@ -61,7 +61,7 @@ class Stored:
         self.id, self.body, self.attributes = id, body, attributes
         self.sent_at, self.visible_at, self.number = sent_at, visible_at, number
         self.group, self.deduplication, self.trace, self.hops = group, deduplication, trace, hops
-        self.receives = self.ghosts = 0  # ghosts: deletions that will not stick
+        self.receives = self.deletes_to_ignore = 0  # deletes_to_ignore: deletions that will not stick
         self.first_received_at = self.received_at = 0.0
         self.receipt: str | None = None  # the newest
         self.gone = False
@@ -69,9 +69,9 @@ class Stored:
 
     @property
     def sequence(self) -> str | None:
-        """The sequence number, which only messages of FIFO queues have."""
+        """Return the sequence number; None on a standard queue."""
         return f"{self.number:020}" if self.deduplication else None
 
     def in_flight(self, now: float) -> bool:
-        """Whether it is received and still hidden."""
+        """True if it was received and is still hidden."""
         return self.receipt is not None and self.visible_at > now

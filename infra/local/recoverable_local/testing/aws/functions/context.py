@@ -1,4 +1,4 @@
-"""What Lambda tells a function about its invocation."""
+"""Build the context object that Lambda passes to a function."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from recoverable_local.testing.engine.invocation import Invocation
 
 
 class Identity:
-    """Who called a function through Cognito: nobody."""
+    """The Cognito identity of the caller; event source mappings have none."""
 
     cognito_identity_id = None
     cognito_identity_pool_id = None
@@ -38,7 +38,7 @@ class Context:
         self.log_stream_name = f"[$LATEST]{invocation.instance.number:032}"
 
     def get_remaining_time_in_millis(self) -> int:
-        """Milliseconds until the function is killed."""
+        """Return the milliseconds until the function is killed."""
         return round(self._invocation.remaining() * 1000)
 
     def log(self, msg: object) -> None:
@@ -46,5 +46,5 @@ class Context:
         sys.stdout.write(str(msg))
 
     def w3c(self) -> dict[str, str]:
-        """The trace of who called; a mapping passes none on."""
+        """Return the caller's trace context; an event source mapping passes none on."""
         return {}

@@ -1,4 +1,4 @@
-"""A Lambda function: its warm instances, and what an invocation of it comes to."""
+"""Run a Lambda function in its warm instances."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from recoverable.environment import Environment, current_environment
-from recoverable_local.testing.aws.attempts import VirtualDeadline
 from recoverable_local.testing.aws.broker.queues import Settings
 from recoverable_local.testing.aws.broker.stored import Stored
+from recoverable_local.testing.aws.deadline import VirtualDeadline
 from recoverable_local.testing.aws.functions.context import Context
 from recoverable_local.testing.aws.functions.records import to_record
 from recoverable_local.testing.engine.instance import Instance
 from recoverable_local.testing.engine.invocation import Invocation, ProcessEnded, current_invocation
-from recoverable_local.testing.engine.surroundings import Surroundings
+from recoverable_local.testing.engine.shared_state import SharedState
 from recoverable_local.testing.faults import Fault
 
 log = logging.getLogger("recoverable_local.testing")
@@ -23,11 +23,11 @@ Handler = Callable[[dict[str, Any], Any], Any]
 RecursiveLoop = Literal["Terminate", "Allow"]
 
 
-class LambdaSurroundings(Surroundings):
-    """What every Lambda function of a world shares.
+class LambdaSharedState(SharedState):
+    """State that all Lambda functions of a world share.
 
     Args:
-        others: as of `Surroundings`.
+        others: as of `SharedState`.
         client: what endpoints get instead of the SDK's.
         expire: makes messages visible to others.
     """
@@ -44,17 +44,17 @@ class Function:
         handler: what Lambda calls.
         name: the function's.
         timeout: seconds after which an invocation is killed.
-        surroundings: the world.
+        shared_state: what the functions of the world share.
     """
 
-    def __init__(self, handler: Handler, name: str, *, timeout: float, surroundings: LambdaSurroundings) -> None:
+    def __init__(self, handler: Handler, name: str, *, timeout: float, shared_state: LambdaSharedState) -> None:
         self.name = name
-        self._handler, self._timeout, self._world = handler, timeout, surroundings
+        self._handler, self._timeout, self._world = handler, timeout, shared_state
         self._idle: list[Instance] = []
         self._started = 0
 
     def invocation(self, queue: str, messages: Sequence[Stored]) -> Invocation:
-        """A new invocation, in the instance that was last at work or else in a new one."""
+        """Return a new invocation, in the instance that was used last, or in a new one."""
         number = self._world.invocations.next_number()
         if not self._idle:
             self._started += 1
@@ -83,9 +83,9 @@ class Function:
         Returns:
             Its answer, and how it failed if it did.
         """
-        tokens = current_invocation.set(invocation), current_environment.set(self._endpoint_world(invocation))
+        tokens = current_invocation.set(invocation), current_environment.set(self._environment(invocation))
         try:
-            return self._answered(invocation, batch, queue, fault)
+            return self._run_with_faults(invocation, batch, queue, fault)
         finally:
             current_invocation.reset(tokens[0])
             current_environment.reset(tokens[1])
@@ -94,42 +94,42 @@ class Function:
             else:
                 self._idle.append(invocation.instance)
 
-    def _answered(
+    def _run_with_faults(
         self, invocation: Invocation, batch: Sequence[Stored], queue: Settings, fault: Fault | None
     ) -> tuple[object, str]:
         event = {"Records": [to_record(message, queue, self._world.start) for message in batch]}
         try:
-            invocation.suffer(fault)
+            invocation.apply_fault(fault)
             answer = self._handler(event, Context(self.name, invocation))
-            invocation.suffer(self._fault_after(invocation))
+            invocation.apply_fault(self._fault_after(invocation))
         except ProcessEnded:
-            pass  # said below, as for a handler that has swallowed it
+            pass  # reported below, as for a handler that has swallowed it
         except KeyboardInterrupt:
-            raise  # somebody wants the test to stop
+            raise  # the user stops the test run
         except SystemExit as error:
             invocation.ended = f"exited with {error.code}"
         except Exception as error:  # noqa: BLE001  # Lambda reports it, and the batch comes back
-            return None, self._failed(invocation, error)
+            return None, self._log_failure(invocation, error)
         except BaseException as error:  # noqa: BLE001  # the runtime client catches nothing else, and its process ends
-            invocation.ended = self._failed(invocation, error)
+            invocation.ended = self._log_failure(invocation, error)
         return (None, invocation.ended) if invocation.ended else (answer, "")
 
-    def _failed(self, invocation: Invocation, error: BaseException) -> str:
-        """Log what the handler has raised, and say it in one line."""
+    def _log_failure(self, invocation: Invocation, error: BaseException) -> str:
+        """Log the exception of the handler, and return it as one line."""
         log.warning("Invocation %d of '%s' failed:", invocation.number, self.name, exc_info=error)
         return f"{type(error).__name__}: {error}"
 
     def _fault_after(self, invocation: Invocation) -> Fault | None:
         ids = invocation.message_ids
-        return self._world.misfortune.at("after", "invoke", invocation.queue, ids, invocation.number)
+        return self._world.fault_plan.fault_at("after", "invoke", invocation.queue, ids, invocation.number)
 
-    def _endpoint_world(self, invocation: Invocation) -> Environment:
+    def _environment(self, invocation: Invocation) -> Environment:
         world, instance = self._world, invocation.instance
         instance.spend = invocation.spend
         return Environment(
             world.client,
             lambda: world.now() + instance.skew,
-            lambda: VirtualDeadline(invocation, world.misfortune, world.journal, world.seconds),
+            lambda: VirtualDeadline(invocation, world.fault_plan, world.journal, world.seconds),
             instance.runner,
             kept=instance.kept,
         )

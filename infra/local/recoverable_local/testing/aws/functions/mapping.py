@@ -1,4 +1,4 @@
-"""An event source mapping: gathers batches from a queue, has them handled, and deletes what is done with."""
+"""Run an event source mapping: gather batches from a queue, invoke the function, delete what it completed."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from recoverable_local.testing.aws.broker.broker import Broker
 from recoverable_local.testing.aws.broker.queue import Queue
 from recoverable_local.testing.aws.broker.refusals import Refusal
 from recoverable_local.testing.aws.broker.stored import Stored
-from recoverable_local.testing.aws.functions.function import Function, LambdaSurroundings, RecursiveLoop
-from recoverable_local.testing.aws.functions.responses import verdict
+from recoverable_local.testing.aws.functions.function import Function, LambdaSharedState, RecursiveLoop
+from recoverable_local.testing.aws.functions.responses import parse_response
 from recoverable_local.testing.engine.scheduler import Item
 from recoverable_local.testing.faults import DeliveredTwice, Fault, Throttled
 from recoverable_local.testing.timeline import What
@@ -23,7 +23,7 @@ PAYLOAD = 6 * 1024 * 1024
 """Bytes of one event (Lambda quotas)."""
 
 ENVELOPE = 2_048
-"""Bytes that a record takes beside its body, more or less."""
+"""Bytes that a record takes besides its body, roughly."""
 
 LONGEST_PAUSE = 60.0
 """Seconds between two tries to start a throttled invocation."""
@@ -31,13 +31,13 @@ LONGEST_PAUSE = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MappingSettings:
-    """What an event source mapping is set to.
+    """The settings of an event source mapping.
 
     Args:
         batch_size: the most messages of one invocation.
         window: seconds to wait for a batch to fill.
         concurrency: the most invocations at a time.
-        partial_responses: whether it has ReportBatchItemFailures.
+        partial_responses: True if it has ReportBatchItemFailures.
         recursive_loop: what Lambda does about a message that came through the function too often.
     """
 
@@ -54,9 +54,9 @@ class EventSourceMapping:
     Args:
         queue: where batches come from.
         function: what handles them.
-        settings: how.
+        settings: its settings.
         broker: the queue's.
-        surroundings: the world.
+        shared_state: what the functions of the world share.
     """
 
     def __init__(
@@ -65,10 +65,10 @@ class EventSourceMapping:
         function: Function,
         settings: MappingSettings,
         broker: Broker,
-        surroundings: LambdaSurroundings,
+        shared_state: LambdaSharedState,
     ) -> None:
         self._queue, self._function, self._settings = queue, function, settings
-        self._broker, self._world = broker, surroundings
+        self._broker, self._world = broker, shared_state
         self._busy = 0
         self._batch: list[Stored] = []
         self._closes_at = inf
@@ -76,8 +76,8 @@ class EventSourceMapping:
         queue.changed.append(self.plan)
 
     def plan(self) -> None:
-        """Look at the queue when its next message is visible or the batch's window closes, if an invocation may then start."""
-        moment = min(self._queue.line.next_at(), self._closes_at)
+        """Schedule the next look at the queue: when its next message is visible or the batch's window closes, if an invocation may start then."""
+        moment = min(self._queue.order.next_at(), self._closes_at)
         planned = self._next_look.moment if self._next_look else inf
         moment = inf if self._busy >= self._settings.concurrency else max(moment, self._world.scheduler.now)
         if moment == planned:
@@ -107,15 +107,15 @@ class EventSourceMapping:
         ids = tuple(message.id for message in received)
         if (
             received
-            and self._world.misfortune.at("before", "receive", self._queue.settings.name, ids) == DeliveredTwice()
+            and self._world.fault_plan.fault_at("before", "receive", self._queue.settings.name, ids) == DeliveredTwice()
         ):
             for message in received:
-                message.ghosts += 1
+                message.deletes_to_ignore += 1
 
     def _start(self, batch: list[Stored], pause: float) -> None:
-        """Run the function; when that is throttled, try again for as long as the batch is hidden from others."""
+        """Run the function; when it is throttled, try again as long as the batch stays hidden from others."""
         scheduler, ids = self._world.scheduler, tuple(message.id for message in batch)
-        fault = self._world.misfortune.at("before", "invoke", self._queue.settings.name, ids)
+        fault = self._world.fault_plan.fault_at("before", "invoke", self._queue.settings.name, ids)
         if isinstance(fault, Throttled):
             self._note(batch, "invocation failed", "throttled")
             again = scheduler.now + pause
@@ -135,17 +135,19 @@ class EventSourceMapping:
         invocation = self._function.invocation(self._queue.settings.name, batch)
         receipts = {message.id: message.receipt or "" for message in batch}
         answer, error = self._function.run(invocation, batch, self._queue.settings, fault)
-        judged = verdict(answer, receipts, partial_responses=self._settings.partial_responses)
-        if error or judged.reason:
-            self._note(batch, "invocation failed", error or judged.reason)
+        parsed = parse_response(answer, receipts, partial_responses=self._settings.partial_responses)
+        if error or parsed.reason:
+            self._note(batch, "invocation failed", error or parsed.reason)
             return
-        done = {one: receipt for one, receipt in receipts.items() if one not in judged.failed}
-        fault = self._world.misfortune.at("before", "settle", self._queue.settings.name, tuple(done), invocation.number)
+        done = {one: receipt for one, receipt in receipts.items() if one not in parsed.failed}
+        fault = self._world.fault_plan.fault_at(
+            "before", "settle", self._queue.settings.name, tuple(done), invocation.number
+        )
         for message_id, receipt in done.items():
             self._delete(message_id, receipt, fault)
 
     def _delete(self, message_id: str, receipt: str, fault: Fault | None) -> None:
-        """Delete a message; what cannot be deleted comes back, which is what the timeline then shows."""
+        """Delete a message; if that fails, it comes back, and the timeline shows it."""
         try:
             if fault is not None:
                 raise Refusal(type(fault).__name__, "the event source mapping could not delete it")
@@ -159,7 +161,7 @@ class EventSourceMapping:
 
 
 def split(batch: list[Stored]) -> list[list[Stored]]:
-    """The batch in the events that it takes: 6 MB each at most."""
+    """Split the batch into events of 6 MB at most."""
     if sum(len(message.body) for message in batch) * 4 < PAYLOAD:
         return [batch]
     parts: list[list[Stored]] = []

@@ -1,4 +1,4 @@
-"""A message as Lambda gives it to a function, and as ReceiveMessage does."""
+"""Convert a stored message to Lambda's record and to the attributes of ReceiveMessage."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Record = dict[str, Any]
 
 
 def to_record(message: Stored, queue: Settings, start: datetime) -> Record:
-    """The message as a record of Lambda's SQS event; a fresh one, for functions may change it.
+    """Return the message as a record of Lambda's SQS event; a new one each time, because functions may change it.
 
     Args:
         message: the message.
@@ -27,18 +27,18 @@ def to_record(message: Stored, queue: Settings, start: datetime) -> Record:
         "receiptHandle": message.receipt,
         "body": message.body,
         "attributes": system_attributes(message, start),
-        "messageAttributes": {name: lower(value) for name, value in message.attributes.items()},
+        "messageAttributes": {name: to_lambda_attribute(value) for name, value in message.attributes.items()},
         "md5OfBody": digest(message.body),
         "eventSource": "aws:sqs",
         "eventSourceARN": queue.arn,
         "awsRegion": REGION,
     }
-    of_attributes = digest_of_attributes(message.attributes)
-    return record | ({"md5OfMessageAttributes": of_attributes} if of_attributes else {})
+    attributes_digest = digest_of_attributes(message.attributes)
+    return record | ({"md5OfMessageAttributes": attributes_digest} if attributes_digest else {})
 
 
 def system_attributes(message: Stored, start: datetime) -> dict[str, str]:
-    """The broker's own attributes, as text."""
+    """Return SQS's own attributes of the message, as text."""
     began = start.timestamp()
     attributes = {
         "ApproximateReceiveCount": str(message.receives),
@@ -56,8 +56,8 @@ def system_attributes(message: Stored, start: datetime) -> dict[str, str]:
     return attributes | {name: value for name, value in optional.items() if value is not None}
 
 
-def lower(value: Mapping[str, Any]) -> Record:
-    """One attribute in Lambda's spelling; the lists are always there and always empty."""
+def to_lambda_attribute(value: Mapping[str, Any]) -> Record:
+    """Return one attribute in Lambda's spelling; the lists are always present and always empty."""
     lists: Record = {"stringListValues": [], "binaryListValues": [], "dataType": value["DataType"]}
     if "BinaryValue" in value:
         return {"binaryValue": b64encode(value["BinaryValue"]).decode(), **lists}
@@ -65,28 +65,28 @@ def lower(value: Mapping[str, Any]) -> Record:
 
 
 def milliseconds(moment: float) -> str:
-    """The moment as SQS writes it."""
+    """Return the moment in milliseconds, as SQS writes it."""
     return str(round(moment * 1000))
 
 
 def digest(text: str) -> str:
-    """The MD5 of a text, with which SQS lets clients check what arrived."""
+    """Return the MD5 of a text, with which clients check what arrived."""
     return md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
 def digest_of_attributes(attributes: Attributes) -> str | None:
-    """The MD5 of a message's attributes, if it has any (SQS Developer Guide, "Calculating the MD5 message digest for message attributes")."""
+    """Return the MD5 of a message's attributes; None without any (SQS Developer Guide, "Calculating the MD5 message digest for message attributes")."""
     if not attributes:
         return None
     digested = md5(usedforsecurity=False)
     for name, value in sorted(attributes.items()):
-        digested.update(counted(name.encode()) + counted(value["DataType"].encode()))
+        digested.update(length_prefixed(name.encode()) + length_prefixed(value["DataType"].encode()))
         is_binary = "BinaryValue" in value
         held = value["BinaryValue"] if is_binary else value["StringValue"].encode()
-        digested.update((b"\x02" if is_binary else b"\x01") + counted(held))
+        digested.update((b"\x02" if is_binary else b"\x01") + length_prefixed(held))
     return digested.hexdigest()
 
 
-def counted(data: bytes) -> bytes:
-    """The bytes after their number."""
+def length_prefixed(data: bytes) -> bytes:
+    """Return the bytes with their length, four bytes, in front."""
     return len(data).to_bytes(4, "big") + data

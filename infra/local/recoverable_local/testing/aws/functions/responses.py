@@ -1,4 +1,4 @@
-"""What a function's answer means for the messages of its batch: pure.
+"""Parse a function's answer into the messages that come back; pure.
 
 The rules are Lambda's, from "Handling errors for an SQS event source in Lambda": an empty or null answer, and an empty or null list,
 are success; an answer of another shape, and an identifier that is empty or names no message of the batch, fail the whole batch.
@@ -15,8 +15,8 @@ KEY = "batchItemFailures"
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """Which messages come back, and why, when the answer could not be read.
+class ParsedResponse:
+    """The messages that come back, and what is wrong with the answer, if anything.
 
     Args:
         failed: the broker's ids of the messages that are not deleted.
@@ -27,41 +27,41 @@ class Verdict:
     reason: str = ""
 
 
-def verdict(answer: object, message_ids: Collection[str], *, partial_responses: bool) -> Verdict:
-    """What an event source mapping makes of what a function returned.
+def parse_response(answer: object, message_ids: Collection[str], *, partial_responses: bool) -> ParsedResponse:
+    """Read a function's answer as an event source mapping does.
 
     Args:
         answer: what it returned.
         message_ids: the broker's ids of the batch.
-        partial_responses: whether the mapping has ReportBatchItemFailures; without it the answer is not looked at.
+        partial_responses: True if the mapping has ReportBatchItemFailures; without it the answer is not looked at.
     """
     everything = frozenset(message_ids)
     try:
-        answer = posted(answer)
+        answer = reread_json(answer)
     except (TypeError, ValueError) as error:
-        return Verdict(everything, f"the answer is no JSON: {error}")
+        return ParsedResponse(everything, f"the answer is no JSON: {error}")
     if not partial_responses or answer is None:
-        return Verdict(frozenset())
+        return ParsedResponse(frozenset())
     if not isinstance(answer, dict):
-        return Verdict(everything, f'the answer is {answer!r:.200}; write {{"{KEY}": [...]}}')
+        return ParsedResponse(everything, f'the answer is {answer!r:.200}; write {{"{KEY}": [...]}}')
     failures = answer.get(KEY)
     if failures is not None and not isinstance(failures, list):
-        return Verdict(everything, f"{KEY} is {failures!r:.200}; write a list")
-    return identified(failures or [], everything)
+        return ParsedResponse(everything, f"{KEY} is {failures!r:.200}; write a list")
+    return parse_failures(failures or [], everything)
 
 
-def posted(answer: object) -> object:
-    """The answer as the runtime client posts it, read again: bytes as they are, all else as JSON (awslambdaric, `LambdaMarshaller`).
+def reread_json(answer: object) -> object:
+    """Return the answer as the runtime client posts it: bytes as they are, all else as JSON (awslambdaric, `LambdaMarshaller`).
 
     Raises:
         TypeError: JSON has no form for it.
         ValueError: they are bytes, and no JSON.
     """
-    return json.loads(answer if isinstance(answer, bytes) else json.dumps(answer, default=as_json))
+    return json.loads(answer if isinstance(answer, bytes) else json.dumps(answer, default=json_default))
 
 
-def as_json(value: object) -> object:
-    """What the runtime client writes for a value that Python's JSON does not know.
+def json_default(value: object) -> object:
+    """Return what the runtime client writes for a value that Python's JSON does not support.
 
     Raises:
         TypeError: it knows no form either.
@@ -75,13 +75,13 @@ def as_json(value: object) -> object:
             raise TypeError(f"{type(value).__name__} is not JSON serializable")
 
 
-def identified(failures: list[object], everything: frozenset[str]) -> Verdict:
-    """The messages that the items name; one item that names none fails them all."""
+def parse_failures(failures: list[object], everything: frozenset[str]) -> ParsedResponse:
+    """Return the messages that the items name; one item that names none fails them all."""
     failed = set()
     for item in failures:
         name = item.get("itemIdentifier") if isinstance(item, dict) else None
         if not isinstance(name, str) or name not in everything:
             wanted = "{'itemIdentifier': record['messageId']}"
-            return Verdict(everything, f"{KEY} names no message of the batch with {item!r:.200}; write {wanted}")
+            return ParsedResponse(everything, f"{KEY} names no message of the batch with {item!r:.200}; write {wanted}")
         failed.add(name)
-    return Verdict(frozenset(failed))
+    return ParsedResponse(frozenset(failed))

@@ -1,4 +1,4 @@
-"""What is in a broker message, in the words of the SDK and of tests."""
+"""Convert the content of a broker message to the forms of the SDK and of tests."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ FIELDS = (
 
 
 def fields_of(content: Content) -> dict[str, Any]:
-    """The fields that are set."""
+    """Return the fields that are set."""
     values = {name: content.value_of(name) for name in FIELDS}
     return {name: value for name, value in values.items() if value is not None}
 
 
 def properties_of(content: Content) -> dict[str, Any]:
-    """The application properties, in types that JSON has."""
+    """Return the application properties, in types that JSON has."""
     return {name: plain(value) for name, value in content.application_properties().items()}
 
 
 def plain(value: Any) -> Any:
-    """A property as JSON can hold it."""
+    """Convert a property to a type that JSON has."""
     match value:
         case bytes():
             return b64encode(value).decode()
@@ -44,5 +44,5 @@ def plain(value: Any) -> Any:
 
 
 def moment(seconds: float) -> datetime:
-    """Seconds since 1970 as a date."""
+    """Convert seconds since 1970 to a date."""
     return datetime.fromtimestamp(seconds, UTC)

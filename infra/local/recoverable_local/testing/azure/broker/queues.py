@@ -1,4 +1,4 @@
-"""The queues of a world: the broker of the local emulator, in virtual time and with a journal."""
+"""Run the broker of the local emulator in virtual time, and record its events in the journal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FROM_DEAD_LETTERS = "x-opt-deadletter-source"
 
 
 class VirtualAgenda(Agenda):
-    """What the broker does later, on the world's agenda; for its sake alone no time passes.
+    """The broker's later actions on the world's agenda; time does not advance for them alone.
 
     Args:
         scheduler: the world's time.
@@ -34,16 +34,16 @@ class VirtualAgenda(Agenda):
         self._scheduler, self.start = scheduler, start
 
     def at(self, when: float, act: Callable[[], None]) -> None:
-        """Note what is to happen."""
-        self._scheduler.aside(when - self.start, act)
+        """Schedule an action of the broker."""
+        self._scheduler.at_passively(when - self.start, act)
 
     def wake(self, when: float) -> None:
-        """Let time pass until then."""
+        """Let time advance to this moment."""
         self._scheduler.at(when - self.start, lambda: None)
 
 
-class WatchedEntity(Entity):
-    """A queue that tells what comes into it.
+class JournaledQueue(Entity):
+    """A queue that records in the journal what comes into it.
 
     Args:
         agenda: where what happens later is noted.
@@ -56,26 +56,26 @@ class WatchedEntity(Entity):
     note: Note
 
     @staticmethod
-    def watching(entity: Entity, agenda: VirtualAgenda, register: Register, note: Note) -> WatchedEntity:
-        """The same queue, watched from now on: a namespace makes its queues itself, and joins them to one another as it does."""
-        entity.__class__ = WatchedEntity
-        assert isinstance(entity, WatchedEntity)
+    def with_journal(entity: Entity, agenda: VirtualAgenda, register: Register, note: Note) -> JournaledQueue:
+        """Turn a queue into one with a journal; in place, because a namespace makes its queues itself and connects them to one another."""
+        entity.__class__ = JournaledQueue
+        assert isinstance(entity, JournaledQueue)
         entity.agenda, entity.register, entity.note = agenda, register, note
         return entity
 
     def put(self, content: Content, *, hops: int = 0, first_number: int | None = None) -> int:
-        """Take in a message; gives its sequence number."""
+        """Add a message; return its sequence number."""
         self.check(content)
-        content = self.register.entered(content)
+        content = self.register.with_id(content)
         self.note(*self._arrival(content, hops))
         self.agenda.wake((content.scheduled or 0) / 1000)
         number = super().put(content, hops=hops, first_number=first_number)
-        if self.outlet is None and self.shelf.find(number) is None:
+        if self.outlet is None and self.store.find(number) is None:
             self.note("dropped as a duplicate", self.profile.path, broker_id(content), "")
         return number
 
     def keep(self, message: Message) -> None:
-        """Take in a dead letter."""
+        """Add a dead letter."""
         if self.outlet is None:
             reason = message.content.application_properties().get("DeadLetterReason", "")
             self.note("dead-lettered", self.profile.path, broker_id(message.content), str(reason))
@@ -92,7 +92,7 @@ class WatchedEntity(Entity):
 
 
 class Queues(Namespace):
-    """The queues, which can be added to while time passes.
+    """The queues of a world; more can be added while time passes.
 
     Args:
         scheduler: the world's time.
@@ -106,7 +106,7 @@ class Queues(Namespace):
         self.agenda: VirtualAgenda = VirtualAgenda(scheduler, start)
         self._register, self._note = register, note
 
-    def create(self, queue: Queue) -> WatchedEntity:
+    def create(self, queue: Queue) -> JournaledQueue:
         """Make a queue.
 
         Raises:
@@ -115,25 +115,25 @@ class Queues(Namespace):
         self._receivable(of_queue(queue), queue.forward_to, queue.forward_dead_lettered_messages_to)
         return self.find(queue.name)
 
-    def find(self, path: str) -> WatchedEntity:
-        """The queue at a path, whose case does not matter.
+    def find(self, path: str) -> JournaledQueue:
+        """Return the queue at a path; case does not matter.
 
         Raises:
             RefusedError: there is none.
         """
         entity = super().find(path)
-        assert isinstance(entity, WatchedEntity)
+        assert isinstance(entity, JournaledQueue)
         return entity
 
     def has(self, name: str) -> bool:
-        """Whether there is a queue of that name."""
+        """True if there is a queue of that name."""
         return name.lower() in self._entities
 
     def names(self) -> list[str]:
-        """The names of all queues, without those below them."""
+        """Return the names of all queues, without their subqueues."""
         paths = [entity.profile.path for entity in self.entities()]
         return sorted(path for path in paths if "/" not in path)
 
-    def _entity(self, profile: Profile, **wiring: Any) -> WatchedEntity:
+    def _entity(self, profile: Profile, **wiring: Any) -> JournaledQueue:
         entity = super()._entity(profile, **wiring)
-        return WatchedEntity.watching(entity, self.agenda, self._register, self._note)
+        return JournaledQueue.with_journal(entity, self.agenda, self._register, self._note)

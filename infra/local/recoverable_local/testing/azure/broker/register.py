@@ -1,4 +1,4 @@
-"""Which broker messages there ever were: each has an id from its send on, which it keeps when it is dead-lettered."""
+"""Give each broker message an id when it is sent; it keeps the id when it is dead-lettered."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ ID = "x-opt-recoverable-world"
 
 
 class Register:
-    """The ids, and the contents that they stand for."""
+    """All broker messages that were ever sent, by their ids."""
 
     def __init__(self) -> None:
         self.contents: dict[str, Content] = {}
 
-    def entered(self, content: Content) -> Content:
-        """The content with its id, a new one if it has none."""
+    def with_id(self, content: Content) -> Content:
+        """Return the content with its id; a new id if it has none."""
         if ID not in content.annotations:
             number = f"{len(self.contents) + 1:06}"
             content = content.with_annotations({ID: encoding.string(number)})
@@ -28,16 +28,16 @@ class Register:
         return content
 
     def message_id(self, of: str) -> str:
-        """The message's id, given the broker's; what is no id of the broker's comes back as it is."""
+        """Return the message's id, given the broker's; any other text is returned as it is."""
         return message_id(self.contents[of]) if of in self.contents else of
 
 
 def broker_id(content: Content) -> str:
-    """The id of a message that was entered."""
+    """Return the id that `Register.with_id` gave."""
     return str(decode(content.annotations[ID])[0])
 
 
 def message_id(content: Content) -> str:
-    """The id that stays the same over copies."""
+    """Return the id that stays the same over copies."""
     carried = texts(properties_of(content)).get(headers.MESSAGE_ID)
     return carried or str(content.value_of("message_id"))

@@ -1,4 +1,4 @@
-"""What the worker tells a function about its invocation."""
+"""Build the context object that the worker passes to a function."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import local
 from types import SimpleNamespace
 
-from recoverable_local.testing.azure.app import Triggered
+from recoverable_local.testing.azure.app import TriggeredFunction
 
 
 class Context:
@@ -18,7 +18,7 @@ class Context:
         number: which invocation it is in this world.
     """
 
-    def __init__(self, function: Triggered, number: int) -> None:
+    def __init__(self, function: TriggeredFunction, number: int) -> None:
         self.function_name = function.name
         self.function_directory = str(Path(inspect.getfile(function.call)).parent)
         self.invocation_id = f"00000000-0000-0000-0000-{number:012}"
@@ -29,7 +29,7 @@ class Context:
 
 
 def trace(parent: str) -> SimpleNamespace:
-    """The trace of an invocation, by its names and those that it had before."""
+    """Return the trace context of an invocation, under its current and its former names."""
     names = {"trace_parent": parent, "trace_state": "", "attributes": {}}
     before = {"Traceparent": parent, "Tracestate": "", "Attributes": names["attributes"]}
     return SimpleNamespace(**names, **before)

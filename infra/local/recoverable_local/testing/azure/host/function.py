@@ -1,4 +1,4 @@
-"""A function as its worker runs it: the trigger's data decoded, the user's function called, and how that ended."""
+"""Run a function as its worker does: decode the trigger's data, call the user's function, report how it ended."""
 
 from __future__ import annotations
 
@@ -11,54 +11,56 @@ from typing import Any
 from recoverable.attempts.deadline import Deadline
 from recoverable.attempts.handlers import is_coroutine_function
 from recoverable.environment import Environment, current_environment
-from recoverable_local.testing.azure.app import Triggered
+from recoverable_local.testing.azure.app import TriggeredFunction
 from recoverable_local.testing.azure.attempts import Attempts
 from recoverable_local.testing.azure.broker.register import broker_id
 from recoverable_local.testing.azure.host.context import Context
 from recoverable_local.testing.azure.host.listener import Locked
-from recoverable_local.testing.azure.host.trigger import decoded
+from recoverable_local.testing.azure.host.trigger import decode_trigger
 from recoverable_local.testing.azure.sdk.sending import Client
 from recoverable_local.testing.engine.invocation import Invocation, ProcessEnded, current_invocation
-from recoverable_local.testing.engine.surroundings import Surroundings
+from recoverable_local.testing.engine.shared_state import SharedState
 from recoverable_local.testing.faults import TimedOut
 
 log = logging.getLogger("recoverable_local.testing")
 
 
 def run(
-    function: Triggered, batch: Sequence[Locked], invocation: Invocation, client: Client, world: Surroundings
+    function: TriggeredFunction, batch: Sequence[Locked], invocation: Invocation, client: Client, world: SharedState
 ) -> str:
-    """Call the function on a batch; gives how it failed, nothing when it returned.
+    """Call the function on a batch; return how it failed, or "" when it returned.
 
     Args:
         function: the function.
         batch: one message, or many.
-        invocation: what it runs in.
-        client: of its process.
-        world: all around.
+        invocation: the invocation.
+        client: the client of its process.
+        world: what the functions of the world share.
     """
     tokens = (
         current_invocation.set(invocation),
-        current_environment.set(endpoint_world(batch, invocation, client, world)),
+        current_environment.set(environment_for(batch, invocation, client, world)),
     )
     try:
-        return answered(function, batch, invocation, world)
+        return run_with_faults(function, batch, invocation, world)
     finally:
         current_invocation.reset(tokens[0])
         current_environment.reset(tokens[1])
 
 
-def answered(function: Triggered, batch: Sequence[Locked], invocation: Invocation, world: Surroundings) -> str:
-    """How the invocation failed, in between its faults; nothing when it did not."""
-    misfortune, ids = world.misfortune, invocation.message_ids
+def run_with_faults(
+    function: TriggeredFunction, batch: Sequence[Locked], invocation: Invocation, world: SharedState
+) -> str:
+    """Call the function with the faults before and after it; return how it failed, or ""."""
+    fault_plan, ids = world.fault_plan, invocation.message_ids
     try:
-        invocation.suffer(misfortune.at("before", "invoke", invocation.queue, ids, invocation.number))
-        call(function, batch, invocation)
-        invocation.suffer(misfortune.at("after", "invoke", invocation.queue, ids, invocation.number))
+        invocation.apply_fault(fault_plan.fault_at("before", "invoke", invocation.queue, ids, invocation.number))
+        call_function(function, batch, invocation)
+        invocation.apply_fault(fault_plan.fault_at("after", "invoke", invocation.queue, ids, invocation.number))
     except ProcessEnded:
-        pass  # said below, as for a handler that has swallowed it
+        pass  # reported below, as for a handler that has swallowed it
     except KeyboardInterrupt:
-        raise  # somebody wants the test to stop
+        raise  # the user stops the test run
     except SystemExit as error:
         exit_process(invocation, error)
     except BaseException as error:  # the worker reports most of them, and the host abandons
@@ -70,21 +72,21 @@ def answered(function: Triggered, batch: Sequence[Locked], invocation: Invocatio
 
 
 def hang(invocation: Invocation) -> None:
-    """Say nothing until the function's time is over, and the process is killed for it."""
+    """Let time pass until the function's time-out, when the process is killed."""
     with suppress(ProcessEnded):
-        invocation.suffer(TimedOut())
+        invocation.apply_fault(TimedOut())
 
 
 def exit_process(invocation: Invocation, error: SystemExit) -> None:
-    """End the process as the function wants it."""
+    """End the process with the function's exit code."""
     with suppress(ProcessEnded):
         invocation.die(f"exited with {error.code or 0}")
 
 
-def call(function: Triggered, batch: Sequence[Locked], invocation: Invocation) -> None:
-    """Call the function as the worker does, which takes no result without an output binding."""
+def call_function(function: TriggeredFunction, batch: Sequence[Locked], invocation: Invocation) -> None:
+    """Call the function as the worker does; without an output binding, it accepts no result."""
     arguments: dict[str, Any] = {
-        function.argument: decoded([locked.wire for locked in batch], binary=function.binary, many=function.many)
+        function.argument: decode_trigger([locked.wire for locked in batch], binary=function.binary, many=function.many)
     }
     if function.context:
         arguments["context"] = Context(function, invocation.number)
@@ -95,10 +97,10 @@ def call(function: Triggered, batch: Sequence[Locked], invocation: Invocation) -
         raise RuntimeError(f"function {function.name!r} without a $return binding returned a value")
 
 
-def endpoint_world(batch: Sequence[Locked], invocation: Invocation, client: Client, world: Surroundings) -> Environment:
-    """What endpoints in the invocation take from their surroundings."""
+def environment_for(batch: Sequence[Locked], invocation: Invocation, client: Client, world: SharedState) -> Environment:
+    """Return the environment of the endpoints in this invocation."""
     slot = invocation.instance
     slot.spend = invocation.spend
     numbered = {each.message.sequence_number: broker_id(each.message.content) for each in batch}
-    attempts = Attempts(invocation, numbered, world.misfortune, world.journal)
-    return Environment(client, lambda: world.now() + slot.skew, Deadline, slot.runner, attempts.watched, slot.kept)
+    attempts = Attempts(invocation, numbered, world.fault_plan, world.journal)
+    return Environment(client, lambda: world.now() + slot.skew, Deadline, slot.runner, attempts.wrap_handler, slot.kept)

@@ -1,4 +1,4 @@
-"""A listener of the Functions host: takes messages of a queue, or of one session after the other, and has them handled."""
+"""Listen to a queue as the Functions host does: take its messages, or one session after the other, and have them handled."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from recoverable_local.testing.engine.scheduler import Scheduler
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostSettings:
-    """What `host.json` says; times in seconds.
+    """The settings of `host.json`; times in seconds.
 
     Args:
         concurrency: the most messages that one instance handles at a time; of sessions, the most sessions.
@@ -33,7 +33,7 @@ class HostSettings:
 
 
 class Locked(NamedTuple):
-    """A message as it was received: under which lock, in which delivery, and what came over the wire."""
+    """A received message: its lock, its delivery number, and its bytes as they came over the wire."""
 
     message: Message
     token: UUID
@@ -67,23 +67,23 @@ class Listener:
         self._waits = self.is_lost = False
 
     def listen(self) -> None:
-        """Take messages from now on."""
+        """Start to take messages."""
         if not self._queue.profile.sessions:
             self._queue.receivers.add(self)
         self.look()
 
     def lose(self) -> None:
-        """The machine is gone: nothing more is taken, and what it holds is not handed back."""
+        """Stop with the machine: take nothing more, and hand nothing back."""
         self.is_lost = True
         if self.session_id is None:
             self._queue.leave(self)
 
     def ready(self) -> bool:
-        """Whether it can take a message now."""
+        """True if it can take a message now."""
         return not self.is_lost and (self._gathering is not None or self._busy < self._concurrency)
 
     def deliver(self, message: Message) -> None:
-        """Take a message; what comes at the same moment makes a batch."""
+        """Take a message; messages of the same moment make a batch."""
         if self._gathering is None:
             self._busy += 1
             self._gathering = []
@@ -95,11 +95,11 @@ class Listener:
             self._gathering = None
 
     def free(self) -> None:
-        """An invocation has ended, and there is room for another."""
+        """Make room for another invocation."""
         self._busy -= 1
 
     def look(self) -> None:
-        """Look for messages; a session that has none left is left for another."""
+        """Look for messages; leave a session that has none."""
         if self.is_lost:
             return
         if self._queue.profile.sessions and not self._busy:
@@ -112,12 +112,12 @@ class Listener:
         self._queue.receivers.add(self)
 
     def dismissed(self, reason: RefusedError) -> None:  # noqa: ARG002  # there is one reason only
-        """The session is lost; another one is taken when nothing of it is being handled any more."""
+        """Leave the lost session, and take another when nothing of this one is being handled."""
         self.leave_session()
         self.look()
 
     def step_aside(self) -> None:
-        """Take nothing of the session any more, which is about to be lost."""
+        """Stop taking messages of a session that is about to be lost."""
         self._queue.receivers.remove(self)
 
     def leave_session(self) -> None:
@@ -126,7 +126,7 @@ class Listener:
         self.session_id = None
 
     def _look_for_session(self) -> None:
-        if self.session_id is not None and self.session_id not in self._queue.shelf.sessions():
+        if self.session_id is not None and self.session_id not in self._queue.store.sessions():
             self.leave_session()
         if self.session_id is None and not self._waits:
             self._waits = True

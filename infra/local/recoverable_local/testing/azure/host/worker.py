@@ -1,4 +1,4 @@
-"""A worker process of a function app: its invocations run side by side, and end together when it does."""
+"""Run the invocations of one worker process side by side, and end them together."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from recoverable_local.testing.engine.scheduler import Item
 
 
 @dataclass(eq=False)
-class Flight:
-    """One invocation on its way.
+class PendingInvocation:
+    """One invocation whose messages are not settled yet.
 
     Args:
         batch: its messages.
-        listener: which took them.
+        listener: the listener that took them.
         began: when it began, in seconds of the world.
         renewal: the next renewal of its locks.
-        settled: whether the host has done with it.
-        held: whether the host waits for its time-out, since nobody tells how it ends.
+        settled: True if the host has done with it.
+        held: True if the host waits for its time-out, because it gets no word of its end.
     """
 
     batch: list[Locked]
@@ -36,16 +36,16 @@ class Flight:
 
     @property
     def ids(self) -> list[str]:
-        """The broker's ids of its messages."""
+        """Return the broker's ids of its messages."""
         return [broker_id(locked.message.content) for locked in self.batch]
 
     @property
     def number(self) -> int:
-        """The invocation's number."""
+        """Return the invocation's number; 0 before it has one."""
         return self.invocation.number if self.invocation else 0
 
-    def land(self) -> bool:
-        """End it, unless it has ended already; nothing is renewed for it any more."""
+    def finish_once(self) -> bool:
+        """End it and its lock renewal; True the first time, False when it has ended already."""
         if self.renewal is not None:
             self.renewal.cancel()
         first, self.settled = not self.settled, True
@@ -54,48 +54,48 @@ class Flight:
 
 @dataclass(eq=False)
 class Worker:
-    """A process.
+    """One worker process.
 
     Args:
-        client: what its endpoints get instead of the SDK's.
+        client: the client that its endpoints get instead of the SDK's.
         now: the world's time in seconds.
-        flights: the invocations in it.
-        missed: whether it has ended, and the host takes it for alive.
+        invocations: the invocations in it.
+        exit_unnoticed: True if it has ended, and the host believes that it runs.
     """
 
     client: Client
     now: Callable[[], float]
-    flights: list[Flight] = field(default_factory=list)
-    missed: bool = False
+    invocations: list[PendingInvocation] = field(default_factory=list)
+    exit_unnoticed: bool = False
     _idle: list[Instance] = field(default_factory=list)
     _slots: int = 0
 
     def slot(self) -> Instance:
-        """Where an invocation runs: the place that was last in use, or a new one."""
+        """Return an instance for an invocation: the one used last, or a new one."""
         if self._idle:
             return self._idle.pop()
         self._slots += 1
         return Instance(self._slots, self.now)
 
-    def give_back(self, slot: Instance, flight: Flight) -> None:
-        """An invocation has ended, or the whole process has."""
-        self.flights.remove(flight)
-        if flight.invocation is not None and flight.invocation.ended:
+    def give_back(self, slot: Instance, pending: PendingInvocation) -> None:
+        """Free the instance of an invocation that has ended; close it if the whole process has ended."""
+        self.invocations.remove(pending)
+        if pending.invocation is not None and pending.invocation.ended:
             slot.end()
         else:
             self._idle.append(slot)
 
-    def end(self, how: str, later: Callable[[Callable[[], None]], object]) -> list[Flight]:
-        """The process ends; gives the invocations that it takes along.
+    def end(self, how: str, later: Callable[[Callable[[], None]], object]) -> list[PendingInvocation]:
+        """End the process; return the invocations that end with it.
 
         Args:
-            how: how.
-            later: does something when no event loop runs any more.
+            how: how it ended.
+            later: calls a function when no event loop runs any more.
         """
         for slot in self._idle:
             later(slot.end)
         self._idle.clear()
-        for flight in self.flights:
-            if flight.invocation is not None:
-                flight.invocation.ended = flight.invocation.ended or how
-        return list(self.flights)
+        for pending in self.invocations:
+            if pending.invocation is not None:
+                pending.invocation.ended = pending.invocation.ended or how
+        return list(self.invocations)

@@ -1,4 +1,4 @@
-"""What the Azure SDK makes of a message and of a refusal: the one place of the world that knows azure-servicebus."""
+"""Encode messages and map refusals as the Azure SDK does: the one place of the world that knows azure-servicebus."""
 
 from __future__ import annotations
 
@@ -46,23 +46,23 @@ BUSY = RefusedError("com.microsoft:server-busy", "The service is busy; wait 10 s
 
 
 def sdk_error(refused: RefusedError) -> ServiceBusError:
-    """The refusal as the SDK raises it."""
+    """Return the refusal as the SDK's error."""
     kind = ERRORS.get(refused.condition, ServiceBusError)
     return kind(message=refused.description, condition=refused.condition)
 
 
-def unreachable() -> ServiceBusError:
-    """What the SDK raises when it gets no connection."""
+def unreachable_error() -> ServiceBusError:
+    """Return the error that the SDK raises when it gets no connection."""
     return ServiceBusConnectionError(message="Failed to initiate the connection due to exception: timed out")
 
 
-def no_answer() -> ServiceBusError:
-    """What the SDK raises when no answer came in time."""
+def no_answer_error() -> ServiceBusError:
+    """Return the error that the SDK raises when no answer came in time."""
     return OperationTimeoutError(message="Send operation timed out")
 
 
-def encoded(message: ServiceBusMessage | AmqpAnnotatedMessage) -> bytes:
-    """The message as the SDK writes it on the wire.
+def encode(message: ServiceBusMessage | AmqpAnnotatedMessage) -> bytes:
+    """Encode the message as the SDK does.
 
     Raises:
         ServiceBusError: a value that the SDK cannot write.
@@ -72,11 +72,11 @@ def encoded(message: ServiceBusMessage | AmqpAnnotatedMessage) -> bytes:
         batch.add_message(message)
     except (TypeError, ValueError) as error:
         raise ServiceBusError(message=f"Handler failed: {error}.", error=error) from error
-    return in_batch(batch)[0]
+    return encoded_messages(batch)[0]
 
 
-def in_batch(batch: ServiceBusMessageBatch) -> list[bytes]:
-    """The messages of a batch, encoded."""
+def encoded_messages(batch: ServiceBusMessageBatch) -> list[bytes]:
+    """Return the messages of a batch, encoded."""
     sections: list[list[bytes]] = batch._message  # noqa: SLF001  # where the SDK keeps what it has encoded
     return sections[DATA]
 
@@ -86,7 +86,7 @@ DATA = 5
 
 
 def batch_of(messages: Iterable[ServiceBusMessage], largest: int) -> ServiceBusMessageBatch:
-    """The messages in one batch.
+    """Put the messages into one batch.
 
     Raises:
         MessageSizeExceededError: they are too large for one.

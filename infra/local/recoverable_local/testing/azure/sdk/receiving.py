@@ -1,4 +1,4 @@
-"""The world's Service Bus client as far as it receives: the SDK's interface, messages and errors, without a connection."""
+"""Offer the receiving side of the world's Service Bus client: the SDK's interface, messages and errors, without a connection."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from recoverable_local.service_bus.broker.holding.messages import Message, Verb,
 from recoverable_local.service_bus.broker.profile import DEAD_LETTERS
 from recoverable_local.service_bus.broker.refusals import RefusedError, no_session_in_time, session_lock_lost
 from recoverable_local.testing.azure.broker.contents import moment
-from recoverable_local.testing.azure.sdk.calls import performed
+from recoverable_local.testing.azure.sdk.calls import perform
 from recoverable_local.testing.azure.sdk.client import sdk_error
 
 Wait = Callable[[float], float]
-PATIENCE = 60.0
-"""Seconds for which a receiver waits that is told nothing else."""
+DEFAULT_WAIT = 60.0
+"""Seconds for which a receiver waits, unless it says otherwise."""
 
 
 class Receiver:
@@ -27,7 +27,7 @@ class Receiver:
 
     Args:
         queue: the queue.
-        wait: lets time pass until something happens, for so many seconds at most; gives how many it was.
+        wait: lets time pass until something happens, for so many seconds at most; returns how many it was.
         session_id: a session, or `NEXT_AVAILABLE_SESSION`; None for a queue without sessions.
         max_wait_time: seconds to wait for a first message.
     """
@@ -37,7 +37,7 @@ class Receiver:
     def __init__(self, queue: Entity, wait: Wait, session_id: Any = None, max_wait_time: float | None = None) -> None:
         self.session_id: str | None = None
         self._queue, self._wait, self._asked = queue, wait, session_id
-        self._patience = PATIENCE if max_wait_time is None else max_wait_time
+        self._max_wait = DEFAULT_WAIT if max_wait_time is None else max_wait_time
         self._room, self._got = 0, list[Message]()
         self._refused: RefusedError | None = None
         if not queue.profile.sessions:
@@ -45,63 +45,63 @@ class Receiver:
 
     def __enter__(self) -> Receiver:
         """Accept the session, if there are sessions."""
-        performed(self._accept)
+        perform(self._accept)
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Leave what was received and not settled to its lock."""
+        """Stop receiving; messages that are not settled keep their locks."""
         self.close()
 
     def close(self) -> None:
-        """Receive no more."""
+        """Stop receiving."""
         self._queue.leave(self)
 
     def receive_messages(
         self, max_message_count: int | None = 1, max_wait_time: float | None = None
     ) -> list[ServiceBusReceivedMessage]:
-        """The messages that are there, or that come first while it waits."""
-        performed(self._accept)
+        """Return the messages that are there, or the first that come while it waits."""
+        perform(self._accept)
         self._room, self._got = max_message_count or 1, []
         self._queue.receivers.dispatch()
-        self._await(lambda: bool(self._got), self._patience if max_wait_time is None else max_wait_time)
+        self._await(lambda: bool(self._got), self._max_wait if max_wait_time is None else max_wait_time)
         self._room = 0
-        return [received(message) for message in self._got]
+        return [to_received(message) for message in self._got]
 
     def peek_messages(self, max_message_count: int = 1, *, sequence_number: int = 0) -> list[ServiceBusReceivedMessage]:
         """Look at messages without locking them."""
-        found = self._queue.shelf.from_number(sequence_number)
-        return [received(message) for message in list(found)[:max_message_count]]
+        found = self._queue.store.from_number(sequence_number)
+        return [to_received(message) for message in list(found)[:max_message_count]]
 
     def receive_deferred_messages(self, sequence_numbers: int | Sequence[int]) -> list[ServiceBusReceivedMessage]:
-        """Take deferred messages by their numbers."""
+        """Receive deferred messages by their numbers."""
         numbers = [sequence_numbers] if isinstance(sequence_numbers, int) else sequence_numbers
-        taken = performed(lambda: self._queue.receive_deferred(numbers, settled=False))
-        return [received(message) for message in taken]
+        taken = perform(lambda: self._queue.receive_deferred(numbers, settled=False))
+        return [to_received(message) for message in taken]
 
     def complete_message(self, message: ServiceBusReceivedMessage) -> None:
-        """It is done with."""
+        """Complete the message."""
         self._settle(message, Verdict(Verb.COMPLETE))
 
     def abandon_message(self, message: ServiceBusReceivedMessage) -> None:
-        """It is to come again at once."""
+        """Abandon the message: it is delivered again at once."""
         self._settle(message, Verdict(Verb.ABANDON))
 
     def defer_message(self, message: ServiceBusReceivedMessage) -> None:
-        """It is to be had by its number only."""
+        """Defer the message: from now on it is received by its number only."""
         self._settle(message, Verdict(Verb.DEFER))
 
     def dead_letter_message(
         self, message: ServiceBusReceivedMessage, reason: str | None = None, error_description: str | None = None
     ) -> None:
-        """It is a dead letter."""
+        """Dead-letter the message."""
         self._settle(message, Verdict(Verb.DEAD_LETTER, reason, error_description))
 
     def renew_message_lock(self, message: ServiceBusReceivedMessage) -> datetime:
-        """Hold it longer; gives until when."""
-        return moment(performed(lambda: self._queue.locks.renew(token_of(message))))
+        """Renew the lock; return until when it holds."""
+        return moment(perform(lambda: self._queue.locks.renew(token_of(message))))
 
     def ready(self) -> bool:
-        """Whether it can take a message now."""
+        """True if it can take a message now."""
         return len(self._got) < self._room
 
     def deliver(self, message: Message) -> None:
@@ -114,7 +114,7 @@ class Receiver:
         self._queue.receivers.add(self)
 
     def dismissed(self, reason: RefusedError) -> None:
-        """The session is lost, or none came in time."""
+        """Note that the session is lost, or that none came in time."""
         self._refused = reason
         self._queue.leave(self)
 
@@ -122,9 +122,9 @@ class Receiver:
         if not self._queue.profile.sessions or self.session_id is not None:
             return
         if self._asked == NEXT_AVAILABLE_SESSION:
-            self._queue.sessions.wait(self, self._patience)
+            self._queue.sessions.wait(self, self._max_wait)
             self._queue.receivers.dispatch()
-            self._await(lambda: self.session_id is not None, self._patience)
+            self._await(lambda: self.session_id is not None, self._max_wait)
         elif self._asked is not None:
             self._queue.sessions.accept(self, self._asked)
         if self.session_id is None:
@@ -133,24 +133,24 @@ class Receiver:
     def _settle(self, message: ServiceBusReceivedMessage, verdict: Verdict) -> None:
         if self.session_id is not None and not self._queue.sessions.held_by(self, self.session_id):
             raise sdk_error(session_lock_lost(self.session_id))
-        performed(lambda: self._queue.settle(token_of(message), verdict))
+        perform(lambda: self._queue.settle(token_of(message), verdict))
 
     def _await(self, done: Callable[[], bool], seconds: float) -> None:
         while not done() and seconds > 0:
             seconds -= self._wait(seconds)
 
 
-def received(message: Message) -> ServiceBusReceivedMessage:
-    """The message as the SDK gives it."""
+def to_received(message: Message) -> ServiceBusReceivedMessage:
+    """Return the message as the SDK gives it."""
     return ServiceBusReceivedMessage.from_bytes(message.encode())
 
 
 def token_of(message: ServiceBusReceivedMessage) -> UUID:
-    """Under which lock it was received."""
+    """Return the lock token under which it was received."""
     token = message.lock_token
     return token if isinstance(token, UUID) else UUID(int=0)
 
 
 def path_of(queue: str, sub_queue: Any) -> str:
-    """The path of a queue, or of its dead letters."""
+    """Return the path of a queue, or of its dead letters."""
     return queue + DEAD_LETTERS if sub_queue in (ServiceBusSubQueue.DEAD_LETTER, "deadletter") else queue

@@ -1,4 +1,4 @@
-"""The world's Service Bus client as far as it sends: the SDK's interface and errors, without a connection."""
+"""Offer the sending side of the world's Service Bus client: the SDK's interface and errors, without a connection."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from recoverable_local.service_bus.amqp import encoding
 from recoverable_local.service_bus.broker.entity import Entity
 from recoverable_local.service_bus.broker.holding.content import Content, parse
 from recoverable_local.service_bus.broker.limits import check_size
-from recoverable_local.testing.azure.sdk.calls import Calls, performed
-from recoverable_local.testing.azure.sdk.client import batch_of, encoded, in_batch
+from recoverable_local.testing.azure.sdk.calls import Calls, perform
+from recoverable_local.testing.azure.sdk.client import batch_of, encode, encoded_messages
 from recoverable_local.testing.azure.sdk.receiving import Receiver, Wait, path_of
 
 T = TypeVar("T")
@@ -25,11 +25,11 @@ SCHEDULED = "x-opt-scheduled-enqueue-time"
 
 
 class Client:
-    """The client of one process, as `azure.servicebus.ServiceBusClient`.
+    """A client of one process, as `azure.servicebus.ServiceBusClient`.
 
     Args:
-        find: gives the queue of a name.
-        calls: what goes wrong.
+        find: returns the queue of a name.
+        calls: makes the calls, with their faults.
         wait: lets time pass for those who receive.
     """
 
@@ -37,30 +37,30 @@ class Client:
         self._find, self._calls, self._wait = find, calls, wait
 
     def __enter__(self) -> Client:
-        """Nothing is to be opened."""
+        """Do nothing: there is no connection."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Nothing is open."""
+        """Do nothing: there is no connection."""
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: there is no connection."""
 
     @property
     def fully_qualified_namespace(self) -> str:
-        """The namespace's name; whoever is about to send asks for it, and waits until nobody else does."""
+        """Return the namespace's name; wait first until no other call of this process runs, because senders ask for the name before they send."""
         self._calls.wait()
         return NAMESPACE
 
     def get_queue_sender(self, queue_name: str) -> Sender:
-        """What sends to a queue."""
+        """Return a sender of a queue."""
         return Sender(queue_name, self._find, self._calls)
 
     def get_queue_receiver(
         self, queue_name: str, *, session_id: Any = None, sub_queue: Any = None, max_wait_time: float | None = None
     ) -> Receiver:
-        """What receives from a queue with peek-lock."""
-        entity = performed(lambda: self._find(path_of(queue_name, sub_queue)))
+        """Return a receiver of a queue, with peek-lock."""
+        entity = perform(lambda: self._find(path_of(queue_name, sub_queue)))
         return Receiver(entity, self._wait, session_id, max_wait_time)
 
 
@@ -69,8 +69,8 @@ class Sender:
 
     Args:
         queue: the queue's name.
-        find: gives the queue of a name.
-        calls: what goes wrong.
+        find: returns the queue of a name.
+        calls: makes the calls, with their faults.
     """
 
     def __init__(self, queue: str, find: Callable[[str], Entity], calls: Calls) -> None:
@@ -78,17 +78,17 @@ class Sender:
         self._find, self._calls = find, calls
 
     def __enter__(self) -> Sender:
-        """Nothing is to be opened."""
+        """Do nothing: there is no connection."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Nothing is open."""
+        """Do nothing: there is no connection."""
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: there is no connection."""
 
     def create_message_batch(self, max_size_in_bytes: int | None = None) -> ServiceBusMessageBatch:
-        """An empty batch of the SDK, as large as the queue takes it."""
+        """Return an empty batch of the SDK, as large as the queue accepts."""
         return self._call(
             "create_message_batch",
             lambda queue: ServiceBusMessageBatch(max_size_in_bytes or queue.profile.max_message_size),
@@ -100,9 +100,9 @@ class Sender:
         *,
         timeout: float | None = None,  # noqa: ARG002  # the world answers at once or as the test wants it
     ) -> None:
-        """Send one message, a batch, or a list in one batch: all are taken, or none."""
+        """Send one message, a batch, or a list in one batch: all are accepted, or none."""
         if isinstance(message, One) or len(message):
-            self._call("send_messages", lambda queue: put(queue, contents(queue, message)))
+            self._call("send_messages", lambda queue: put(queue, to_contents(queue, message)))
 
     def schedule_messages(
         self,
@@ -111,11 +111,11 @@ class Sender:
         *,
         timeout: float | None = None,  # noqa: ARG002  # as above
     ) -> list[int]:
-        """Send what is to appear later; gives the sequence numbers by which it can be cancelled."""
+        """Send messages that appear later; return the sequence numbers by which they can be cancelled."""
         when = encoding.timestamp(int(schedule_time_utc.timestamp() * 1000))
 
         def schedule(queue: Entity) -> list[int]:
-            found = contents(queue, messages)
+            found = to_contents(queue, messages)
             return put(queue, [content.with_annotations({SCHEDULED: when}) for content in found])
 
         return self._call("schedule_messages", schedule)
@@ -126,16 +126,16 @@ class Sender:
         *,
         timeout: float | None = None,  # noqa: ARG002  # as above
     ) -> None:
-        """Forget what was to appear later."""
+        """Cancel scheduled messages."""
         numbers = [sequence_numbers] if isinstance(sequence_numbers, int) else sequence_numbers
         self._call("cancel_scheduled_messages", lambda queue: queue.cancel(numbers))
 
     def _call(self, what: str, do: Callable[[Entity], T]) -> T:
-        return self._calls.made(what, self.entity_name, lambda: do(self._find(self.entity_name)))
+        return self._calls.make(what, self.entity_name, lambda: do(self._find(self.entity_name)))
 
 
-def contents(queue: Entity, message: Any) -> list[Content]:
-    """What the broker gets, if its size is allowed.
+def to_contents(queue: Entity, message: Any) -> list[Content]:
+    """Return the broker's form of one message or of a batch, if its size is allowed.
 
     Raises:
         RefusedError: it is not.
@@ -143,16 +143,16 @@ def contents(queue: Entity, message: Any) -> list[Content]:
     """
     largest = queue.profile.max_message_size
     if isinstance(message, One):
-        data = encoded(message)
+        data = encode(message)
         check_size(len(data), most=largest)
         return [parse(data)]
     batch = message if isinstance(message, ServiceBusMessageBatch) else batch_of(message, largest)
     check_size(batch.size_in_bytes, most=largest)
-    return [parse(data) for data in in_batch(batch)]
+    return [parse(data) for data in encoded_messages(batch)]
 
 
 def put(queue: Entity, messages: list[Content]) -> list[int]:
-    """Have the queue take all messages, or none.
+    """Add all messages to the queue, or none.
 
     Raises:
         RefusedError: one breaks a rule.

@@ -1,65 +1,15 @@
-"""A Lambda function that writes down what it is given and does what its messages say, in a process of its own or in a world."""
+"""A Lambda function that notes what it is given and does what its messages say, in a process of its own or in a world."""
 
 from __future__ import annotations
 
 import json
-import os
 import sys
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
-PATIENCE = 90  # seconds; nobody waits longer for others
-A_WHILE = 0.2  # seconds in which one too many would begin
-
-
-class Unusual(BaseException):
-    """No `Exception`."""
-
-
-@dataclass
-class Ways:
-    """What is done in one way in a process and in another in a world.
-
-    Args:
-        notes: the file of notes.
-        die: ends the process.
-        spend: takes so many seconds.
-        process: names the process, given the context.
-        meet: stays until so many are at work, and for a while.
-    """
-
-    notes: Path
-    die: Callable[[], object]
-    spend: Callable[[float], object]
-    process: Callable[[Any], object]
-    meet: Callable[[int], object]
-
-
-def note(**said: Any) -> None:
-    """Write a line, whole."""
-    with HERE.notes.open("a") as file:
-        file.write(json.dumps(said) + "\n")
-
-
-def meet(count: int) -> None:
-    """Wait until so many have begun."""
-    end = time.monotonic() + PATIENCE
-    while HERE.notes.read_text().count('"began"') < count and time.monotonic() < end:
-        time.sleep(0.01)
-    time.sleep(A_WHILE)
-
-
-HERE = Ways(
-    notes=Path(os.environ.get("NOTES", os.devnull)),
-    die=lambda: os._exit(4),
-    spend=time.sleep,
-    process=lambda _context: os.getpid(),
-    meet=meet,
-)
+from local.testing.hosts import script as shared
+from local.testing.hosts.script import note
 
 REMEMBERED: list[str] = []
 """The invocations that this module has seen."""
@@ -80,9 +30,9 @@ def handler(event: dict[str, Any], context: Any) -> Any:
     note(
         given={
             "records": event["Records"],
-            "process": HERE.process(context),
+            "process": shared.HERE.process(context),
             "remembers": len(REMEMBERED),
-            "context": told(context),
+            "context": describe_context(context),
         }
     )
     answer: Any = {"batchItemFailures": []}
@@ -107,15 +57,15 @@ def handler(event: dict[str, Any], context: Any) -> Any:
 
 
 def with_ids(answer: Any, names: dict[str, str]) -> Any:
-    """The answer with the ids of messages in place of `<their names>`."""
+    """Put the ids of messages in place of `<their names>` in an answer."""
     text = json.dumps(answer)
     for name, message_id in names.items():
         text = text.replace(f"<{name}>", message_id)
     return json.loads(text)
 
 
-def told(context: Any) -> dict[str, Any]:
-    """What the context has: its texts, what its methods give, and whoever called."""
+def describe_context(context: Any) -> dict[str, Any]:
+    """Return what the context has: its texts, what its methods give, and the caller's identity."""
     names = [name for name in dir(context) if not name.startswith("_")]
     caller = {name: getattr(context.identity, name) for name in IDENTITY}
     return {name: getattr(context, name) for name in names} | {
@@ -129,25 +79,4 @@ def told(context: Any) -> dict[str, Any]:
 IDENTITY = ("cognito_identity_id", "cognito_identity_pool_id")
 
 
-def refuse(_script: object) -> None:
-    raise ValueError("no such card")
-
-
-def refuse_unusually(_script: object) -> None:
-    raise Unusual("no such card")
-
-
-def work(script: dict[str, Any]) -> None:
-    note(work="began")
-    HERE.meet(script["together"])
-    note(work="ended")
-
-
-DEEDS: dict[str, Callable[[dict[str, Any]], object]] = {
-    "raise": refuse,
-    "raise unusually": refuse_unusually,
-    "exit": lambda _: sys.exit(3),
-    "die": lambda _: HERE.die(),
-    "spend": lambda script: HERE.spend(script["seconds"]),
-    "work": work,
-}
+DEEDS: dict[str, Callable[[dict[str, Any]], object]] = {**shared.DEEDS, "exit": lambda _: sys.exit(3)}

@@ -1,20 +1,17 @@
-"""A Function App that writes down what its functions are given and does what their messages say, in a worker or in a world."""
+"""A Function App that notes what its functions are given and does what their messages say, in a worker or in a world."""
 
 from __future__ import annotations
 
 import json
-import os
 import sys
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, List  # noqa: UP035  # as below
 
 import azure.functions as func
 
-PATIENCE = 90  # seconds; nobody waits longer for others
-A_WHILE = 0.2  # seconds in which one too many would begin
+from local.testing.hosts import script as shared
+from local.testing.hosts.script import note
 
 REMEMBERED: list[str] = []
 """The first message of each invocation that this module has seen."""
@@ -22,54 +19,8 @@ REMEMBERED: list[str] = []
 app = func.FunctionApp()
 
 
-class Unusual(BaseException):
-    """No `Exception`."""
-
-
-@dataclass
-class Ways:
-    """What is done in one way in a worker and in another in a world.
-
-    Args:
-        notes: the file of notes.
-        die: ends the process.
-        spend: takes so many seconds.
-        process: names the process.
-        meet: stays until so many are at work, and for a while.
-    """
-
-    notes: Path
-    die: Callable[[], object]
-    spend: Callable[[float], object]
-    process: Callable[[], object]
-    meet: Callable[[int], object]
-
-
-def note(**said: Any) -> None:
-    """Write a line, whole."""
-    with HERE.notes.open("a") as file:
-        file.write(json.dumps(said, default=repr) + "\n")
-
-
-def meet(count: int) -> None:
-    """Wait until so many have begun."""
-    end = time.monotonic() + PATIENCE
-    while HERE.notes.read_text().count('"began"') < count and time.monotonic() < end:
-        time.sleep(0.01)
-    time.sleep(A_WHILE)
-
-
-HERE = Ways(
-    notes=Path(os.environ.get("NOTES", os.devnull)),
-    die=lambda: os._exit(4),
-    spend=time.sleep,
-    process=os.getpid,
-    meet=meet,
-)
-
-
 def trigger(queue: str, **options: Any) -> Callable[[Any], Any]:
-    """A trigger on a queue, which names its function as well."""
+    """Return a trigger on a queue, which names its function as well."""
     declared: Any = {"data_type": func.DataType.BINARY, **options}
 
     def declare(function: Any) -> Any:
@@ -81,7 +32,7 @@ def trigger(queue: str, **options: Any) -> Callable[[Any], Any]:
 
 @trigger("plain")
 def plain(message: func.ServiceBusMessage, context: func.Context) -> Any:
-    note(context=told_of(context))
+    note(context=describe_context(context))
     return handled([message])
 
 
@@ -128,8 +79,8 @@ def session(message: func.ServiceBusMessage) -> Any:
 def handled(messages: list[func.ServiceBusMessage]) -> Any:
     """Follow the script of each message on its first delivery; later ones are simply handled."""
     REMEMBERED.append(messages[0].message_id)
-    shown = [told(message) for message in messages]
-    note(given={"messages": shown, "process": HERE.process(), "remembers": len(REMEMBERED)})
+    shown = [describe_message(message) for message in messages]
+    note(given={"messages": shown, "process": shared.HERE.process(None), "remembers": len(REMEMBERED)})
     for message in messages:
         script = script_of(message)
         if (message.delivery_count or 0) <= script.get("times", 1):
@@ -144,7 +95,7 @@ def handled(messages: list[func.ServiceBusMessage]) -> Any:
 
 
 def script_of(message: func.ServiceBusMessage) -> dict[str, Any]:
-    """What the message asks for: nothing, if its body is no script."""
+    """Return what the message asks for: nothing, if its body is no script."""
     try:
         script = json.loads(message.get_body())
     except ValueError:
@@ -152,15 +103,15 @@ def script_of(message: func.ServiceBusMessage) -> dict[str, Any]:
     return script if isinstance(script, dict) else {}
 
 
-def told(message: func.ServiceBusMessage) -> dict[str, Any]:
-    """All that the message tells, with its body as text, bytes that are none escaped."""
+def describe_message(message: func.ServiceBusMessage) -> dict[str, Any]:
+    """Return all properties of a message, and its body as text with bytes that are no text escaped."""
     names = [name for name in dir(type(message)) if isinstance(getattr(type(message), name), property)]
     body = message.get_body().decode(errors="backslashreplace")
-    return {"body": body} | {name: getattr(message, name) for name in names if name not in UNTOLD}
+    return {"body": body} | {name: getattr(message, name) for name in names if name not in OMITTED}
 
 
-def told_of(context: Any) -> dict[str, Any]:
-    """What the context says."""
+def describe_context(context: Any) -> dict[str, Any]:
+    """Return what the context says."""
     trace, retry = context.trace_context, context.retry_context
     return {
         "names": [name for name in dir(context) if not name.startswith("_")],
@@ -173,42 +124,24 @@ def told_of(context: Any) -> dict[str, Any]:
     }
 
 
-UNTOLD = ("force_persistence", "metadata")
+OMITTED = ("force_persistence", "metadata")
 """What the SDK has no value for, and what repeats the rest."""
-
-
-def refuse(_script: object) -> None:
-    raise ValueError("no such card")
-
-
-def refuse_unusually(_script: object) -> None:
-    raise Unusual("no such card")
-
-
-def work(script: dict[str, Any]) -> None:
-    note(work="began")
-    HERE.meet(script["together"])
-    note(work="ended")
 
 
 def kill_others(script: dict[str, Any]) -> None:
     note(work="began")
-    HERE.meet(script["together"])
-    HERE.die()
+    shared.HERE.meet(script["together"])
+    shared.HERE.die()
 
 
 def be_killed(_script: object) -> None:
     note(work="began")
-    HERE.spend(300)
+    shared.HERE.spend(300)
 
 
 DEEDS: dict[str, Callable[[dict[str, Any]], object]] = {
-    "raise": refuse,
-    "raise unusually": refuse_unusually,
+    **shared.DEEDS,
     "exit": lambda script: sys.exit(script["status"]),
-    "die": lambda _: HERE.die(),
-    "spend": lambda script: HERE.spend(script["seconds"]),
-    "work": work,
     "kill others": kill_others,
     "be killed": be_killed,
 }

@@ -1,0 +1,143 @@
+"""`make crossings`: count the package's files that run for one message, and the calls from one of these files into another.
+
+A reader who follows a message through the code opens that many files, and changes between them that often. The endpoint is
+warm: a first message has been settled, so that neither imports nor the making of a client count.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType, SimpleNamespace
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+import recoverable
+from recoverable import Delayed, Immediate, Message, Recoverability
+from recoverable.aws import SqsEndpoint
+from recoverable.azure import ServiceBusEndpoint
+from subjects import Context, event
+
+PACKAGE = str(Path(recoverable.__file__).parent)
+DELAYED_RETRY = Recoverability(Immediate(0), Delayed(3))
+
+Handler = Callable[[Message], None]
+
+
+class Client:
+    """An SQS that does all it is asked."""
+
+    meta = SimpleNamespace(endpoint_url="https://sqs.eu-central-1.amazonaws.com")
+
+    def send_message_batch(self, *, QueueUrl: str, Entries: list[dict[str, Any]]) -> dict[str, Any]:  # noqa: N803  # boto3's names
+        """Confirm each entry."""
+        return {"Successful": [{"Id": entry["Id"]} for entry in Entries]}
+
+    delete_message_batch = send_message_batch
+
+
+class Bus:
+    """A Service Bus that takes all messages."""
+
+    fully_qualified_namespace = "shop.servicebus.windows.net"
+
+    def get_queue_sender(self, queue: str) -> Any:
+        """Return a sender."""
+        return SimpleNamespace(send_messages=lambda message, **options: None)
+
+
+@dataclass
+class Crossings:
+    """The files of the package that ran, and the number of calls from one of them into another.
+
+    A coroutine or generator that goes on counts as called.
+    """
+
+    files: set[str] = field(default_factory=set)
+    calls: int = 0
+
+    def profile(self, frame: FrameType, event: str, arg: object) -> None:
+        """Count a call; for `sys.setprofile`."""
+        file = frame.f_code.co_filename
+        if event != "call" or not file.startswith(PACKAGE):
+            return
+        self.files.add(file)
+        self.calls += calling_file(frame) not in (None, file)
+
+
+def calling_file(frame: FrameType) -> str | None:
+    """Return the file of the package that a call came from, even through a library; None if it came from outside."""
+    caller = frame.f_back
+    while caller and not caller.f_code.co_filename.startswith(PACKAGE):
+        caller = caller.f_back
+    return caller.f_code.co_filename if caller else None
+
+
+def crossings(invoke: Callable[[], object]) -> Crossings:
+    """Return what runs at a second invocation."""
+    counted = Crossings()
+    invoke()
+    sys.setprofile(counted.profile)
+    try:
+        invoke()
+    finally:
+        sys.setprofile(None)
+    return counted
+
+
+def fail(message: Message) -> None:
+    """Fail, as a handler."""
+    raise ValueError(message.id)
+
+
+def succeed(message: Message) -> None:
+    """Succeed, as a handler."""
+
+
+def on_sqs(handler: Handler) -> Callable[[], object]:
+    """Return an invocation with one record from SQS."""
+    client: Any = Client()
+    endpoint = SqsEndpoint(handler, DELAYED_RETRY, client=client)
+    return lambda: endpoint(event(1), Context())
+
+
+def on_service_bus(handler: Handler) -> Callable[[], object]:
+    """Return an invocation with one message from Service Bus."""
+    client: Any = Bus()
+    endpoint = ServiceBusEndpoint(handler, DELAYED_RETRY, queue="orders", connection="ServiceBus", client=client)
+    native: Any = service_bus_message()
+    return lambda: endpoint(native)
+
+
+def service_bus_message() -> Any:
+    """Return a message as the Functions worker gives it."""
+    absent = ("content_type", "correlation_id", "partition_key", "reply_to", "reply_to_session_id", "subject", "to")
+    return SimpleNamespace(
+        **dict.fromkeys([*absent, "session_id", "enqueued_time_utc", "expires_at_utc", "metadata"]),
+        application_properties={},
+        user_properties={},
+        message_id="m-1",
+        delivery_count=1,
+        sequence_number=4,
+        get_body=lambda: b"{}",
+    )
+
+
+def main() -> None:
+    """Count for both clouds and print the table."""
+    logging.disable(logging.CRITICAL)
+    table = Table("one message", "files", "calls between files")
+    for cloud, on in {"SQS": on_sqs, "Service Bus": on_service_bus}.items():
+        for what, handler in {"a delayed retry": fail, "a good record": succeed}.items():
+            counted = crossings(on(handler))
+            table.add_row(f"{cloud}, {what}", str(len(counted.files)), str(counted.calls))
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()

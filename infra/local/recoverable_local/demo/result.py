@@ -1,0 +1,52 @@
+"""Check that each order ended where it must."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+
+from recoverable_local.demo.orders import ORDERS, Order
+from recoverable_local.demo.progress import Progress
+
+EXCEPTION_TYPE = "NServiceBus.ExceptionInfo.ExceptionType"
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorMessage:
+    """A message in the error queue.
+
+    Args:
+        body: Its text.
+        headers: Its headers, including the fault headers.
+    """
+
+    body: str
+    headers: Mapping[str, Any]
+
+    @property
+    def exception_type(self) -> str:
+        """Return the exception type for which it was moved there."""
+        return str(self.headers.get(EXCEPTION_TYPE, "without a reason"))
+
+
+def report_result(progress: Progress, found: Sequence[ErrorMessage], console: Console) -> int:
+    """Print each order that did not end where it must, or a summary. Return 1 if there is such an order, else 0."""
+    errors = {message.body: message.exception_type for message in found}
+    wrong = [order for order in ORDERS if not ended_as_expected(order, progress, errors)]
+    for order in wrong:
+        expected, actual = order.expected_error or "placed", errors.get(order.body, "not in the error queue")
+        console.print(f"[bold red]{order.name}: must be {expected}, but is {actual}")
+    if not wrong:
+        count = f"{len(ORDERS)} orders sent, {len(ORDERS) - len(errors)} placed, {len(errors)} in the error queue"
+        console.print(f"[bold green]{count}, none lost.")
+    return 1 if wrong else 0
+
+
+def ended_as_expected(order: Order, progress: Progress, errors: Mapping[str, str]) -> bool:
+    """True if an order is placed, or is in the error queue with the expected exception type, as it must be."""
+    if order.expected_error is None:
+        return progress.orders[order].placed and order.body not in errors
+    return errors.get(order.body) == order.expected_error

@@ -1,0 +1,63 @@
+"""Stop handlers at their deadline in the world's time, and record each attempt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from typing import TypeVar
+
+from recoverable.attempts.deadline import Deadline
+from recoverable_local.testing.engine.fault_plan import FaultPlan, When
+from recoverable_local.testing.engine.invocation import Invocation
+from recoverable_local.testing.timeline import Journal
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class VirtualDeadline(Deadline):
+    """Stops a handler that spends more of the world's time than it has.
+
+    Args:
+        invocation: the invocation whose handlers it stops.
+        fault_plan: decides which faults happen before and after an attempt.
+        journal: records how each attempt ended.
+        clock: the world's time in seconds.
+    """
+
+    __slots__ = ("_clock", "_fault_plan", "_invocation", "_journal")
+
+    def __init__(
+        self, invocation: Invocation, fault_plan: FaultPlan, journal: Journal, clock: Callable[[], float]
+    ) -> None:
+        super().__init__()
+        self._works = False  # no signal: time is the world's
+        self._invocation, self._fault_plan, self._journal, self._clock = (invocation, fault_plan, journal, clock)
+
+    def call(self, seconds: float, handler: Callable[[T], R], argument: T) -> R:
+        """Call the handler; raise `TimeUp` inside it when it spends more than so many seconds."""
+        broker_id = getattr(argument, "native")["messageId"]  # noqa: B009  # endpoints call it with a Message
+        self._invocation.handler_deadline = self._clock() + seconds
+        try:
+            result = self._in_between_faults(handler, argument, broker_id)
+        except BaseException as error:
+            self._note(broker_id, ": ".join(filter(None, (type(error).__name__, str(error)))))
+            raise
+        finally:
+            self._invocation.handler_deadline = inf
+        self._note(broker_id, "succeeded")
+        return result
+
+    def _in_between_faults(self, handler: Callable[[T], R], argument: T, broker_id: str) -> R:
+        self._apply_fault("before", broker_id)
+        result = handler(argument)
+        self._apply_fault("after", broker_id)
+        return result
+
+    def _apply_fault(self, when: When, broker_id: str) -> None:
+        invocation = self._invocation
+        fault = self._fault_plan.fault_at(when, "attempt", invocation.queue, (broker_id,), invocation.number)
+        invocation.apply_fault(fault)
+
+    def _note(self, broker_id: str, how: str) -> None:
+        self._journal.note("attempted", self._invocation.queue, broker_id, how)

@@ -1,0 +1,158 @@
+"""Follow the README's five minutes on each cloud: its files and commands as they stand do what it says."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from docs.pages import README, blocks_of, commands, files, section
+from recoverable_local.testing import ServiceBusWorld, SqsWorld
+
+HANDLER = blocks_of(section(README, "# recoverable"), "python")[0]
+AWS, AZURE = (section(README, f"### {name}") for name in ("AWS: Lambda and SQS", "Azure: Functions and Service Bus"))
+ON_AWS, ON_AZURE = blocks_of(section(README, "### Test it in virtual time"), "python")
+SECONDS = 60
+
+
+def write_files(folder: Path, text: str, handler: str) -> None:
+    """Write the files that a section gives, and the handler from the top of the page beside them."""
+    for name, code in {**files(text), handler: HANDLER}.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(code, encoding="utf-8")
+
+
+class Reader:
+    """A reader in a folder with the files of a section, whose local host runs.
+
+    Args:
+        folder: where the files are.
+        exports: the variables that the section sets, with the port on which the host listens.
+    """
+
+    def __init__(self, folder: Path, exports: dict[str, str]) -> None:
+        self._folder, self._exports = folder, exports
+
+    def runs(self, script: str) -> str:
+        """Run a script of the page; return what it prints."""
+        variables = {**os.environ, **self._exports, "NO_PROXY": "127.0.0.1,localhost"}
+        command = [sys.executable, script]
+        done = subprocess.run(
+            command, cwd=self._folder, env=variables, capture_output=True, text=True, timeout=SECONDS, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+
+@contextmanager
+def following(folder: Path, text: str, listening: str) -> Iterator[tuple[Reader, Path]]:
+    """Run a section's host on a free port; yield its reader, and the file into which the host writes.
+
+    Args:
+        folder: where the section's files are.
+        text: the section.
+        listening: a pattern for the line that says on which port the host listens.
+    """
+    lines = [command for block in blocks_of(text, "console") for command in commands(block)]
+    [run] = [line for line in lines if line.startswith("recoverable local ")]
+    *words, option, port = shlex.split(run)
+    assert option == "--port"
+    assert f"on port {port} of this machine" in text
+    exported = [word for line in lines if line.startswith("export ") for word in shlex.split(line)[1:]]
+    output = folder / "output"
+    command = [sys.executable, "-m", *words, "--port", "0"]
+    with output.open("w") as written, subprocess.Popen(command, cwd=folder, stdout=written, stderr=written) as process:
+        try:
+            free = wait_for(output, listening)[1]
+            exports = dict(word.replace(f":{port}", f":{free}").split("=", 1) for word in exported)
+            yield Reader(folder, exports), output
+        finally:
+            process.kill()
+
+
+def wait_for(output: Path, pattern: str) -> re.Match[str]:
+    """Wait until a host has written what matches a pattern.
+
+    Raises:
+        AssertionError: it did not in time.
+    """
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        if found := re.search(pattern, output.read_text(encoding="utf-8")):
+            return found
+        time.sleep(0.1)
+    raise AssertionError(f"no {pattern!r} in:\n{output.read_text(encoding='utf-8')}")
+
+
+def check_what_happens(reader: Reader, output: Path) -> None:
+    """Send the page's orders, and check that they fare as its fifth step says, but for the end of the long one."""
+    reader.runs("send.py")
+
+    wait_for(output, "placed order 1001")
+    wait_for(output, "Moving message '.*' to the error queue 'orders-error'")
+    wait_for(output, r"after a delay of 00:00:10")  # six attempts later
+    looked = reader.runs("look.py")
+    assert all(text in looked for text in ("1002", "orders.CardDeclined", "do not honour", "orders.py:line ")), looked
+
+
+@pytest.mark.slow
+def test_the_steps_on_aws_do_what_they_say(tmp_path: Path) -> None:
+    write_files(tmp_path, AWS, "src/orders.py")
+
+    with following(tmp_path, AWS, r"SQS at http://127\.0\.0\.1:(\d+)") as (reader, output):
+        assert not re.search("^note .*(?<!in the template)$", output.read_text(encoding="utf-8"), re.MULTILINE)
+        check_what_happens(reader, output)
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("functions_host")
+def test_the_steps_on_azure_do_what_they_say(tmp_path: Path) -> None:
+    write_files(tmp_path, AZURE, "orders.py")
+
+    with following(tmp_path, AZURE, r"Endpoint=sb://127\.0\.0\.1:(\d+)") as (reader, output):
+        assert "note " not in output.read_text(encoding="utf-8")
+        check_what_happens(reader, output)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a folder from which modules are imported, and forget them afterwards."""
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("orders", "app", "function_app"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+        monkeypatch.setitem(sys.modules, name, sys)  # so that the true one is taken out in the end
+        monkeypatch.delitem(sys.modules, name)
+    return tmp_path
+
+
+def shown_in(code: str) -> dict[str, object]:
+    """Return the names that a block of the page makes."""
+    names: dict[str, object] = {}
+    exec(compile(code, README, "exec"), names)  # our own page
+    return {name: value for name, value in names.items() if name.startswith("test_")}
+
+
+def test_the_test_for_aws_passes(folder: Path, sqs_world: SqsWorld) -> None:
+    write_files(folder, AWS, "orders.py")
+    (folder / "app.py").write_text(files(AWS)["src/app.py"], encoding="utf-8")
+
+    [shown] = shown_in(ON_AWS).values()
+    assert callable(shown)
+    shown(sqs_world)
+
+
+def test_the_test_for_azure_passes(folder: Path, service_bus_world: ServiceBusWorld) -> None:
+    write_files(folder, AZURE, "orders.py")
+
+    [shown] = shown_in(ON_AZURE).values()
+    assert callable(shown)
+    shown(service_bus_world)

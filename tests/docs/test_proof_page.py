@@ -1,0 +1,27 @@
+"""The page about the proof lists the mistakes that the search is shown, as the search has them."""
+
+from __future__ import annotations
+
+import pytest
+
+from docs.pages import page
+from proof.catalogue import NAMED
+from proof.mistakes import Mutation
+from proof.service_bus import mutations as service_bus
+from proof.sqs import mutations as sqs
+from proof.timeouts import mutations as timeouts
+
+PAGE = "proof.md"
+
+
+@pytest.mark.parametrize(
+    "mutation", [*sqs.MUTATIONS, *service_bus.MUTATIONS, *timeouts.MUTATIONS], ids=lambda mutation: mutation.name
+)
+def test_the_page_lists_each_mistake_with_what_it_replaces(mutation: Mutation) -> None:
+    row = f"| {mutation.name} | `{mutation.target}` | {mutation.scenario} | {mutation.breaks} |"
+
+    assert f"\n{row}" in page(PAGE)
+
+
+def test_the_page_lists_each_scenario() -> None:
+    assert [name for name in NAMED if f"\n| {name} | " not in page(PAGE)] == []

@@ -1,0 +1,33 @@
+"""Migrate stores, and count what is in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from recoverable.timeouts import SqliteStore, Store
+from recoverable.timeouts.migration.moving import Summary, migrate
+from recoverable.timeouts.stores.rows import Selection
+from waiting.rows import NOW
+
+ALL = Selection()
+
+
+def moved(source: Store, target: Any, selection: Selection = ALL, *, dry_run: bool = False) -> Summary:
+    """Migrate, and return the summary."""
+    return migrate(source, target, selection, lambda: NOW, dry_run=dry_run, on_progress=str, on_skipped=str)
+
+
+def waiting(address: str) -> int:
+    """Return how many timeouts wait in the store at that address, held or not."""
+    store = SqliteStore(address.removeprefix("sqlite:"))
+    found = sum(len(page) for page in store.scan(Selection()))
+    store.close()
+    return found
+
+
+def held(address: str) -> int:
+    """Return how many timeouts a migration holds in the store at that address."""
+    store = SqliteStore(address.removeprefix("sqlite:"))
+    found = sum(row.held for page in store.scan(Selection()) for row in page)
+    store.close()
+    return found
