@@ -13,7 +13,8 @@ from recoverable import Message, Recoverability
 from recoverable.attempts.deadline import Deadline
 from recoverable.attempts.drive import drive
 from recoverable.attempts.drive_async import attempt_concurrently
-from recoverable.attempts.flow import Invocation, attempt_each
+from recoverable.attempts.flow import attempt_each
+from recoverable.attempts.invocation import Invocation
 from recoverable.errors import TimeUp
 from recoverable.recovery.delivery import Delivery, Platform
 from recoverable.recovery.settlement import Settlement

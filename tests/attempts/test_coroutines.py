@@ -13,8 +13,8 @@ import pytest
 from attempts.invocations import attempt, attempts, invocation, logged
 from builders import NOW, NOW_WRITTEN, QUEUE, Boom, Clock, delivery, platform, recoverability, seconds
 from recoverable import Message
-from recoverable.attempts.flow import Invocation
-from recoverable.headers import DUE_AT, HELD_SINCE, MESSAGE_ID, PRIOR_ATTEMPTS
+from recoverable.attempts.invocation import Invocation
+from recoverable.headers import DUE_AT, HELD_SINCE, MESSAGE_ID, PRIOR_ATTEMPTS, STOPPED
 from recoverable.recovery.settlement import COMPLETE, Forward, Redeliver, Settlement
 
 SOON, PATIENCE = 0.01, 60.0
@@ -50,9 +50,10 @@ async def forever(message: Message) -> None:
         raise AssertionError("it was not cancelled") from error
 
 
-def handed_back(id_: str) -> Forward:
-    """The settlement of a message for which there was no time."""
-    return Forward(QUEUE, seconds(0), {MESSAGE_ID: id_, PRIOR_ATTEMPTS: None, HELD_SINCE: NOW_WRITTEN, DUE_AT: None})
+def handed_back(id_: str, **marks: str) -> Forward:
+    """Return the settlement of a message for which there was no time."""
+    kept = {MESSAGE_ID: id_, PRIOR_ATTEMPTS: None, HELD_SINCE: NOW_WRITTEN, DUE_AT: None}
+    return Forward(QUEUE, seconds(0), {**kept, **marks})
 
 
 def test_each_message_is_settled_by_how_its_own_handler_ended() -> None:
@@ -147,7 +148,10 @@ def test_who_came_later_is_cancelled_and_handed_back() -> None:
         if message.id == "b":
             await forever(message)
 
-    assert settled(handle, "a", "b", within=invocation(left=SOON)) == {"a": COMPLETE, "b": handed_back("b")}
+    assert settled(handle, "a", "b", within=invocation(left=SOON)) == {
+        "a": COMPLETE,
+        "b": handed_back("b", **{STOPPED: "1"}),
+    }
 
 
 def test_who_had_its_own_time_has_failed() -> None:

@@ -12,8 +12,9 @@ import pytest
 from attempts.invocations import Handler, Rung, attempt, invocation, logged
 from builders import NOW, NOW_WRITTEN, QUEUE, Boom, delivery, platform, recoverability, seconds, written
 from recoverable import HandlerTimeout, Message, UnreportedFailure
-from recoverable.attempts.flow import Invocation
-from recoverable.headers import DUE_AT, HELD_SINCE, MESSAGE_ID, PRIOR_ATTEMPTS
+from recoverable.attempts.invocation import Invocation
+from recoverable.attempts.outcomes import settle_on_receipt
+from recoverable.headers import DUE_AT, HELD_SINCE, MESSAGE_ID, PRIOR_ATTEMPTS, STOPPED
 from recoverable.recovery.delivery import Delivery, Platform
 from recoverable.recovery.settlement import COMPLETE, Forward, Redeliver, Settlement
 
@@ -21,6 +22,8 @@ AT_ONCE = Redeliver(seconds(0))
 HANDED_BACK = Forward(
     QUEUE, seconds(0), {MESSAGE_ID: "m-1", PRIOR_ATTEMPTS: None, HELD_SINCE: NOW_WRITTEN, DUE_AT: None}
 )
+STOPPED_FOR_OTHERS = Forward(QUEUE, seconds(0), {**HANDED_BACK.changes, STOPPED: "1"})
+"""As above, and marked: it comes first next time."""
 HEADER = platform("header")
 
 
@@ -132,7 +135,7 @@ def test_what_is_not_yet_due_is_not_asked_about_its_deliveries() -> None:
 def test_what_is_not_yet_due_runs_when_it_may_not_be_deferred() -> None:
     held = delivery(due_at=NOW + seconds(5))
 
-    assert invocation(left=9.0).settle_on_receipt(held, may_defer=False) is None
+    assert settle_on_receipt(held, invocation(left=9.0), may_defer=False) is None
 
 
 def test_what_ended_without_a_word_is_asked_about_before_the_time_is() -> None:
@@ -197,7 +200,7 @@ def after_another(running: Invocation) -> Invocation:
 def test_who_came_later_is_handed_back() -> None:
     running = after_another(invocation(left=9.0, deadline=Rung()))
 
-    assert attempt(Handler(), delivery(), running) == HANDED_BACK
+    assert attempt(Handler(), delivery(), running) == STOPPED_FOR_OTHERS
 
 
 @pytest.mark.parametrize("own", [2, 9])
@@ -210,7 +213,7 @@ def test_who_came_later_but_had_its_own_time_has_failed(own: int) -> None:
 def test_who_came_later_and_had_less_than_its_own_time_is_handed_back() -> None:
     running = after_another(invocation(left=9.0, handler_timeout=seconds(20), deadline=Rung()))
 
-    assert attempt(Handler(), delivery(), running) == HANDED_BACK
+    assert attempt(Handler(), delivery(), running) == STOPPED_FOR_OTHERS
 
 
 def test_what_never_started_leaves_the_next_one_the_whole_invocation() -> None:

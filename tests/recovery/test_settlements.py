@@ -40,7 +40,9 @@ from recoverable.headers import (
     HELD_SINCE,
     MESSAGE_ID,
     PRIOR_ATTEMPTS,
+    STOPPED,
     TIME_SENT,
+    UNREPORTED,
 )
 from recoverable.recovery.delivery import Deferral
 from recoverable.recovery.faults import DATA, EXCEPTION_MESSAGE, INNER_EXCEPTION_TYPE
@@ -218,6 +220,8 @@ def test_a_message_moves_to_the_error_queue_with_the_reason_and_without_a_trace_
             FIRST_DELAYED_RETRY_AT: None,
             HELD_SINCE: None,
             DUE_AT: None,
+            STOPPED: None,
+            UNREPORTED: None,
             "NServiceBus.ProcessingMachine": "instance-7",
             "NServiceBus.ProcessingEndpoint": QUEUE,
             "$.diagnostics.hostid": "79f68ddd2605fbecca4cbd7a6622203d",

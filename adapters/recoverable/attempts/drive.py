@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from recoverable.attempts.flow import FOREVER, Call
+from recoverable.attempts.flow import Call
+from recoverable.attempts.invocation import FOREVER
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:

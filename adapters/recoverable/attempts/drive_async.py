@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from recoverable.attempts.event_loop import run_in_loop, within
-from recoverable.attempts.flow import Call, Invocation, attempt_each
+from recoverable.attempts.flow import Call, attempt_each
+from recoverable.attempts.invocation import Invocation
 from recoverable.attempts.results import refuse_generator
 from recoverable.message import Message
 from recoverable.recovery.delivery import Delivery

@@ -10,7 +10,7 @@ from threading import get_ident
 from typing import Any, TypeVar
 
 from recoverable.attempts.deadline import AGAIN
-from recoverable.attempts.flow import FOREVER
+from recoverable.attempts.invocation import FOREVER
 from recoverable.environment import current_environment
 from recoverable.errors import TimeUp
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_sqs import SQSClient
 
-    from recoverable.attempts.flow import Invocation
+    from recoverable.attempts.invocation import Invocation
     from recoverable.aws.order import Group
     from recoverable.aws.queues import Queue
     from recoverable.aws.time_budget import TimeBudget
@@ -62,7 +62,7 @@ def process_batch(
         elif runs:
             run_handlers(group, invocation)
         else:
-            hand_back(group, invocation)
+            hand_back_group(group, invocation)
         settled += len(group)
         succeeded = not [delivery for delivery in group if delivery.settlement is not COMPLETE]
         fails = invocation.interruption is not None or not (partial or (succeeded and not unfinished))
@@ -95,14 +95,15 @@ def groups_of(
     return groups(deliveries, invocation.clock(), lambda: time.is_over() or invocation.interruption is not None)
 
 
-def hand_back(group: list[Delivery], invocation: Invocation) -> None:
+def hand_back_group(group: list[Delivery], invocation: Invocation) -> None:
     """Note that a group is handed back without being run."""
-    from recoverable.aws.order import delay_of_hand_back  # noqa: PLC0415  # as above
+    from recoverable.attempts.outcomes import hand_back  # noqa: PLC0415  # as above
+    from recoverable.aws.order import delay_of_hand_back  # noqa: PLC0415
 
     reason = "another message of its batch is tried alone, or no time is left for it"
     for place, delivery in enumerate(group):
         delay = delay_of_hand_back(delivery, place)
-        delivery.settlement = invocation.hand_back(delivery, delay, reason=reason)
+        delivery.settlement = hand_back(delivery, invocation, delay, reason=reason)
 
 
 def must_keep_order(delivery: Delivery, unfinished: list[Delivery]) -> bool:

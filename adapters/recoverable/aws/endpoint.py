@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_sqs import SQSClient
 
-    from recoverable.attempts.flow import Invocation
+    from recoverable.attempts.invocation import Invocation
     from recoverable.aws.batch import RunHandlers
     from recoverable.aws.processor import Response
     from recoverable.message import Message

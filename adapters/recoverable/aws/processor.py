@@ -6,7 +6,8 @@ import os
 from datetime import timedelta
 
 from recoverable.attempts.deadline import Deadline
-from recoverable.attempts.flow import Invocation, now
+from recoverable.attempts.flow import now
+from recoverable.attempts.invocation import Invocation
 from recoverable.aws.batch import process_batch
 from recoverable.aws.queues import queue_from_arn
 from recoverable.aws.records import delivery_of, records_of

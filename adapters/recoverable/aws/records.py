@@ -8,7 +8,6 @@ from recoverable.aws.queues import queue_from_arn
 from recoverable.headers import MESSAGE_ID, TIME_SENT, read_date
 from recoverable.limits import MAX_COUNT
 from recoverable.message import NO_HEADERS, Message
-from recoverable.recovery import counting
 from recoverable.recovery.delivery import Delivery
 
 TYPE_CHECKING = False  # see frozen.py
@@ -77,6 +76,8 @@ def delivery_of(
     counted = system.get("ApproximateReceiveCount", "1")
     if counted == "1" and not has_headers:
         return Delivery(message)  # the first attempt, as a message is made
+    from recoverable.recovery import counting  # noqa: PLC0415  # most messages come for the first time, without attributes
+
     delivery = Delivery(message, broker_count(counted))
     if platform.redelivers_only:
         place_by_count(delivery, recoverability)
@@ -105,6 +106,8 @@ def broker_count(text: str) -> int:
 
 def place_by_count(delivery: Delivery, recoverability: Recoverability) -> None:
     """Restore round and attempt of a delivery where the broker's count alone says them."""
+    from recoverable.recovery import counting  # noqa: PLC0415  # as above
+
     immediate, delayed = recoverability.immediate.max_retries, recoverability.delayed.max_retries
     counted, message = delivery.deliveries, delivery.message
     delivery.unreported = counting.is_past_the_ladder(counted, max_immediate=immediate, max_delayed=delayed)

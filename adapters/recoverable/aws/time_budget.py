@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeVar
 
-    from recoverable.attempts.flow import Invocation
+    from recoverable.attempts.invocation import Invocation
 
     T = TypeVar("T")
 
@@ -19,16 +19,11 @@ log = logging.getLogger("recoverable")
 LONGEST_INVOCATION = timedelta(seconds=900)
 """A Lambda function runs for 15 minutes at most (Lambda quotas)."""
 
-USUAL_CALL = 0.05
-"""Seconds that a call to SQS is taken to last until one was measured."""
+CHECK_EVERY = 0.02
+"""Seconds after which the part that is kept is reckoned again: quick handlers should not pay for it."""
 
-MESSAGES_A_CALL, CALLS = 10, 2
-"""Messages that one call can send or delete (SendMessageBatch), and calls that hand a message back."""
-
-FIRST_CHECK = 0.02
-"""Seconds after which it is looked again how much must be kept: quick handlers should not pay for it."""
-
-NO_MORE = float("inf")
+SMALL_BATCH = 100
+"""Messages that can be handed back within the part kept at first."""
 
 SHORTEST_CALL_TIMEOUT = 0.2
 """Seconds that a call to SQS gets at least: some ten times what it takes when all is well."""
@@ -56,15 +51,13 @@ class TimeBudget:
         used."""
         self.for_handlers = self._seconds_for_handlers if self._remaining else None
         """A function that returns how many seconds a handler that starts now may run; None when there is no limit."""
-        self._kept, self._check_below = self._reserve, self.total - FIRST_CHECK
-        self._slowest_call = USUAL_CALL
-        self._invocation: Invocation | None = None
-        self._messages = 0
+        self._kept, self._check_below, self._slowest_call = self._reserve, self.total - CHECK_EVERY, 0.0
 
     def watch(self, invocation: Invocation, messages: int) -> None:
         """Take the invocation whose handlers the time is for, and how many messages it has."""
         self._invocation, self._messages = invocation, messages
-        self._check(self.total)
+        if messages > SMALL_BATCH:
+            self._check(self.total)
 
     def for_call(self) -> bool:
         """True if a call to SQS would end before the invocation does."""
@@ -90,22 +83,11 @@ class TimeBudget:
         return remaining - self._kept
 
     def _check(self, remaining: float) -> None:
-        """Decide how much of the time is kept for settling; all of it, once no further handler may start.
+        from recoverable.attempts.reserve import seconds_to_keep  # noqa: PLC0415  # quick handlers in small batches need it not
 
-        Handing back what is not started takes two calls for ten messages. A handler is started only where as long as the mean run so
-        far is left beside that; at least one runs in each invocation.
-        """
-        if self._kept == NO_MORE:
-            return
-        finished = self._invocation.finished if self._invocation else 0
-        rest = max(self._messages - finished - 1, 0)
-        mean = (self.total - remaining) / finished if finished else 0.0
-        handing_back = min(self.call_timeout + rest / MESSAGES_A_CALL * CALLS * self._slowest_call, self.total / 2)
-        self._kept = max(self._reserve, handing_back)
-        if finished and mean * (rest + 1) < remaining - self._reserve:
-            self._kept = self._reserve  # all of them fit
-        if not finished:
-            self._kept = min(self._kept, max(self._reserve, remaining / 2))
-        elif remaining - self._kept < mean:
-            self._kept = NO_MORE
-        self._check_below = remaining - FIRST_CHECK
+        self._check_below = remaining - CHECK_EVERY
+        if self._kept < self.total:  # else no further handler may start
+            self._kept = seconds_to_keep(
+                remaining, total=self.total, least=self._reserve, finished=self._invocation.finished,
+                messages=self._messages, call_timeout=self.call_timeout, slowest_call=self._slowest_call,
+            )  # fmt: skip

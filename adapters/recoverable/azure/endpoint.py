@@ -9,8 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from recoverable.attempts.drive import drive
-from recoverable.attempts.flow import Invocation, now
+from recoverable.attempts.flow import now
 from recoverable.attempts.handlers import is_coroutine_handler
+from recoverable.attempts.invocation import Invocation
 from recoverable.azure.flow import process_messages
 from recoverable.azure.messages import ambiguous_fields, as_list, checked_binary, delivery_of
 from recoverable.azure.settings import function_name, host, machine, queue_name, with_error_queue

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from typing import Any
 
-    from recoverable.attempts.flow import Invocation, Run, Steps
+    from recoverable.attempts.flow import Run, Steps
+    from recoverable.attempts.invocation import Invocation
 
     Send: TypeAlias = Callable[[list[tuple[Delivery, Forward]]], None]
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
     from mypy_boto3_sqs import SQSClient
 
-    from recoverable.attempts.flow import Invocation
+    from recoverable.attempts.invocation import Invocation
     from recoverable.message import Message
     from recoverable.recovery.delivery import Counter, Delivery
     from recoverable.timeouts import Timeouts

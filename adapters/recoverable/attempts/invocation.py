@@ -1,0 +1,54 @@
+"""Hold what the attempts of one invocation share: settings, platform and time."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime, timedelta
+
+    from recoverable.attempts.deadline import Deadline
+    from recoverable.config import Recoverability
+    from recoverable.message import Message
+    from recoverable.rate_limit.limiter import Limiter
+    from recoverable.recovery.delivery import Platform
+
+FOREVER = float("inf")
+"""Seconds where nothing sets a limit."""
+
+
+class Invocation:
+    """Settings, platform and time that each attempt of one invocation shares.
+
+    Args:
+        recoverability: the settings, the error queue resolved.
+        platform: what it counts and can do.
+        clock: the time.
+        seconds_left: how long handlers may still run; None when the host sets no limit.
+        handler_timeout: how long one handler may run; None for as long as the invocation allows.
+        deadline: stops plain handlers; None where nothing can.
+        limiter: decides who may be attempted where the rate may be limited.
+        on_failure: called with the message and the exception of each failed attempt, before recovery decides.
+        holds_interruptions: True to settle first when a handler raises KeyboardInterrupt or SystemExit; False to raise it at once.
+    """
+
+    def __init__(
+        self,
+        recoverability: Recoverability,
+        platform: Platform,
+        clock: Callable[[], datetime],
+        *,
+        seconds_left: Callable[[], float] | None = None,
+        handler_timeout: timedelta | None = None,
+        deadline: Deadline | None = None,
+        limiter: Limiter | None = None,
+        on_failure: Callable[[Message, BaseException], None] | None = None,
+        holds_interruptions: bool = True,
+    ) -> None:
+        self.recoverability, self.platform, self.clock = recoverability, platform, clock
+        self.seconds_left = seconds_left or (lambda: FOREVER)
+        self.own_seconds = FOREVER if handler_timeout is None else handler_timeout.total_seconds()
+        self.deadline, self.limiter = deadline, limiter
+        self.on_failure, self.holds_interruptions = on_failure, holds_interruptions
+        self.finished = 0
+        self.interruption: KeyboardInterrupt | SystemExit | None = None  # to be raised again after settling

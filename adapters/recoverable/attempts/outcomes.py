@@ -1,0 +1,115 @@
+"""Settle a delivery before its handler runs and after it has ended, with what the rate limit says about both."""
+
+from __future__ import annotations
+
+from recoverable.errors import TimeUp, UnreportedFailure
+from recoverable.limits import MAX_DELAY, NO_DELAY
+from recoverable.recovery.delivery import Deferral
+from recoverable.recovery.settlement import COMPLETE, Redeliver
+
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from datetime import datetime, timedelta
+
+    from recoverable.attempts.invocation import Invocation
+    from recoverable.recovery.delivery import Delivery
+    from recoverable.recovery.settlement import Settlement
+
+AT_ONCE = Redeliver(NO_DELAY)
+
+NO_TIME = "this invocation has no time left for it"
+"""Why a message is handed back, unless said otherwise."""
+
+
+def settle_on_receipt(delivery: Delivery, invocation: Invocation, *, may_defer: bool = True) -> Settlement | None:
+    """Return the settlement of a delivery whose handler must not run now; None when it may.
+
+    Args:
+        delivery: the message as it came.
+        invocation: what it came in.
+        may_defer: False when a deferral could not be sent, and the handler must run instead.
+    """
+    if delivery.due_at is not None and may_defer and (hop := settle_not_due(delivery, delivery.due_at, invocation)):
+        return hop
+    if delivery.unreported and (settlement := settle_unreported(delivery, invocation)) != AT_ONCE:
+        return settlement  # else its handler runs: what was just delivered need not be delivered again
+    if invocation.limiter is None or not may_defer:
+        return None
+    delay = invocation.limiter.delay_before_attempt(delivery)
+    return None if delay is None else decide(delivery, Deferral(delay, "the rate is limited"), invocation)
+
+
+def settle_not_due(delivery: Delivery, due_at: datetime, invocation: Invocation) -> Settlement | None:
+    """Return the next hop of a copy that must wait longer; None when it is due, or would not be for an absurdly long time."""
+    delay = due_at - invocation.clock()
+    if NO_DELAY < delay <= MAX_DELAY:
+        return decide(delivery, Deferral(delay, "it is not yet due", hop=True), invocation)
+    return None
+
+
+def settle_unreported(delivery: Delivery, invocation: Invocation) -> Settlement:
+    """Return the settlement of a message that was delivered too often without a recorded outcome."""
+    why = "its deliveries ended without a recorded outcome: time-out, crash or lack of memory"
+    return decide(delivery, UnreportedFailure(why), invocation)
+
+
+def hand_back(
+    delivery: Delivery,
+    invocation: Invocation,
+    delay: timedelta = NO_DELAY,
+    *,
+    reason: str = NO_TIME,
+    stopped: bool = False,
+) -> Settlement:
+    """Return the settlement of a message that is to run in a later invocation, and loses no attempt.
+
+    Args:
+        delivery: the message as it came.
+        invocation: what it came in.
+        delay: how long it waits.
+        reason: why it is handed back, for the log.
+        stopped: True if its handler was stopped for the sake of others: it is marked, and comes first next time.
+    """
+    if invocation.limiter is not None:
+        invocation.limiter.release_probe(delivery)
+    return decide(delivery, Deferral(delay, reason, stopped=stopped), invocation)
+
+
+def settle_on_end(delivery: Delivery, seconds: float, invocation: Invocation, *, first: bool) -> Settlement:
+    """Return the settlement of a delivery whose handler has ended; `delivery.error` says how.
+
+    Args:
+        delivery: the message as it came.
+        seconds: how long the handler was allowed to run.
+        invocation: what it ran in.
+        first: True if no other had ended in this invocation when it began.
+    """
+    failure = delivery.error
+    if failure is None:
+        if invocation.limiter is not None:
+            invocation.limiter.succeeded()
+        return COMPLETE
+    if isinstance(failure, TimeUp):
+        from recoverable.recovery.decision import classify_timeout  # noqa: PLC0415  # as in `decide`
+
+        failure = classify_timeout(failure, seconds, counts_as_failure=first or seconds == invocation.own_seconds)
+    if failure is None:
+        return hand_back(delivery, invocation, stopped=True)
+    return settle_failure(delivery, failure, invocation)
+
+
+def settle_failure(delivery: Delivery, failure: BaseException, invocation: Invocation) -> Settlement:
+    """Return the settlement of a delivery whose attempt failed."""
+    if invocation.on_failure is not None:
+        invocation.on_failure(delivery.message, failure)
+    if invocation.limiter is not None and (delay := invocation.limiter.failed(delivery, failure)) is not None:
+        return decide(delivery, Deferral(delay, "the rate is limited", failure=failure), invocation)
+    return decide(delivery, failure, invocation)
+
+
+def decide(delivery: Delivery, event: BaseException | Deferral, invocation: Invocation) -> Settlement:
+    """Ask the failure side, which is imported when something first fails."""
+    from recoverable.attempts.decide import decide_and_report  # noqa: PLC0415
+
+    settings, now = invocation.recoverability, invocation.clock()
+    return decide_and_report(delivery, event, recoverability=settings, platform=invocation.platform, now=now)

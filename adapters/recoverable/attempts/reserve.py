@@ -1,0 +1,47 @@
+"""Reckon how much of an invocation's time is kept for settling while handlers run: pure arithmetic."""
+
+from __future__ import annotations
+
+USUAL_CALL = 0.05
+"""Seconds that a call to SQS is taken to last, unless a slower one was measured."""
+
+MESSAGES_A_CALL, CALLS = 10, 2
+"""Messages that one call can send or delete (SendMessageBatch), and calls that hand a message back."""
+
+NO_MORE = float("inf")
+"""All of the time: no further handler may start."""
+
+
+def seconds_to_keep(
+    remaining: float,
+    *,
+    total: float,
+    least: float,
+    finished: int,
+    messages: int,
+    call_timeout: float,
+    slowest_call: float,
+) -> float:
+    """Return the seconds that are kept for settling; `NO_MORE` once no further handler may start.
+
+    Handing back what has not run takes two calls for ten messages. A handler is started only where as long as the mean run so far is
+    left beside that. The first handler always has half of the time that remains.
+
+    Args:
+        remaining: seconds until the invocation ends.
+        total: seconds that it had at its start.
+        least: seconds that are kept in any case.
+        finished: handlers that have ended.
+        messages: messages of the batch.
+        call_timeout: seconds that one call to SQS may take.
+        slowest_call: seconds of the slowest call so far.
+    """
+    waiting = max(messages - finished - 1, 0)
+    handing_back = call_timeout + waiting / MESSAGES_A_CALL * CALLS * max(slowest_call, USUAL_CALL)
+    kept = max(least, min(handing_back, total / 2))
+    if not finished:
+        return min(kept, max(least, remaining / 2))
+    mean = (total - remaining) / finished
+    if mean * (waiting + 1) < remaining - least:
+        return least  # all of them fit
+    return NO_MORE if remaining - kept < mean else kept
