@@ -42,7 +42,7 @@ def test_an_invalid_error_queue_keeps_its_message_on_the_queue_and_not_the_neigh
 
     assert (reported, bodies(error), mapping.raised) == (["bad"], ["fine", "good"], [])
     assert "no copy for 'arn:aws:sns:eu-west-1:123456789012:topic' can be made (ValueError)" in caplog.text
-    assert "it stays, and comes back after its visibility timeout" in caplog.text
+    assert "It stays on the queue and will be redelivered after its visibility timeout." in caplog.text
 
 
 def test_an_error_queue_with_the_arn_of_something_else_is_refused_at_once() -> None:
