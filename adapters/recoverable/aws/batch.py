@@ -56,8 +56,11 @@ def process_batch(
     """
     unfinished: list[Delivery] = []
     settled = 0
-    for group, runs in groups_of(deliveries, restored, queue, invocation, time):
-        if queue.fifo and must_keep_order(group[0], unfinished):
+    fifo = queue.fifo
+    if fifo and len(deliveries) > 1:
+        forgive_held_back(deliveries, queue)
+    for group, runs in groups_of(deliveries, restored, invocation, time, fifo=fifo):
+        if fifo and must_keep_order(group[0], unfinished):
             group[0].settlement = Redeliver(NO_DELAY)
         elif runs:
             run_handlers(group, invocation)
@@ -78,15 +81,13 @@ def process_batch(
 
 
 def groups_of(
-    deliveries: list[Delivery], restored: list[Delivery], queue: Queue, invocation: Invocation, time: TimeBudget
+    deliveries: list[Delivery], restored: list[Delivery], invocation: Invocation, time: TimeBudget, *, fifo: bool
 ) -> Iterable[Group]:
     """Return the deliveries in groups, each to be settled before the next one is asked for; see `order.groups`.
 
     Untouched records of a standard queue run together. A FIFO queue's records run alone, in the queue's order.
     """
-    if queue.fifo:
-        if len(deliveries) > 1:
-            forgive_held_back(deliveries, queue)
+    if fifo:
         return [([delivery], True) for delivery in deliveries]
     if not restored:
         return [(deliveries, True)]

@@ -144,11 +144,13 @@ class Broker:
             client = self._client or sqs_client(queue.region, self.time.call_timeout)
             url = queue.url_at(client.meta.endpoint_url)
             entries = [{"Id": str(n), **entry} for n, (_, entry) in enumerate(items)]
-            response = self.time.measure(lambda: operation.call(client, url, entries))
+            response = operation.call(client, url, entries)
         except Exception as error:  # noqa: BLE001  # logged, and the result confirms nothing
             log_failed_call(operation, queue, items, describe_error(error))
             refused = is_answer(error)
             return CallResult([], refused=refused, too_large=[0] if refused and is_for_size(str(error)) else [])
+        finally:
+            self.time.note_call()
         return split_response(operation, queue, items, response)
 
 

@@ -133,7 +133,7 @@ class SqsProcessor:
         platform = self._fifo if fifo else self._standard
         restored: list[Delivery] = []
         deliveries = [delivery_of(record, queue, self.recoverability, platform, restored) for record in records]
-        time = TimeBudget(context, self._settle_within)
+        time = TimeBudget(context, self._settle_within, len(records))
         environment = current_environment.get() or self._environment
         with environment.deadline() as deadline:
             invocation = Invocation(
@@ -146,7 +146,7 @@ class SqsProcessor:
                 limiter=self._limiter(environment, may_defer=not fifo),
                 on_failure=on_failure,
             )
-            time.watch(invocation, len(deliveries))
+            time.invocation = invocation
             unfinished = process_batch(
                 deliveries,
                 restored,

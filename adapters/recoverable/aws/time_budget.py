@@ -5,14 +5,14 @@ from __future__ import annotations
 import logging
 from datetime import timedelta
 
+from recoverable.attempts.invocation import FOREVER
+
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, TypeVar
+    from typing import Any
 
     from recoverable.attempts.invocation import Invocation
-
-    T = TypeVar("T")
 
 log = logging.getLogger("recoverable")
 
@@ -36,9 +36,10 @@ class TimeBudget:
         context: Lambda's; without one, or without its clock, there is no limit.
         settle_within: the part kept; at most half of the time, so that a function with less time still runs its
             handler.
+        messages: messages of the batch.
     """
 
-    def __init__(self, context: Any, settle_within: timedelta) -> None:
+    def __init__(self, context: Any, settle_within: timedelta, messages: int = 1) -> None:
         self._reserve = settle_within.total_seconds()
         self._remaining: Callable[[], float] | None = getattr(context, "get_remaining_time_in_millis", None)
         self.total = self._remaining() / 1000 if self._remaining else LONGEST_INVOCATION.total_seconds()
@@ -51,30 +52,27 @@ class TimeBudget:
         used."""
         self.for_handlers = self._seconds_for_handlers if self._remaining else None
         """A function that returns how many seconds a handler that starts now may run; None when there is no limit."""
-        self._kept, self._check_below, self._slowest_call = self._reserve, self.total - CHECK_EVERY, 0.0
-
-    def watch(self, invocation: Invocation, messages: int) -> None:
-        """Take the invocation whose handlers the time is for, and how many messages it has."""
-        self._invocation, self._messages = invocation, messages
-        if messages > SMALL_BATCH:
-            self._check(self.total)
+        self._messages = messages
+        self.invocation: Invocation | None = None  # whose handlers the time is for
+        self._kept, self._slowest_call, self._before_call = self._reserve, 0.0, 0.0
+        # a large batch needs more than that from the start; a small one of quick handlers never has it reckoned
+        self._check_below = FOREVER if messages > SMALL_BATCH else self.total - CHECK_EVERY
 
     def for_call(self) -> bool:
         """True if a call to SQS would end before the invocation does."""
-        return self._remaining is None or self._remaining() / 1000 > self.call_timeout
+        if self._remaining is None:
+            return True
+        self._before_call = self._remaining() / 1000
+        return self._before_call > self.call_timeout
 
     def is_over(self) -> bool:
         """True if no further handler may start in this invocation."""
         return self._remaining is not None and self._seconds_for_handlers() <= 0
 
-    def measure(self, call: Callable[[], T]) -> T:
-        """Make a call to SQS, and remember how long the slowest took."""
-        before = self._remaining() if self._remaining else 0
-        try:
-            return call()
-        finally:
-            took = (before - self._remaining()) / 1000 if self._remaining else 0.0
-            self._slowest_call = max(self._slowest_call, took)
+    def note_call(self) -> None:
+        """Remember how long the slowest call took, now that the one that `for_call` allowed has ended."""
+        if self._remaining:
+            self._slowest_call = max(self._slowest_call, self._before_call - self._remaining() / 1000)
 
     def _seconds_for_handlers(self) -> float:
         remaining = (self._remaining() if self._remaining else 0) / 1000
@@ -88,6 +86,6 @@ class TimeBudget:
         self._check_below = remaining - CHECK_EVERY
         if self._kept < self.total:  # else no further handler may start
             self._kept = seconds_to_keep(
-                remaining, total=self.total, least=self._reserve, finished=self._invocation.finished,
+                remaining, total=self.total, least=self._reserve, finished=self.invocation.finished if self.invocation else 0,
                 messages=self._messages, call_timeout=self.call_timeout, slowest_call=self._slowest_call,
             )  # fmt: skip
