@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 WORKER := azure-functions-runtime==1.3.0
 
-.PHONY: demo test check quick runtime bench crossings simulate outages soak format lock clean prove properties fuzz
+.PHONY: demo test check quick runtime bench crossings simulate outages soak format lock clean prove crowds properties fuzz
 
 demo: $(READY)          ## orders climb the ladder on AWS, then on Azure, both local; exit status 1 if one is lost; CLOUD=aws or CLOUD=azure for one
 	@status=0; for cloud in $(or $(CLOUD),aws azure); do $(BIN)/recoverable demo $$cloud || status=1; done; exit $$status
@@ -31,6 +31,9 @@ simulate: $(READY)      ## attempts, calls and dollars on one to a thousand inst
 
 prove: $(READY)         ## searches schedules of faults for a lost message, for ten minutes; MINUTES=60 for longer
 	PYTHONPATH=tests $(BIN)/python tests/proof/prove.py --minutes $(or $(MINUTES),10)
+
+crowds: $(READY)        ## crowds of messages whose handlers kill, hang, fail or succeed: the first table of docs/proof.md; five minutes
+	PYTHONPATH=tests $(BIN)/python -m proof.crowds
 
 properties: $(READY)    ## the properties on inputs that no run has tried yet; `make test` tries the same ones each time
 	$(BIN)/python -m pytest -n 2 -m hypothesis --hypothesis-profile drawn

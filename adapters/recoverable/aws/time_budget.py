@@ -84,8 +84,13 @@ class TimeBudget:
         from recoverable.attempts.reserve import seconds_to_keep  # noqa: PLC0415  # quick handlers in small batches need it not
 
         self._check_below = remaining - CHECK_EVERY
-        if self._kept < self.total:  # else no further handler may start
-            self._kept = seconds_to_keep(
-                remaining, total=self.total, least=self._reserve, finished=self.invocation.finished if self.invocation else 0,
-                messages=self._messages, call_timeout=self.call_timeout, slowest_call=self._slowest_call,
-            )  # fmt: skip
+        if self._kept > self.total:
+            return  # no further handler may start
+        finished = self.invocation.finished if self.invocation else 0
+        self._kept = seconds_to_keep(
+            remaining, total=self.total, least=self._reserve, finished=finished, messages=self._messages,
+            call_timeout=self.call_timeout, slowest_call=self._slowest_call,
+        )  # fmt: skip
+        if self._kept > self.total:
+            text = "This invocation has no time left for %d of its %d messages. They are handed back and lose no attempt. Lower BatchSize, or raise the function's time-out."
+            log.warning(text, self._messages - finished, self._messages)
