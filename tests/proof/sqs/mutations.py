@@ -38,26 +38,9 @@ def report_nothing(left: list[Delivery]) -> dict[str, list[Any]]:
     return {"batchItemFailures": []}
 
 
-def by_id(delivery: Delivery) -> str:
-    """Return a key that sorts in the design's order, before the order rotates."""
-    return delivery.message.id
-
-
-def all_at_once(deliveries: list[Delivery], *, fifo: bool) -> list[list[Delivery]]:
-    """Settle neighbours only when everything has run, and not before suspects run."""
-    fresh = [delivery for delivery in deliveries if delivery.deliveries == 1]
-    return [fresh + in_fixed_order([delivery for delivery in deliveries if delivery.deliveries > 1])]
-
-
-def in_fixed_order(deliveries: list[Delivery]) -> list[Delivery]:
-    """Run the same message first each time."""
-    return sorted(deliveries, key=by_id)
-
-
-def in_alternating_order(deliveries: list[Delivery]) -> list[Delivery]:
-    """Run forwards and backwards in turn, so that only the two ends ever run first."""
-    turn = max(delivery.deliveries + delivery.prior_attempts + delivery.message.round for delivery in deliveries)
-    return sorted(deliveries, key=by_id, reverse=turn % 2 == 1)
+def all_at_once(deliveries: list[Delivery], *_: object, **__: object) -> list[tuple[list[Delivery], bool]]:
+    """Run all together, and settle when everything has run."""
+    return [(deliveries, True)]
 
 
 def with_one_too_many(delivery: Delivery) -> int:
@@ -118,9 +101,8 @@ MUTATIONS = (
     Mutation("complete before send", "aws.settle.send_and_delete", delete_first, "one message", "LOST"),
     Mutation("unconfirmed sends count", "aws.settle.send_and_delete", trust_the_broker, "one message", "LOST"),
     Mutation("nothing is reported", "aws.endpoint.response", report_nothing, "one message", "LOST"),
-    Mutation("neighbours not settled", "aws.batch.groups", all_at_once, "killer in the middle", "CONVICTED"),
-    Mutation("fixed order", "aws.order.rotated", in_fixed_order, "two killers", "CONVICTED"),
-    Mutation("alternating order", "aws.order.rotated", in_alternating_order, "two killers", "CONVICTED"),
+    Mutation("neighbours not settled", "aws.batch.groups_of", all_at_once, "killer in the middle", "CONVICTED"),
+    Mutation("the endangered are not handed back", "aws.order.is_tried_alone", never, "two killers", "CONVICTED"),
     Mutation("deferral counts", "recovery.counting.prior_attempts_of_deferral", with_one_too_many, "little time", "ATTEMPTS"),
     Mutation("deferral forgets", "recovery.counting.prior_attempts_of_deferral", with_one_too_few, "little time", "RUNS"),
     Mutation("counters in identity", "aws.copies.identity", identity_with_counters, "FIFO error queue", "COPIES"),
