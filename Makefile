@@ -32,7 +32,7 @@ simulate: $(READY)      ## attempts, calls and dollars on one to a thousand inst
 prove: $(READY)         ## searches schedules of faults for a lost message, for ten minutes; MINUTES=60 for longer
 	PYTHONPATH=tests $(BIN)/python tests/proof/prove.py --minutes $(or $(MINUTES),10)
 
-crowds: $(READY)        ## crowds of messages whose handlers kill, hang, fail or succeed: the first table of docs/proof.md; five minutes
+crowds: $(READY)        ## crowds of messages whose handlers kill, hang, fail or succeed: the table of docs/proof.md; two minutes
 	PYTHONPATH=tests $(BIN)/python -m proof.crowds
 
 properties: $(READY)    ## the properties on inputs that no run has tried yet; `make test` tries the same ones each time

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from proof.crowds.cases import LARGE, SMALL
@@ -16,17 +16,18 @@ from proof.crowds.search import search
 SHUFFLES, DRAWN = 40, 1_000
 
 
-def row(name: str, settings: Mapping[str, Any], seeds: Iterable[int]) -> str:
-    """Return a line of the table: in how many shuffles which promise was broken, and how often a handler ran at most."""
-    found, tried, most = Counter[str](), 0, 0
+def row(name: str, settings: Mapping[str, Any], seeds: Sequence[int]) -> str:
+    """Return a line of the table: in how many shuffles a promise was broken, and for how many messages each."""
+    found, bad, most = Counter[str](), 0, 0
     for seed in seeds:
         crowd = Crowd(**settings, seed=seed)
         outcome = outcome_of(crowd)
-        tried += 1
+        problems = [problem.partition(":")[0] for problem in broken(crowd, outcome)]
+        bad += bool(problems)
         most = max(most, *(runs for runs in outcome.runs.values()))
-        found.update({problem.partition(":")[0] for problem in broken(crowd, outcome)})
-    problems = ", ".join(f"{count} {promise}" for promise, count in found.items()) or "none"
-    return f"| {name} | {tried} | {problems} | {most} |"
+        found.update(problems)
+    messages = ", ".join(f"{count:,} {promise}" for promise, count in found.items())
+    return f"| {name} | {bad} of {len(seeds)}{f': {messages}' if messages else ''} | {most} |"
 
 
 def say(line: str) -> None:
@@ -38,12 +39,12 @@ def say(line: str) -> None:
 def main() -> None:
     """Print the table."""
     logging.disable(logging.CRITICAL)
-    say("| crowd | shuffles | promises broken in | most runs of a handler |\n|---|---|---|---|")
+    say("| crowd | shuffles that break a promise: messages | most runs of a handler |\n|---|---|---|")
     for name, settings in SMALL.items():
         say(row(name, settings, range(SHUFFLES)))
     for name, settings in LARGE.items():
         say(row(name, settings, range(1)))
-    say(f"| drawn at random | {DRAWN} | {len(list(search(range(DRAWN)))) or 'none'} | |")
+    say(f"| drawn at random | {len(list(search(range(DRAWN))))} of {DRAWN:,} | |")
 
 
 if __name__ == "__main__":
