@@ -137,7 +137,7 @@ OVERWRITTEN = {
 @pytest.mark.parametrize("body", OVERWRITTEN.values(), ids=OVERWRITTEN)
 def test_the_log_says_that_a_trigger_that_delivers_text_must_deliver_bytes(body: bytes) -> None:
     with pytest.raises(TypeError, match=r"^the trigger delivers text, .* write data_type=func\.DataType\.BINARY"):
-        checked_binary([trigger_message(body, text=True)])
+        checked_binary(trigger_message(body, text=True), batch=False)
 
 
 BINARY = {
@@ -152,7 +152,7 @@ BINARY = {
 
 @pytest.mark.parametrize(("body", "metadata"), BINARY.values(), ids=BINARY)
 def test_nothing_is_logged_about_a_trigger_that_delivers_bytes(body: bytes, metadata: dict[str, Any]) -> None:
-    checked_binary([trigger_message(body, **metadata)])
+    checked_binary(trigger_message(body, **metadata), batch=False)
 
 
 STRANGE: dict[str, tuple[object, str]] = {

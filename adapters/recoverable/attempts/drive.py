@@ -23,11 +23,15 @@ def drive(steps: Steps, handler: Callable[[Message], Any], deadline: Deadline | 
         handler: the user's function.
         deadline: stops it when its time is up; None where nothing can.
     """
-    answer: Any = None
     try:
+        step = next(steps)
         while True:
-            step = steps.send(answer)
-            answer = step.function() if isinstance(step, Call) else run_handler(handler, *step, deadline)
+            try:
+                answer = step.function() if isinstance(step, Call) else run_handler(handler, *step, deadline)
+            except Exception as error:  # noqa: BLE001  # the flow handles it, or ends with it
+                step = steps.throw(error)
+            else:
+                step = steps.send(answer)
     except StopIteration:
         return
 

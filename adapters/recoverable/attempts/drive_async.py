@@ -33,14 +33,15 @@ async def drive_async(steps: Steps, handler: Handler, call: Caller = asyncio.to_
         handler: the user's coroutine function.
         call: calls what may block; by default in a thread, so that the event loop goes on with other messages.
     """
-    answer: Any = None
     try:
+        step = next(steps)
         while True:
-            step = steps.send(answer)
-            if isinstance(step, Call):
-                answer = await call(step.function)
+            try:
+                answer = await (call(step.function) if isinstance(step, Call) else run_handler(handler, *step))
+            except Exception as error:  # noqa: BLE001  # the flow handles it, or ends with it
+                step = steps.throw(error)
             else:
-                answer = await run_handler(handler, *step)
+                step = steps.send(answer)
     except StopIteration:
         return
 

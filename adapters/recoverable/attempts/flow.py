@@ -1,8 +1,8 @@
 """Take messages through receipt, handler and recovery: one generator for both clouds, which does no I/O itself.
 
-It yields a message and seconds to have the handler run on it for so long, and gets back None or what the handler raised. It yields a
-`Call` to have a function called that may block, and gets back its result. A driver does both: `drive` for plain handlers, `drive_async`
-for coroutines.
+It yields a message and seconds to have the handler run on it for so long, and gets back None or what the handler raised.
+It yields a `Call` to have a function called that may block, and gets back its result, or what it raised is raised here. A
+driver does both: `drive` for plain handlers, `drive_async` for coroutines.
 """
 
 from __future__ import annotations

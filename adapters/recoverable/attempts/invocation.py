@@ -46,7 +46,7 @@ class Invocation:
         holds_interruptions: bool = True,
     ) -> None:
         self.recoverability, self.platform, self.clock = recoverability, platform, clock
-        self.seconds_left = seconds_left or (lambda: FOREVER)
+        self.seconds_left = seconds_left or FOREVER.__float__  # which returns it
         self.own_seconds = FOREVER if handler_timeout is None else handler_timeout.total_seconds()
         self.deadline, self.limiter = deadline, limiter
         self.on_failure, self.holds_interruptions = on_failure, holds_interruptions

@@ -119,9 +119,7 @@ class ServiceBusEndpoint(Generic[R]):
             Exception: the handler's, so that the host redelivers the message; or the reason why a copy could not be
                 sent.
         """
-        natives = as_list(messages, batch=self._batch)
-        checked_binary(natives)
-        return self._handle(natives)
+        return self._handle(checked_binary(messages, batch=self._batch))
 
     def blueprint(self) -> Blueprint:
         """Return a blueprint with the function and its trigger, rightly set, for `app.register_functions`.

@@ -13,10 +13,9 @@ from recoverable.recovery.delivery import Delivery
 from recoverable.recovery.settlement import Complete, Forward, Redeliver
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-    from typing import Any
+    from collections.abc import Callable
 
-    from recoverable.attempts.flow import Run, Steps
+    from recoverable.attempts.flow import Steps
     from recoverable.attempts.invocation import Invocation
 
     Send: TypeAlias = Callable[[list[tuple[Delivery, Forward]]], None]
@@ -60,7 +59,9 @@ def send_deferrals(deferrals: Forwards, invocation: Invocation, send: Send) -> S
     """Send the copies of deferred messages; run the handler of a message whose copy cannot be sent."""
     forwards: Forwards = []
     for delivery, forward in deferrals:
-        if (yield from result_of_sending([(delivery, forward)], send)) is not None:
+        try:
+            yield Call(partial(send, [(delivery, forward)]))
+        except Exception:  # noqa: BLE001  # logged where it was raised; the message runs instead
             yield from attempt_each([delivery], invocation, may_defer=False)
             forwards += forwarded(delivery)
     yield from send_all(forwards, send)
@@ -90,20 +91,5 @@ def send_all(forwards: Forwards, send: Send) -> Steps:
     Raises:
         Exception: the reason why one could not be sent.
     """
-    if forwards and (error := (yield from result_of_sending(forwards, send))) is not None:
-        raise error
-
-
-def result_of_sending(forwards: Forwards, send: Send) -> Generator[Run | Call, Any, Exception | None]:
-    """Send copies, and return None, or why one could not be sent."""
-    error: Exception | None = yield Call(partial(try_to_send, forwards, send))
-    return error
-
-
-def try_to_send(forwards: Forwards, send: Send) -> Exception | None:
-    """Send copies, and return None, or why one could not be sent."""
-    try:
-        send(forwards)
-    except Exception as error:  # noqa: BLE001  # the flow raises it, or goes another way
-        return error
-    return None
+    if forwards:
+        yield Call(partial(send, forwards))

@@ -162,10 +162,16 @@ def as_list(messages: object, *, batch: bool) -> list[Any]:
     return natives
 
 
-def checked_binary(natives: Sequence[ServiceBusMessage]) -> None:
-    """Raise TypeError if the trigger delivers text, for a JSON body then overwrites metadata."""
+def checked_binary(messages: object, *, batch: bool) -> list[Any]:
+    """Return the messages of a trigger that users wrote, as `as_list` does.
+
+    Raises:
+        TypeError: as `as_list`; or the trigger delivers text, for a JSON body then overwrites metadata.
+    """
+    natives = as_list(messages, batch=batch)
     if len(natives) == 1 and is_text(natives[0]):  # many at once are no JSON object, and overwrite nothing
         raise TypeError(
             "the trigger delivers text, and a JSON body overwrites the host's metadata of the message, its delivery count "
             "included; write data_type=func.DataType.BINARY on the trigger, or use ServiceBusEndpoint.blueprint()"
         )
+    return natives

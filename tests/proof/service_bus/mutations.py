@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
 from proof.mistakes import Mutation
+from recoverable.attempts.flow import Call
 from recoverable.azure.client import Broker
 from recoverable.azure.copies import Copy
 from recoverable.azure.flow import Forwards
@@ -17,10 +18,10 @@ from recoverable.recovery.settlement import Forward
 send = Broker.send
 
 
-def taken_for_sent(forwards: Forwards, send: Callable[[Forwards], None]) -> None:
-    """Take a copy for sent that could not be sent."""
+def taken_for_sent(forwards: Forwards, send: Callable[[Forwards], None]) -> Iterator[Call]:
+    """Take a copy that could not be sent for sent."""
     with suppress(Exception):
-        send(forwards)
+        yield Call(lambda: send(forwards))
 
 
 def never_abandoned(delivery: Delivery) -> Forwards:
@@ -93,7 +94,7 @@ def counted_from_0(count: object) -> int:
 
 
 MUTATIONS = (
-    Mutation("bus: unconfirmed sends count", "azure.flow.try_to_send", taken_for_sent, "bus: one message", "LOST"),
+    Mutation("bus: unconfirmed sends count", "azure.flow.send_all", taken_for_sent, "bus: one message", "LOST"),
     Mutation("bus: never abandoned", "azure.flow.forwarded", never_abandoned, "bus: one message", "LOST"),
     Mutation("bus: counters in identity", "azure.copies.identity", with_counters, "bus: duplicates detected in the error queue", "COPIES"),
     Mutation("bus: the original's identity", "azure.copies.identity", the_original_s, "bus: duplicates detected", "LOST"),
