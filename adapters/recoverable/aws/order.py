@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
-from recoverable.limits import NO_DELAY
+from recoverable.limits import MAX_DELAY, NO_DELAY
 from recoverable.recovery.delivery import Delivery
 
 Group: TypeAlias = tuple[list[Delivery], bool]
@@ -28,17 +28,15 @@ def groups(deliveries: list[Delivery], now: datetime, is_time_over: Callable[[],
         now: the time.
         is_time_over: True when no further handler may start in this invocation.
     """
-    settled = [delivery for delivery in deliveries if needs_no_handler(delivery, now)]
-    if settled:
+    if settled := [delivery for delivery in deliveries if needs_no_handler(delivery, now)]:
         yield settled, True
-    ready = [delivery for delivery in deliveries if delivery not in settled]
+    ready = [delivery for delivery in deliveries if not needs_no_handler(delivery, now)]
     first = message_to_try_first(ready)
     if first is not None:
-        handed_back = [delivery for delivery in ready if is_tried_alone(delivery) and delivery is not first]
-        if handed_back:
+        if handed_back := [delivery for delivery in ready if is_tried_alone(delivery) and delivery is not first]:
             yield handed_back, False
         yield [first], True
-        ready = [delivery for delivery in ready if delivery is not first and delivery not in handed_back]
+        ready = [delivery for delivery in ready if not is_tried_alone(delivery)]
     if fresh := [delivery for delivery in ready if not delivery.suspect]:
         yield held_longest_first(fresh), True
     yield from suspects_one_by_one(rotated([delivery for delivery in ready if delivery.suspect]), is_time_over)
@@ -54,8 +52,8 @@ def suspects_one_by_one(suspects: list[Delivery], is_time_over: Callable[[], boo
 
 
 def needs_no_handler(delivery: Delivery, now: datetime) -> bool:
-    """True if a delivery is not yet due, or past its last delivery that runs."""
-    return delivery.unreported or (delivery.due_at is not None and delivery.due_at > now)
+    """True if a delivery is not yet due, or past its last delivery that runs; what claims to be due in years is due now."""
+    return delivery.unreported or (delivery.due_at is not None and NO_DELAY < delivery.due_at - now <= MAX_DELAY)
 
 
 def is_tried_alone(delivery: Delivery) -> bool:
@@ -65,9 +63,7 @@ def is_tried_alone(delivery: Delivery) -> bool:
 
 def message_to_try_first(deliveries: list[Delivery]) -> Delivery | None:
     """Return the message that is tried before all others; None when none needs to be."""
-    candidates = [each for each in deliveries if each.at_limit and each.suspect] or [
-        each for each in deliveries if each.stopped
-    ]
+    candidates = [each for each in deliveries if each.at_limit] or [each for each in deliveries if each.stopped]
     return min(candidates, key=lambda each: (*held_since(each), each.message.id)) if candidates else None
 
 
