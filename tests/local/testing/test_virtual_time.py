@@ -113,18 +113,31 @@ def test_time_is_spent_by_handlers_only(sqs_world: SqsWorld) -> None:
         sqs_world.spend(1)
 
 
-def test_a_message_without_time_left_is_handed_back_and_counts_no_attempt(sqs_world: SqsWorld) -> None:
-    runs: list[tuple[str, int]] = []
+@pytest.mark.parametrize(
+    ("seconds", "runs"),
+    [
+        (
+            {"a": 5, "b": 24},
+            [("a", 1), ("b", 1), ("b", 1)],
+        ),  # b is stopped after 22 s, and is the first of the next invocation
+        ({"a": 20, "b": 20}, [("a", 1), ("b", 1)]),  # b is not started: 7 s are left, and a took 20 s
+    ],
+    ids=["stopped", "not started"],
+)
+def test_a_message_without_time_left_is_handed_back_and_counts_no_attempt(
+    sqs_world: SqsWorld, seconds: dict[str, int], runs: list[tuple[str, int]]
+) -> None:
+    made: list[tuple[str, int]] = []
 
     def slow(message: Message) -> None:
-        runs.append((message.text, message.attempt))
-        sqs_world.spend(20)
+        made.append((message.text, message.attempt))
+        sqs_world.spend(seconds[message.text])
 
     sqs_world.serve("orders", endpoint(slow), timeout=30)
     for body in "ab":
         sqs_world.send("orders", body)
     sqs_world.run()
-    assert runs == [("a", 1), ("b", 1), ("b", 1)]
+    assert made == runs
 
 
 @pytest.mark.parametrize(
