@@ -124,3 +124,19 @@ def test_retry_after_comes_back_from_a_pickle() -> None:
 
 def test_retry_after_says_when_unless_it_has_a_reason() -> None:
     assert (str(RetryAfter(seconds(30))), str(RetryAfter(seconds(30), "busy"))) == ("retry after 0:00:30", "busy")
+
+
+class Named(Exponential):
+    """A user's own backoff: one field has another default, and one is new."""
+
+    initial: timedelta = seconds(2)
+    name: str = "mine"
+
+
+def test_a_subclass_has_the_fields_of_its_base_class_and_its_own() -> None:
+    values = [Named(), Named(seconds(1), 3, name="other")]
+
+    assert [(each.initial, each.factor, each.name) for each in values] == [
+        (seconds(2), 2.0, "mine"),
+        (seconds(1), 3, "other"),
+    ]

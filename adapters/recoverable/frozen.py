@@ -35,21 +35,25 @@ class Frozen:
     `__post_init__` may check the fields.
     """
 
-    _defaults: dict[str, object]  # of the fields by place, then of those by name
-    _by_place = 0
+    _by_place: dict[str, object] = {}  # noqa: RUF012  # fields by place and by name, with their defaults; each class has its own
+    _by_name: dict[str, object] = {}  # noqa: RUF012  # as above
 
     def __init_subclass__(cls) -> None:
-        given = {name: vars(cls).get(name, Frozen) for name in vars(cls).get("__annotations__", ())}
-        cls._by_place = sum(not isinstance(default, Default) for default in given.values())
-        cls._defaults = {
-            name: default.value if isinstance(default, Default) else default for name, default in given.items()
-        }
+        cls._by_place, cls._by_name = {**cls._by_place}, {**cls._by_name}
+        for name in cls.__annotations__:
+            default = vars(cls).get(name, Frozen)  # which stands for none
+            if isinstance(default, Default):
+                cls._by_name[name] = default.value
+                setattr(cls, name, default.value)
+            else:
+                cls._by_place[name] = default
 
     def __init__(self, *by_place: object, **by_name: object) -> None:
-        fields = self._defaults | dict(zip(self._defaults, by_place, strict=False)) | by_name
+        defaults = self._by_place | self._by_name
+        fields = defaults | dict(zip(self._by_place, by_place, strict=False)) | by_name
         missing = [name for name, value in fields.items() if value is Frozen]
-        twice = by_name.keys() & list(self._defaults)[: len(by_place)]
-        if len(by_place) > self._by_place or len(fields) > len(self._defaults) or missing or twice:
+        twice = by_name.keys() & list(self._by_place)[: len(by_place)]
+        if len(by_place) > len(self._by_place) or len(fields) > len(defaults) or missing or twice:
             raise TypeError(f"{type(self).__name__}{by_place}{by_name or ''}: write {self._signature()}")
         self._assign(**fields)
         self.__post_init__()
@@ -60,12 +64,11 @@ class Frozen:
     @classmethod
     def fields(cls) -> tuple[str, ...]:
         """Return the names of the fields, in their order."""
-        return tuple(cls._defaults)
+        return (*cls._by_place, *cls._by_name)
 
     @classmethod
     def _signature(cls) -> str:
-        by_name = list(cls._defaults)[cls._by_place :]
-        return f"{cls.__name__}({', '.join([*list(cls._defaults)[: cls._by_place], *(f'{name}=...' for name in by_name)])})"
+        return f"{cls.__name__}({', '.join([*cls._by_place, *(f'{name}=...' for name in cls._by_name)])})"
 
     def _assign(self, **fields: object) -> None:
         vars(self).update(fields)

@@ -14,6 +14,7 @@ KEPT = [
     (30.0, 0, 1_000, 0.0, 11.49),  # 999 others need 199.8 calls of 0.05 s
     (30.0, 0, 10_000, 0.0, 15.0),  # never more than half of the invocation
     (4.0, 0, 10_000, 0.0, 3.0),  # the first handler has half of what remains, or all but the least
+    (2.0, 0, 10, 0.0, 1.0),  # it runs in any case, though settling others has taken nearly all of the time
     (20.0, 100, 200, 0.0, 3.0),  # at 0.1 s each all of them fit
     (20.0, 10, 1_000, 0.0, 11.39),  # at 1 s each they do not
     (12.0, 18, 1_000, 0.0, inf),  # what is left beside that is less than the mean run of 1 s

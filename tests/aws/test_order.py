@@ -10,6 +10,7 @@ import pytest
 from builders import NOW, delivery
 from recoverable.aws.order import delay_of_hand_back, groups
 from recoverable.recovery.delivery import Delivery
+from recoverable.recovery.settlement import COMPLETE
 
 
 def came(
@@ -53,7 +54,7 @@ def order(*deliveries: Delivery) -> list[list[str]]:
 
 def planned(*deliveries: Delivery, is_time_over: Callable[[], bool] = lambda: False) -> list[tuple[list[str], bool]]:
     """Return all groups by message id, and whether they run."""
-    found = groups(list(deliveries), NOW, is_time_over)
+    found = groups(list(deliveries), is_time_over)
     return [([delivery.message.id for delivery in group], runs) for group, runs in found]
 
 
@@ -103,7 +104,7 @@ def test_the_start_of_the_rotation_is_the_highest_of_deliveries_and_prior_attemp
 
 
 def test_records_of_one_message_take_the_order_of_the_broker_s_ids() -> None:
-    batch = groups([came("a", 2, native="2"), came("a", 2, native="1")], NOW, lambda: False)
+    batch = groups([came("a", 2, native="2"), came("a", 2, native="1")], lambda: False)
 
     assert [delivery.message.native["messageId"] for (delivery,), _ in batch] == ["1", "2"]
 
@@ -127,12 +128,12 @@ def test_a_copy_that_carries_attempts_is_a_suspect_though_it_comes_for_the_first
     assert order(came("a", prior_attempts=1), came("b"), came("c")) == [["b", "c"], ["a"]]
 
 
-def test_what_needs_no_handler_is_settled_before_any_handler_runs() -> None:
+def test_what_has_its_settlement_is_settled_before_any_handler_runs() -> None:
     not_due, past_its_limit = came("a"), came("c", 4)
-    not_due.due_at, past_its_limit.unreported = NOW + timedelta(minutes=1), True
+    not_due.settlement = past_its_limit.settlement = COMPLETE
 
     assert planned(came("b"), not_due, came("d", 2), past_its_limit) == [
-        (["a", "c"], True),
+        (["a", "c"], False),
         (["b"], True),
         (["d"], True),
     ]

@@ -25,7 +25,7 @@ def seconds_to_keep(
     """Return the seconds that are kept for settling; `NO_MORE` once no further handler may start.
 
     Handing back what has not run takes two calls for ten messages. A handler is started only where as long as the mean run so far is
-    left beside that. The first handler always has half of the time that remains.
+    left beside that. The first handler runs in any case, in half of the time that remains where more would be kept.
 
     Args:
         remaining: seconds until the invocation ends.
@@ -40,7 +40,8 @@ def seconds_to_keep(
     handing_back = call_timeout + waiting / MESSAGES_A_CALL * CALLS * max(slowest_call, USUAL_CALL)
     kept = max(least, min(handing_back, total / 2))
     if not finished:
-        return min(kept, max(least, remaining / 2))
+        kept = min(kept, max(least, remaining / 2))
+        return kept if kept < remaining else remaining / 2
     mean = (total - remaining) / finished
     if mean * (waiting + 1) < remaining - least:
         return least  # all of them fit

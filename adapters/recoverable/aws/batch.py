@@ -66,6 +66,7 @@ def process_batch(
             run_handlers(group, invocation)
         else:
             hand_back_group(group, invocation)
+            time.messages -= len(group)
         settled += len(group)
         succeeded = not [delivery for delivery in group if delivery.settlement is not COMPLETE]
         fails = invocation.interruption is not None or not (partial or (succeeded and not unfinished))
@@ -93,16 +94,31 @@ def groups_of(
         return [(deliveries, True)]
     from recoverable.aws.order import groups  # noqa: PLC0415  # most batches have no such record
 
-    return groups(deliveries, invocation.clock(), lambda: time.is_over() or invocation.interruption is not None)
+    settle_without_handler(restored, invocation)
+    return groups(deliveries, lambda: time.is_over() or invocation.interruption is not None)
+
+
+def settle_without_handler(restored: list[Delivery], invocation: Invocation) -> None:
+    """Note the settlement of what is not yet due, or past its last delivery that runs, before any handler runs.
+
+    Where the policy grants a retry all the same, the message is a suspect like others.
+    """
+    from recoverable.attempts.outcomes import settle_on_receipt  # noqa: PLC0415  # as above
+
+    for delivery in restored:
+        if delivery.unreported or delivery.due_at is not None:
+            delivery.settlement = settle_on_receipt(delivery, invocation)
+            if delivery.settlement is None:
+                delivery.unreported, delivery.due_at = False, None  # its policy was asked, and its time has come
 
 
 def hand_back_group(group: list[Delivery], invocation: Invocation) -> None:
-    """Note that a group is handed back without being run."""
+    """Note that those of a group that have no settlement are handed back without being run."""
     from recoverable.attempts.outcomes import hand_back  # noqa: PLC0415  # as above
     from recoverable.aws.order import delay_of_hand_back  # noqa: PLC0415
 
     reason = "another message of its batch is tried alone, or no time is left for it"
-    for place, delivery in enumerate(group):
+    for place, delivery in enumerate(each for each in group if each.settlement is None):
         delay = delay_of_hand_back(delivery, place)
         delivery.settlement = hand_back(delivery, invocation, delay, reason=reason)
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import TypeAlias
 
-from recoverable.limits import MAX_DELAY, NO_DELAY
+from recoverable.limits import NO_DELAY
 from recoverable.recovery.delivery import Delivery
 
 Group: TypeAlias = tuple[list[Delivery], bool]
-"""Deliveries that are settled together, and whether their handlers run; else they are handed back."""
+"""Deliveries that are settled together, and whether their handlers run; else those without a settlement are handed back."""
 
 LONGEST_SPREAD = timedelta(minutes=15)
 """What SQS can delay one message by (Amazon SQS delay queues)."""
 
 
-def groups(deliveries: list[Delivery], now: datetime, is_time_over: Callable[[], bool]) -> Iterator[Group]:
+def groups(deliveries: list[Delivery], is_time_over: Callable[[], bool]) -> Iterator[Group]:
     """Yield the deliveries in groups, each to be settled before the next one is asked for.
 
     What needs no handler is settled first. One message is tried before all others, alone: one whose next unreported delivery would be
@@ -24,13 +24,12 @@ def groups(deliveries: list[Delivery], now: datetime, is_time_over: Callable[[],
     Suspects run one by one, and those for which no time is left are handed back together.
 
     Args:
-        deliveries: the records of a standard queue.
-        now: the time.
+        deliveries: the records of a standard queue; what needs no handler has its settlement.
         is_time_over: True when no further handler may start in this invocation.
     """
-    if settled := [delivery for delivery in deliveries if needs_no_handler(delivery, now)]:
-        yield settled, True
-    ready = [delivery for delivery in deliveries if not needs_no_handler(delivery, now)]
+    if settled := [delivery for delivery in deliveries if delivery.settlement is not None]:
+        yield settled, False
+    ready = [delivery for delivery in deliveries if delivery.settlement is None]
     first = message_to_try_first(ready)
     if first is not None:
         if handed_back := [delivery for delivery in ready if is_tried_alone(delivery) and delivery is not first]:
@@ -49,11 +48,6 @@ def suspects_one_by_one(suspects: list[Delivery], is_time_over: Callable[[], boo
             yield suspects[place:], False
             return
         yield [suspect], True
-
-
-def needs_no_handler(delivery: Delivery, now: datetime) -> bool:
-    """True if a delivery is not yet due, or past its last delivery that runs; what claims to be due in years is due now."""
-    return delivery.unreported or (delivery.due_at is not None and NO_DELAY < delivery.due_at - now <= MAX_DELAY)
 
 
 def is_tried_alone(delivery: Delivery) -> bool:

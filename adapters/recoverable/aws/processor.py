@@ -133,7 +133,7 @@ class SqsProcessor:
         platform = self._fifo if fifo else self._standard
         restored: list[Delivery] = []
         deliveries = [delivery_of(record, queue, self.recoverability, platform, restored) for record in records]
-        time = TimeBudget(context, self._settle_within, len(records))
+        time = TimeBudget(context, self._settle_within, 0 if fifo else len(records))
         environment = current_environment.get() or self._environment
         with environment.deadline() as deadline:
             invocation = Invocation(

@@ -36,10 +36,10 @@ class TimeBudget:
         context: Lambda's; without one, or without its clock, there is no limit.
         settle_within: the part kept; at most half of the time, so that a function with less time still runs its
             handler.
-        messages: messages of the batch.
+        messages: messages of the batch that may have to be handed back; 0 where none can be without an attempt (FIFO).
     """
 
-    def __init__(self, context: Any, settle_within: timedelta, messages: int = 1) -> None:
+    def __init__(self, context: Any, settle_within: timedelta, messages: int = 0) -> None:
         self._reserve = settle_within.total_seconds()
         self._remaining: Callable[[], float] | None = getattr(context, "get_remaining_time_in_millis", None)
         self.total = self._remaining() / 1000 if self._remaining else LONGEST_INVOCATION.total_seconds()
@@ -52,11 +52,11 @@ class TimeBudget:
         used."""
         self.for_handlers = self._seconds_for_handlers if self._remaining else None
         """A function that returns how many seconds a handler that starts now may run; None when there is no limit."""
-        self._messages = messages
+        self.messages = messages
         self.invocation: Invocation | None = None  # whose handlers the time is for
         self._kept, self._slowest_call, self._before_call = self._reserve, 0.0, 0.0
         # a large batch needs more than that from the start; a small one of quick handlers never has it reckoned
-        self._check_below = FOREVER if messages > SMALL_BATCH else self.total - CHECK_EVERY
+        self._check_below = FOREVER if messages > SMALL_BATCH else self.total - CHECK_EVERY if messages else -FOREVER
 
     def for_call(self) -> bool:
         """True if a call to SQS would end before the invocation does."""
@@ -88,9 +88,9 @@ class TimeBudget:
             return  # no further handler may start
         finished = self.invocation.finished if self.invocation else 0
         self._kept = seconds_to_keep(
-            remaining, total=self.total, least=self._reserve, finished=finished, messages=self._messages,
+            remaining, total=self.total, least=self._reserve, finished=finished, messages=self.messages,
             call_timeout=self.call_timeout, slowest_call=self._slowest_call,
         )  # fmt: skip
         if self._kept > self.total:
             text = "This invocation has no time left for %d of its %d messages. They are handed back and lose no attempt. Lower BatchSize, or raise the function's time-out."
-            log.warning(text, self._messages - finished, self._messages)
+            log.warning(text, self.messages - finished, self.messages)

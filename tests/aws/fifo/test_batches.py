@@ -66,3 +66,20 @@ def test_a_message_without_time_left_stays_on_the_queue_with_all_that_follow_it(
     reported = Mapping(orders, sqs_endpoint(use_up_the_time, ladder(error)), contexts=lambda: context).poll()
 
     assert (runs, reported, orders.count()) == (["a1"], ["a2", "b1"], 2)
+
+
+def test_a_message_runs_as_long_as_any_time_is_left_since_it_cannot_be_handed_back_without_an_attempt(
+    orders: Queue, error: Queue
+) -> None:
+    context = Context()
+    runs: list[str] = []
+
+    def use_most_of_the_time(message: Message) -> None:
+        runs.append(message.text)
+        context.seconds = AMPLE + 5
+
+    send(orders, "a1", "a2", "b1")
+
+    Mapping(orders, sqs_endpoint(use_most_of_the_time, ladder(error)), contexts=lambda: context).poll()
+
+    assert runs == ["a1", "a2", "b1"]
