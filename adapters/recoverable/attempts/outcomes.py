@@ -29,14 +29,28 @@ def settle_on_receipt(delivery: Delivery, invocation: Invocation, *, may_defer: 
         invocation: what it came in.
         may_defer: False when a deferral could not be sent, and the handler must run instead.
     """
-    if delivery.due_at is not None and may_defer and (hop := settle_not_due(delivery, delivery.due_at, invocation)):
-        return hop
-    if delivery.unreported and (settlement := settle_unreported(delivery, invocation)) != AT_ONCE:
-        return settlement  # else its handler runs: what was just delivered need not be delivered again
+    settlement = settle_without_attempt(delivery, invocation, may_defer=may_defer)
+    if settlement is not None:
+        return settlement
     if invocation.limiter is None or not may_defer:
         return None
     delay = invocation.limiter.delay_before_attempt(delivery)
     return None if delay is None else decide(delivery, Deferral(delay, "the rate is limited"), invocation)
+
+
+def settle_without_attempt(delivery: Delivery, invocation: Invocation, *, may_defer: bool = True) -> Settlement | None:
+    """Return the settlement of what is not yet due, or past its last delivery that runs; None when the rate limit alone may be in its way.
+
+    Args:
+        delivery: the message as it came.
+        invocation: what it came in.
+        may_defer: False when a deferral could not be sent.
+    """
+    if delivery.due_at is not None and may_defer and (hop := settle_not_due(delivery, delivery.due_at, invocation)):
+        return hop
+    if delivery.unreported and (settlement := settle_unreported(delivery, invocation)) != AT_ONCE:
+        return settlement  # else its handler runs: what was just delivered need not be delivered again
+    return None
 
 
 def settle_not_due(delivery: Delivery, due_at: datetime, invocation: Invocation) -> Settlement | None:

@@ -101,13 +101,13 @@ def groups_of(
 def settle_without_handler(restored: list[Delivery], invocation: Invocation) -> None:
     """Note the settlement of what is not yet due, or past its last delivery that runs, before any handler runs.
 
-    Where the policy grants a retry all the same, the message is a suspect like others.
+    Where the policy grants a retry all the same, the message is a suspect like others. The rate limit is asked when its turn comes: once.
     """
-    from recoverable.attempts.outcomes import settle_on_receipt  # noqa: PLC0415  # as above
+    from recoverable.attempts.outcomes import settle_without_attempt  # noqa: PLC0415  # as above
 
     for delivery in restored:
         if delivery.unreported or delivery.due_at is not None:
-            delivery.settlement = settle_on_receipt(delivery, invocation)
+            delivery.settlement = settle_without_attempt(delivery, invocation)
             if delivery.settlement is None:
                 delivery.unreported, delivery.due_at = False, None  # its policy was asked, and its time has come
 
