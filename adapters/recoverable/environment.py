@@ -6,6 +6,7 @@ A test passes its own through one context variable.
 from __future__ import annotations
 
 from contextvars import ContextVar
+from time import sleep
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
@@ -30,9 +31,10 @@ class Environment:
         wrap_handler: returns a handler that a test observes, plain or coroutine as it was; None where the deadline
             observes.
         kept: state of each endpoint that the process keeps from one invocation to the next.
+        sleep: waits for so many seconds, for pauses between sends.
     """
 
-    __slots__ = ("client", "clock", "deadline", "kept", "runner", "wrap_handler")
+    __slots__ = ("client", "clock", "deadline", "kept", "runner", "sleep", "wrap_handler")
 
     def __init__(
         self,
@@ -42,9 +44,10 @@ class Environment:
         runner: Callable[[], Runner] | None = None,
         wrap_handler: Callable[[Callable[[Message], Any]], Callable[[Message], Any]] | None = None,
         kept: dict[object, Any] | None = None,
+        sleep: Callable[[float], None] = sleep,
     ) -> None:
         self.client, self.clock, self.deadline = client, clock, deadline
-        self.runner, self.wrap_handler = runner, wrap_handler
+        self.runner, self.wrap_handler, self.sleep = runner, wrap_handler, sleep
         self.kept: dict[object, Any] = {} if kept is None else kept
 
 

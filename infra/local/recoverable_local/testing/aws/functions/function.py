@@ -132,4 +132,5 @@ class Function:
             lambda: VirtualDeadline(invocation, world.fault_plan, world.journal, world.seconds),
             instance.runner,
             kept=instance.kept,
+            sleep=invocation.spend,
         )

@@ -103,4 +103,12 @@ def environment_for(batch: Sequence[Locked], invocation: Invocation, client: Cli
     slot.spend = invocation.spend
     numbered = {each.message.sequence_number: broker_id(each.message.content) for each in batch}
     attempts = Attempts(invocation, numbered, world.fault_plan, world.journal)
-    return Environment(client, lambda: world.now() + slot.skew, Deadline, slot.runner, attempts.wrap_handler, slot.kept)
+    return Environment(
+        client,
+        lambda: world.now() + slot.skew,
+        Deadline,
+        slot.runner,
+        attempts.wrap_handler,
+        slot.kept,
+        sleep=invocation.spend,
+    )
