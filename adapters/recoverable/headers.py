@@ -28,6 +28,7 @@ HELD_SINCE = "Recoverable.HeldSince"
 DUE_AT = "Recoverable.DueAt"
 STOPPED = "Recoverable.Stopped"
 UNREPORTED = "Recoverable.Unreported"
+REFUSED_SENDS = "Recoverable.RefusedSends"
 
 RETRY_HEADERS = (
     DELAYED_RETRIES,
@@ -38,6 +39,7 @@ RETRY_HEADERS = (
     DUE_AT,
     STOPPED,
     UNREPORTED,
+    REFUSED_SENDS,
 )
 """Headers that hold the retry state of a message; they are removed when it moves to the error queue."""
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 from datetime import datetime
 
 from recoverable.config import Recoverability
-from recoverable.observe.log import report, report_undecided
+from recoverable.observe.log import report, report_given_up, report_undecided
 from recoverable.recovery.decision import decide
 from recoverable.recovery.delivery import Deferral, Delivery, Platform
+from recoverable.recovery.refused_sends import forward_given_up
 from recoverable.recovery.settlement import Redeliver, Settlement
 
 
@@ -38,3 +39,15 @@ def decide_and_report(
         return Redeliver(None)
     report(decision)
     return decision.settlement
+
+
+def send_on(delivery: Delivery, *, recoverability: Recoverability) -> Settlement:
+    """Return the settlement of a message that was given up earlier, and log it; its handler does not run.
+
+    Args:
+        delivery: the delivery; its `given_up` is True.
+        recoverability: the settings, the error queue resolved.
+    """
+    error_queue = recoverability.failed.error_queue or ""
+    report_given_up(delivery, error_queue)
+    return forward_given_up(delivery, error_queue)

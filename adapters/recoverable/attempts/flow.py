@@ -50,7 +50,7 @@ def attempt_each(deliveries: Iterable[Delivery], invocation: Invocation, *, may_
     limiter, seconds_left, own_seconds = invocation.limiter, invocation.seconds_left, invocation.own_seconds
     for delivery in deliveries:
         settlement = None
-        if delivery.due_at is not None or delivery.unreported or limiter is not None:
+        if delivery.due_at is not None or delivery.unreported or delivery.given_up or limiter is not None:
             settlement = yield from receive(delivery, invocation, may_defer=may_defer)
         if settlement is None:
             seconds = seconds_left()

@@ -39,7 +39,7 @@ def settle_on_receipt(delivery: Delivery, invocation: Invocation, *, may_defer: 
 
 
 def settle_without_attempt(delivery: Delivery, invocation: Invocation, *, may_defer: bool = True) -> Settlement | None:
-    """Return the settlement of what is not yet due, or past its last delivery that runs; None when the rate limit alone may be in its way.
+    """Return the settlement of what is not yet due, given up already, or past its last delivery that runs; None when the rate limit alone may be in its way.
 
     Args:
         delivery: the message as it came.
@@ -48,6 +48,10 @@ def settle_without_attempt(delivery: Delivery, invocation: Invocation, *, may_de
     """
     if delivery.due_at is not None and may_defer and (hop := settle_not_due(delivery, delivery.due_at, invocation)):
         return hop
+    if delivery.given_up:
+        from recoverable.attempts.decide import send_on  # noqa: PLC0415  # the failure side
+
+        return send_on(delivery, recoverability=invocation.recoverability)
     if delivery.unreported and (settlement := settle_unreported(delivery, invocation)) != AT_ONCE:
         return settlement  # else its handler runs: what was just delivered need not be delivered again
     return None

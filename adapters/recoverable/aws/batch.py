@@ -106,7 +106,7 @@ def settle_without_handler(restored: list[Delivery], invocation: Invocation) -> 
     from recoverable.attempts.outcomes import settle_without_attempt  # noqa: PLC0415  # as above
 
     for delivery in restored:
-        if delivery.unreported or delivery.due_at is not None:
+        if delivery.unreported or delivery.given_up or delivery.due_at is not None:
             delivery.settlement = settle_without_attempt(delivery, invocation)
             if delivery.settlement is None:
                 delivery.unreported, delivery.due_at = False, None  # its policy was asked, and its time has come

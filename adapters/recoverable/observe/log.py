@@ -46,6 +46,17 @@ def report_undecided(delivery: Delivery, error: Exception) -> None:
     log_safely(policy.warning, UNDECIDED, message.id, message.queue, kind, exc_info=error, extra=extra)
 
 
+def report_given_up(delivery: Delivery, error_queue: str) -> None:
+    """Log that a message that was given up earlier is sent to the error queue again, which refused its copy then."""
+    message = delivery.message
+    text = (
+        "Moving message '%s' to the error queue '%s' again: its copy was refused before. Its handler does not run. "
+        "Its headers say why it failed."
+    )
+    extra = {"message_id": message.id, "queue": message.queue, "error_queue": error_queue}
+    log_safely(move_to_error.info, text, message.id, error_queue, extra=extra)
+
+
 def report_action(decision: Decision, exception: BaseException) -> None:
     """Log what becomes of a failed attempt."""
     message_id, extra = decision.delivery.message.id, facts(decision)

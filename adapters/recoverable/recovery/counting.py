@@ -7,6 +7,7 @@ from recoverable.headers import (
     DUE_AT,
     HELD_SINCE,
     PRIOR_ATTEMPTS,
+    REFUSED_SENDS,
     STOPPED,
     UNREPORTED,
     read_count,
@@ -29,6 +30,7 @@ def restore_retry_state(delivery: Delivery, counter: Counter, max_immediate: int
     limit = last_delivery_that_runs(delivery, counter, max_immediate)
     delivery.unreported, delivery.at_limit = is_unreported(delivery, limit), delivery.deliveries == limit
     delivery.stopped, ended_unreported = STOPPED in headers, UNREPORTED in headers
+    delivery.given_up = read_count(headers, REFUSED_SENDS) > 0
     delivery.suspect = delivery.deliveries > 1 or delivery.prior_attempts > 0 or ended_unreported
     message.attempt = failures(delivery, counter)
 
