@@ -19,7 +19,7 @@ from rich.table import Table
 
 from measuring import printed
 from recoverable.azure import ServiceBusEndpoint
-from recoverable_local.functions_host import Ended, Entry, LocalFunctions, Worker
+from recoverable_local.functions_host import MINIMAL_HOST_JSON, Ended, Entry, LocalFunctions, Worker
 from recoverable_local.functions_host.worker.rpc import to_metadata
 
 MESSAGES, INVOCATIONS, IMPORTS = 300, 100, 9
@@ -135,7 +135,7 @@ def table() -> Table:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         (folder / "function_app.py").write_text(APP)
-        (folder / "host.json").write_text('{"version": "2.0"}')
+        (folder / "host.json").write_text(MINIMAL_HOST_JSON)
         row(made, "good message through the local host (µs)", *through_service_bus(folder))
         row(made, "good message in the worker alone (µs)", *in_the_worker(folder))
     row(made, "good message decoded and handled, alone (µs)", *decoded_and_called())

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from recoverable.cli import main
+from recoverable_local.functions_host import MINIMAL_HOST_JSON
 
 
 @pytest.mark.slow
@@ -62,7 +63,7 @@ def test_it_says_what_is_not_installed(cloud: str, missing: str, extra: str) -> 
 @pytest.mark.slow
 @pytest.mark.xdist_group("demo")
 def test_an_app_that_reads_no_orders_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "host.json").write_text('{"version": "2.0"}')
+    (tmp_path / "host.json").write_text(MINIMAL_HOST_JSON)
     (tmp_path / "function_app.py").write_text("import azure.functions as func\n\napp = func.FunctionApp()\n")
 
     status = main(["demo", "azure", "--folder", str(tmp_path)])

@@ -7,6 +7,10 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
+from recoverable_local.functions_host import MINIMAL_HOST_JSON
+
+MINIMAL: dict[str, Any] = json.loads(MINIMAL_HOST_JSON)
+
 BEGINNING = """
 import json, logging, os, sys, time
 import azure.functions as func
@@ -49,7 +53,7 @@ def app(
     """Write an app with these functions, or only with `orders`, into a folder."""
     source = BEGINNING + "\n".join(dedent(each) for each in functions or (ORDERS,))
     (folder / "function_app.py").write_text(source)
-    (folder / "host.json").write_text(json.dumps({"version": "2.0", **(host or {})}))
+    (folder / "host.json").write_text(json.dumps({**MINIMAL, **(host or {})}))
     if settings is not None:
         (folder / "local.settings.json").write_text(json.dumps({"IsEncrypted": False, "Values": settings}))
     return folder

@@ -3,7 +3,8 @@
 The modules, in the order in which a message passes through them:
 
     app/                   read the app's folder:
-        folder, host_json  parse the app settings and host.json
+        folder             read the app settings
+        host_file, host_json  check and parse host.json (pure)
         triggers, entities parse the functions' triggers, and list the queues that a namespace served here must have (pure)
     extension/             what the Service Bus extension of the Functions host does:
         listeners, link    receive from a queue with peek-lock
@@ -24,6 +25,7 @@ It runs any function with a Service Bus trigger. From `recoverable` it uses only
 """
 
 from recoverable_local.functions_host.app.folder import AppError
+from recoverable_local.functions_host.app.host_file import MINIMAL_HOST_JSON
 from recoverable_local.functions_host.journal import Delivered, Ended, Entry, FunctionLog, Invoked, Started, Trouble
 from recoverable_local.functions_host.worker.outcomes import Outcome, Raised, Returned
 from recoverable_local.functions_host.worker.rpc import Typed
@@ -41,6 +43,7 @@ except ModuleNotFoundError as error:
     ) from error
 
 __all__ = [
+    "MINIMAL_HOST_JSON",
     "AppError",
     "Delivered",
     "Died",

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from recoverable_local.functions_host.app.host_file import MINIMAL_HOST_JSON, check_host_file, parse_json
 from recoverable_local.functions_host.app.host_json import HostOptions, host_options
 
 SCRIPT, HOST, LOCAL_SETTINGS = "function_app.py", "host.json", "local.settings.json"
+EXTENSIONS = Path("bin", "extensions.json")
 
 
 class AppError(Exception):
@@ -41,14 +42,16 @@ def read_app(folder: str | Path, *, given: Mapping[str, str], environment: Mappi
         environment: The host's own environment; it overrides `local.settings.json`, as with Core Tools.
 
     Raises:
-        AppError: A file is missing or invalid.
+        AppError: A file is missing or invalid, or Azure would run no Service Bus trigger with this `host.json`.
     """
     path = Path(folder).resolve()
     check_folder(path)
     local = local_settings(_document(path / LOCAL_SETTINGS, default={}))
     settings = {**local, **{name: value for name, value in environment.items() if value}, **given}
+    installed = (path / EXTENSIONS).is_file()
     try:
-        return App(path, host_options(_document(path / HOST), settings), settings)
+        document = check_host_file(_document(path / HOST), settings, extensions_installed=installed)
+        return App(path, host_options(document, settings), settings)
     except ValueError as error:
         raise AppError(f"{path / HOST}: {error}") from error
 
@@ -79,10 +82,10 @@ def local_settings(document: Any) -> dict[str, str]:
 
 def _document(path: Path, default: Any = None) -> Any:
     try:
-        return json.loads(path.read_text("utf-8-sig"))
+        return parse_json(path.read_text("utf-8-sig"))
     except FileNotFoundError:
         if default is not None:
             return default
-        raise AppError(f'There is no {path}; write one with {{"version": "2.0"}}') from None
+        raise AppError(f"There is no {path}; write one with {MINIMAL_HOST_JSON}") from None
     except ValueError as error:
-        raise AppError(f"{path} is no JSON: {error}; comments are not supported here") from error
+        raise AppError(f"{path} is no JSON: {error}") from error

@@ -45,7 +45,7 @@ class HostOptions:
     prefetch_count: int = 0
 
 
-def host_options(document: object, settings: Mapping[str, str]) -> HostOptions:
+def host_options(document: Mapping[str, Any], settings: Mapping[str, str]) -> HostOptions:
     """Parse the options.
 
     Args:
@@ -55,8 +55,6 @@ def host_options(document: object, settings: Mapping[str, str]) -> HostOptions:
     Raises:
         ValueError: The host does not accept a value.
     """
-    if not isinstance(document, dict):
-        raise ValueError('it contains no object; write {"version": "2.0"}')  # noqa: TRY004  # wrong content, not a wrong call
     flat = flattened(document) | overriding(settings)
     found = {
         field: parse(name, value)

@@ -17,7 +17,7 @@ from local.lambda_host.processes import is_alive
 from local.testing.hosts.azure.app import function_app
 from local.testing.hosts.azure.hosts import AT_A_TIME, AT_EASE, DEAD_AFTER, ERRORS, LOCK, OF_A_BATCH, SESSIONS, Orders
 from local.testing.hosts.notes import Notes
-from recoverable_local.functions_host import Ended, Entry, Invoked, LocalFunctions
+from recoverable_local.functions_host import MINIMAL_HOST_JSON, Ended, Entry, Invoked, LocalFunctions
 from recoverable_local.service_bus import Depth, Queue
 
 TESTS = Path(__file__).parents[4]
@@ -69,7 +69,7 @@ QUEUES = [
 def host_json(timeout: int) -> dict[str, Any]:
     """Return the host.json of a host with this time-out."""
     return {
-        "version": "2.0",
+        **json.loads(MINIMAL_HOST_JSON),
         "functionTimeout": str(timedelta(seconds=timeout)),
         "extensions": {
             "serviceBus": {
