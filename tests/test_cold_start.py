@@ -47,7 +47,7 @@ COSTLY = {"asyncio", "dataclasses", "hashlib", "inspect", "random", "typing", "t
 SDKS = {"azure", "boto3", "botocore", "urllib3"}
 FAILURE_SIDE = {
     "attempts.decide", "attempts.drive_async", "attempts.results", "attempts.signatures", "observe.log",
-    "recovery.actions", "recovery.backoff", "recovery.decision", "recovery.faults", "recovery.policy",
+    "headers", "recovery.actions", "recovery.backoff", "recovery.decision", "recovery.faults", "recovery.policy",
     "aws.client", "aws.copies", "aws.settle", "aws.wire",
 }  # fmt: skip
 

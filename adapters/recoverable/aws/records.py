@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from recoverable.aws.queues import queue_from_arn
-from recoverable.headers import MESSAGE_ID, TIME_SENT, read_date
 from recoverable.limits import MAX_COUNT
 from recoverable.message import NO_HEADERS, Message
 from recoverable.recovery.delivery import Delivery
@@ -90,6 +89,7 @@ def delivery_of(
 def carrying_headers(record: Record, queue: Queue) -> Message:
     """Return the message of a record with attributes, or in a wrapper; most messages come without."""
     from recoverable.aws.wire import wire_of  # noqa: PLC0415  # most messages come without attributes
+    from recoverable.headers import MESSAGE_ID  # noqa: PLC0415  # as above
 
     wire = wire_of(record)
     headers = wire.promoted()
@@ -117,6 +117,8 @@ def place_by_count(delivery: Delivery, recoverability: Recoverability) -> None:
 
 def first_sent(message: Message) -> datetime | None:
     """Return when the message was first sent: as its header says, else when SQS accepted it; None when neither is known."""
+    from recoverable.headers import TIME_SENT, read_date  # noqa: PLC0415  # most handlers never ask
+
     if said := read_date(message.headers, TIME_SENT):
         return said
     try:
