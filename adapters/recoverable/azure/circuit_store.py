@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import os
 import re
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from recoverable.azure.settings import find_setting as setting
 from recoverable.azure.settings import settings_below
 from recoverable.limits import checked_delay, checked_queue
+from recoverable.rate_limit.calls import SharedCalls
 from recoverable.rate_limit.settings import StoreUnavailable
 from recoverable.rate_limit.state import Snapshot, from_item, to_item
-from recoverable.rate_limit.store import call_within
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Iterator, Mapping
 
     from azure.data.tables import TableClient
 
     from recoverable.rate_limit.state import Circuit
 
-T = TypeVar("T")
 PARTITION = "circuit"
 TIMEOUT = timedelta(milliseconds=200)
 """The time for a call: some twenty times what table storage takes when all is well."""
@@ -66,6 +64,7 @@ class TableCircuit:
         if not checked_delay("TableCircuit(timeout)", timeout, LONGEST_TIMEOUT):
             raise ValueError("TableCircuit(timeout) is 0; write how long a call may take")
         self._client, self._timeout = client, timeout.total_seconds()
+        self._calls = SharedCalls()
 
     def read(self) -> Snapshot:
         """Return the circuit as it is.
@@ -73,7 +72,9 @@ class TableCircuit:
         Raises:
             StoreUnavailable: it cannot be read now.
         """
-        return self._call(self._read)
+        with errors_as_unavailable(self._timeout):
+            client = self._connect()
+            return self._calls.read(self._timeout, lambda: read_circuit(client, self.name))
 
     def compare_and_set(self, snapshot: Snapshot, circuit: Circuit, switch: str = "") -> Snapshot | None:
         """Change the circuit if it still is as in the snapshot; None when another instance was faster.
@@ -82,58 +83,77 @@ class TableCircuit:
             StoreUnavailable: it is not known whether it was changed.
         """
         version = snapshot.version
-        return self._call(self._write, version, circuit, switch) if isinstance(version, str) else None
-
-    def _read(self, client: TableClient) -> Snapshot:
-        from azure.core.exceptions import ResourceNotFoundError
-
-        try:
-            entity = client.get_entity(PARTITION, self.name)
-        except ResourceNotFoundError:  # the entity, or the whole table
-            return Snapshot(version=ABSENT)
-        return from_item(entity, entity.metadata["etag"])
-
-    def _write(self, client: TableClient, version: str, circuit: Circuit, switch: str) -> Snapshot | None:
-        from azure.core import MatchConditions
-        from azure.core.exceptions import ResourceExistsError, ResourceModifiedError, ResourceNotFoundError
-        from azure.data.tables import UpdateMode
-
-        entity = {"PartitionKey": PARTITION, "RowKey": self.name, **to_item(circuit, switch)}
-        unchanged = {"etag": version, "match_condition": MatchConditions.IfNotModified}
-        try:
-            if version == ABSENT:
-                answer = self._create(client, entity)
-            else:
-                answer = client.update_entity(entity, UpdateMode.REPLACE, **unchanged)  # type: ignore[arg-type]  # as documented
-        except (ResourceExistsError, ResourceModifiedError, ResourceNotFoundError):
+        if not isinstance(version, str):
             return None
-        return Snapshot(circuit, answer["etag"], switch)
+        entity = {"PartitionKey": PARTITION, "RowKey": self.name, **to_item(circuit, switch)}
+        with errors_as_unavailable(self._timeout):
+            client = self._connect()
+            etag = self._calls.change(version, self._timeout, lambda: write_entity(client, entity, version))
+        return None if etag is None else Snapshot(circuit, etag, switch)
 
-    def _create(self, client: TableClient, entity: Mapping[str, str]) -> Mapping[str, Any]:
-        from azure.core.exceptions import ResourceExistsError, ResourceNotFoundError
+    def _connect(self) -> TableClient:
+        return self._client or table_client(self._connection, self.table, self._timeout)
 
-        try:
-            return client.create_entity(entity)
-        except ResourceNotFoundError:  # no table either: the first change of the first circuit
-            with suppress(ResourceExistsError):  # another instance made it just now
-                client.create_table()
-            return client.create_entity(entity)
 
-    def _call(self, call: Callable[..., T], *arguments: object) -> T:
-        """Make one call and return its answer."""
-        from azure.core.exceptions import AzureError
+@contextmanager
+def errors_as_unavailable(timeout: float) -> Iterator[None]:
+    """Raise the errors of a call as `StoreUnavailable`.
 
-        try:
-            client = self._client or table_client(self._connection, self.table, self._timeout)
-            return call_within(self._timeout, executor_for(self.table), lambda: call(client, *arguments))
-        except TimeoutError as error:
-            raise StoreUnavailable(f"table storage gave no answer within {self._timeout} s") from error
-        except AzureError as error:
-            raise StoreUnavailable(f"table storage failed ({type(error).__name__})") from error
-        except ModuleNotFoundError as error:
-            raise StoreUnavailable(f"{error}; pip install 'recoverable[azure]'") from error
-        except ValueError as error:
-            raise StoreUnavailable(f"its connection cannot be used: {error}") from error
+    Args:
+        timeout: seconds that the call may take.
+    """
+    from azure.core.exceptions import AzureError
+
+    try:
+        yield
+    except TimeoutError as error:
+        raise StoreUnavailable(f"table storage gave no answer within {timeout} s") from error
+    except AzureError as error:
+        raise StoreUnavailable(f"table storage failed ({type(error).__name__})") from error
+    except ModuleNotFoundError as error:
+        raise StoreUnavailable(f"{error}; pip install 'recoverable[azure]'") from error
+    except ValueError as error:
+        raise StoreUnavailable(f"its connection cannot be used: {error}") from error
+
+
+def read_circuit(client: TableClient, name: str) -> Snapshot:
+    """Return the circuit of this name as it is in the table."""
+    from azure.core.exceptions import ResourceNotFoundError
+
+    try:
+        entity = client.get_entity(PARTITION, name)
+    except ResourceNotFoundError:  # the entity, or the whole table
+        return Snapshot(version=ABSENT)
+    return from_item(entity, entity.metadata["etag"])
+
+
+def write_entity(client: TableClient, entity: Mapping[str, str], version: str) -> str | None:
+    """Write a circuit's entity over one of this version. Return its new version, or None when it has another by now."""
+    from azure.core import MatchConditions
+    from azure.core.exceptions import ResourceExistsError, ResourceModifiedError, ResourceNotFoundError
+    from azure.data.tables import UpdateMode
+
+    unchanged = {"etag": version, "match_condition": MatchConditions.IfNotModified}
+    try:
+        if version == ABSENT:
+            answer = create_entity(client, entity)
+        else:
+            answer = client.update_entity(entity, UpdateMode.REPLACE, **unchanged)  # type: ignore[arg-type]  # as documented
+    except (ResourceExistsError, ResourceModifiedError, ResourceNotFoundError):
+        return None
+    return str(answer["etag"])
+
+
+def create_entity(client: TableClient, entity: Mapping[str, str]) -> Mapping[str, Any]:
+    """Create a circuit's entity, and its table when there is none."""
+    from azure.core.exceptions import ResourceExistsError, ResourceNotFoundError
+
+    try:
+        return client.create_entity(entity)
+    except ResourceNotFoundError:  # no table either: the first change of the first circuit
+        with suppress(ResourceExistsError):  # another instance made it just now
+            client.create_table()
+        return client.create_entity(entity)
 
 
 def checked_table(table: object) -> str:
@@ -148,12 +168,6 @@ def checked_name(circuit: object) -> str:
     if re.search(r"[/\\#?\x00-\x1f\x7f-\x9f]", name := checked_queue("TableCircuit(name)", circuit)):
         raise ValueError(f"TableCircuit(name) is {name!r}; write it without / \\ # ? and control characters")
     return name
-
-
-@cache
-def executor_for(_table: str) -> ThreadPoolExecutor:
-    """Return the thread in which calls are made."""
-    return ThreadPoolExecutor(1, "recoverable-circuit")
 
 
 @cache

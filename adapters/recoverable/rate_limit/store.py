@@ -13,14 +13,12 @@ from recoverable.rate_limit.state import CLOSED, Closed, Open, Snapshot, transit
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from concurrent.futures import Executor
     from datetime import datetime
-    from typing import Literal, TypeAlias, TypeVar
+    from typing import Literal, TypeAlias
 
     from recoverable.rate_limit.settings import CircuitStore, RateLimit
     from recoverable.rate_limit.state import Circuit
 
-    T = TypeVar("T")
     Log: TypeAlias = Callable[[Literal["info", "warning"], str], None]
 
 MAX_TRIES = 3
@@ -49,24 +47,6 @@ class MemoryCircuit:
                 return None
             self._snapshot = Snapshot(circuit, snapshot.version + 1, switch)
             return self._snapshot
-
-
-def call_within(timeout: float, executor: Executor, call: Callable[[], T]) -> T:
-    """Return the result of a call, made in a thread: some parts, such as looking up a name, have no time-out.
-
-    Args:
-        timeout: seconds to wait for the result.
-        executor: makes the call; one with a single thread does not start further calls while one hangs, and these time out too.
-        call: the call.
-
-    Raises:
-        TimeoutError: there is no result in time. Exceptions of the call are raised as they are.
-    """
-    future = executor.submit(call)
-    try:
-        return future.result(timeout)
-    finally:
-        future.cancel()  # a call that has not begun must not be made later
 
 
 class Breaker:

@@ -18,7 +18,7 @@ from rate_limit.circuit_contract import LIMITED, CircuitContract, NewStore
 from rate_limit.rate_limited import Instance
 from recoverable.aws.pause.circuit_store import DynamoDbCircuit, dynamodb_client
 from recoverable.rate_limit.settings import RateLimit, StoreUnavailable
-from recoverable.rate_limit.state import CLOSED, Open
+from recoverable.rate_limit.state import CLOSED, Open, Snapshot
 
 
 class TestDynamoDbCircuit(CircuitContract):
@@ -128,6 +128,31 @@ def test_a_name_that_nobody_looks_up_holds_no_message_up(
     assert instance.attempt(Boom("down")) == "attempted"
     assert "DynamoDB gave no answer within 1 s" in instance.notices[0].text
     done.set()
+
+
+def test_what_hangs_is_not_asked_by_each_invocation(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Hanging:
+        """A client that counts its calls, which all hang."""
+
+        done, calls = Event(), 0
+
+        def hang(self, **_request: object) -> None:
+            self.calls += 1
+            self.done.wait(60)
+
+        get_item = put_item = hang
+
+    monkeypatch.setattr("recoverable.aws.pause.circuit_store.SLACK", 0.0)
+    client: Any = Hanging()
+    store = DynamoDbCircuit("hanging", "orders", client=client, timeout=seconds(0.01))
+    for _ in range(2):
+        with pytest.raises(StoreUnavailable):
+            store.read()
+        with pytest.raises(StoreUnavailable):
+            store.compare_and_set(Snapshot(version=0), LIMITED)
+    Hanging.done.set()
+
+    assert client.calls == 3  # a read after the first change may not share the answer of the one before it
 
 
 def test_its_own_client_waits_a_fifth_of_a_second_in_all_and_tries_once(endpoint: socket.socket) -> None:

@@ -15,9 +15,9 @@ from azure.data.tables import TableClient
 from builders import NOW, Boom, Clock, seconds
 from rate_limit.circuit_contract import LIMITED, CircuitContract, NewStore
 from rate_limit.rate_limited import Instance
-from recoverable.azure.circuit_store import TableCircuit, endpoint_of, executor_for, table_client
+from recoverable.azure.circuit_store import TableCircuit, endpoint_of, table_client
 from recoverable.rate_limit.settings import RateLimit, StoreUnavailable
-from recoverable.rate_limit.state import CLOSED, Open
+from recoverable.rate_limit.state import CLOSED, Open, Snapshot
 
 on_azurite = [pytest.mark.slow, pytest.mark.xdist_group("azurite"), pytest.mark.timeout(360)]
 
@@ -98,7 +98,6 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
     with closing(socket.create_server(("127.0.0.1", 0))) as server:
         monkeypatch.setenv("AzureWebJobsStorage", SILENT.format(server.getsockname()[1]))  # as above
         table_client.cache_clear()
-        executor_for.cache_clear()
         yield server
         table_client.cache_clear()
 
@@ -135,6 +134,32 @@ def test_whatever_hangs_before_the_call_holds_no_message_up() -> None:
     assert instance.attempt(Boom("down")) == "attempted"
     assert "table storage gave no answer within 0.2 s" in instance.notices[0].text
     hanging.done.set()
+
+
+def test_what_hangs_is_not_asked_by_each_invocation() -> None:
+    class Hanging:
+        """A client that counts its calls, which all hang."""
+
+        done, calls = Event(), 0
+
+        def get_entity(self, *_key: str) -> None:
+            self.calls += 1
+            self.done.wait(60)
+
+        def create_entity(self, _entity: object) -> None:
+            self.calls += 1
+            self.done.wait(60)
+
+    client: Any = Hanging()
+    store = TableCircuit("hanging", "orders", client=client, timeout=seconds(0.01))
+    for _ in range(2):
+        with pytest.raises(StoreUnavailable):
+            store.read()
+        with pytest.raises(StoreUnavailable):
+            store.compare_and_set(Snapshot(version=""), LIMITED)
+    Hanging.done.set()
+
+    assert client.calls == 3  # a read after the first change may not share the answer of the one before it
 
 
 def test_a_connection_that_is_no_setting_is_logged_and_holds_no_message_up() -> None:

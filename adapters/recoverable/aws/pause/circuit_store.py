@@ -6,21 +6,18 @@ from datetime import timedelta
 from functools import cache
 
 from recoverable.limits import checked_delay, checked_queue
+from recoverable.rate_limit.calls import SharedCalls
 from recoverable.rate_limit.settings import StoreUnavailable
 from recoverable.rate_limit.state import Snapshot, from_item, to_item
-from recoverable.rate_limit.store import call_within
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from concurrent.futures import ThreadPoolExecutor
-    from typing import Any, TypeVar
+    from typing import Any
 
     from mypy_boto3_dynamodb import DynamoDBClient
 
     from recoverable.rate_limit.state import Circuit
-
-    T = TypeVar("T")
 
 KEY, VERSION = "circuit", "version"
 TIMEOUT = timedelta(milliseconds=200)
@@ -50,7 +47,7 @@ class DynamoDbCircuit:
         ValueError: a blank name, or a timeout of 0 or above 5 s.
     """
 
-    __slots__ = ("_client", "_timeout", "name", "table")
+    __slots__ = ("_calls", "_client", "_timeout", "name", "table")
 
     def __init__(
         self, table: str, name: str, *, client: DynamoDBClient | None = None, timeout: timedelta = TIMEOUT
@@ -60,6 +57,7 @@ class DynamoDbCircuit:
         if not checked_delay("DynamoDbCircuit(timeout)", timeout, LONGEST_TIMEOUT):
             raise ValueError("DynamoDbCircuit(timeout) is 0; write how long a call may take")
         self._client, self._timeout = client, timeout.total_seconds()
+        self._calls = SharedCalls()
 
     def read(self) -> Snapshot:
         """Return the circuit as it is.
@@ -67,8 +65,8 @@ class DynamoDbCircuit:
         Raises:
             StoreUnavailable: it cannot be read now.
         """
-        key: Any = {KEY: {"S": self.name}}
-        answer = self._call(lambda client: client.get_item(TableName=self.table, Key=key, ConsistentRead=True))
+        request: Any = {"TableName": self.table, "Key": {KEY: {"S": self.name}}, "ConsistentRead": True}
+        answer = self._call(lambda client, timeout: self._calls.read(timeout, lambda: client.get_item(**request)))
         item = answer.get("Item", {})
         return from_item({name: value.get("S") for name, value in item.items()}, version_of(item))
 
@@ -78,20 +76,27 @@ class DynamoDbCircuit:
         Raises:
             StoreUnavailable: it is not known whether it was changed.
         """
-        if not isinstance(snapshot.version, int):
+        seen = snapshot.version
+        if not isinstance(seen, int):
             return None
-        version = snapshot.version + 1
+        version = seen + 1
         texts = {KEY: self.name, **to_item(circuit, switch)}
         item: Any = {name: {"S": text} for name, text in texts.items()} | {VERSION: {"N": str(version)}}
-        condition: Any = {"ConditionExpression": f"attribute_not_exists({KEY})"}
-        if snapshot.version != ABSENT:
-            values = {":snapshot": {"N": str(snapshot.version)}}
-            condition = {"ConditionExpression": f"{VERSION} = :snapshot", "ExpressionAttributeValues": values}
-        answer = self._call(lambda client: client.put_item(TableName=self.table, Item=item, **condition))
+        request: Any = {"TableName": self.table, "Item": item, "ConditionExpression": f"attribute_not_exists({KEY})"}
+        if seen != ABSENT:
+            values = {":snapshot": {"N": str(seen)}}
+            request |= {"ConditionExpression": f"{VERSION} = :snapshot", "ExpressionAttributeValues": values}
+        answer = self._call(
+            lambda client, timeout: self._calls.change(seen, timeout, lambda: client.put_item(**request))
+        )
         return Snapshot(circuit, version, switch) if answer else None
 
-    def _call(self, call: Callable[[DynamoDBClient], Any]) -> Any:
-        """Make one call and return its answer; None when its condition did not hold."""
+    def _call(self, call: Callable[[DynamoDBClient, float], Any]) -> Any:
+        """Make one call and return its answer; None when its condition did not hold.
+
+        Args:
+            call: makes it, given the client and the seconds that it may take.
+        """
         try:
             from botocore.exceptions import BotoCoreError, ClientError
         except ModuleNotFoundError as error:
@@ -100,7 +105,7 @@ class DynamoDbCircuit:
             ) from error
         try:
             client = self._client or dynamodb_client(self._timeout)
-            return call_within(self._timeout + SLACK, executor_for(self.table), lambda: call(client))
+            return call(client, self._timeout + SLACK)
         except TimeoutError as error:
             raise StoreUnavailable(f"DynamoDB gave no answer within {self._timeout + SLACK:g} s") from error
         except ClientError as error:
@@ -125,14 +130,6 @@ def version_of(item: Any) -> int:
             f"its item has no {VERSION}, and was not written by us; delete it, or name another circuit"
         )
     return int(text)
-
-
-@cache
-def executor_for(_table: str) -> ThreadPoolExecutor:
-    """Return the thread in which calls are made."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    return ThreadPoolExecutor(1, "recoverable-circuit")
 
 
 @cache
