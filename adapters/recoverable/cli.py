@@ -34,6 +34,8 @@ VERBS = {
     "local aws": Verb("run a SAM template's functions on a local SQS", "local"),
     "local azure": Verb("run a Function App on a local Service Bus", "local-azure"),
     "local service-bus": Verb("serve a Service Bus namespace on loopback", "local-azure"),
+    "errors list": Verb("list the messages of an error queue", "operate"),
+    "errors retry": Verb("send messages of an error queue back to where they failed", "operate"),
     "timeouts": Verb("preview stored timeouts, and move them to native delivery", "aws"),
     "demo aws": Verb("watch the example shop's orders fail, retry and reach the error queue", "local"),
     "demo azure": Verb("watch the same orders on a local Service Bus", "local-azure"),

@@ -16,11 +16,11 @@ from infra.sam_template import ROOT
 pytestmark = pytest.mark.xdist_group("wheels")
 
 FOLDERS = {
-    "recoverable": {"", "attempts", "aws", "azure", "observe", "rate_limit", "recovery", "timeouts"},
+    "recoverable": {"", "attempts", "aws", "azure", "observe", "operate", "rate_limit", "recovery", "timeouts"},
     "recoverable_local": {"", "demo", "functions_host", "lambda_host", "service_bus", "testing"},
 }
 VERBS = {
-    "recoverable": {"timeouts"},
+    "recoverable": {"errors.list", "errors.retry", "timeouts"},
     "recoverable_local": {"demo.aws", "demo.azure", "local.aws", "local.azure", "local.service-bus"},
 }
 

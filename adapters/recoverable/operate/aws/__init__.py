@@ -1,0 +1,1 @@
+"""Read and send back the messages of an SQS error queue."""

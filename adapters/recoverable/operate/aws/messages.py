@@ -1,0 +1,142 @@
+"""Read a message of an SQS error queue, and make its copy. Pure."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from math import ceil
+from typing import Any
+
+from recoverable.aws.copies import MAX_SIZE, changed, destination, entry_of, size
+from recoverable.aws.queues import Queue, queue_from_arn
+from recoverable.aws.wire import S3_BODY_KEY, Wire, wire_of
+from recoverable.errors import MessageDeserializationError
+from recoverable.headers import MESSAGE_ID, TIME_SENT, read_date
+from recoverable.operate.failed import FailedMessage, problem_of
+from recoverable.operate.port import Copy
+from recoverable.recovery.settlement import Forward
+
+Record = dict[str, Any]
+
+
+class TooLarge(Exception):
+    """Raised when a copy is larger than SQS takes."""
+
+
+def record_of(received: Mapping[str, Any]) -> Record:
+    """Return a message of ReceiveMessage as Lambda writes it, which is also what JSON can hold."""
+    return {
+        "messageId": received["MessageId"],
+        "receiptHandle": received["ReceiptHandle"],
+        "body": received["Body"],
+        "attributes": dict(received.get("Attributes") or {}),
+        "messageAttributes": {
+            name: attribute_of(value) for name, value in (received.get("MessageAttributes") or {}).items()
+        },
+    }
+
+
+def attribute_of(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a message attribute as Lambda writes it."""
+    if "BinaryValue" in value:
+        return {"dataType": value["DataType"], "binaryValue": b64encode(value["BinaryValue"]).decode()}
+    return {"dataType": value["DataType"], "stringValue": value.get("StringValue", "")}
+
+
+def failed_message(record: Record) -> FailedMessage:
+    """Return the record in our words. Nothing that a sender writes raises here."""
+    wire, system = wire_of(record), record["attributes"]
+    headers = dict(wire.promoted())
+    body, error = body_of(wire)
+    enqueued = from_milliseconds(system.get("SentTimestamp"))
+    return FailedMessage(
+        headers.get(MESSAGE_ID) or record["messageId"],
+        record["messageId"],
+        headers,
+        body,
+        enqueued_at=enqueued,
+        sent_at=read_date(headers, TIME_SENT) or enqueued,
+        group_id=system.get("MessageGroupId"),
+        receives=int(system.get("ApproximateReceiveCount", "1")),
+        source=system.get("DeadLetterQueueSourceArn"),
+        body_error=error,
+        problem=problem_of(headers) or wrapper_problem(wire, record["body"]),
+        native=record,
+    )
+
+
+def body_of(wire: Wire) -> tuple[bytes | None, str | None]:
+    """Return the body; or None, and where it is."""
+    if isinstance(wire.body, MessageDeserializationError):
+        attribute = wire.attributes.get(S3_BODY_KEY, {}).get("stringValue")
+        return None, f"in S3, under the key {(wire.wrapper or {}).get(S3_BODY_KEY) or attribute}"
+    return wire.body.encode(errors="surrogatepass") if isinstance(wire.body, str) else wire.body, None
+
+
+def wrapper_problem(wire: Wire, body: str) -> str | None:
+    """Return why NServiceBus's wrapper cannot be read; None for a body that is none, and for one that can."""
+    looks_wrapped = body.lstrip().startswith("{") and '"Headers"' in body and '"NServiceBus.' in body
+    return "its wrapper cannot be read" if looks_wrapped and wire.wrapper is None and not wire.headers else None
+
+
+def from_milliseconds(text: str | None) -> datetime | None:
+    """Return the time of a system attribute; None when it is absent or malformed."""
+    try:
+        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=int(text or ""))
+    except (ValueError, OverflowError):
+        return None
+
+
+def entry_for(copy: Copy, *, source: Queue, to: Queue, delay: timedelta) -> dict[str, Any]:
+    """Return the copy as an entry for SendMessageBatch, without its Id.
+
+    Args:
+        copy: the copy.
+        source: the error queue.
+        to: where it goes.
+        delay: how long it is hidden; a FIFO queue has no delay of a message.
+
+    Raises:
+        TooLarge: SQS does not take it.
+    """
+    record = copy.message.native
+    wire = changed(wire_of(record), Forward("", delay, copy.changes))
+    if copy.body is not None:
+        record, wire = edited(record, wire, copy.body)
+    entry = entry_of(record, wire)
+    if (excess := size(entry) - MAX_SIZE) > 0:
+        raise TooLarge(f"its copy would be {excess:,} bytes larger than the {MAX_SIZE:,} that SQS takes")
+    return entry | addressed(copy, source, to, delay)
+
+
+def edited(record: Record, wire: Wire, body: bytes) -> tuple[Record, Wire]:
+    """Return record and wire with another body, in the wrapper where there is one."""
+    if wire.wrapper is not None:
+        wrapper = {**wire.wrapper, "Body": b64encode(body).decode(), S3_BODY_KEY: None}
+        return record, Wire(body, wire.headers, wire.attributes, wrapper)
+    return {**record, "body": body.decode()}, wire
+
+
+def addressed(copy: Copy, source: Queue, to: Queue, delay: timedelta) -> dict[str, Any]:
+    """Return group, deduplication id and delay, as far as the kind of queue has them."""
+    group = copy.message.group_id
+    if to.fifo:
+        return {"MessageGroupId": group or copy.message.broker_id, "MessageDeduplicationId": identity(copy, source, to)}
+    return {"DelaySeconds": ceil(delay.total_seconds())} | ({"MessageGroupId": group} if group else {})
+
+
+def identity(copy: Copy, source: Queue, to: Queue) -> str:
+    """Return the copy's own id: the same original makes the same copy; an edited message is another original."""
+    original = str(copy.changes[MESSAGE_ID]) if copy.body is not None else copy.message.broker_id
+    parts = (source.region, source.account, source.name, original, to.account, to.name)
+    return sha256("\n".join(parts).encode()).hexdigest()
+
+
+def arn_of(queue: str, source_arn: str) -> str:
+    """Return the ARN of a queue, given by ARN, URL or name; a name is of the region and account of `source_arn`."""
+    if queue.startswith("arn:"):
+        return queue
+    found = destination(queue, queue_from_arn(source_arn))
+    return f"arn:{source_arn.split(':')[1]}:sqs:{found.region}:{found.account}:{found.name}"

@@ -1,0 +1,1 @@
+"""Read and send back the messages of a Service Bus error queue."""

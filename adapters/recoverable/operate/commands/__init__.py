@@ -1,0 +1,1 @@
+"""Offer the verbs of `recoverable errors` on the command line."""

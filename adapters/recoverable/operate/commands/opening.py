@@ -1,0 +1,100 @@
+"""Open the error queue of the arguments, and give back at the end what was held."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from recoverable.operate.commands.terminal import INTERRUPTED, REFUSED, Terminal, stopping
+from recoverable.operate.port import Clock, ErrorQueue, OperateError, Stop, SystemClock
+
+if TYPE_CHECKING:
+    from recoverable.operate.journal import Journal
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What a verb works with.
+
+    Args:
+        queue: the error queue.
+        terminal: where it writes.
+        clock: tells the time.
+        stop: says when the operator wants to stop.
+    """
+
+    queue: ErrorQueue
+    terminal: Terminal
+    clock: Clock
+    stop: Stop
+
+
+Work = Callable[[Session], int]
+
+
+def run_with_queue(arguments: argparse.Namespace, work: Work, *, terminal: Terminal | None = None) -> int:
+    """Open the queue, do the work, give back what is held, and return the exit status."""
+    terminal = terminal or Terminal()
+    try:
+        with stopping() as stop, opened(arguments, terminal, stop) as session:
+            status = work(session)
+    except OperateError as error:
+        terminal.note(f"recoverable errors: {error}")
+        return REFUSED
+    return INTERRUPTED if stop.requested else status
+
+
+@contextmanager
+def opened(arguments: argparse.Namespace, terminal: Terminal, stop: Stop) -> Iterator[Session]:
+    """Yield the session; what the queue holds is given back at its end."""
+    clock = SystemClock()
+    queue = open_queue(arguments, clock, stop)
+    for note in queue.notes():
+        terminal.note(note)
+    try:
+        yield Session(queue, terminal, clock, stop)
+    finally:
+        give_back(queue, terminal)
+
+
+def give_back(queue: ErrorQueue, terminal: Terminal) -> None:
+    """Let others have what is held, and say so."""
+    given = queue.give_back()
+    if given.visible:
+        terminal.note(f"Gave back {given.visible} messages.")
+    if given.hidden and given.until:
+        terminal.note(f"{given.hidden} messages come back by themselves at {given.until:%H:%M:%S} UTC: {given.why}.")
+
+
+def open_queue(arguments: argparse.Namespace, clock: Clock, stop: Stop) -> ErrorQueue:
+    """Return the error queue that `--queue` names.
+
+    Raises:
+        OperateError: it cannot be reached.
+    """
+    if arguments.queue.startswith("sb://"):
+        raise OperateError("Service Bus is not read yet")
+    from recoverable.operate.aws.client import SqsErrorQueue  # noqa: PLC0415  # one cloud's packages are enough
+    from recoverable.operate.aws.session_client import Access, Clients, find_queue  # noqa: PLC0415
+
+    access = Access(
+        profile=arguments.profile, region=arguments.region, role=arguments.role, endpoint_url=arguments.endpoint_url
+    )
+    clients = Clients(access)
+    client, url = find_queue(clients, arguments.queue, arguments.region)
+    return SqsErrorQueue(
+        client, url, sender_for=clients.sender, clock=clock, stop=stop, rate=getattr(arguments, "rate", 0), poll=arguments.poll
+    )  # fmt: skip
+
+
+def open_journal(arguments: argparse.Namespace, clock: Clock) -> Journal:
+    """Return the journal, without entries that are too old to matter."""
+    from recoverable.operate.journal import Journal, default_path  # noqa: PLC0415
+
+    journal = Journal(arguments.journal or default_path(os.environ))
+    journal.forget_old(clock.now())
+    return journal

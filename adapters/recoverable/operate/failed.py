@@ -1,0 +1,114 @@
+"""Describe a message of an error queue in our words, whichever broker it came from. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+from recoverable.aws.wire import UNREADABLE_HEADERS
+from recoverable.frozen import Frozen, field
+from recoverable.headers import read_count, read_date
+from recoverable.recovery import faults
+
+FAILED_QUEUE_ADDRESS = "Recoverable.FailedQueue"
+REQUEST_ID = "Recoverable.RequestId"
+LOG_STREAM = "Recoverable.LogStream"
+ATTEMPTS = "Recoverable.Attempts"
+FIRST_FAILED_AT = "Recoverable.FirstFailedAt"
+REDRIVES = "Recoverable.Redrives"
+EDIT_OF = "Recoverable.EditOf"
+
+ACTIVE, SCHEDULED, DEFERRED = "active", "scheduled", "deferred"
+"""The states of a message: Service Bus lists the last two, which no receiver gets."""
+
+
+class FailedMessage(Frozen):
+    """A message of an error queue.
+
+    Args:
+        id: the message's id, as its handler knows it.
+        broker_id: the broker's own id of it: SQS's message id, Service Bus's sequence number.
+        headers: the headers, and the sender's own text attributes.
+        body: the body as its handler gets it; None when it is not with the message.
+        enqueued_at: when the broker took it.
+        sent_at: when it was first sent.
+        group_id: its FIFO message group, or its session.
+        receives: how often the broker has handed it out.
+        source: the full address of the queue that the broker itself dead-lettered it from.
+        reason: the broker's own reason for that.
+        state: active; or scheduled or deferred, which stay where they are.
+        body_error: why the body is not here.
+        problem: why the message cannot be read; None when it can.
+        native: the broker's own record of it.
+    """
+
+    id: str
+    broker_id: str
+    headers: Mapping[str, str]
+    body: bytes | None
+    enqueued_at: datetime | None = field(default=None, kw_only=True)
+    sent_at: datetime | None = field(default=None, kw_only=True)
+    group_id: str | None = field(default=None, kw_only=True)
+    receives: int = field(default=1, kw_only=True)
+    source: str | None = field(default=None, kw_only=True)
+    reason: str | None = field(default=None, kw_only=True)
+    state: str = field(default=ACTIVE, kw_only=True)
+    body_error: str | None = field(default=None, kw_only=True)
+    problem: str | None = field(default=None, kw_only=True)
+    native: Any = field(default=None, kw_only=True)
+
+    @property
+    def died(self) -> bool:
+        """True if the broker moved it here: it has no fault headers, for no code of ours saw its last delivery."""
+        return faults.FAILED_QUEUE not in self.headers and faults.EXCEPTION_TYPE not in self.headers
+
+    @property
+    def exception_type(self) -> str | None:
+        """Return the full name of the exception's type."""
+        return self.headers.get(faults.EXCEPTION_TYPE)
+
+    @property
+    def failed_queue(self) -> str | None:
+        """Return the queue where it failed: by its address, else by its name, else as the broker says."""
+        return self.headers.get(FAILED_QUEUE_ADDRESS) or self.headers.get(faults.FAILED_QUEUE) or self.source
+
+    @property
+    def failed_at(self) -> datetime | None:
+        """Return when it failed for the last time; when the broker moved it here, the time when it came."""
+        return read_date(self.headers, faults.TIME_OF_FAILURE) or self.enqueued_at
+
+    @property
+    def attempts(self) -> int | None:
+        """Return the attempts that were made on it; None when that is not said."""
+        return read_count(self.headers, ATTEMPTS) or None
+
+    @property
+    def redrives(self) -> int:
+        """Return how often it was sent back."""
+        return read_count(self.headers, REDRIVES)
+
+
+def problem_of(headers: Mapping[str, str]) -> str | None:
+    """Return why the headers cannot be read; None when they can."""
+    if UNREADABLE_HEADERS in headers:
+        return "its headers are no JSON object"
+    for name in (faults.TIME_OF_FAILURE, FIRST_FAILED_AT):
+        if name in headers and read_date(headers, name) is None:
+            return f"{name} is no date"
+    return None
+
+
+def key_of(message: FailedMessage, queue: str) -> str:
+    """Return what the journal knows the message by: endpoint and queue, broker id, enqueued time and body.
+
+    A broker id alone may come again: sequence numbers of a restarted emulator do.
+
+    Args:
+        message: the message.
+        queue: the full address of the error queue, its endpoint included.
+    """
+    enqueued = message.enqueued_at.isoformat() if message.enqueued_at else ""
+    body = sha256(message.body if message.body is not None else str(message.body_error).encode()).hexdigest()
+    return sha256("\n".join((queue, message.broker_id, enqueued, body)).encode()).hexdigest()

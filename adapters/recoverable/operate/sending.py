@@ -1,0 +1,201 @@
+"""Send chosen messages back: journal the intent, send, journal the answer, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from recoverable.operate.failed import FailedMessage, key_of
+from recoverable.operate.journal import DELETED, INTENT, SENT, Entry, Journal, written
+from recoverable.operate.port import Clock, Copy, ErrorQueue, OperateError, Stop
+from recoverable.operate.redrive import copy_changes
+
+LOOK_EVERY = 5
+"""Seconds between two looks for a canary that came back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How messages are sent back.
+
+    Args:
+        rate: messages a second; 0 for as fast as the broker takes them.
+        delay: how long each copy is hidden.
+        canary: how many are sent first; 0 for none.
+        canary_wait: how long to wait for one of them to come back.
+        new_id: the id of an edited message.
+        new_body: its body.
+    """
+
+    rate: float = 50.0
+    delay: timedelta = timedelta(0)
+    canary: int = 0
+    canary_wait: timedelta = timedelta(minutes=5)
+    new_id: str | None = None
+    new_body: bytes | None = None
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of the chosen messages.
+
+    Args:
+        sent: how many were sent and deleted.
+        finished: how many an earlier run had sent; they were only deleted.
+        doubled: ids of messages that an earlier run may have sent, and that are sent again.
+        refused: how many the broker refused, by the reason; they stay.
+        doubtful: ids of messages about which the broker gave no answer; they stay, and may have been sent.
+        undeleted: how many were sent and not deleted, by the reason; the next run deletes them.
+        came_back: ids of canaries that came back.
+        stopped: why it ended early; None when it did not.
+    """
+
+    sent: int = 0
+    finished: int = 0
+    doubled: list[str] = field(default_factory=list)
+    refused: dict[str, int] = field(default_factory=dict)
+    doubtful: list[str] = field(default_factory=list)
+    undeleted: dict[str, int] = field(default_factory=dict)
+    came_back: list[str] = field(default_factory=list)
+    stopped: str | None = None
+
+    @property
+    def complete(self) -> bool:
+        """True if each chosen message was sent and deleted."""
+        return not (self.refused or self.doubtful or self.undeleted or self.came_back or self.stopped)
+
+
+class Redrive:
+    """One run that sends messages back.
+
+    Args:
+        queue: the error queue.
+        journal: the journal.
+        settings: how messages are sent.
+        clock: tells the time, and waits.
+        stop: ends it between two batches.
+        progress: called after each batch.
+    """
+
+    def __init__(
+        self,
+        queue: ErrorQueue,
+        journal: Journal,
+        settings: Settings,
+        *,
+        clock: Clock,
+        stop: Stop,
+        progress: Callable[[Outcome], None] = lambda _: None,
+    ) -> None:
+        self._queue, self._journal, self._settings = queue, journal, settings
+        self._clock, self._stop, self._progress = clock, stop, progress
+        self._canaries: set[str] | None = set() if settings.canary else None
+        self._due = clock.now()
+        self.outcome = Outcome()
+
+    def run(self) -> Outcome:
+        """Send and delete what is chosen, until all is done or the operator stops it."""
+        for to, messages in self._queue.take():
+            for part in self._parts(messages):
+                if self._stop.requested:
+                    self.outcome.stopped = "interrupted"
+                    return self.outcome
+                self._pace(len(part))
+                self._settle(to, part)
+                self._progress(self.outcome)
+                if self._must_stop():
+                    return self.outcome
+                self._queue.keep()
+        self.outcome.stopped = self.outcome.stopped or self._queue.missed()
+        return self.outcome
+
+    def _parts(self, messages: list[FailedMessage]) -> list[list[FailedMessage]]:
+        """Return the messages in the parts that are sent together; the canaries are a part of their own."""
+        room = self._settings.canary - len(self._canaries) if self._canaries is not None else 0
+        return [part for part in (messages[:room], messages[room:]) if part]
+
+    def _settle(self, to: str, messages: list[FailedMessage]) -> None:
+        keys = {each.broker_id: key_of(each, self._queue.address) for each in messages}
+        known = self._journal.find(list(keys.values()))
+        states = {
+            each.broker_id: known[keys[each.broker_id]].state for each in messages if keys[each.broker_id] in known
+        }
+        finished = [each for each in messages if states.get(each.broker_id) in (SENT, DELETED)]
+        unsent = [each for each in messages if each not in finished]
+        self.outcome.doubled += [each.id for each in unsent if states.get(each.broker_id) == INTENT]
+        sent = self._send(to, unsent, keys) if unsent else []
+        deleted = self._delete([*finished, *sent], keys)
+        self.outcome.finished += sum(each.broker_id in deleted for each in finished)
+        self.outcome.sent += sum(each.broker_id in deleted for each in sent)
+
+    def _send(self, to: str, messages: list[FailedMessage], keys: dict[str, str]) -> list[FailedMessage]:
+        """Send the copies of messages, and return those that the broker has confirmed."""
+        now = written(self._clock.now())
+        self._journal.intend(
+            Entry(keys[each.broker_id], each.id, self._queue.address, to, INTENT, now) for each in messages
+        )
+        copies = [
+            Copy(each, copy_changes(each, new_id=self._settings.new_id), self._settings.new_body) for each in messages
+        ]
+        result = self._queue.send(to, copies, self._settings.delay)
+        answers: dict[str, str | None] = {keys[each]: SENT for each in result.sent}
+        self._journal.answer(answers | {keys[each]: None for each in result.refused}, self._clock.now())
+        for why in result.refused.values():
+            self.outcome.refused[why] = self.outcome.refused.get(why, 0) + 1
+        answered = {*result.sent, *result.refused}
+        self.outcome.doubtful += [each.id for each in messages if each.broker_id not in answered]
+        if result.unanswered:
+            self.outcome.stopped = f"{to}: {result.unanswered}"
+        sent = [each for each in messages if each.broker_id in set(result.sent)]
+        if self._canaries is not None:
+            self._canaries |= {self._settings.new_id or each.id for each in sent}
+        return sent
+
+    def _delete(self, messages: Sequence[FailedMessage], keys: dict[str, str]) -> set[str]:
+        """Delete originals, and return the broker ids of those that are deleted."""
+        if not messages:
+            return set()
+        try:
+            failed = self._queue.delete(messages)
+        except OperateError as error:
+            failed = {each.broker_id: str(error) for each in messages}
+            self.outcome.stopped = str(error)
+        for why in failed.values():
+            self.outcome.undeleted[why] = self.outcome.undeleted.get(why, 0) + 1
+        deleted = {each.broker_id for each in messages} - failed.keys()
+        self._journal.answer({keys[each]: DELETED for each in deleted}, self._clock.now())
+        return deleted
+
+    def _must_stop(self) -> bool:
+        """True if no more is to be sent. Wait for the canaries, if all of them are sent."""
+        if self.outcome.stopped:
+            return True
+        if self._canaries is None or len(self._canaries) < self._settings.canary:
+            return False
+        self._watch(self._canaries)
+        self._canaries = None
+        return bool(self.outcome.came_back) or self._stop.requested
+
+    def _watch(self, canaries: set[str]) -> None:
+        """Wait, and stop as soon as a canary comes back; the others stay held meanwhile."""
+        end = self._clock.now() + self._settings.canary_wait + self._settings.delay
+        while not self.outcome.came_back and not self._stop.requested:
+            self.outcome.came_back += [each.id for each in self._queue.arrivals() if each.id in canaries]
+            remaining = (end - self._clock.now()).total_seconds()
+            if remaining <= 0:
+                break
+            self._clock.sleep(min(LOOK_EVERY, remaining))
+            self._queue.keep()
+        if self.outcome.came_back:
+            self.outcome.stopped = "a canary came back"
+        elif self._stop.requested:
+            self.outcome.stopped = "interrupted"
+
+    def _pace(self, count: int) -> None:
+        """Wait until so many messages may be sent."""
+        now = self._clock.now()
+        if self._settings.rate and (wait := (self._due - now).total_seconds()) > 0:
+            self._clock.sleep(wait)
+        if self._settings.rate:
+            self._due = max(self._due, now) + timedelta(seconds=count / self._settings.rate)

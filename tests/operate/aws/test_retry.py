@@ -1,0 +1,84 @@
+"""`recoverable errors` on a real SQS server: messages are listed, and sent back whole."""
+
+from __future__ import annotations
+
+import pytest
+
+from aws.conftest import NewQueue
+from aws.queues import Arrived, Queue
+from operate.conftest import Errors
+from operate.failing import dead_letters_of, fault_headers, send_failed
+from recoverable.operate.journal import Journal
+
+DONE, PARTLY, REFUSED, NOTHING = 0, 1, 2, 3
+
+
+@pytest.fixture
+def orders(new_queue: NewQueue) -> Queue:
+    """Return the queue where messages fail."""
+    return new_queue("orders")
+
+
+@pytest.fixture
+def error(new_queue: NewQueue, orders: Queue) -> Queue:
+    """Return its error queue."""
+    error = new_queue("error")
+    dead_letters_of(error, orders)
+    return error
+
+
+def test_a_failed_message_is_listed_with_what_failed(errors: Errors, orders: Queue, error: Queue) -> None:
+    send_failed(error, headers=fault_headers(orders.name))
+
+    ran = errors("list", "--queue", error.name)
+
+    assert (ran.status, ran.out.split("\n")[1].split()) == (
+        DONE,
+        ["order-1", "2026-11-22", "10:00:00", orders.name, "5e1c1f3b", "bank.BankUnavailable:", "no", "answer"],
+    )
+
+
+def test_a_listed_message_is_visible_again(errors: Errors, error: Queue) -> None:
+    send_failed(error)
+
+    errors("list", "--queue", error.name)
+
+    assert error.visible() == 1
+
+
+def test_a_message_is_sent_back_with_its_body_attributes_and_id_and_without_what_is_said_about_the_failure(
+    errors: Errors, orders: Queue, error: Queue
+) -> None:
+    attributes = {"tenant": {"DataType": "String", "StringValue": "7"}, "raw": {"DataType": "Binary", "BinaryValue": b"\0"}}
+    types = {"NServiceBus.EnclosedMessageTypes": "PlaceOrder", "NServiceBus.TimeSent": "2026-11-22 09:00:00:000000 Z"}
+    send_failed(error, '{"id": 1}', headers=fault_headers(orders.name, **types), attributes=attributes)
+
+    ran = errors("retry", "--queue", error.name, "--yes")
+
+    headers = {"NServiceBus.MessageId": "order-1", "Recoverable.Redrives": "1", **types}
+    assert (ran.status, orders.arrived(), error.count()) == (
+        DONE,
+        [Arrived('{"id": 1}', headers, attributes, None, None)],
+        0,
+    )
+
+
+def test_the_journal_says_that_it_was_sent_and_deleted(errors: Errors, orders: Queue, error: Queue, journal: str) -> None:
+    send_failed(error, headers=fault_headers(orders.name))
+
+    errors("retry", "--queue", error.name, "--yes")
+
+    assert [(each.message_id, each.queue, each.target, each.state) for each in Journal(journal).entries()] == [
+        ("order-1", error.arn, orders.arn, "deleted")
+    ]
+
+
+def test_without_a_terminal_and_yes_the_plan_is_printed_and_nothing_done(
+    errors: Errors, orders: Queue, error: Queue
+) -> None:
+    send_failed(error, headers=fault_headers(orders.name))
+
+    ran = errors("retry", "--queue", error.name)
+
+    assert (ran.status, f"send 1 to {orders.arn}" in ran.out, error.visible()) == (DONE, True, 1)
+    assert f"To do it: recoverable errors retry --queue {error.name} --yes" in ran.err
