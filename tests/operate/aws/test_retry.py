@@ -49,7 +49,10 @@ def test_a_listed_message_is_visible_again(errors: Errors, error: Queue) -> None
 def test_a_message_is_sent_back_with_its_body_attributes_and_id_and_without_what_is_said_about_the_failure(
     errors: Errors, orders: Queue, error: Queue
 ) -> None:
-    attributes = {"tenant": {"DataType": "String", "StringValue": "7"}, "raw": {"DataType": "Binary", "BinaryValue": b"\0"}}
+    attributes = {
+        "tenant": {"DataType": "String", "StringValue": "7"},
+        "raw": {"DataType": "Binary", "BinaryValue": b"\0"},
+    }
     types = {"NServiceBus.EnclosedMessageTypes": "PlaceOrder", "NServiceBus.TimeSent": "2026-11-22 09:00:00:000000 Z"}
     send_failed(error, '{"id": 1}', headers=fault_headers(orders.name, **types), attributes=attributes)
 
@@ -63,7 +66,9 @@ def test_a_message_is_sent_back_with_its_body_attributes_and_id_and_without_what
     )
 
 
-def test_the_journal_says_that_it_was_sent_and_deleted(errors: Errors, orders: Queue, error: Queue, journal: str) -> None:
+def test_the_journal_says_that_it_was_sent_and_deleted(
+    errors: Errors, orders: Queue, error: Queue, journal: str
+) -> None:
     send_failed(error, headers=fault_headers(orders.name))
 
     errors("retry", "--queue", error.name, "--yes")
