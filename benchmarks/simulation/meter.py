@@ -87,7 +87,16 @@ class Meter:
     def _with_metered_client(self) -> Environment:
         world = current_environment.get()
         assert world is not None, "a world hands itself over before it invokes a function"
-        return Environment(self.client(), world.clock, world.deadline, world.runner, world.wrap_handler, world.kept)
+        return Environment(
+            self.client(),
+            world.clock,
+            world.deadline,
+            world.runner,
+            world.wrap_handler,
+            world.kept,
+            sleep=world.sleep,
+            call_within=world.call_within,
+        )
 
     def _received(self, event: dict[str, Any]) -> None:
         self.requests += max(ceil(len(event["Records"]) / BATCH), chunks(json.dumps(event)))

@@ -8,11 +8,13 @@ import sys
 from math import ceil
 from typing import Any
 
+import boto3
 import pytest
 
-from aws.harness import Context, Mapping, ladder, lose_deliveries, sqs_endpoint
+from aws.harness import AMPLE, Context, Mapping, ladder, lose_deliveries, sqs_endpoint
 from aws.queues import Queue
 from aws.records import event, received, record
+from aws.server import REGION
 from faulty_proxy import FaultyProxy
 from recoverable import Message
 from recoverable.aws.client import sqs_client
@@ -117,3 +119,18 @@ def test_neither_an_sdk_nor_the_failure_side_is_imported_before_something_fails(
     assert (done.returncode, done.stderr) == (0, "")
     assert runtime_modules() >= FAILURE_SIDE
     assert {"boto3", "botocore", "asyncio", *FAILURE_SIDE} & set(json.loads(done.stdout)) == set()
+
+
+def test_the_default_session_that_a_handler_sets_up_does_not_change_the_client(orders: Queue, error: Queue) -> None:
+    def fail_elsewhere(message: Message) -> None:
+        boto3.setup_default_session(region_name="us-west-2", aws_access_key_id="another", aws_secret_access_key="one")
+        raise ValueError("no")
+
+    orders.send()
+    try:
+        Mapping(orders, sqs_endpoint(fail_elsewhere, ladder(error))).run_dry()
+        credentials: Any = sqs_client(REGION, AMPLE / 2)._get_credentials()  # type: ignore[attr-defined]
+    finally:
+        boto3.DEFAULT_SESSION = None
+
+    assert (credentials.access_key, error.count()) == ("testing", 1)

@@ -11,6 +11,7 @@ from aws.queues import Queue
 from aws.records import event, record
 from faulty_proxy import FaultyProxy
 from recoverable import Message
+from recoverable.aws.client import session
 
 
 def fail(message: Message) -> None:
@@ -44,6 +45,7 @@ def test_a_url_is_called_as_it_is_given(orders: Queue, error: Queue, proxy: Faul
 def test_where_boto3_is_missing_the_log_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    session.cache_clear()  # the process's own, for which boto3 is imported
     monkeypatch.setitem(sys.modules, "boto3", None)
     elsewhere = record(arn="arn:aws:sqs:sa-east-1:123456789012:orders")
 

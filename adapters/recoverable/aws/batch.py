@@ -12,12 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import TypeAlias
 
-    from mypy_boto3_sqs import SQSClient
-
     from recoverable.attempts.invocation import Invocation
     from recoverable.aws.order import Group
     from recoverable.aws.queues import Queue
     from recoverable.aws.time_budget import TimeBudget
+    from recoverable.environment import Environment
     from recoverable.recovery.delivery import Delivery
     from recoverable.timeouts import Timeouts
 
@@ -37,7 +36,7 @@ def process_batch(
     invocation: Invocation,
     time: TimeBudget,
     *,
-    client: SQSClient | None,
+    environment: Environment,
     timeouts: Timeouts | None,
     partial: bool,
 ) -> list[Delivery]:
@@ -50,7 +49,7 @@ def process_batch(
         run_handlers: takes a group of deliveries through the flow.
         invocation: what the attempts run in.
         time: the invocation's time.
-        client: the user's SQS client; None for the process's own.
+        environment: what the invocation works with.
         timeouts: where copies are stored that must wait longer than SQS delays them; None where they hop.
         partial: True if the event source mapping deletes what is not reported.
     """
@@ -76,7 +75,7 @@ def process_batch(
             from recoverable.aws.settle import settle  # noqa: PLC0415
 
             longest = LONGEST_VISIBILITY - time.total
-            broker = Broker(queue, client, time)
+            broker = Broker(queue, environment, time)
             unfinished += settle(group, broker, timeouts, longest_visibility=longest, complete_now=complete_now)
     return unfinished
 

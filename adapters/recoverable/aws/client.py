@@ -10,20 +10,31 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from recoverable import calls
 from recoverable.aws.copies import MAX_ENTRIES, Copy, Entry, without_faults
 from recoverable.aws.queues import Queue
 from recoverable.observe.log import log_safely
 from recoverable.recovery.delivery import Delivery
 
 if TYPE_CHECKING:
+    from boto3.session import Session
     from mypy_boto3_sqs import SQSClient
 
     from recoverable.aws.time_budget import TimeBudget
+    from recoverable.environment import Environment
 
 log = logging.getLogger("recoverable.settlement")
 
 Item = tuple[Delivery, Entry]
 Call = Callable[["SQSClient", str, Any], Any]
+
+
+@cache
+def session() -> Session:
+    """Return the session of the process's clients: one of its own, which `boto3.setup_default_session` in a handler does not change."""
+    import boto3
+
+    return boto3.session.Session()
 
 
 @cache
@@ -35,15 +46,14 @@ def sqs_client(region: str, timeout: float) -> SQSClient:
 
     Args:
         region: such as "eu-central-1".
-        timeout: seconds for one call; must end before the reserve kept for settling does.
+        timeout: seconds for connecting to one address and for one read; the call as a whole is bounded where it is made.
     """
-    import boto3
     from botocore.config import Config
 
     config = Config(
         connect_timeout=timeout / 2, read_timeout=timeout / 2, retries={"total_max_attempts": 1, "mode": "standard"}
     )
-    client: SQSClient = boto3.client("sqs", region_name=region, config=config)
+    client: SQSClient = session().client("sqs", region_name=region, config=config)
     return client
 
 
@@ -97,12 +107,14 @@ class Broker:
 
     Args:
         queue: the queue that the messages came from.
-        client: the user's; None for the process's own.
+        environment: has the user's client; None for the process's own.
         time: the invocation's.
     """
 
-    def __init__(self, queue: Queue, client: SQSClient | None, time: TimeBudget) -> None:
-        self.queue, self._client, self.time = queue, client, time
+    def __init__(self, queue: Queue, environment: Environment, time: TimeBudget) -> None:
+        self.queue, self.time = queue, time
+        self._client: SQSClient | None = environment.client
+        self._call_within = environment.call_within or calls.call_within
 
     def send(self, batch: list[Copy]) -> list[Delivery]:
         """Send a batch of copies to their queue, and return the deliveries whose copy is confirmed.
@@ -140,11 +152,11 @@ class Broker:
         if not self.time.for_call():
             log_failed_call(operation, queue, items, "no time is left for the call")
             return CallResult([])
+        entries = [{"Id": str(n), **entry} for n, (_, entry) in enumerate(items)]
         try:
-            client = self._client or sqs_client(queue.region, self.time.call_timeout)
+            client = self._client_for(queue.region)
             url = queue.url_at(client.meta.endpoint_url)
-            entries = [{"Id": str(n), **entry} for n, (_, entry) in enumerate(items)]
-            response = operation.call(client, url, entries)
+            response = self._call_within(self.time.call_timeout, lambda: operation.call(client, url, entries))
         except Exception as error:  # noqa: BLE001  # logged, and the result confirms nothing
             log_failed_call(operation, queue, items, describe_error(error))
             refused = is_answer(error)
@@ -152,6 +164,14 @@ class Broker:
         finally:
             self.time.note_call()
         return split_response(operation, queue, items, response)
+
+    def _client_for(self, region: str) -> SQSClient:
+        """Return the client; making one may take all the time but that of a call, for reading boto3 is slow on a small function."""
+        if self._client is not None:
+            return self._client
+        seconds, timeout = self.time.before_call(), self.time.call_timeout
+        client: SQSClient = self._call_within(seconds, lambda: sqs_client(region, timeout))
+        return client
 
 
 def split_response(operation: BatchOperation, queue: Queue, items: list[Item], response: Any) -> CallResult:
@@ -187,6 +207,8 @@ def describe_error(error: Exception) -> str:
 
     It is the text of AWS's answer. Of any other error it is the type alone, for its text may quote what was to be sent.
     """
+    if isinstance(error, TimeoutError):
+        return "no answer in the time that is kept for it; SQS may still do it"
     if isinstance(error, ModuleNotFoundError):
         return f"{error}; Lambda's runtimes bring boto3, elsewhere: pip install 'recoverable[aws]'"
     return str(error) if is_answer(error) else type(error).__name__

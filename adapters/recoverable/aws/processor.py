@@ -154,7 +154,7 @@ class SqsProcessor:
                 run_handlers,
                 invocation,
                 time,
-                client=environment.client,
+                environment=environment,
                 timeouts=self._timeouts,
                 partial=partial,
             )

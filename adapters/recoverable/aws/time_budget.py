@@ -65,6 +65,11 @@ class TimeBudget:
         self._before_call = self._remaining() / 1000
         return self._before_call > self.call_timeout
 
+    def before_call(self) -> float:
+        """Return the seconds that are left for what must come before the call that `for_call` allowed."""
+        remaining = self._remaining() / 1000 if self._remaining else self.total
+        return max(remaining - self.call_timeout, 0.0)
+
     def is_over(self) -> bool:
         """True if no further handler may start in this invocation."""
         return self._remaining is not None and self._seconds_for_handlers() <= 0
