@@ -118,6 +118,11 @@ WRONG: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "no queue": ({"queue": ""}, ValueError, r"^ServiceBusEndpoint\(queue\) is blank; write the name of a queue"),
     "a queue that is no text": ({"queue": 7}, TypeError, r"^ServiceBusEndpoint\(queue\) is 7; write the name"),
     "no connection": ({"connection": " "}, ValueError, r"^ServiceBusEndpoint\(connection\) is blank; write the name of the app setting"),
+    "a connection string": (
+        {"connection": "Endpoint=sb://shop;SharedAccessKey=secret"},
+        ValueError,
+        r"^ServiceBusEndpoint\(connection\) is a connection string, which is not shown here; write the name of the app setting that holds the connection$",
+    ),
     "a handler of Lambda's": ({"handler": lambda event, context: None}, TypeError, r"takes \(event, context\); write"),
     "no handler": ({"handler": "orders"}, TypeError, r"^the handler is 'orders'; write a function"),
     "no ladder": ({"settings": 5}, TypeError, r"^ServiceBusEndpoint\(recoverability\) is 5; write Recov"),

@@ -14,10 +14,10 @@ from recoverable.attempts.handlers import is_coroutine_handler
 from recoverable.attempts.invocation import Invocation
 from recoverable.azure.flow import process_messages
 from recoverable.azure.messages import ambiguous_fields, as_list, checked_binary, delivery_of
-from recoverable.azure.settings import function_name, host, machine, queue_name, with_error_queue
+from recoverable.azure.settings import connection_name, function_name, host, machine, queue_name, with_error_queue
 from recoverable.config import Recoverability
 from recoverable.environment import Environment, current_environment
-from recoverable.limits import checked_queue, name_of
+from recoverable.limits import name_of
 from recoverable.recovery.delivery import Platform
 
 if TYPE_CHECKING:
@@ -96,8 +96,7 @@ class ServiceBusEndpoint(Generic[R]):
         clock: Callable[[], datetime] | None = None,
     ) -> None:
         self._handler, self._is_coroutine = handler, is_coroutine_handler(handler)
-        wanted = "the name of the app setting that holds the connection"
-        self._connection = checked_queue("ServiceBusEndpoint(connection)", connection, wanted)
+        self._connection = connection_name(connection)
         self._sessions, self._batch = sessions, batch
         self.queue = queue_name(queue, os.environ)
         self.recoverability = with_error_queue(recoverability, self.queue, os.environ)

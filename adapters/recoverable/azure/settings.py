@@ -120,6 +120,21 @@ def with_error_queue(recoverability: Recoverability, queue: str, settings: Mappi
     return recoverability.__replace__(failed=Failed(name, failed.unrecoverable))
 
 
+def connection_name(connection: object) -> str:
+    """Return the connection's name, if it is the name of an app setting and no connection string, which holds a key.
+
+    Raises:
+        TypeError: no text.
+        ValueError: blank, or a connection string.
+    """
+    wanted = "the name of the app setting that holds the connection"
+    if isinstance(connection, str) and "=" in connection:  # no app setting's name has it
+        raise ValueError(
+            f"ServiceBusEndpoint(connection) is a connection string, which is not shown here; write {wanted}"
+        )
+    return checked_queue("ServiceBusEndpoint(connection)", connection, wanted)
+
+
 def queue_name(queue: object, settings: Mapping[str, str]) -> str:
     """Return the queue's name, with app settings in place of `%SETTING%`.
 

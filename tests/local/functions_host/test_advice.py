@@ -10,12 +10,15 @@ from typing import Any
 
 import pytest
 
-from recoverable_local.functions_host.app.advice import advice
+from recoverable_local.functions_host.app.advice import advice, worker_threads
 from recoverable_local.functions_host.app.host_json import HostOptions, host_options
 from recoverable_local.functions_host.app.triggers import Trigger
 
+ROOT = Path(__file__).parents[3]
 MINUTE = timedelta(minutes=1)
 GOOD = Trigger("orders", "orders", binary=True)
+PLAIN = replace(GOOD, function="invoices", queue="invoices")
+ENOUGH = {"PYTHON_THREADPOOL_THREAD_COUNT": "1000"}
 NOTES: dict[str, tuple[dict[str, Any], Trigger, str]] = {
     "a lock that ends before the function does": (
         {"function_timeout": 6 * MINUTE, "max_auto_lock_renewal_duration": 5 * MINUTE},
@@ -58,15 +61,66 @@ NOTES: dict[str, tuple[dict[str, Any], Trigger, str]] = {
 def test_a_trigger_that_completes_needs_no_host_that_does() -> None:
     options = HostOptions(function_timeout=MINUTE, auto_complete_messages=False)
 
-    assert advice(options, [replace(GOOD, auto_complete=True)]) == ()
+    assert advice(options, [replace(GOOD, auto_complete=True)], ENOUGH) == ()
 
 
 def test_the_example_shop_needs_no_advice() -> None:
-    document = json.loads((Path(__file__).parents[3] / "host.json").read_text(encoding="utf-8"))
+    document = json.loads((ROOT / "host.json").read_text(encoding="utf-8"))
 
-    assert advice(host_options(document, {}), [GOOD]) == ()
+    settings = json.loads((ROOT / "local.settings.example.json").read_text(encoding="utf-8"))["Values"]
+
+    assert advice(host_options(document, {}), [GOOD], settings) == ()
 
 
 @pytest.mark.parametrize(("options", "trigger", "note"), NOTES.values(), ids=NOTES)
 def test_what_is_wrong_is_said_with_what_to_write(options: dict[str, Any], trigger: Trigger, note: str) -> None:
-    assert advice(HostOptions(**{"function_timeout": MINUTE, **options}), [trigger]) == (note,)
+    assert advice(HostOptions(**{"function_timeout": MINUTE, **options}), [trigger], ENOUGH) == (note,)
+
+
+@pytest.mark.parametrize(
+    ("triggers", "calls", "threads"),
+    [
+        ([GOOD], 16, 15),
+        ([GOOD, PLAIN], 32, 31),
+        ([replace(GOOD, sessions=True)], 8, 7),
+        ([replace(GOOD, many=True), PLAIN], 17, 16),
+    ],
+    ids=["messages", "of two functions", "sessions", "a batch"],
+)
+def test_fewer_threads_than_messages_at_a_time_are_said(triggers: list[Trigger], calls: int, threads: int) -> None:
+    options = HostOptions(function_timeout=MINUTE, max_concurrent_calls=16)
+
+    assert advice(options, triggers, {"PYTHON_THREADPOOL_THREAD_COUNT": str(calls)}) == ()
+    assert advice(options, triggers, {"PYTHON_THREADPOOL_THREAD_COUNT": str(threads)}) == (
+        f"up to {calls} invocations of plain functions run at a time, and the worker has {threads} threads, so the others wait for one while"
+        f" their functionTimeout runs; write a maxConcurrentCalls of {threads} into host.json, or the app setting"
+        f" PYTHON_THREADPOOL_THREAD_COUNT of {calls}",
+    )
+
+
+def test_coroutines_need_no_threads() -> None:
+    assert advice(HostOptions(function_timeout=MINUTE), [replace(GOOD, is_coroutine=True)], {}, cores=2) == ()
+
+
+@pytest.mark.parametrize(
+    ("setting", "threads"), [("16", 16), (None, 6), ("none", 6), ("0", 6)], ids=["set", "unset", "no number", "too few"]
+)
+def test_the_workers_threads_are_those_of_the_setting_or_of_python(setting: str | None, threads: int) -> None:
+    settings = {} if setting is None else {"python_threadpool_thread_count": setting}
+
+    assert worker_threads(settings, cores=2) == threads
+
+
+def test_two_functions_on_one_queue_are_said() -> None:
+    audit = replace(GOOD, function="audit", queue="ORDERS")
+
+    assert advice(HostOptions(function_timeout=MINUTE), [GOOD, audit, PLAIN], ENOUGH) == (
+        "orders and audit both read orders, so each message runs in one of them only, whichever receives it first; write a queue for each,"
+        " fed by a topic's subscriptions",
+    )
+
+
+def test_two_subscriptions_of_a_topic_are_two_queues() -> None:
+    subscriptions = [replace(GOOD, function=name, subscription=name) for name in ("orders", "audit")]
+
+    assert advice(HostOptions(function_timeout=MINUTE), subscriptions, ENOUGH) == ()

@@ -8,7 +8,7 @@ from typing import Any, cast
 from azure.core.credentials import AccessToken, TokenCredential
 
 from recoverable.azure.settings import ConnectionString, Identity, connection
-from recoverable_local.functions_host.extension.client import Credential, client_for
+from recoverable_local.functions_host.extension.client import Credential, client_for, namespace_of
 
 TEXT = "Endpoint=sb://127.0.0.1:5672;SharedAccessKeyName=me;SharedAccessKey=bm8=;UseDevelopmentEmulator=true;"
 
@@ -24,14 +24,14 @@ class Blocking:
         return AccessToken("token", 1)
 
 
-async def namespace_of(found: ConnectionString | Identity) -> str:
+async def connected_to(found: ConnectionString | Identity) -> str:
     """Return the namespace that a client connects to."""
     async with client_for(found) as client:
         return client.fully_qualified_namespace
 
 
 def test_a_connection_string_leads_to_its_namespace() -> None:
-    assert asyncio.run(namespace_of(ConnectionString(TEXT))) == "127.0.0.1:5672"
+    assert asyncio.run(connected_to(ConnectionString(TEXT))) == "127.0.0.1:5672"
 
 
 def test_an_identity_leads_to_its_namespace() -> None:
@@ -39,7 +39,7 @@ def test_an_identity_leads_to_its_namespace() -> None:
         "Bus__fullyQualifiedNamespace": "shop.servicebus.windows.net", "Bus__credential": "managedidentity", "Bus__clientId": "me",
     }  # fmt: skip
 
-    assert asyncio.run(namespace_of(connection("Bus", settings))) == "shop.servicebus.windows.net"
+    assert asyncio.run(connected_to(connection("Bus", settings))) == "shop.servicebus.windows.net"
 
 
 def test_a_credential_that_blocks_is_asked_beside_the_loop() -> None:
@@ -48,3 +48,13 @@ def test_a_credential_that_blocks_is_asked_beside_the_loop() -> None:
     token = asyncio.run(Credential(cast("TokenCredential", blocking)).get_token("scope", tenant_id="mine"))
 
     assert (token, blocking.asked) == (AccessToken("token", 1), [(("scope",), {"tenant_id": "mine"})])
+
+
+def test_the_namespace_of_a_connection_is_named() -> None:
+    identity = connection("Bus", {"Bus__fullyQualifiedNamespace": "shop.servicebus.windows.net"})
+
+    assert [namespace_of(each) for each in (ConnectionString(TEXT), identity, ConnectionString("nonsense"))] == [
+        "127.0.0.1:5672",
+        "shop.servicebus.windows.net",
+        "an unnamed namespace",
+    ]

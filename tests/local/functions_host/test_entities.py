@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from recoverable_local.functions_host import Settings
 from recoverable_local.functions_host.app.entities import queues_of, topics_of
-from recoverable_local.functions_host.app.triggers import Trigger
+from recoverable_local.functions_host.app.triggers import Output, Trigger
 from recoverable_local.service_bus import Queue, Subscription, Topic
 
 LOCK = timedelta(minutes=1)
@@ -80,3 +80,28 @@ def test_there_is_a_topic_with_all_subscriptions_that_are_read() -> None:
         Topic("news", (subscription("shop"),)),
         Topic("sales", (subscription("audit", sessions=True), subscription("shop"))),
     ]
+
+
+def test_a_topic_of_the_settings_forwards_to_a_queue() -> None:
+    mine = Topic("news", (Subscription("all"),))
+    settings = Settings(topics=[("sales", "orders"), mine])
+    triggers = [Trigger("a", "sales", "audit"), Trigger("b", "orders")]
+
+    assert topics_of(triggers, settings, error_queue="error") == [
+        mine,
+        Topic("sales", (subscription("audit"), replace(subscription("orders"), forward_to="orders"))),
+    ]
+
+
+def test_there_is_a_queue_or_a_topic_for_each_output() -> None:
+    outputs = Output("invoice", "invoices", "Bus"), Output("$return", "events", "Bus", is_topic=True)
+    triggers = [Trigger("a", "orders", outputs=outputs), Trigger("b", "Invoices")]
+
+    assert queues_of(triggers, Settings(), error_queue="error") == [ERROR, queue("orders"), queue("Invoices")]
+    assert topics_of(triggers, Settings(), error_queue="error") == [Topic("events")]
+
+
+def test_an_error_queue_that_is_an_output_too_forwards_nothing() -> None:
+    triggers = [Trigger("a", "orders", outputs=(Output("lost", "Error", "Bus"),))]
+
+    assert queues_of(triggers, Settings(), error_queue="error") == [ERROR, queue("orders")]

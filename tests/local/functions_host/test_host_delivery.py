@@ -200,6 +200,26 @@ def test_names_in_percent_signs_are_app_settings(start: Start) -> None:
     assert (lost.function, lost.reason.startswith("%Missing% in '%Missing%' is no app setting")) == ("lost", True)
 
 
+def test_a_connection_string_in_place_of_a_settings_name_is_refused_and_not_shown(start: Start) -> None:
+    running = start(showing().replace('"ServiceBus"', '"Endpoint=sb://shop;SharedAccessKey=secret"'))
+
+    assert [(each.function, each.reason) for each in running.host.served.not_served] == [
+        (
+            "show",
+            "the connection of its binding 'message' is a connection string, which is not shown here because it holds a key; Azure looks for"
+            " an app setting of that name: put the string into an app setting, and write the setting's name",
+        )
+    ]
+
+
+def test_a_connections_name_in_percent_signs_is_an_app_setting(start: Start) -> None:
+    running = start(showing().replace('"ServiceBus"', '"%Which%"'), app_settings={"Which": "Shop"})
+    running.host.send("orders", "1")
+    completed(running, 1)
+
+    assert [each.connection for each in running.host.served.triggers] == ["Shop"]
+
+
 def test_what_has_no_service_bus_trigger_is_not_run(start: Start) -> None:
     running = start(showing(), """
 @app.timer_trigger(arg_name="timer", schedule="0 0 * * * *")

@@ -3,14 +3,16 @@
 The modules, in the order in which a message passes through them:
 
     app/                   read the app's folder:
-        folder             read the app settings
-        host_file, host_json  check and parse host.json (pure)
-        triggers, entities parse the functions' triggers, and list the queues that a namespace served here must have (pure)
+        folder             read the app settings and host.json
+        host_file, host_json
+                           check and parse host.json (pure)
+        triggers, entities parse the functions' bindings, and list the queues that a namespace served here must have (pure)
     extension/             what the Service Bus extension of the Functions host does:
         listeners, link    receive from a queue with peek-lock
         renewal            renew locks
         metadata           convert a message into the trigger's data and metadata (pure)
         invocations        run one invocation and settle its messages
+        outputs            send what the function gave to its output bindings
     worker/                the process that runs the functions:
         rpc                convert values into the form that the worker gets (pure)
         workers            keep one worker process: kill it at functionTimeout, replace it when it ends

@@ -12,9 +12,11 @@ import argparse
 
 from azure.servicebus.exceptions import ServiceBusError
 
+from recoverable.azure.settings import ConnectionString
 from recoverable_local.console import name_and_value, port, print_error, print_line, serve
 from recoverable_local.functions_host.app.advice import advice
 from recoverable_local.functions_host.app.folder import AppError
+from recoverable_local.functions_host.extension.client import namespace_of
 from recoverable_local.functions_host.formatting import format_entry
 from recoverable_local.functions_host.host import LocalFunctions
 from recoverable_local.functions_host.settings import Settings
@@ -28,7 +30,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add(
         "--connection-string",
         metavar="TEXT",
-        help="a namespace for all of the app's Service Bus connections (default: as the app settings print_line, else start one)",
+        help="a namespace for all of the app's Service Bus connections (default: as the app settings say, else start one)",
+    )
+    add(
+        "--all-local", action="store_true", help="start a namespace for all connections, also those of the app settings"
     )
     add(
         "--setting",
@@ -48,6 +53,14 @@ def _add_namespace(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NAME",
         help="a further queue of the started namespace; can be repeated",
+    )
+    parser.add_argument(
+        "--topic",
+        type=name_and_value,
+        action="append",
+        default=[],
+        metavar="TOPIC=QUEUE",
+        help="a topic of the started namespace, with a subscription that forwards to the queue; can be repeated",
     )
     parser.add_argument(
         "--error-queue",
@@ -74,7 +87,9 @@ def _settings(arguments: argparse.Namespace) -> Settings:
     return Settings(
         app_settings=dict(arguments.setting),
         connection_string=arguments.connection_string,
+        all_local=arguments.all_local,
         queues=arguments.queue,
+        topics=arguments.topic,
         error_queue=arguments.error_queue,
         max_delivery_count=arguments.max_delivery_count,
         lock_duration=arguments.lock_duration,
@@ -84,10 +99,28 @@ def _settings(arguments: argparse.Namespace) -> Settings:
 
 def _startup_text(host: LocalFunctions) -> str:
     """Return the startup text: what runs, what does not, and how to connect."""
-    lines = [f"function {each.function:<32} reads {each.path}" for each in host.served.triggers]
+    where = host.namespaces
+    lines = [
+        f"function {each.function:<32} reads {each.path} on {where[each.function]}" for each in host.served.triggers
+    ]
     lines += [f"note     {each.function} is not run: {each.reason}" for each in host.served.not_served]
-    lines += [f"note     {note}" for note in advice(host.app.options, host.served.triggers)]
+    notes = (*_of_namespaces(host), *advice(host.app.options, host.served.triggers, host.app.settings))
+    lines += [f"note     {note}" for note in notes]
     if host.namespace is not None:
         lines += [f"queue    {name}" for name in host.queues]
         lines.append(f"Connect with: {host.namespace.connection_string}")
     return "\n".join([*lines, "Ctrl-C stops."])
+
+
+def _of_namespaces(host: LocalFunctions) -> tuple[str, ...]:
+    """Tell that some functions read the namespace that was started here, and others one of the app settings."""
+    if host.namespace is None:
+        return ()
+    here = namespace_of(ConnectionString(host.namespace.connection_string))
+    elsewhere = [name for name, namespace in host.namespaces.items() if namespace != here]
+    if not elsewhere:
+        return ()
+    return (
+        f"{', '.join(elsewhere)} read messages of a namespace that the app settings name, not of the one that was started here;"
+        " write --all-local to read all from here",
+    )

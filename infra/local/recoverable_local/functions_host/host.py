@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import timedelta
@@ -12,9 +12,10 @@ from typing import Any, Self
 
 from recoverable.azure.settings import PREFIXES, connection, find_setting
 from recoverable_local.functions_host.app.entities import queues_of, topics_of
-from recoverable_local.functions_host.app.folder import App, read_app
+from recoverable_local.functions_host.app.folder import SCRIPT, App, AppError, read_app
 from recoverable_local.functions_host.app.triggers import Trigger
 from recoverable_local.functions_host.background import BackgroundServer
+from recoverable_local.functions_host.extension.client import namespace_of
 from recoverable_local.functions_host.journal import FunctionLog, Journal, Observer
 from recoverable_local.functions_host.sending import Outbox
 from recoverable_local.functions_host.serving import Served, ServingContext, served
@@ -92,17 +93,18 @@ class LocalFunctions:
     def _connections(self, triggers: tuple[Trigger, ...], cleanup: ExitStack) -> dict[str, str]:
         """Return the app settings of the connections that lead to the given namespace, or to one that is started here.
 
-        With a given connection string these are all connections of the triggers, also under the name that is looked up first. Otherwise
-        they are those that the app's own settings do not have.
+        With a given connection string, or with `all_local`, these are all connections of the app. Otherwise they are those that the app's
+        own settings do not have.
         """
-        names = {each.connection for each in triggers}
+        names = {name for each in triggers for name in each.connections}
         if (given := self.settings.connection_string) is not None:
-            return dict.fromkeys((*names, *map(PREFIXES[0].format, names)), given)
-        missing = {name for name in names if not _is_configured(name, self.app.settings)}
+            return _leading_to(given, names)
+        all_local = self.settings.all_local
+        missing = {name for name in names if all_local or not _is_configured(name, self.app.settings)}
         if not missing:
             return {}
         self.namespace = cleanup.enter_context(self._new_namespace(triggers))
-        return dict.fromkeys(missing, self.namespace.connection_string)
+        return _leading_to(self.namespace.connection_string, missing)
 
     def _new_namespace(self, triggers: tuple[Trigger, ...]) -> ServiceBusNamespace:
         """Create a namespace with all queues and topics that the triggers read."""
@@ -113,6 +115,12 @@ class LocalFunctions:
         self.queues = tuple(queue.name for queue in queues)
         topics = topics_of(triggers, self.settings, error_queue=named)
         return ServiceBusNamespace(queues, topics, port=self.settings.port)
+
+    @property
+    def namespaces(self) -> Mapping[str, str]:
+        """Return the host name of the namespace that each served function reads, by the function's name."""
+        settings = self.app.settings
+        return {each.function: namespace_of(connection(each.connection, settings)) for each in self.served.triggers}
 
     @property
     def function_log(self) -> tuple[FunctionLog, ...]:
@@ -147,9 +155,23 @@ class LocalFunctions:
 
 
 def _functions(app: App, settings: Settings) -> tuple[Function, ...]:
-    """Load the app once to list its functions. Its output is dropped: it will be written again when the app is served."""
+    """Load the app once to list its functions. Its output is dropped: it will be written again when the app is served.
+
+    Raises:
+        AppError: The app cannot be loaded, or has no function.
+    """
     with Worker(app.folder, settings=app.settings, python_path=settings.python_path, on_line=lambda *_: None) as worker:
+        if not worker.functions:
+            raise AppError(
+                f"There is no function in {app.folder / SCRIPT}, so Azure would run none; "
+                "write app = func.FunctionApp() at its top level, and app.register_functions(endpoint.blueprint())"
+            )
         return worker.functions
+
+
+def _leading_to(connection_string: str, names: Iterable[str]) -> dict[str, str]:
+    """Return the app settings of connections that lead to a namespace, also under the name that is looked up first."""
+    return {key: connection_string for name in names for key in (name, PREFIXES[0].format(name))}
 
 
 def _is_configured(name: str, settings: Mapping[str, str]) -> bool:

@@ -1,4 +1,4 @@
-"""Start and stop the parts of an app: its worker, a client per trigger, a listener per function."""
+"""Start and stop the parts of an app: its worker, a client per connection of a function, a listener per function."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from recoverable_local.functions_host.ending import cancel_and_wait
 from recoverable_local.functions_host.extension.client import client_for
 from recoverable_local.functions_host.extension.invocations import Invocations
 from recoverable_local.functions_host.extension.listeners import Listener
+from recoverable_local.functions_host.extension.outputs import Outputs
 from recoverable_local.functions_host.journal import FunctionLog, Journal, Trouble
 from recoverable_local.functions_host.settings import Settings
 from recoverable_local.functions_host.worker.worker import Function, Worker
@@ -83,13 +84,15 @@ async def _listening(listener: Listener, journal: Journal) -> None:
 
 
 async def _listener(trigger: Trigger, context: ServingContext, workers: Workers, closing: AsyncExitStack) -> Listener:
-    client = client_for(connection(trigger.connection, context.app.settings))
-    await closing.enter_async_context(client)
+    clients = {name: client_for(connection(name, context.app.settings)) for name in trigger.connections}
+    for client in clients.values():
+        await closing.enter_async_context(client)
     complete = trigger.auto_complete
     invocations = Invocations(
         trigger,
         workers,
         context.journal,
         auto_complete=context.app.options.auto_complete_messages if complete is None else complete,
+        outputs=Outputs({each.name: each for each in trigger.outputs}, clients),
     )
-    return Listener(trigger, client, context.app.options, invocations, context.journal)
+    return Listener(trigger, clients[trigger.connection], context.app.options, invocations, context.journal)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,6 +14,10 @@ MIN_TIMEOUT = timedelta(seconds=1)
 
 DEFAULT_TIMEOUT = timedelta(minutes=30)
 """The default functionTimeout on every plan but Consumption (azure-functions-host, `ScriptJobHostOptionsSetup.DefaultFunctionTimeout`)."""
+
+CORES = os.cpu_count() or 1
+CALLS_PER_CORE = 16
+"""The default of concurrent calls (azure-sdk-for-net, `ServiceBusOptions.MaxConcurrentCalls`)."""
 
 OVERRIDES = "azurefunctionsjobhost__"
 """The prefix of app settings that override values of `host.json` (Azure Functions, "Override host.json values")."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Any, assert_never
 
 from azure.core.credentials import AccessToken, TokenCredential
@@ -19,6 +20,18 @@ def client_for(connection: ConnectionString | Identity) -> ServiceBusClient:
             return ServiceBusClient.from_connection_string(text)
         case Identity(namespace=namespace, settings=settings):
             return ServiceBusClient(namespace, Credential(credential_for(settings)))
+        case _:
+            assert_never(connection)
+
+
+def namespace_of(connection: ConnectionString | Identity) -> str:
+    """Return the host name of a connection's namespace, with its port if it has one."""
+    match connection:
+        case ConnectionString(text=text):
+            found = re.search(r"(?i)(?:^|;)\s*Endpoint=sb://([^/;]+)", text)
+            return found[1] if found else "an unnamed namespace"
+        case Identity(namespace=namespace):
+            return namespace
         case _:
             assert_never(connection)
 

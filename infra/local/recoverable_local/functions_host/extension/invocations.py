@@ -15,6 +15,7 @@ from azure.servicebus.aio import ServiceBusReceiver
 from recoverable_local.functions_host.app.triggers import Trigger
 from recoverable_local.functions_host.extension.link import Link
 from recoverable_local.functions_host.extension.metadata import batch_metadata, body_of, data_of, message_metadata
+from recoverable_local.functions_host.extension.outputs import Outputs
 from recoverable_local.functions_host.journal import Delivered, Ended, Invoked, Journal, Settled, Trouble
 from recoverable_local.functions_host.worker.outcomes import Outcome, Raised, Returned
 from recoverable_local.functions_host.worker.rpc import to_metadata, to_rpc
@@ -39,12 +40,14 @@ class Invocations:
         workers: The worker process that runs it.
         journal: Records the start and the end of each invocation.
         auto_complete: True if a message is completed when the function returned.
+        outputs: Sends what the function gave to its output bindings.
     """
 
     trigger: Trigger
     workers: Workers
     journal: Journal
     auto_complete: bool
+    outputs: Outputs
 
     async def run(self, link: Link, messages: Messages) -> None:
         """Run the function on messages, and settle them.
@@ -65,7 +68,15 @@ class Invocations:
             as_sent = to_rpc(data), to_metadata(metadata)
         except Exception as error:  # noqa: BLE001  # wire data is hostile, and one message must not stop the rest
             return Raised(f"the message cannot be passed to the function: {error}")
-        return await self.workers.invoke(self.trigger.function, *as_sent, id=id_)
+        outcome = await self.workers.invoke(self.trigger.function, *as_sent, id=id_)
+        return await self._with_outputs(outcome) if isinstance(outcome, Returned) else outcome
+
+    async def _with_outputs(self, returned: Returned) -> Outcome:
+        try:
+            await self.outputs.send(returned.outputs)
+        except Exception as error:  # noqa: BLE001  # whatever the SDK raises, the host fails the invocation
+            return Raised(f"an output binding failed: {type(error).__name__}: {error}")
+        return returned
 
     def _trigger_input(self, messages: Messages) -> tuple[object, dict[str, Any]]:
         if self.trigger.many:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -13,7 +12,7 @@ from azure.servicebus import NEXT_AVAILABLE_SESSION
 from azure.servicebus.aio import ServiceBusClient, ServiceBusReceiver
 from azure.servicebus.exceptions import OperationTimeoutError
 
-from recoverable_local.functions_host.app.host_json import HostOptions
+from recoverable_local.functions_host.app.host_json import CALLS_PER_CORE, CORES, HostOptions
 from recoverable_local.functions_host.app.triggers import Trigger
 from recoverable_local.functions_host.ending import cancel_and_wait
 from recoverable_local.functions_host.extension.invocations import Invocations, Messages
@@ -22,10 +21,6 @@ from recoverable_local.functions_host.extension.renewal import keep_locked
 from recoverable_local.functions_host.journal import Journal, Trouble
 
 T = TypeVar("T")
-
-CORES = os.cpu_count() or 1
-CALLS_PER_CORE = 16
-"""The default of concurrent calls (azure-sdk-for-net, `ServiceBusOptions.MaxConcurrentCalls`)."""
 
 ACCEPTORS_PER_CORE = 2
 """The most concurrent requests for a session (azure-sdk-for-net, `ServiceBusProcessor`)."""

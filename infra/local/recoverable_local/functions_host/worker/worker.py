@@ -34,12 +34,14 @@ class Function:
         id: Its id in the worker.
         bindings: Its bindings in the form of `function.json`, including the trigger.
         error_queue: The error queue of its endpoint, if the function is an endpoint.
+        is_coroutine: True if the worker runs it in its event loop, False if it takes one of the worker's threads.
     """
 
     name: str
     id: str
     bindings: tuple[Mapping[str, Any], ...]
     error_queue: str | None = None
+    is_coroutine: bool = False
 
     @property
     def trigger(self) -> Mapping[str, Any]:

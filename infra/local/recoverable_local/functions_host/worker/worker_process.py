@@ -87,15 +87,15 @@ async def index(runtime: Any, folder: str) -> tuple[Any, ...]:
 
 
 def describe_function(runtime: Any, function: Any) -> tuple[Any, ...]:
-    """Return a function's name, id, bindings and error queue."""
+    """Return a function's name, id, bindings, error queue, and whether it is a coroutine function."""
     bindings = tuple(map(json.loads, function.raw_bindings))
-    return function.name, function.function_id, bindings, error_queue(runtime, function.function_id)
-
-
-def error_queue(runtime: Any, function_id: str) -> str | None:
-    """Return the error queue of a function's endpoint, if it is an endpoint; the host creates this queue in its namespace."""
     registry = getattr(runtime.handle_event, "_functions", None)  # the runtime has no public access to its functions
-    function = registry.get_function(function_id) if registry else None
+    found = registry.get_function(function.function_id) if registry else None
+    return function.name, function.function_id, bindings, error_queue(found), getattr(found, "is_async", False)
+
+
+def error_queue(function: Any) -> str | None:
+    """Return the error queue of a function's endpoint, if it is an endpoint; the host creates this queue in its namespace."""
     recoverability = getattr(getattr(function, "func", None), "recoverability", None)
     return getattr(getattr(recoverability, "failed", None), "error_queue", None)
 
@@ -113,7 +113,9 @@ async def invoke(runtime: Any, number: int, call: dict[str, Any]) -> tuple[Any, 
     answer = await runtime.invocation_request(request(invocation_request=invocation))
     if answer.result.status != StatusResult.Success:
         return "done", number, (answer.result.exception.message, answer.result.exception.stack_trace), ()
-    return "done", number, None, [(each.name, *field(each.data)) for each in answer.output_data]
+    outputs = [(each.name, *field(each.data)) for each in answer.output_data]
+    returned = answer.return_value
+    return "done", number, None, outputs if returned is None else [*outputs, ("$return", *field(returned))]
 
 
 def typed(kind: str, value: Any) -> Message:
