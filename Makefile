@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 WORKER := azure-functions-runtime==1.3.0
 
-.PHONY: demo test check quick runtime bench crossings simulate outages soak format lock clean prove crowds properties fuzz
+.PHONY: demo test check quick runtime bench crossings simulate outages soak format lock clean prove crowds properties fuzz interleavings
 
 demo: $(READY)          ## orders climb the ladder on AWS, then on Azure, both local; exit status 1 if one is lost; CLOUD=aws or CLOUD=azure for one
 	@status=0; for cloud in $(or $(CLOUD),aws azure); do $(BIN)/recoverable demo $$cloud || status=1; done; exit $$status
@@ -34,6 +34,9 @@ prove: $(READY)         ## searches schedules of faults for a lost message, for 
 
 crowds: $(READY)        ## crowds of messages whose handlers kill, hang, fail or succeed: the table of docs/proof.md; two minutes
 	PYTHONPATH=tests $(BIN)/python -m proof.crowds
+
+interleavings: $(READY) ## all 58 million orders in which a trigger is paused, let run and repaired while calls fail; half a minute
+	PYTHONPATH=tests $(BIN)/python -m aws.rate_limit.interleaving
 
 properties: $(READY)    ## the properties on inputs that no run has tried yet; `make test` tries the same ones each time
 	$(BIN)/python -m pytest -n 2 -m hypothesis --hypothesis-profile drawn

@@ -13,6 +13,7 @@ from aws.rate_limit.paused import Endpoint, Shop, limited, probed
 from builders import NOW, seconds
 from recoverable.aws.pause.circuit_store import DynamoDbCircuit
 from recoverable.aws.pause.trigger import PauseTrigger, next_step, trigger_state
+from recoverable.headers import write_date
 from recoverable.rate_limit.state import CLOSED, Open
 
 if TYPE_CHECKING:
@@ -31,6 +32,11 @@ A_CLOCK_AHEAD = Open(NOW + seconds(60), NOW + seconds(61))
 
 
 NEVER_WRITTEN = Open(datetime(9999, 1, 1, tzinfo=UTC), NOW)
+
+
+def set_before(**ago: float) -> str:
+    """Return a mark that was set so long ago."""
+    return write_date(NOW - timedelta(**ago))
 
 
 @pytest.fixture
@@ -52,10 +58,26 @@ def test_the_trigger_is_paused_when_limiting_starts(shop: Shop) -> None:
 
 def test_the_trigger_runs_again_when_limiting_ends(shop: Shop) -> None:
     limited(shop).attempt()
-    after = shop.state
-    shop.pause.repair()
 
-    assert (after, shop.mark) == ("Enabled", None)
+    assert (shop.state, shop.mark) == ("Enabled", "2026-03-14 15:09:26:535897 Z")
+
+
+def test_the_mark_is_forgotten_when_nobody_can_still_pause_the_trigger_under_it(shop: Shop) -> None:
+    limited(shop).attempt()
+    before = (shop.pause.repair(), shop.mark)
+    shop.clock.advance(timedelta(minutes=15))
+
+    assert before == ("running", "2026-03-14 15:09:26:535897 Z")
+    assert (shop.pause.repair(), shop.mark) == ("running", None)
+
+
+def test_whoever_disables_late_is_repaired(shop: Shop) -> None:
+    """One success ended the circuit while the pause was on its way, and the trigger was seen to run before that arrived."""
+    limited(shop).attempt()
+    assert shop.pause.repair() == "running"
+    shop.operator(enables=False)  # as the late call does
+
+    assert (shop.pause.repair(), shop.state) == ("resumed", "Enabled")
 
 
 def test_a_death_before_the_pause_is_repaired(shop: Shop) -> None:
@@ -78,7 +100,6 @@ def test_a_death_before_the_end_of_the_pause_is_repaired(shop: Shop) -> None:
     shop.circuit.compare_and_set(shop.circuit.read(), CLOSED)
 
     assert (shop.pause.repair(), shop.state) == ("resumed", "Enabled")
-    assert (shop.pause.repair(), shop.mark) == ("running", None)
 
 
 def test_what_an_operator_disabled_stays_disabled(shop: Shop) -> None:
@@ -157,6 +178,10 @@ STEPS: list[tuple[Circuit, str | None, str, str, str]] = [
     (CLOSED, None, "Enabled", "none", "running"),
     (CLOSED, None, "Disabled", "none", "left alone"),
     (CLOSED, "m", "Enabled", "forget", "running"),
+    (CLOSED, set_before(minutes=15, seconds=1), "Enabled", "none", "running"),
+    (CLOSED, set_before(minutes=15, seconds=2), "Enabled", "forget", "running"),
+    (CLOSED, set_before(minutes=-15), "Enabled", "none", "running"),
+    (CLOSED, set_before(minutes=-16), "Enabled", "forget", "running"),
     (CLOSED, "m", "Disabled", "resume", "paused"),
     (CLOSED, "m", "Disabling", "none", "paused"),
     (CLOSED, "m", "Enabling", "none", "changing"),

@@ -7,8 +7,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from recoverable.attempts.flow import now
-from recoverable.aws.pause.mapping_store import NotNow, PauseStore
+from recoverable.aws.pause.mapping_store import PAUSED_AT, TIMEOUT, NotNow, PauseStore
 from recoverable.aws.queues import queue_from_arn
+from recoverable.headers import read_date
 from recoverable.limits import checked_delay, checked_queue
 from recoverable.observe.log import log_safely
 from recoverable.rate_limit.state import CLOSED, Open
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from recoverable.aws.pause.circuit_store import DynamoDbCircuit
-    from recoverable.aws.pause.mapping_store import Mark
+    from recoverable.aws.pause.mapping_store import Mapping, Mark
     from recoverable.rate_limit.state import Circuit
 
 Step: TypeAlias = Literal["pause", "resume", "forget", "none"]
@@ -28,6 +29,10 @@ log = logging.getLogger("recoverable.rate_limit")
 
 LONGEST = timedelta(hours=24)
 """The longest pause. After it messages are deferred instead, so that failing messages go on with their retries and are seen."""
+
+KEEP_MARK = timedelta(minutes=15, seconds=TIMEOUT)
+"""How long a mark stays though the trigger runs: whoever set it may still be about to disable the trigger. That is the
+longest invocation (Lambda quotas, function timeout) and the call that it may be making."""
 
 
 class PauseTrigger:
@@ -80,33 +85,34 @@ class PauseTrigger:
             StoreUnavailable: the circuit cannot be read now.
             NotNow: AWS gave an error, or no answer: the trigger may not have changed.
         """
-        return self._apply(self.circuit.read().circuit)
+        circuit = self.circuit.read().circuit
+        mark, mapping = self.store.read_mark(), self.store.read_mapping()
+        step = next_step(circuit, mark, mapping.state, self.clock(), self._longest)
+        if step == "forget":  # only here: whoever starts or stops a pause may meet another who does
+            self.store.remove_mark(mark or "")
+        return self._take(step, mark, mapping)
 
     def _try(self, circuit: Circuit) -> None:
         try:
-            self._apply(circuit)
+            mark, mapping = self.store.read_mark(), self.store.read_mapping()
+            self._take(next_step(circuit, mark, mapping.state, self.clock(), self._longest), mark, mapping)
         except NotNow as error:
             text = "The trigger cannot be changed now: %s. As a result, the probe changes it within a minute or two."
             log_safely(log.warning, text, error)
 
-    def _apply(self, circuit: Circuit) -> Trigger:
-        mark, mapping = self.store.read_mark(), self.store.read_mapping()
-        match next_step(circuit, mark, mapping.state, self.clock(), self._longest):
+    def _take(self, step: Step, mark: Mark | None, mapping: Mapping) -> Trigger:
+        """Change the mapping if the step says so, and return the trigger's state."""
+        match step:
             case "pause":
                 self.store.set_mark(self.clock())  # first, for without it a disabled mapping is its operator's
                 self.store.disable(mapping)
                 log_safely(log.warning, "The trigger is paused: its event source mapping is disabled.")
                 return "paused"
-            case "resume":
-                self.store.enable(
-                    mapping
-                )  # the mark stays until the mapping is seen to run: a crash here must leave a trace
+            case "resume":  # the mark stays until the mapping is seen to run: a crash here must leave a trace
+                self.store.enable(mapping)
                 log_safely(log.info, "The trigger runs again: its event source mapping is enabled.")
                 return "resumed"
-            case "forget":
-                self.store.remove_mark(mark or "")
-                return "running"
-            case "none":
+            case "forget" | "none":
                 return trigger_state(mark, mapping.state)
 
 
@@ -128,7 +134,13 @@ def next_step(circuit: Circuit, mark: Mark | None, state: str, now: datetime, lo
         return "none"
     if state == "Disabled":
         return "resume"
-    return "forget" if state == "Enabled" else "none"
+    return "forget" if state == "Enabled" and is_old(mark, now) else "none"
+
+
+def is_old(mark: Mark, now: datetime) -> bool:
+    """True if nobody can still be about to disable the trigger under this mark. One that is no date was not set by us."""
+    paused_at = read_date({PAUSED_AT: mark}, PAUSED_AT)
+    return paused_at is None or abs(now - paused_at) > KEEP_MARK
 
 
 def trigger_state(mark: Mark | None, state: str) -> Trigger:
