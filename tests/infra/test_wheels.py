@@ -20,7 +20,8 @@ FOLDERS = {
     "recoverable_local": {"", "demo", "functions_host", "lambda_host", "service_bus", "testing"},
 }
 VERBS = {
-    "recoverable": {"errors.list", "errors.retry", "timeouts"},
+    "recoverable": {f"errors.{verb}" for verb in ("export", "groups", "import", "list", "purge", "retry", "show")}
+    | {"timeouts"},
     "recoverable_local": {"demo.aws", "demo.azure", "local.aws", "local.azure", "local.service-bus"},
 }
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
+from uuid import UUID
 
 from recoverable.aws.wire import UNREADABLE_HEADERS
 from recoverable.frozen import Frozen, field
@@ -41,6 +42,7 @@ class FailedMessage(Frozen):
         state: active; or scheduled or deferred, which stay where they are.
         body_error: why the body is not here.
         problem: why the message cannot be read; None when it can.
+        new_id: the id that its copy gets, because somebody edited its body; None when it keeps its own.
         native: the broker's own record of it.
     """
 
@@ -57,6 +59,7 @@ class FailedMessage(Frozen):
     state: str = field(default=ACTIVE, kw_only=True)
     body_error: str | None = field(default=None, kw_only=True)
     problem: str | None = field(default=None, kw_only=True)
+    new_id: str | None = field(default=None, kw_only=True)
     native: Any = field(default=None, kw_only=True)
 
     @property
@@ -112,3 +115,13 @@ def key_of(message: FailedMessage, queue: str) -> str:
     enqueued = message.enqueued_at.isoformat() if message.enqueued_at else ""
     body = sha256(message.body if message.body is not None else str(message.body_error).encode()).hexdigest()
     return sha256("\n".join((queue, message.broker_id, enqueued, body)).encode()).hexdigest()
+
+
+def digest(body: bytes | None) -> str:
+    """Return a hash of the body, by which an edit is noticed."""
+    return sha256(body or b"").hexdigest()
+
+
+def id_of_edit(message: FailedMessage, body: bytes) -> str:
+    """Return the id of an edited message: another message's, and the same one for the same edit."""
+    return str(UUID(bytes=sha256(f"{message.id}\n{digest(body)}".encode()).digest()[:16], version=4))

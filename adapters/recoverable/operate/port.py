@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Protocol
+from typing import Any, Protocol
 
 from recoverable.operate.failed import FailedMessage
 from recoverable.recovery.copy_headers import Changes
@@ -120,7 +120,7 @@ class ErrorQueue(Protocol):
     def notes(self) -> list[str]:
         """Return what looking does to the queue and its messages, in sentences."""
 
-    def look(self) -> Iterator[FailedMessage]:
+    def look(self) -> Generator[FailedMessage, None, None]:
         """Yield each message once.
 
         Raises:
@@ -144,6 +144,16 @@ class ErrorQueue(Protocol):
 
     def delete(self, messages: Sequence[FailedMessage]) -> dict[str, str]:
         """Delete taken messages. Return those that were not deleted, by broker id, each with the reason."""
+
+    def to_line(self, message: FailedMessage) -> dict[str, Any]:
+        """Return the broker's record of a message as JSON can hold it, types and binary values included."""
+
+    def from_line(self, line: Mapping[str, Any]) -> FailedMessage:
+        """Return the message of a record that `to_line` made.
+
+        Raises:
+            KeyError, TypeError, ValueError: it is none.
+        """
 
     def keep(self) -> None:
         """Keep what is held from coming back, where that is soon due."""

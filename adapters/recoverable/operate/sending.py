@@ -61,6 +61,13 @@ class Outcome:
     stopped: str | None = None
 
     @property
+    def settled(self) -> int:
+        """Return how many messages were dealt with."""
+        return (
+            self.sent + self.finished + sum(self.refused.values()) + sum(self.undeleted.values()) + len(self.doubtful)
+        )
+
+    @property
     def complete(self) -> bool:
         """True if each chosen message was sent and deleted."""
         return not (self.refused or self.doubtful or self.undeleted or self.came_back or self.stopped)
@@ -136,7 +143,8 @@ class Redrive:
             Entry(keys[each.broker_id], each.id, self._queue.address, to, INTENT, now) for each in messages
         )
         copies = [
-            Copy(each, copy_changes(each, new_id=self._settings.new_id), self._settings.new_body) for each in messages
+            Copy(each, copy_changes(each, new_id=self._settings.new_id or each.new_id), self._settings.new_body)
+            for each in messages
         ]
         result = self._queue.send(to, copies, self._settings.delay)
         answers: dict[str, str | None] = {keys[each]: SENT for each in result.sent}
@@ -149,7 +157,7 @@ class Redrive:
             self.outcome.stopped = f"{to}: {result.unanswered}"
         sent = [each for each in messages if each.broker_id in set(result.sent)]
         if self._canaries is not None:
-            self._canaries |= {self._settings.new_id or each.id for each in sent}
+            self._canaries |= {self._settings.new_id or each.new_id or each.id for each in sent}
         return sent
 
     def _delete(self, messages: Sequence[FailedMessage], keys: dict[str, str]) -> set[str]:

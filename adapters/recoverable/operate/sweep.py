@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TypeVar, assert_never
+from typing import assert_never
 
 from recoverable.operate.failed import ACTIVE, FailedMessage
 from recoverable.operate.filters import Filter
 from recoverable.operate.groups import Tally, tally
 from recoverable.operate.port import ErrorQueue
 from recoverable.operate.redrive import Refusal, Rules, Target, destination, ladder_time
-
-T = TypeVar("T")
 
 MOST_ALLOW = 20
 """Queues that a plan lists for `--allow`; hostile headers may name any number."""
@@ -32,6 +31,9 @@ class Plan:
         refused: how many matched and stay, by the reason.
         allow: queues that `--allow` would have to name.
         waiting: how many matched that are scheduled or deferred, which stay.
+        behind: how many matched that stay behind another message of their group that stays.
+        ended_groups: groups of which nothing more is sent, because one of its messages stays.
+        last: the last one that was chosen.
         ladder: the longest time that the attempts of one of them took last time.
         ending: why the look ended early; None when all was seen.
     """
@@ -43,6 +45,9 @@ class Plan:
     refused: Counter[str] = field(default_factory=Counter)
     allow: set[str] = field(default_factory=set)
     waiting: int = 0
+    behind: int = 0
+    ended_groups: set[str] = field(default_factory=set)
+    last: FailedMessage | None = None
     ladder: timedelta = timedelta(0)
     ending: str | None = None
 
@@ -51,11 +56,15 @@ class Plan:
         """Return how many messages will be sent or deleted."""
         return self.targets.total()
 
+    @property
+    def whole(self) -> bool:
+        """True if all that matches is chosen."""
+        return not (self.refused or self.waiting or self.behind or self.ending)
+
 
 def matching(queue: ErrorQueue, wanted: Filter, limit: int | None, plan: Plan) -> Iterator[FailedMessage]:
     """Yield the messages that the filter chooses, and count them in the plan. End at the limit."""
-    looking = queue.look()
-    try:
+    with closing(queue.look()) as looking:
         while limit is None or plan.matched < limit:
             if (message := next(looking, None)) is None:
                 plan.ending = queue.ending()
@@ -65,10 +74,8 @@ def matching(queue: ErrorQueue, wanted: Filter, limit: int | None, plan: Plan) -
                 plan.matched += 1
                 tally(plan.groups, message)
                 yield message
-    finally:
-        close = getattr(looking, "close", None)
-        if close is not None:
-            close()
+            elif message.group_id:
+                plan.ended_groups.add(message.group_id)
 
 
 def plan_redrive(queue: ErrorQueue, wanted: Filter, limit: int | None, rules: Rules, plan: Plan) -> None:
@@ -76,16 +83,25 @@ def plan_redrive(queue: ErrorQueue, wanted: Filter, limit: int | None, rules: Ru
     for message in matching(queue, wanted, limit, plan):
         if message.state != ACTIVE:
             plan.waiting += 1
-            continue
-        match destination(message, rules, trusted_source=queue.trusted_source):
-            case Target(queue=to):
-                queue.choose(message, to)
-                plan.targets[to] += 1
-                plan.ladder = max(plan.ladder, ladder_time(message))
-            case Refusal(reason=reason, allow=allow):
-                note_refusal(plan, reason, allow)
-            case other:
-                assert_never(other)
+        elif queue.ordered and message.group_id in plan.ended_groups:
+            plan.behind += 1
+        else:
+            decide(queue, message, rules, plan)
+
+
+def decide(queue: ErrorQueue, message: FailedMessage, rules: Rules, plan: Plan) -> None:
+    """Choose a message, or count it among those that stay."""
+    match destination(message, rules, trusted_source=queue.trusted_source):
+        case Target(queue=to):
+            queue.choose(message, to)
+            plan.last = message
+            plan.targets[to] += 1
+            plan.ladder = max(plan.ladder, ladder_time(message))
+        case Refusal(reason=reason, allow=allow):
+            note_refusal(plan, reason, allow)
+            plan.ended_groups |= {message.group_id} if message.group_id else set()
+        case other:
+            assert_never(other)
 
 
 def note_refusal(plan: Plan, reason: str, allow: str | None) -> None:
@@ -96,14 +112,11 @@ def note_refusal(plan: Plan, reason: str, allow: str | None) -> None:
         plan.allow.add(allow)
 
 
-def plan_purge(
-    queue: ErrorQueue, wanted: Filter, limit: int | None, plan: Plan, export: Callable[[FailedMessage], None]
-) -> None:
-    """Look at the queue, export what the filter chooses, and choose it for deletion."""
+def plan_purge(queue: ErrorQueue, wanted: Filter, limit: int | None, plan: Plan) -> None:
+    """Look at the queue, and choose what the filter chooses for deletion."""
     for message in matching(queue, wanted, limit, plan):
         if message.state != ACTIVE:
             plan.waiting += 1
             continue
-        export(message)
         queue.choose(message, "")
         plan.targets[""] += 1

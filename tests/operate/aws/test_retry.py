@@ -2,29 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
-from aws.conftest import NewQueue
 from aws.queues import Arrived, Queue
 from operate.conftest import Errors
-from operate.failing import dead_letters_of, fault_headers, send_failed
+from operate.failing import fault_headers, send_failed
 from recoverable.operate.journal import Journal
 
 DONE, PARTLY, REFUSED, NOTHING = 0, 1, 2, 3
-
-
-@pytest.fixture
-def orders(new_queue: NewQueue) -> Queue:
-    """Return the queue where messages fail."""
-    return new_queue("orders")
-
-
-@pytest.fixture
-def error(new_queue: NewQueue, orders: Queue) -> Queue:
-    """Return its error queue."""
-    error = new_queue("error")
-    dead_letters_of(error, orders)
-    return error
 
 
 def test_a_failed_message_is_listed_with_what_failed(errors: Errors, orders: Queue, error: Queue) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from recoverable.aws.copies import MAX_SIZE, size
 from recoverable.aws.queues import queue_from_arn
 from recoverable.operate.aws import visibility
 from recoverable.operate.aws.answers import call_error, failed_entries, numbered
-from recoverable.operate.aws.messages import TooLarge, arn_of, entry_for, failed_message, record_of
+from recoverable.operate.aws.messages import TooLarge, arn_of, checked_record, entry_for, failed_message, record_of
 from recoverable.operate.failed import FailedMessage
 from recoverable.operate.holding import Held, Holding
 from recoverable.operate.port import Clock, Copy, GivenBack, OperateError, SendResult, Stop
@@ -95,7 +95,7 @@ class SqsErrorQueue:
         """Return what looking does to the queue."""
         return visibility.notes(self._attributes, self._hidden)
 
-    def look(self) -> Iterator[FailedMessage]:
+    def look(self) -> Generator[FailedMessage, None, None]:
         """Receive each message once, and hide it; end after three polls without a new one."""
         empty, self._ended = 0, None
         most = self._attributes.max_receives
@@ -173,6 +173,14 @@ class SqsErrorQueue:
         self._held.forget([each for each in ids if each not in failed])
         return failed
 
+    def to_line(self, message: FailedMessage) -> dict[str, Any]:
+        """Return the record as Lambda writes it, without what only this receive had."""
+        return {name: value for name, value in message.native.items() if name != "receiptHandle"}
+
+    def from_line(self, line: Mapping[str, Any]) -> FailedMessage:
+        """Return the message of a record."""
+        return failed_message(checked_record(line))
+
     def keep(self) -> None:
         """Hide for longer what would soon be visible; what is no longer ours is held no longer."""
         now = self._seconds()
@@ -192,9 +200,10 @@ class SqsErrorQueue:
 
     def arrivals(self) -> Iterator[FailedMessage]:
         """Receive what has come since the look."""
-        for record in self._receive(self._poll):
-            if self._hold(record):
-                yield failed_message(record)
+        while received := self._receive(self._poll):
+            for record in received:
+                if self._hold(record):
+                    yield failed_message(record)
 
     def give_back(self) -> GivenBack:
         """Make visible what is held."""

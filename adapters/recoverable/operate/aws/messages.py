@@ -11,10 +11,10 @@ from typing import Any
 
 from recoverable.aws.copies import MAX_SIZE, changed, destination, entry_of, size
 from recoverable.aws.queues import Queue, queue_from_arn
-from recoverable.aws.wire import S3_BODY_KEY, Wire, wire_of
+from recoverable.aws.wire import S3_BODY_KEY, Wire, is_attribute, wire_of
 from recoverable.errors import MessageDeserializationError
 from recoverable.headers import MESSAGE_ID, TIME_SENT, read_date
-from recoverable.operate.failed import FailedMessage, problem_of
+from recoverable.operate.failed import EDIT_OF, FailedMessage, problem_of
 from recoverable.operate.port import Copy
 from recoverable.recovery.settlement import Forward
 
@@ -43,6 +43,22 @@ def attribute_of(value: Mapping[str, Any]) -> dict[str, Any]:
     if "BinaryValue" in value:
         return {"dataType": value["DataType"], "binaryValue": b64encode(value["BinaryValue"]).decode()}
     return {"dataType": value["DataType"], "stringValue": value.get("StringValue", "")}
+
+
+def checked_record(line: Mapping[str, Any]) -> Record:
+    """Return a record that was exported.
+
+    Raises:
+        KeyError, TypeError, ValueError: it is none.
+    """
+    record = {"messageId": line["messageId"], "body": line["body"]}
+    if not all(isinstance(each, str) and each for each in record.values()):
+        raise ValueError("messageId and body must be texts")
+    for name in ("attributes", "messageAttributes"):
+        record[name] = dict(line.get(name) or {})
+    if not all(map(is_attribute, record["messageAttributes"], record["messageAttributes"].values())):
+        raise ValueError("a message attribute is none that SQS takes")
+    return record
 
 
 def failed_message(record: Record) -> FailedMessage:
@@ -129,7 +145,7 @@ def addressed(copy: Copy, source: Queue, to: Queue, delay: timedelta) -> dict[st
 
 def identity(copy: Copy, source: Queue, to: Queue) -> str:
     """Return the copy's own id: the same original makes the same copy; an edited message is another original."""
-    original = str(copy.changes[MESSAGE_ID]) if copy.body is not None else copy.message.broker_id
+    original = str(copy.changes[MESSAGE_ID]) if EDIT_OF in copy.changes else copy.message.broker_id
     parts = (source.region, source.account, source.name, original, to.account, to.name)
     return sha256("\n".join(parts).encode()).hexdigest()
 

@@ -36,11 +36,17 @@ class Session:
 Work = Callable[[Session], int]
 
 
-def run_with_queue(arguments: argparse.Namespace, work: Work, *, terminal: Terminal | None = None) -> int:
-    """Open the queue, do the work, give back what is held, and return the exit status."""
-    terminal = terminal or Terminal()
+def run_with_queue(arguments: argparse.Namespace, work: Work, *, quietly: bool = False) -> int:
+    """Open the queue, do the work, give back what is held, and return the exit status.
+
+    Args:
+        arguments: of the command line.
+        work: what to do.
+        quietly: True for a verb that does not look at the queue, so that nothing is to be said about that.
+    """
+    terminal = Terminal()
     try:
-        with stopping() as stop, opened(arguments, terminal, stop) as session:
+        with stopping() as stop, opened(arguments, terminal, stop, quietly=quietly) as session:
             status = work(session)
     except OperateError as error:
         terminal.note(f"recoverable errors: {error}")
@@ -49,11 +55,11 @@ def run_with_queue(arguments: argparse.Namespace, work: Work, *, terminal: Termi
 
 
 @contextmanager
-def opened(arguments: argparse.Namespace, terminal: Terminal, stop: Stop) -> Iterator[Session]:
+def opened(arguments: argparse.Namespace, terminal: Terminal, stop: Stop, *, quietly: bool) -> Iterator[Session]:
     """Yield the session; what the queue holds is given back at its end."""
     clock = SystemClock()
     queue = open_queue(arguments, clock, stop)
-    for note in queue.notes():
+    for note in [] if quietly else queue.notes():
         terminal.note(note)
     try:
         yield Session(queue, terminal, clock, stop)

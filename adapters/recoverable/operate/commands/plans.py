@@ -43,6 +43,8 @@ def show_plan(session: Session, plan: Plan, verb: str, settings: Settings | None
         terminal.show(printable(f"leave {count}: {reason}"))
     if plan.waiting:
         terminal.show(f"leave {plan.waiting}: scheduled or deferred")
+    if plan.behind:
+        terminal.show(f"leave {plan.behind}: another message of their group stays before them")
     if plan.allow:
         allow = " ".join(f"--allow {shlex.quote(printable(queue))}" for queue in sorted(plan.allow))
         terminal.show(f"If that is right, add: {allow}")
@@ -70,6 +72,7 @@ def plan_data(plan: Plan) -> dict[str, Any]:
         "refused": dict(plan.refused),
         "allow": sorted(plan.allow),
         "waiting": plan.waiting,
+        "behind": plan.behind,
         "ending": plan.ending,
         "groups": [group_data(each) for each in plan.groups.values()],
     }

@@ -13,6 +13,9 @@ Examples:
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
 
 from recoverable.operate.commands.arguments import (
     add_filter,
@@ -25,9 +28,11 @@ from recoverable.operate.commands.arguments import (
 from recoverable.operate.commands.opening import Session, open_journal, run_with_queue
 from recoverable.operate.commands.plans import command_with, plan_data, show_outcome, show_plan
 from recoverable.operate.commands.terminal import DONE, NOTHING, PARTLY, REFUSED
+from recoverable.operate.editing import edited_body
+from recoverable.operate.failed import id_of_edit
 from recoverable.operate.port import ErrorQueue
 from recoverable.operate.redrive import Rules
-from recoverable.operate.sending import Redrive, Settings
+from recoverable.operate.sending import Outcome, Redrive, Settings
 from recoverable.operate.sweep import Plan, plan_redrive
 
 
@@ -37,6 +42,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_filter(parser)
     add_sending(parser)
     add_max_delivery_count(parser)
+    parser.add_argument(
+        "--edit", action="store_true", help="edit the body of one message first; it becomes another message"
+    )
     add_json(parser)
 
 
@@ -47,9 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def retry(session: Session, arguments: argparse.Namespace) -> int:
     """Make the plan, show it, ask, and carry it out."""
-    plan, settings = Plan(), settings_of(arguments)
-    rules = rules_of(session.queue, arguments)
-    plan_redrive(session.queue, filter_of(arguments), arguments.limit, rules, plan)
+    plan, settings, more = Plan(), settings_of(arguments), planner(session, arguments)
+    more(plan)
     if arguments.json:
         session.terminal.data(plan_data(plan))
     else:
@@ -58,21 +65,38 @@ def retry(session: Session, arguments: argparse.Namespace) -> int:
         return NOTHING
     if not plan.chosen:
         return REFUSED
+    if getattr(arguments, "edit", False):
+        body = edited_body(plan)
+        settings = replace(settings, new_body=body, new_id=id_of_edit(plan.last, body) if plan.last else None)
     if not agreed(session, arguments, f"Send {plan.chosen} messages?"):
         return DONE
-    return carry_out(session, arguments, plan, settings)
+    outcome = carry_out(session, arguments, plan, settings, more)
+    show_outcome(session, outcome, as_json=arguments.json)
+    return DONE if outcome.complete and plan.whole else PARTLY
 
 
-def carry_out(session: Session, arguments: argparse.Namespace, plan: Plan, settings: Settings) -> int:
-    """Send what is chosen, and print what became of it."""
-    journal = open_journal(arguments, session.clock)
-    try:
-        redrive = Redrive(session.queue, journal, settings, clock=session.clock, stop=session.stop)
-        redrive.run()
-    finally:
-        journal.close()
-        show_outcome(session, redrive.outcome, as_json=arguments.json)
-    return DONE if redrive.outcome.complete and not plan.refused and not plan.ending else PARTLY
+def planner(session: Session, arguments: argparse.Namespace) -> Callable[[Plan], None]:
+    """Return what looks at the queue and chooses, as often as it is called."""
+    rules, wanted = rules_of(session.queue, arguments), filter_of(arguments)
+    return lambda plan: plan_redrive(session.queue, wanted, arguments.limit, rules, plan)
+
+
+def carry_out(
+    session: Session, arguments: argparse.Namespace, plan: Plan, settings: Settings, more: Callable[[Plan], None]
+) -> Outcome:
+    """Send what is chosen. On a FIFO queue look again, until no more of any group appears."""
+    with closing(open_journal(arguments, session.clock)) as journal, session.terminal.progress(plan.chosen) as progress:
+        redrive = Redrive(
+            session.queue, journal, settings, clock=session.clock, stop=session.stop,
+            progress=lambda outcome: progress(outcome.settled, plan.chosen),
+        )  # fmt: skip
+        chosen = 0
+        while plan.chosen > chosen:
+            chosen = plan.chosen
+            redrive.run()
+            if session.queue.ordered and redrive.outcome.complete and not session.stop.requested:
+                more(plan)
+    return redrive.outcome
 
 
 def agreed(session: Session, arguments: argparse.Namespace, question: str) -> bool:
@@ -80,7 +104,7 @@ def agreed(session: Session, arguments: argparse.Namespace, question: str) -> bo
     if arguments.yes:
         return True
     if session.terminal.interactive:
-        return session.terminal.agrees(question)
+        return session.terminal.answer(f"{question} [y/N] ", session.queue.keep).lower() in ("y", "yes")
     session.terminal.note(f"Nothing is done yet. To do it: {command_with('--yes')}")
     return False
 

@@ -8,15 +8,21 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from select import select
+from time import monotonic
 from types import FrameType
 from typing import Any
 
 from rich.console import Console, RenderableType
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from recoverable.operate.port import Stop
 
 DONE, PARTLY, REFUSED, NOTHING, INTERRUPTED = 0, 1, 2, 3, 130
 """Exit statuses; the last as POSIX shells have it, 128 + SIGINT."""
+
+ASKS_FOR = 20
+"""Seconds between two looks at what is held while a question waits for its answer."""
 
 PIPE_WIDTH = 120
 """Columns where nobody has a terminal of a width."""
@@ -25,15 +31,11 @@ PIPE_WIDTH = 120
 class Terminal:
     """What the operator sees and answers.
 
-    Args:
-        interactive: True if somebody can answer; None to find out.
-        ask: asks a question, and returns the answer.
+    `interactive` is True if somebody can answer.
     """
 
-    def __init__(self, *, interactive: bool | None = None, ask: Callable[[str], str] = input) -> None:
-        found = sys.stdin.isatty() and sys.stdout.isatty()
-        self.interactive = found if interactive is None else interactive
-        self._ask = ask
+    def __init__(self) -> None:
+        self.interactive = sys.stdin.isatty() and sys.stdout.isatty()
         self._out, self.err = console(sys.stdout), console(sys.stderr)
 
     def show(self, renderable: RenderableType) -> None:
@@ -48,12 +50,26 @@ class Terminal:
         """Print a line beside the result: to stderr."""
         self.err.print(printable(text), markup=False, highlight=False, soft_wrap=True)
 
-    def agrees(self, question: str) -> bool:
-        """True if the operator answers yes."""
-        try:
-            return self._ask(f"{question} [y/N] ").strip().lower() in ("y", "yes")
-        except EOFError:
-            return False
+    def answer(self, question: str, meanwhile: Callable[[], None]) -> str:
+        """Return what the operator types; while nobody does, keep what is held from coming back."""
+        self.err.print(question, end="", soft_wrap=True)
+        while not select([sys.stdin], [], [], ASKS_FOR)[0]:
+            meanwhile()
+        return sys.stdin.readline().strip()
+
+    @contextmanager
+    def progress(self, total: int) -> Iterator[Callable[[int, int], None]]:
+        """Yield a function that shows how many of how many are done, with rate and time left, where somebody looks."""
+        if not self.err.is_terminal:
+            yield lambda _done, _total: None
+            return
+        columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"), TimeRemainingColumn())
+        with Progress(*columns, console=self.err) as bar:
+            task = bar.add_task("", total=total, rate="")
+            began = monotonic()
+            yield lambda done, of: bar.update(
+                task, completed=done, total=of, rate=f"{done / max(monotonic() - began, 0.1):.0f}/s"
+            )
 
 
 def console(stream: Any) -> Console:

@@ -1,0 +1,164 @@
+"""Looking at an SQS error queue: groups, one message whole, filters, and what a look says and refuses."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from aws.conftest import NewQueue
+from aws.queues import HEADERS, Queue
+from operate.conftest import Errors
+from operate.failing import fault_headers, send_failed
+
+DONE, REFUSED, NOTHING = 0, 2, 3
+
+
+def rows(out: str) -> list[dict[str, object]]:
+    """Return lines of JSON."""
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def test_messages_are_counted_by_exception_and_own_frame(errors: Errors, error: Queue) -> None:
+    library = "   at requests.get() in /opt/python/requests/api.py:line 73"
+    for trace in (
+        f"{library}\n   at shop.pay() in /var/task/shop.py:line 4",
+        "   at shop.pay() in /var/task/shop.py:line 9",
+    ):
+        send_failed(error, headers=fault_headers(trace=trace))
+    send_failed(error, headers=fault_headers(type="orders.CardDeclined"))
+
+    ran = errors("groups", "--queue", error.name, "--json")
+
+    found = sorted((row["messages"], row["kind"], row["frame"]) for row in rows(ran.out))
+    assert (ran.status, found) == (
+        DONE,
+        [(1, "orders.CardDeclined", "orders.place_order"), (2, "bank.BankUnavailable", "shop.pay")],
+    )
+
+
+def test_a_message_without_fault_headers_is_shown_as_a_death(errors: Errors, error: Queue) -> None:
+    error.send("hello")
+
+    ran = errors("groups", "--queue", error.name, "--json")
+
+    assert [(row["kind"], row["messages"]) for row in rows(ran.out)] == [("dead-lettered by the broker", 1)]
+
+
+@pytest.mark.parametrize(
+    "attribute", ["no JSON", '["a", "list"]', json.dumps(fault_headers(at="yesterday"))], ids=["text", "list", "date"]
+)
+def test_what_cannot_be_read_is_a_group_of_its_own(errors: Errors, error: Queue, attribute: str) -> None:
+    error.send("hello", attributes={HEADERS: {"DataType": "String", "StringValue": attribute}})
+
+    ran = errors("groups", "--queue", error.name, "--json")
+
+    assert [(row["kind"], row["messages"]) for row in rows(ran.out)] == [("unreadable", 1)]
+
+
+def test_one_message_is_shown_with_its_way_headers_trace_and_body(errors: Errors, error: Queue) -> None:
+    log = {"Recoverable.Attempts": "24", "Recoverable.RequestId": "req-1", "Recoverable.LogStream": "2026/[1]a"}
+    send_failed(error, '{"id": 1}', headers=fault_headers(**log))
+
+    ran = errors("show", "--queue", error.name, "--id", "order-1")
+
+    assert ran.status == DONE
+    for line in (
+        "message order-1",
+        "  2026-11-22 10:00:00  failed for the last time, attempt 24, at orders",
+        "  request: req-1",
+        "  log stream: 2026/[1]a",
+        "  NServiceBus.ExceptionInfo.Message: no answer",
+        "     at orders.place_order() in /var/task/orders.py:line 12",
+        '    "id": 1',
+    ):
+        assert line in ran.out.splitlines()
+
+
+def test_what_could_steer_the_terminal_is_escaped(errors: Errors, error: Queue) -> None:
+    send_failed(error, "\x1b[2J\u202ebody", headers=fault_headers(message="\x1b]0;title\x07", id="a\x1bb"))
+
+    shown = errors("show", "--queue", error.name).out + errors("list", "--queue", error.name).out
+
+    assert {each for each in shown if not each.isprintable()} == {"\n"}
+    assert "\\x1b[2J\\u202ebody" in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (["--id", "b"], ["b"]),
+        (["--id", "a", "--id", "c"], ["a", "c"]),
+        (["--type", "CardDeclined"], ["b"]),
+        (["--queue-of", "bills"], ["c"]),
+        (["--since", "2026-11-22T12:00"], ["c"]),
+        (["--until", "2026-11-22T12:00"], ["a", "b"]),
+        (["--where", "customer.id=42"], ["a"]),
+        (["--where", "items[1].sku=A7"], ["b"]),
+        (["--where", "items.0.sku=A7", "--type", "BankUnavailable"], []),
+        (["--limit", "2"], ["a", "b"]),
+    ],
+)
+def test_filters_choose(errors: Errors, error: Queue, words: list[str], found: list[str]) -> None:
+    send_failed(error, '{"customer": {"id": 42}}', headers=fault_headers(id="a"))
+    items = '{"items": [{"sku": "B1"}, {"sku": "A7"}]}'
+    send_failed(error, items, headers=fault_headers(id="b", type="orders.CardDeclined"))
+    send_failed(error, "no JSON", headers=fault_headers("bills", id="c", at="2026-11-22 18:00:00:000000 Z"))
+
+    ran = errors("list", "--queue", error.name, "--json", *words)
+
+    assert (ran.status, sorted(str(row["id"]) for row in rows(ran.out))) == (DONE if found else NOTHING, found)
+
+
+def test_a_look_says_first_that_it_hides_messages_and_counts_receives(errors: Errors, error: Queue) -> None:
+    send_failed(error)
+
+    said = errors("list", "--queue", error.name).err.splitlines()
+
+    assert said == [
+        "Looking at SQS hides each message, here for 5 minutes; all are given back at the end and on Ctrl-C. "
+        "Killed, the last ones come back within 5 minutes.",
+        "Each look counts as a receive of each message, and disturbs alarms on visible messages and on the age of the oldest.",
+        "Looked at 1 messages; 1 match.",
+        "Gave back 1 messages.",
+    ]
+
+
+def test_what_another_reader_holds_is_said_to_be_there(errors: Errors, error: Queue) -> None:
+    send_failed(error, headers=fault_headers(id="a"))
+    error.receive()  # and holds it
+    send_failed(error, headers=fault_headers(id="b"))
+
+    ran = errors("list", "--queue", error.name, "--json")
+
+    assert [row["id"] for row in rows(ran.out)] == ["b"]
+    assert "The queue says that it holds about 1 more: hidden by another reader, delayed, or counted late." in ran.err
+
+
+def test_an_error_queue_that_would_move_a_message_away_is_not_looked_at(
+    errors: Errors, error: Queue, new_queue: NewQueue
+) -> None:
+    send_failed(error)
+    policy = json.dumps({"deadLetterTargetArn": new_queue("beyond").arn, "maxReceiveCount": 4})
+    error.client.set_queue_attributes(QueueUrl=error.url, Attributes={"RedrivePolicy": policy})
+
+    statuses = [errors("list", "--queue", error.name).status for _ in range(4)]
+
+    assert (statuses, error.visible()) == ([DONE, DONE, REFUSED, REFUSED], 1)
+
+
+def test_a_queue_that_is_none_is_named(errors: Errors, error: Queue) -> None:
+    ran = errors("list", "--queue", "no-such-queue")
+
+    assert (ran.status, ran.err) == (
+        REFUSED, "recoverable errors: there is no queue no-such-queue in this account and region\n"
+    )  # fmt: skip
+
+
+def test_a_body_in_s3_is_named_and_not_fetched(errors: Errors, error: Queue) -> None:
+    key = {"S3BodyKey": {"DataType": "String", "StringValue": "bodies/1"}}
+    send_failed(error, "empty message", attributes=key)
+
+    ran = errors("show", "--queue", error.name)
+
+    assert "  not with the message: in S3, under the key bodies/1" in ran.out.splitlines()
