@@ -29,6 +29,7 @@ DUE_AT = "Recoverable.DueAt"
 STOPPED = "Recoverable.Stopped"
 UNREPORTED = "Recoverable.Unreported"
 REFUSED_SENDS = "Recoverable.RefusedSends"
+REPORTED = "Recoverable.Reported"
 
 RETRY_HEADERS = (
     DELAYED_RETRIES,
@@ -40,6 +41,7 @@ RETRY_HEADERS = (
     STOPPED,
     UNREPORTED,
     REFUSED_SENDS,
+    REPORTED,
 )
 """Headers that hold the retry state of a message; they are removed when it moves to the error queue."""
 

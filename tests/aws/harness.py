@@ -22,8 +22,8 @@ TIMEOUT = 60.0
 AMPLE = 60.0
 """Seconds kept for settling, of which a call may take half, and a quarter for its answer: a machine that stands still is no broker that does."""
 
-AMPLE_TIME: dict[str, Any] = {"settle_within": timedelta(seconds=AMPLE)}
-"""The settings of endpoints that keep as much."""
+AMPLE_TIME: dict[str, Any] = {"settle_within": timedelta(seconds=AMPLE), "visibility_timeout": timedelta(0)}
+"""The settings of endpoints that keep as much, on queues whose messages a test shows again whenever it likes."""
 
 Endpoint = Callable[[dict[str, Any], Any], Any]
 Contexts = Callable[[], Any]

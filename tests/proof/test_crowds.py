@@ -12,6 +12,9 @@ from proof.crowds.cases import LARGE, SMALL
 from proof.crowds.crowd import Crowd, outcome_of
 from proof.crowds.invariants import broken
 from proof.crowds.search import search
+from recoverable.attempts.invocation import FOREVER
+from recoverable.recovery.counting import restore_retry_state
+from recoverable.recovery.delivery import Delivery
 
 SHUFFLES = 10
 DRAWN = 150
@@ -62,5 +65,26 @@ def test_the_search_finds_a_handler_that_is_stopped_again_and_again(monkeypatch:
     monkeypatch.setattr("recoverable.aws.order.message_to_try_first", nobody)
 
     found = problems(SMALL["one too long, nine that fail (5, 3)"], SHUFFLES)
+
+    assert [problem for problem in found if problem.startswith("RUNS")]
+
+
+def vouch_for_copies(delivery: Delivery, counter: Any, max_immediate: int) -> None:
+    """Restore the retry state, but take each delivery of a copy's originals for reported."""
+    restore_retry_state(delivery, counter, max_immediate)
+    delivery.originals_reported = True
+
+
+@pytest.mark.parametrize(
+    ("function", "mistake"),
+    [("recovery.counting.restore_retry_state", vouch_for_copies), ("aws.order.hidden_for", lambda _: FOREVER)],
+    ids=["a copy with counts is no suspect", "an old message is no suspect"],
+)
+def test_the_search_finds_a_suspect_that_is_run_with_others(
+    monkeypatch: pytest.MonkeyPatch, function: str, mistake: Any
+) -> None:
+    monkeypatch.setattr(f"recoverable.{function}", mistake)
+
+    found = problems(SMALL["a killer, one too long, six good (1, 0)"], SHUFFLES)
 
     assert [problem for problem in found if problem.startswith("RUNS")]

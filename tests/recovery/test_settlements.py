@@ -41,6 +41,7 @@ from recoverable.headers import (
     MESSAGE_ID,
     PRIOR_ATTEMPTS,
     REFUSED_SENDS,
+    REPORTED,
     STOPPED,
     TIME_SENT,
     UNREPORTED,
@@ -65,7 +66,13 @@ def test_an_immediate_retry_that_is_a_copy_carries_the_count(prior_attempts: int
     assert made.settlement == Forward(
         QUEUE,
         seconds(0),
-        {MESSAGE_ID: "m-1", TIME_SENT: written(AN_HOUR_AGO), PRIOR_ATTEMPTS: written_count, DUE_AT: None},
+        {
+            MESSAGE_ID: "m-1",
+            TIME_SENT: written(AN_HOUR_AGO),
+            PRIOR_ATTEMPTS: written_count,
+            REPORTED: "1",
+            DUE_AT: None,
+        },
     )
 
 
@@ -83,6 +90,7 @@ def test_a_first_delayed_retry_starts_the_next_round(on: Any) -> None:
             DELAYED_RETRY_AT: NOW_WRITTEN,
             FIRST_DELAYED_RETRY_AT: NOW_WRITTEN,
             PRIOR_ATTEMPTS: None,
+            REPORTED: None,
             DUE_AT: None,
         },
     )
@@ -106,6 +114,7 @@ def test_a_later_delayed_retry_counts_on() -> None:
             DELAYED_RETRY_AT: NOW_WRITTEN,
             FIRST_DELAYED_RETRY_AT: written(AN_HOUR_AGO),
             PRIOR_ATTEMPTS: None,
+            REPORTED: None,
             DUE_AT: None,
         },
     )
@@ -166,6 +175,7 @@ def test_a_deferral_keeps_the_counts_and_moves_its_times_forward() -> None:
             DELAYED_RETRY_AT: written(A_MINUTE_AGO + seconds(30)),
             FIRST_DELAYED_RETRY_AT: written(AN_HOUR_AGO + seconds(30)),
             PRIOR_ATTEMPTS: "4",
+            REPORTED: "1",
             HELD_SINCE: NOW_WRITTEN,
             DUE_AT: None,
         },
@@ -176,7 +186,9 @@ def test_a_deferral_of_what_was_never_tried_has_nothing_to_carry() -> None:
     made = decision(Deferral(seconds(0), "no time left"))
 
     assert made.settlement == Forward(
-        QUEUE, seconds(0), {MESSAGE_ID: "m-1", PRIOR_ATTEMPTS: None, HELD_SINCE: NOW_WRITTEN, DUE_AT: None}
+        QUEUE,
+        seconds(0),
+        {MESSAGE_ID: "m-1", PRIOR_ATTEMPTS: None, REPORTED: None, HELD_SINCE: NOW_WRITTEN, DUE_AT: None},
     )
 
 
@@ -223,6 +235,7 @@ def test_a_message_moves_to_the_error_queue_with_the_reason_and_without_a_trace_
             DUE_AT: None,
             STOPPED: None,
             UNREPORTED: None,
+            REPORTED: None,
             REFUSED_SENDS: None,
             "NServiceBus.ProcessingMachine": "instance-7",
             "NServiceBus.ProcessingEndpoint": QUEUE,

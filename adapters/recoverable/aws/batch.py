@@ -91,9 +91,10 @@ def groups_of(
         return [([delivery], True) for delivery in deliveries]
     if not restored:
         return [(deliveries, True)]
-    from recoverable.aws.order import groups  # noqa: PLC0415  # most batches have no such record
+    from recoverable.aws.order import clear_reported, groups, hidden_for  # noqa: PLC0415  # most batches have no such record
 
     settle_without_handler(restored, invocation)
+    clear_reported(restored, invocation.clock(), hidden_for(time))
     return groups(deliveries, lambda: time.is_over() or invocation.interruption is not None)
 
 

@@ -44,6 +44,9 @@ class SqsEndpoint:
             then deleted here, and the invocation fails when any other remains.
         longest_delay: how long one copy waits; longer delays hop. Up to SQS's 15 minutes.
         timeouts: stores longer delays instead, until a dispatcher sends them: `Timeouts(store)`.
+        visibility_timeout: the shortest time for which anything hides a message that was received; None for the function's time-out,
+            for Lambda takes no queue with a shorter one. Write less, down to 0, where the queue's is lowered later or other
+            code changes it: redelivered messages that are older then run one by one.
 
     Raises:
         TypeError: a handler that cannot be called, or a setting of another kind.
@@ -64,6 +67,7 @@ class SqsEndpoint:
         partial_responses: bool = True,
         longest_delay: timedelta = LONGEST_DELAY,
         timeouts: Timeouts | None = None,
+        visibility_timeout: timedelta | None = None,
     ) -> None:
         if checked_count("SqsEndpoint(concurrency)", concurrency, MAX_COUNT) < 1:
             raise ValueError("SqsEndpoint(concurrency) is 0; write how many messages are worked on at once, from 1")
@@ -79,6 +83,7 @@ class SqsEndpoint:
             settle_within=settle_within,
             longest_delay=longest_delay,
             timeouts=timeouts,
+            visibility_timeout=visibility_timeout,
         )
         # with the error queue resolved, for code that creates queues
         self.recoverability = self._processor.recoverability

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import timedelta
-from typing import TypeAlias
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, TypeAlias
 
 from recoverable.limits import NO_DELAY
 from recoverable.recovery.delivery import Delivery
+
+if TYPE_CHECKING:
+    from recoverable.aws.time_budget import TimeBudget
 
 Group: TypeAlias = tuple[list[Delivery], bool]
 """Deliveries that are settled together, and whether their handlers run; else those without a settlement are handed back."""
@@ -15,12 +18,16 @@ Group: TypeAlias = tuple[list[Delivery], bool]
 LONGEST_SPREAD = timedelta(minutes=15)
 """What SQS can delay one message by (Amazon SQS delay queues)."""
 
+CLOCK_SKEW = 1.0
+"""Seconds by which the clocks of SQS and of this instance may differ."""
+
 
 def groups(deliveries: list[Delivery], is_time_over: Callable[[], bool]) -> Iterator[Group]:
     """Yield the deliveries in groups, each to be settled before the next one is asked for.
 
     What needs no handler is settled first. One message is tried before all others, alone: one whose next unreported delivery would be
-    its failure, or one that was stopped before; the others of these kinds are handed back before it runs. Fresh messages run together.
+    its failure, or one that was stopped before; the others of these kinds are handed back before it runs. Fresh messages run together, with those
+    whose earlier deliveries were all reported.
     Suspects run one by one, and those for which no time is left are handed back together.
 
     Args:
@@ -39,6 +46,38 @@ def groups(deliveries: list[Delivery], is_time_over: Callable[[], bool]) -> Iter
     if fresh := [delivery for delivery in ready if not delivery.suspect]:
         yield held_longest_first(fresh), True
     yield from suspects_one_by_one(rotated([delivery for delivery in ready if delivery.suspect]), is_time_over)
+
+
+def clear_reported(deliveries: list[Delivery], now: datetime, hidden_for: float) -> None:
+    """Note of those whose earlier deliveries were all reported that they are no suspects.
+
+    A delivery whose outcome nobody recorded keeps its message hidden until its visibility timeout ends. So a message that was first
+    received a shorter time ago had none. Its originals' deliveries are not known here: the copy says whether they were reported.
+
+    Args:
+        deliveries: records of a standard queue.
+        now: the time at which the invocation started.
+        hidden_for: the shortest time in seconds for which a message that was received stays hidden.
+    """
+    for delivery in deliveries:
+        if delivery.suspect and delivery.originals_reported:
+            age = seconds_since_first_receive(delivery, now)
+            delivery.suspect = age is None or not -CLOCK_SKEW <= age < hidden_for - CLOCK_SKEW
+
+
+def hidden_for(time: TimeBudget) -> float:
+    """Return the shortest time in seconds for which a message that was received stays hidden; 0 when that is unknown."""
+    if time.for_handlers is None:
+        return 0.0
+    return time.total if time.visibility_timeout is None else min(time.total, time.visibility_timeout.total_seconds())
+
+
+def seconds_since_first_receive(delivery: Delivery, now: datetime) -> float | None:
+    """Return how long ago SQS first gave out this broker message; None when that is missing or unreadable."""
+    try:
+        return now.timestamp() - int(delivery.message.native["attributes"]["ApproximateFirstReceiveTimestamp"]) / 1000
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return None
 
 
 def suspects_one_by_one(suspects: list[Delivery], is_time_over: Callable[[], bool]) -> Iterator[Group]:

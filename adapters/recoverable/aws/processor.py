@@ -63,6 +63,7 @@ class SqsProcessor:
         settle_within: the time kept for settling.
         longest_delay: how long one copy waits.
         timeouts: where copies are stored that must wait longer; None for hops.
+        visibility_timeout: the shortest time for which a received message stays hidden.
 
     Raises:
         TypeError: a setting of another kind.
@@ -81,6 +82,7 @@ class SqsProcessor:
         settle_within: timedelta,
         longest_delay: timedelta,
         timeouts: Timeouts | None = None,
+        visibility_timeout: timedelta | None = None,
     ) -> None:
         if counter not in ("native", "header"):
             raise ValueError(f'{owner}(counter) is {counter!r}; write "native" or "header"')
@@ -101,6 +103,9 @@ class SqsProcessor:
                 f"{owner}(settle_within) is {settle_within}; with timeouts write at least {timeouts.longest_hold}, for a store that does not answer takes as long"
             )
         self._timeouts = timeouts
+        if visibility_timeout is not None:
+            checked_delay(f"{owner}(visibility_timeout)", visibility_timeout, LONGEST_INVOCATION)
+        self._visibility_timeout = visibility_timeout
         self._standard = Platform(counter, longest_delay=longest_delay, host=host(), machine=machine())
         self._fifo = Platform(redelivers_only=True, host=host(), machine=machine())
 
@@ -133,7 +138,7 @@ class SqsProcessor:
         platform = self._fifo if fifo else self._standard
         restored: list[Delivery] = []
         deliveries = [delivery_of(record, queue, self.recoverability, platform, restored) for record in records]
-        time = TimeBudget(context, self._settle_within, 0 if fifo else len(records))
+        time = TimeBudget(context, self._settle_within, 0 if fifo else len(records), self._visibility_timeout)
         environment = current_environment.get() or self._environment
         with environment.deadline() as deadline:
             invocation = Invocation(

@@ -36,10 +36,13 @@ class TimeBudget:
         context: Lambda's; without one, or without its clock, there is no limit.
         settle_within: the part kept; at most half of the time, so that a function with less time still runs its
             handler.
+        visibility_timeout: the shortest time for which a received message stays hidden; None for the function's time-out.
         messages: messages of the batch that may have to be handed back; 0 where none can be without an attempt (FIFO).
     """
 
-    def __init__(self, context: Any, settle_within: timedelta, messages: int = 0) -> None:
+    def __init__(
+        self, context: Any, settle_within: timedelta, messages: int = 0, visibility_timeout: timedelta | None = None
+    ) -> None:
         self._reserve = settle_within.total_seconds()
         self._remaining: Callable[[], float] | None = getattr(context, "get_remaining_time_in_millis", None)
         self.total = self._remaining() / 1000 if self._remaining else LONGEST_INVOCATION.total_seconds()
@@ -50,6 +53,7 @@ class TimeBudget:
         self.call_timeout = max(int(self._reserve / 2 * 10) / 10, SHORTEST_CALL_TIMEOUT)
         """Seconds that one call to SQS may take, in whole tenths: each value has a client of its own, so few values are
         used."""
+        self.visibility_timeout = visibility_timeout
         self.for_handlers = self._seconds_for_handlers if self._remaining else None
         """A function that returns how many seconds a handler that starts now may run; None when there is no limit."""
         self.messages = messages

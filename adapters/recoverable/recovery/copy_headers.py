@@ -29,11 +29,11 @@ def identity_headers(message: Message) -> Changes:
     return {headers.MESSAGE_ID: message.id, **sent}
 
 
-def immediate_retry(delivery: Delivery) -> Changes:
+def immediate_retry(delivery: Delivery, platform: Platform) -> Changes:
     """Return the headers of an immediate retry that is a copy."""
     return {
         **identity_headers(delivery.message),
-        headers.PRIOR_ATTEMPTS: write_count(delivery.prior_attempts + 1),
+        **counted(delivery, delivery.prior_attempts + 1, platform),
         headers.DUE_AT: None,
     }
 
@@ -48,11 +48,14 @@ def delayed_retry(delivery: Delivery, context: ErrorContext) -> Changes:
         headers.DELAYED_RETRY_AT: now,
         headers.FIRST_DELAYED_RETRY_AT: headers.write_date(first) if first else now,
         headers.PRIOR_ATTEMPTS: None,
+        headers.REPORTED: None,
         **({headers.UNREPORTED: MARKED} if delivery.unreported else {}),
     }
 
 
-def deferral(delivery: Delivery, delay: timedelta, now: datetime, *, stopped: bool = False) -> Changes:
+def deferral(
+    delivery: Delivery, delay: timedelta, platform: Platform, now: datetime, *, stopped: bool = False
+) -> Changes:
     """Return the headers of a deferral.
 
     Its dates move forward, for a deferral uses up neither the 24 hours nor the total time.
@@ -64,7 +67,7 @@ def deferral(delivery: Delivery, delay: timedelta, now: datetime, *, stopped: bo
     return {
         **identity_headers(delivery.message),
         **{name: moment for name, moment in moved.items() if moment},
-        headers.PRIOR_ATTEMPTS: write_count(counting.prior_attempts_of_deferral(delivery)),
+        **counted(delivery, counting.prior_attempts_of_deferral(delivery), platform),
         headers.HELD_SINCE: headers.write_date(delivery.held_since or now),
         **({headers.STOPPED: MARKED} if stopped else {}),
     }
@@ -79,6 +82,17 @@ def move_to_error(context: ErrorContext, platform: Platform) -> Changes:
     faults = fault_headers(context.exception, queue=context.receive_address, platform=platform, now=context.now)
     earlier = [name for name in context.message.headers if name.startswith(FIRST_TO_TRIM)]
     return {**identity_headers(context.message), **dict.fromkeys((*headers.RETRY_HEADERS, *earlier)), **faults}
+
+
+def counted(delivery: Delivery, attempts: int, platform: Platform) -> Changes:
+    """Return the headers that carry attempts of this round, and say whether each delivery that they count was reported.
+
+    Where the order of a batch cannot be chosen, nobody reads the latter, and it is left out.
+    """
+    count = write_count(attempts)
+    if platform.shared_process:
+        return {headers.PRIOR_ATTEMPTS: count}
+    return {headers.PRIOR_ATTEMPTS: count, headers.REPORTED: MARKED if count and not delivery.suspect else None}
 
 
 def moved_date(message_headers: Mapping[str, str], name: str, delay: timedelta) -> str | None:

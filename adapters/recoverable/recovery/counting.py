@@ -8,6 +8,7 @@ from recoverable.headers import (
     HELD_SINCE,
     PRIOR_ATTEMPTS,
     REFUSED_SENDS,
+    REPORTED,
     STOPPED,
     UNREPORTED,
     read_count,
@@ -31,7 +32,8 @@ def restore_retry_state(delivery: Delivery, counter: Counter, max_immediate: int
     delivery.unreported, delivery.at_limit = is_unreported(delivery, limit), delivery.deliveries == limit
     delivery.stopped, ended_unreported = STOPPED in headers, UNREPORTED in headers
     delivery.given_up = read_count(headers, REFUSED_SENDS) > 0
-    delivery.suspect = delivery.deliveries > 1 or delivery.prior_attempts > 0 or ended_unreported
+    delivery.originals_reported = REPORTED in headers or not (delivery.prior_attempts or ended_unreported)
+    delivery.suspect = delivery.deliveries > 1 or not delivery.originals_reported
     message.attempt = failures(delivery, counter)
 
 

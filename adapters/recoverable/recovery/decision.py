@@ -157,7 +157,7 @@ def settlement_for(
         case ImmediateRetry() if platform.counter == "native":
             return Redeliver(NO_DELAY)
         case ImmediateRetry():
-            return Forward(context.receive_address, NO_DELAY, copy_headers.immediate_retry(delivery))
+            return Forward(context.receive_address, NO_DELAY, copy_headers.immediate_retry(delivery, platform))
         case DelayedRetry(delay) if platform.redelivers_only:
             return Redeliver(delay)
         case DelayedRetry(delay):
@@ -179,7 +179,7 @@ def settlement_of_deferral(delivery: Delivery, deferral: Deferral, platform: Pla
     if deferral.hop:  # the copy keeps the counts, and the date when it is due, whatever this clock says
         changes = copy_headers.identity_headers(delivery.message)
         return delayed_copy(queue, delay, changes, platform, now, due_at=delivery.due_at)
-    changes = copy_headers.deferral(delivery, delay, now, stopped=deferral.stopped)
+    changes = copy_headers.deferral(delivery, delay, platform, now, stopped=deferral.stopped)
     return delayed_copy(queue, delay, changes, platform, now)
 
 

@@ -28,11 +28,13 @@ class Delivery:
 
     The retry state is restored from what the message carries: `suspect`, True if it may have ended a process; `at_limit`, True if its
     next unreported delivery would be its failure; `stopped`, True if its handler was stopped before for the sake of others; `given_up`,
-    True if its copy for the error queue was refused, and is to be sent again without running the handler. After the attempt it also
-    holds `error`, what the handler raised, and `settlement`, None until there is one.
+    True if its copy for the error queue was refused, and is to be sent again without running the handler; `originals_reported`, True if
+    each delivery of the messages that it is a copy of ended with a recorded outcome. After the attempt it also holds `error`, what
+    the handler raised, and `settlement`, None until there is one.
     """
 
     suspect = at_limit = stopped = given_up = False
+    originals_reported = True
     error: BaseException | None = None
     settlement: Settlement | None = None
 

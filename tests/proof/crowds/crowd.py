@@ -32,6 +32,7 @@ class Crowd:
         counter: how attempts are counted.
         later: bodies that arrive one each so many seconds: seconds, then body.
         call_time: seconds that each call to SQS takes.
+        visibility: seconds for which the queue hides what it gave out; Lambda allows no fewer than the invocation has.
         seed: shuffles the messages, and draws the order in which the queue hands them out.
     """
 
@@ -43,6 +44,7 @@ class Crowd:
     counter: str = "native"
     later: Sequence[tuple[float, str]] = ()
     call_time: float = 0.0
+    visibility: int = 6 * int(TIMEOUT)
     seed: int = 0
 
     @property
@@ -77,7 +79,7 @@ def outcome_of(crowd: Crowd) -> Outcome:
     endpoint: Any = SqsEndpoint(handler_in(world, outcome), settings, counter=crowd.counter)  # type: ignore[arg-type]  # one of two
     world.create_queue(ERRORS, retention=timedelta(days=14))
     receives = crowd.immediate + 6
-    world.create_queue(QUEUE, visibility_timeout=180, dead_letter_queue=ERRORS, max_receive_count=receives)
+    world.create_queue(QUEUE, visibility_timeout=crowd.visibility, dead_letter_queue=ERRORS, max_receive_count=receives)
     world.serve(
         QUEUE, endpoint, recursive_loop="Allow", batch_size=crowd.batch_size, concurrency=crowd.concurrency,
         timeout=TIMEOUT, window=1 if crowd.batch_size > 10 else 0,

@@ -18,9 +18,8 @@ def broken(crowd: Crowd, outcome: Outcome) -> Iterator[str]:
     for name, rounds in outcome.rounds.items():
         if is_innocent(crowd, name) and not name.partition(" ")[2].startswith("fails") and max(rounds) > 0:
             yield f"ROUND LOST: {name} ran in round {max(rounds)}"
-    deaths = sum(runs for name, runs in outcome.runs.items() if name.endswith("kills"))
     for name, runs in outcome.runs.items():
-        if runs > (most := most_runs(crowd, name, deaths)):
+        if runs > (most := most_runs(crowd, name)):
             yield f"RUNS: {name} ran {runs} times of {most}"
 
 
@@ -28,20 +27,22 @@ def is_innocent(crowd: Crowd, name: str) -> bool:
     """True if the handler succeeds in the end: at its first run, or, where nothing ends the process, within the ladder."""
     kind = name.partition(" ")[2]
     if kind.startswith("fails "):
-        return deaths_in(crowd) == 0 and int(kind.removeprefix("fails ")) < crowd.attempts
+        return killers_in(crowd) == 0 and int(kind.removeprefix("fails ")) < crowd.attempts
     return kind == "ok" or kind.startswith("takes")
 
 
-def deaths_in(crowd: Crowd) -> int:
+def killers_in(crowd: Crowd) -> int:
     """Return how many messages end their process."""
     return sum(body == "kills" for body in [*crowd.bodies, *(body for _, body in crowd.later)])
 
 
-def most_runs(crowd: Crowd, name: str, deaths: int) -> int:
-    """Return how often a handler may run: each death may cost a message of its invocation one run more.
+def most_runs(crowd: Crowd, name: str) -> int:
+    """Return how often a handler may run: the first death of each killer may cost a message of its invocation one run more.
 
-    One that takes a while may be stopped once for the sake of others, which is no attempt.
+    At its later deaths a killer is a suspect, and what ran before it is settled. A handler that takes a while may be stopped once for
+    the sake of others, which is no attempt.
     """
+    deaths = killers_in(crowd)
     kind, _, number = name.partition(" ")[2].partition(" ")
     match kind:
         case "kills":

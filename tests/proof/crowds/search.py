@@ -24,7 +24,8 @@ def crowd_of(seed: int) -> Crowd:
     ]
     return Crowd(
         bodies=bodies, immediate=immediate, delayed=delayed, batch_size=draw.choice(SIZES), later=later,
-        concurrency=draw.choice((1, 1, 2, 5)), counter=draw.choice(("native", "native", "header")), seed=seed,
+        concurrency=draw.choice((1, 1, 2, 5)), counter=draw.choice(("native", "native", "header")),
+        visibility=draw.choice((30, 180)), seed=seed,
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from recoverable.attempts.flow import Call
 from recoverable.azure.client import Broker
 from recoverable.azure.copies import Copy
 from recoverable.azure.flow import Forwards
-from recoverable.recovery.delivery import Delivery
+from recoverable.recovery.delivery import Delivery, Platform
 from recoverable.recovery.settlement import Forward
 
 send = Broker.send
@@ -58,7 +58,7 @@ def with_what_is_left(expires_at: datetime | None, forward: Forward, now: dateti
     return {**due, "time_to_live": min(life, forward.delay / 2) if forward.delay else life}
 
 
-def not_carried(delivery: Delivery) -> dict[str, str | None]:
+def not_carried(delivery: Delivery, _: Platform) -> dict[str, str | None]:
     """Retry at once by a copy that does not carry the count."""
     return {"NServiceBus.MessageId": delivery.message.id, "NServiceBus.FLRetries": None}
 

@@ -55,6 +55,7 @@ class RecoverableBatchProcessor(BatchProcessor):
             `process_partial_response` is given the context.
         longest_delay: how long one copy waits.
         timeouts: stores longer delays.
+        visibility_timeout: the shortest time for which anything hides a message that was received.
 
     Raises:
         TypeError: a setting of another kind.
@@ -75,6 +76,7 @@ class RecoverableBatchProcessor(BatchProcessor):
         settle_within: timedelta = SETTLE_WITHIN,
         longest_delay: timedelta = LONGEST_DELAY,
         timeouts: Timeouts | None = None,
+        visibility_timeout: timedelta | None = None,
     ) -> None:
         if raise_on_entire_batch_failure:
             raise ValueError(
@@ -93,6 +95,7 @@ class RecoverableBatchProcessor(BatchProcessor):
             settle_within=settle_within,
             longest_delay=longest_delay,
             timeouts=timeouts,
+            visibility_timeout=visibility_timeout,
         )
 
     def __call__(
