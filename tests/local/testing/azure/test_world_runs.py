@@ -89,6 +89,20 @@ def test_what_is_no_app_is_not_served(service_bus_world: ServiceBusWorld) -> Non
         service_bus_world.serve(QUEUE, handler)
 
 
+def test_a_function_with_another_binding_is_not_served(service_bus_world: ServiceBusWorld) -> None:
+    made = func.FunctionApp()
+
+    @made.service_bus_queue_trigger("message", "X", QUEUE, data_type=func.DataType.BINARY)
+    @made.service_bus_queue_output("invoice", "X", "invoices")
+    def orders(message: func.ServiceBusMessage, invoice: func.Out[str]) -> None:
+        invoice.set(str(message))
+
+    with pytest.raises(
+        ValueError, match=r"^'orders' has a binding beside its trigger, 'invoice' \(serviceBus\), which"
+    ):
+        service_bus_world.serve(QUEUE, made)
+
+
 def test_a_setting_names_the_queue_of_a_trigger(
     service_bus_world: ServiceBusWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:

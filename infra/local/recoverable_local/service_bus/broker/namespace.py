@@ -20,7 +20,7 @@ from recoverable_local.service_bus.broker.profile import (
     of_transfer_dead_letters,
 )
 from recoverable_local.service_bus.broker.refusals import RefusedError, not_found
-from recoverable_local.service_bus.broker.settings import Queue, Topic
+from recoverable_local.service_bus.broker.settings import Queue, Subscription, Topic
 
 _MAX_HOPS = 4  # Service Bus
 
@@ -41,6 +41,7 @@ class Namespace:
         self.agenda, self._clock = Agenda(), clock
         self._entities: dict[str, Entity] = {}
         self._forwards: dict[str, str] = {}
+        self._subscriptions: dict[str, list[tuple[tuple[Filter, ...], Entity]]] = {}
         for queue in queues:
             self._receivable(of_queue(queue), queue.forward_to, queue.forward_dead_lettered_messages_to)
         for topic in topics:
@@ -89,17 +90,16 @@ class Namespace:
         return entity
 
     def _topic(self, topic: Topic) -> None:
-        receivers = [
-            (
-                each.filters,
-                self._receivable(
-                    of_subscription(each, topic=topic.name), each.forward_to, each.forward_dead_lettered_messages_to
-                ),
-            )
-            for each in topic.subscriptions
-        ]
         self._check_free(topic.name)
-        self._entity(of_topic(topic), forward_to=None).outlet = partial(_publish, receivers)
+        published = self._subscriptions[topic.name.lower()] = []
+        self._entity(of_topic(topic), forward_to=None).outlet = partial(_publish, published)
+        for each in topic.subscriptions:
+            self._subscribe(topic.name, each)
+
+    def _subscribe(self, topic: str, subscription: Subscription) -> None:
+        forward_to, dead_to = subscription.forward_to, subscription.forward_dead_lettered_messages_to
+        entity = self._receivable(of_subscription(subscription, topic=topic), forward_to, dead_to)
+        self._subscriptions[topic.lower()].append((subscription.filters, entity))
 
     def _forward(self, source: str, target: str, message: Message) -> None:
         if message.hops >= _MAX_HOPS:

@@ -56,7 +56,12 @@ def of_queue(queue: Queue) -> Profile:
 
 def of_subscription(subscription: Subscription, *, topic: str) -> Profile:
     """Return the profile of a subscription."""
-    return _receivable(subscription, f"{topic}{SUBSCRIPTIONS}{subscription.name}")
+    return _receivable(subscription, subscription_path(topic, subscription.name))
+
+
+def subscription_path(topic: str, subscription: str) -> str:
+    """Return the path of a topic's subscription."""
+    return f"{topic}{SUBSCRIPTIONS}{subscription}"
 
 
 def of_topic(topic: Topic) -> Profile:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from azure.functions.decorators.function_app import Function
 from recoverable.azure import ServiceBusEndpoint
 from recoverable.azure.settings import resolved
 from recoverable.config import Recoverability
+from recoverable_local.service_bus.broker.profile import subscription_path
 
 App = FunctionApp | Blueprint | ServiceBusEndpoint[Any]
 TRIGGER = "serviceBusTrigger"
@@ -27,13 +28,14 @@ class TriggeredFunction:
         name: the function's name.
         call: the user's function.
         argument: the name of its argument for the message.
-        queue: the queue's name.
+        queue: the queue's name, or the path of the topic's subscription.
         many: True if it gets batches.
         binary: True if its data is binary.
         sessions: True if the queue has sessions.
         completes: True if the host completes what it has handled.
         context: True if it wants the invocation's context.
         recoverability: the ladder of the endpoint that it is, if it is one.
+        others: its bindings beside the trigger.
     """
 
     name: str
@@ -46,6 +48,7 @@ class TriggeredFunction:
     completes: bool
     context: bool
     recoverability: Recoverability | None
+    others: tuple[str, ...]
 
 
 def functions_of(app: App, queue: str) -> list[TriggeredFunction]:
@@ -61,9 +64,23 @@ def functions_of(app: App, queue: str) -> list[TriggeredFunction]:
     """
     found = [parse_trigger(each) for each in indexed(app) if is_triggered(each)]
     if served := [each for each in found if each.queue.lower() == queue.lower()]:
-        return served
+        return [without_other_bindings(each) for each in served]
     known = ", ".join(sorted({each.queue for each in found})) or "no queue at all"
     raise LookupError(f"no function of this app reads {queue!r}, but {known}; add a trigger for it")
+
+
+def without_other_bindings(function: TriggeredFunction) -> TriggeredFunction:
+    """Return the function, if the world runs all of its bindings.
+
+    Raises:
+        ValueError: it has a binding beside its trigger.
+    """
+    if function.others:
+        raise ValueError(
+            f"{function.name!r} has a binding beside its trigger, {', '.join(function.others)}, which is not served here; "
+            "send with the SDK in the handler, or test it with recoverable_local.functions_host, which serves Service Bus outputs"
+        )
+    return function
 
 
 def indexed(app: App) -> list[Function]:
@@ -85,9 +102,9 @@ def indexed(app: App) -> list[Function]:
 
 
 def is_triggered(function: Function) -> bool:
-    """True if messages of a queue trigger the function."""
+    """True if messages of a queue or a subscription trigger the function."""
     trigger = function.get_trigger()
-    return trigger is not None and trigger.type == TRIGGER and "queueName" in trigger.get_dict_repr()
+    return trigger is not None and trigger.type == TRIGGER
 
 
 def parse_trigger(function: Function) -> TriggeredFunction:
@@ -98,11 +115,23 @@ def parse_trigger(function: Function) -> TriggeredFunction:
         name=function.get_function_name() or call.__name__,
         call=call,
         argument=trigger.name,
-        queue=resolved(declared["queueName"], os.environ),
+        queue=path_of(declared),
         many=declared.get("cardinality") in (Cardinality.MANY, "many"),
         binary=declared.get("dataType") == DataType.BINARY,
         sessions=bool(declared.get("isSessionsEnabled")),
         completes=declared.get("autoCompleteMessages") is not False,
         context="context" in inspect.signature(call).parameters,
         recoverability=getattr(call, "recoverability", None),
+        others=tuple(f"{each.name!r} ({each.type})" for each in function.get_bindings() if each is not trigger),
     )
+
+
+def path_of(declared: Mapping[str, Any]) -> str:
+    """Return the name of the queue, or the path of the subscription, that a trigger declares."""
+    if "queueName" in declared:
+        return resolved(declared["queueName"], os.environ)
+    topic, subscription = (
+        resolved(declared["topicName"], os.environ),
+        resolved(declared["subscriptionName"], os.environ),
+    )
+    return subscription_path(topic, subscription)

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from azure.servicebus import ServiceBusMessage
+from azure.servicebus.amqp import AmqpAnnotatedMessage
 
-from recoverable_local.service_bus.broker.settings import Queue
+from recoverable_local.service_bus.broker.profile import SUBSCRIPTIONS
+from recoverable_local.service_bus.broker.settings import Queue, Subscription
 from recoverable_local.testing.azure.app import TriggeredFunction
 from recoverable_local.testing.azure.broker.queues import JournaledQueue, Queues
 from recoverable_local.testing.azure.host.listener import HostSettings
 from recoverable_local.testing.json_body import to_json
+
+Sendable = ServiceBusMessage | AmqpAnnotatedMessage
+"""What the SDK sends, and `ServiceBusWorld.send` as it is."""
+
+SAME_AS = {"application_properties": "attributes", "session_id": "group_id", "scheduled_enqueue_time_utc": "delay"}
+"""The words of `ServiceBusWorld.send` for fields of the SDK."""
 
 DELIVERIES = 100
 """Deliveries before Service Bus itself dead-letters a message, as in our template."""
@@ -38,12 +47,16 @@ def check_settings(settings: HostSettings, instances: int) -> None:
             raise ValueError(problem)
 
 
-def check_sessions(function: TriggeredFunction, queue: JournaledQueue) -> None:
+def check_receivable(function: TriggeredFunction, queue: JournaledQueue) -> None:
     """Refuse a function that the host could not start.
 
     Raises:
-        ValueError: the queue has sessions and the trigger none, or the other way round.
+        ValueError: the queue forwards all its messages; or it has sessions and the trigger none, or the other way round.
     """
+    if queue.outlet is not None:
+        raise ValueError(
+            f"{function.queue!r} forwards all its messages, so nobody can receive from it; serve the queue to which it forwards"
+        )
     if function.sessions != queue.profile.sessions:
         written = "is_sessions_enabled=True" if queue.profile.sessions else "create_queue(..., sessions=True)"
         raise ValueError(
@@ -59,18 +72,37 @@ def make_queues(queues: Queues, function: TriggeredFunction) -> None:
         queues.create(Queue(error_queue))
     if not queues.has(function.queue):
         immediate = ladder.immediate.max_retries if ladder else 0
-        queues.create(
-            Queue(
-                function.queue,
-                max_delivery_count=max(DELIVERIES, immediate + SPARE),
-                requires_session=function.sessions,
-                forward_dead_lettered_messages_to=error_queue,
-            )
-        )
+        _make(queues, function, max_delivery_count=max(DELIVERIES, immediate + SPARE), dead_letter_to=error_queue)
 
 
-def to_message(body: object, attributes: Mapping[str, Any] | None, **fields: Any) -> ServiceBusMessage:
-    """Build the message that a test sends; see `ServiceBusWorld.send`."""
+def _make(queues: Queues, function: TriggeredFunction, *, max_delivery_count: int, dead_letter_to: str | None) -> None:
+    settings: Any = {
+        "max_delivery_count": max_delivery_count,
+        "requires_session": function.sessions,
+        "forward_dead_lettered_messages_to": dead_letter_to,
+    }
+    topic, is_subscription, name = function.queue.partition(SUBSCRIPTIONS)
+    if is_subscription:
+        queues.subscribe(topic, Subscription(name, **settings))
+    else:
+        queues.create(Queue(function.queue, **settings))
+
+
+def to_message(
+    body: object, attributes: Mapping[str, Any] | None, group_id: str | None, due: datetime | None, **fields: Any
+) -> Sendable:
+    """Build the message that a test sends; see `ServiceBusWorld.send`.
+
+    Raises:
+        TypeError: JSON cannot say the body, or something is given twice.
+    """
+    given = {"application_properties": attributes, "session_id": group_id, "scheduled_enqueue_time_utc": due}
+    ours = {name: value for name, value in given.items() if value is not None}
+    if isinstance(body, Sendable):
+        if ours or fields:
+            raise TypeError(f"the message that is sent has its own {', '.join({**ours, **fields})}; set them on it")
+        return body
+    for name in ours.keys() & fields.keys():
+        raise TypeError(f"send({name}) is given twice, also as {SAME_AS[name]}; write one of the two")
     data = body if isinstance(body, str | bytes) else to_json(body)
-    properties: Any = dict(attributes or {})
-    return ServiceBusMessage(data, application_properties=properties, **fields)
+    return ServiceBusMessage(data, **{**fields, **ours})

@@ -8,7 +8,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, cast
 
 from recoverable_local.service_bus.broker.profile import DEAD_LETTERS
-from recoverable_local.service_bus.broker.settings import Queue
+from recoverable_local.service_bus.broker.settings import Queue, Subscription
 from recoverable_local.testing.azure.app import App, functions_of
 from recoverable_local.testing.azure.broker.queues import JournaledQueue, Queues
 from recoverable_local.testing.azure.broker.register import Register
@@ -18,7 +18,7 @@ from recoverable_local.testing.azure.host.listener import HostSettings
 from recoverable_local.testing.azure.sdk.calls import Calls
 from recoverable_local.testing.azure.sdk.sending import Client
 from recoverable_local.testing.azure.seen_message import to_seen_message
-from recoverable_local.testing.azure.serving import check_sessions, check_settings, make_queues, to_message
+from recoverable_local.testing.azure.serving import Sendable, check_receivable, check_settings, make_queues, to_message
 from recoverable_local.testing.engine.invocation import current_invocation
 from recoverable_local.testing.engine.shared_state import SharedState
 from recoverable_local.testing.engine.virtual import START, Duration, VirtualWorld, seconds_of
@@ -80,9 +80,7 @@ class ServiceBusWorld(VirtualWorld):
         Raises:
             ValueError: there is such a queue already, or Service Bus would refuse one of these.
         """
-        for target in (dead_letter_queue, forward_to):
-            if target and not self._queues.has(target):
-                self._queues.create(Queue(target))
+        self._make_targets(dead_letter_queue, forward_to)
         self._queues.create(
             Queue(
                 name,
@@ -97,6 +95,44 @@ class ServiceBusWorld(VirtualWorld):
                 max_message_size=max_size,
             )
         )
+
+    def create_subscription(
+        self,
+        topic: str,
+        name: str,
+        *,
+        forward_to: str | None = None,
+        lock: Duration = 60,
+        max_delivery_count: int = 100,
+        dead_letter_queue: str | None = None,
+        sessions: bool = False,
+    ) -> None:
+        """Make a subscription of a topic, and the topic if it is missing. It gets a copy of all that is sent to the topic.
+
+        An endpoint serves queues: let the subscription forward to the endpoint's queue, so that a retry reaches nobody else.
+
+        Args:
+            topic: the topic's name.
+            name: the subscription's name.
+            forward_to: the queue that gets all messages; made if it is missing.
+            lock: for how long a received message is hidden, up to 5 minutes.
+            max_delivery_count: after how many deliveries a message is dead-lettered.
+            dead_letter_queue: where its dead letters are forwarded; made if it is missing.
+            sessions: whether each message belongs to a session.
+
+        Raises:
+            ValueError: there is such a subscription already, or the topic's name is a queue's, or Service Bus would refuse one of these.
+        """
+        self._make_targets(dead_letter_queue, forward_to)
+        subscription = Subscription(
+            name,
+            lock_duration=timedelta(seconds=seconds_of(lock)),
+            max_delivery_count=max_delivery_count,
+            requires_session=sessions,
+            forward_to=forward_to,
+            forward_dead_lettered_messages_to=dead_letter_queue,
+        )
+        self._queues.subscribe(topic, subscription)
 
     def serve(
         self,
@@ -115,7 +151,7 @@ class ServiceBusWorld(VirtualWorld):
         function's `ServiceBusEndpoint`, to which its dead letters are forwarded.
 
         Args:
-            queue: the queue's name.
+            queue: the queue's name; for a function with a topic trigger the subscription's path, such as `events/Subscriptions/audit`.
             app: your `function_app.app`, a blueprint, or a `ServiceBusEndpoint`.
             instances: how many instances of the app there are.
             concurrency: the most messages, or sessions, that one handles at a time: `maxConcurrentCalls`, `maxConcurrentSessions`.
@@ -125,18 +161,21 @@ class ServiceBusWorld(VirtualWorld):
 
         Raises:
             LookupError: no function of the app reads the queue, or the queue is missing, and none is to be made.
-            ValueError: the host would refuse one of these, or the trigger and the queue differ about sessions.
+            ValueError: the host would refuse one of these, or the trigger and the queue differ about sessions; or the function has a
+                binding beside its trigger, or reads a queue that forwards all its messages.
         """
         renewal = seconds_of(timeout if lock_renewal is None else lock_renewal)
         settings = HostSettings(
             concurrency=concurrency, batch_size=batch_size, timeout=seconds_of(timeout), lock_renewal=renewal
         )
         check_settings(settings, instances)
+        if self._queues.is_topic(queue):
+            raise ValueError(f"{queue!r} is a topic; serve the queue to which its subscription forwards")
         for function in functions_of(app, queue):
             if self._create_missing:
                 make_queues(self._queues, function)
             entity = self._existing(queue)
-            check_sessions(function, entity)
+            check_receivable(function, entity)
             for _ in range(instances):
                 Host(function, entity, settings, self._shared_state, self._new_client)
 
@@ -153,20 +192,21 @@ class ServiceBusWorld(VirtualWorld):
         """Send a message, and return its id.
 
         Args:
-            queue: the queue's name.
-            body: a text or bytes as they are, anything else as JSON.
+            queue: the queue's name, or a topic's.
+            body: a text or bytes as they are, anything else as JSON; or a whole message of the SDK, as it is.
             attributes: the sender's application properties.
             delay: when it is to appear.
             group_id: its session; a queue with sessions needs one.
-            fields: what else `azure.servicebus.ServiceBusMessage` takes, such as `correlation_id`, `message_id`, `time_to_live`.
+            fields: all that `azure.servicebus.ServiceBusMessage` takes, such as `correlation_id`, `message_id`, `time_to_live`.
 
         Raises:
             azure.servicebus.exceptions.ServiceBusError: Service Bus would refuse it.
-            TypeError: JSON cannot say the body.
+            TypeError: JSON cannot say the body, or something is given twice.
         """
         due = None if delay is None else self.now + timedelta(seconds=seconds_of(delay))
-        fields = {"message_id": f"{self._ids.getrandbits(128):032x}", **fields}
-        message = to_message(body, attributes, session_id=group_id, scheduled_enqueue_time_utc=due, **fields)
+        if not isinstance(body, Sendable):
+            fields = {"message_id": f"{self._ids.getrandbits(128):032x}", **fields}
+        message = to_message(body, attributes, group_id, due, **fields)
         self.client.get_queue_sender(queue).send_messages(message)
         return self._register.message_id(next(reversed(self._register.contents)))
 
@@ -187,6 +227,11 @@ class ServiceBusWorld(VirtualWorld):
         self._existing(name)
         dead = self._queues.find(name + DEAD_LETTERS)
         return [to_seen_message(message, dead.profile.path) for message in dead.store.from_number(0)]
+
+    def _make_targets(self, *names: str | None) -> None:
+        for name in names:
+            if name and not self._queues.has(name):
+                self._queues.create(Queue(name))
 
     def _existing(self, name: str) -> JournaledQueue:
         if not self._queues.has(name):

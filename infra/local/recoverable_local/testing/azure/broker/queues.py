@@ -10,8 +10,8 @@ from recoverable_local.service_bus.broker.entity import Entity
 from recoverable_local.service_bus.broker.holding.content import Content
 from recoverable_local.service_bus.broker.holding.messages import Message
 from recoverable_local.service_bus.broker.namespace import Namespace
-from recoverable_local.service_bus.broker.profile import Profile, of_queue
-from recoverable_local.service_bus.broker.settings import Queue
+from recoverable_local.service_bus.broker.profile import SUBSCRIPTIONS, Profile, of_queue, subscription_path
+from recoverable_local.service_bus.broker.settings import Queue, Subscription, Topic
 from recoverable_local.testing.azure.broker.register import Register, broker_id
 from recoverable_local.testing.engine.scheduler import Scheduler
 from recoverable_local.testing.timeline import What
@@ -66,13 +66,18 @@ class JournaledQueue(Entity):
     def put(self, content: Content, *, hops: int = 0, first_number: int | None = None) -> int:
         """Add a message; return its sequence number."""
         self.check(content)
-        content = self.register.with_id(content)
+        content = self.register.with_id(content, anew=self.is_subscription)
         self.note(*self._arrival(content, hops))
         self.agenda.wake((content.scheduled or 0) / 1000)
         number = super().put(content, hops=hops, first_number=first_number)
         if self.outlet is None and self.store.find(number) is None:
             self.note("dropped as a duplicate", self.profile.path, broker_id(content), "")
         return number
+
+    @property
+    def is_subscription(self) -> bool:
+        """True if it is a topic's subscription, or its dead letters: each has a copy of its own of what is published."""
+        return SUBSCRIPTIONS.lower() in self.profile.path.lower()
 
     def keep(self, message: Message) -> None:
         """Add a dead letter."""
@@ -85,7 +90,7 @@ class JournaledQueue(Entity):
         where = self.profile.path, broker_id(content)
         if FROM_DEAD_LETTERS in content.annotations:
             return "dead-lettered", *where, str(content.application_properties().get("DeadLetterReason", ""))
-        if hops:
+        if hops or self.is_subscription:
             return "forwarded", *where, ""
         wait = (content.scheduled or 0) / 1000 - self._clock()
         return "sent", *where, f"visible after {wait:g} s" if wait > 0 else ""
@@ -115,6 +120,21 @@ class Queues(Namespace):
         self._receivable(of_queue(queue), queue.forward_to, queue.forward_dead_lettered_messages_to)
         return self.find(queue.name)
 
+    def subscribe(self, topic: str, subscription: Subscription) -> JournaledQueue:
+        """Make a subscription of a topic, and the topic if it is missing.
+
+        Raises:
+            ValueError: it is there already, or the topic's name is a queue's.
+        """
+        if topic.lower() not in self._subscriptions:
+            self._topic(Topic(topic))
+        self._subscribe(topic, subscription)
+        return self.find(subscription_path(topic, subscription.name))
+
+    def is_topic(self, name: str) -> bool:
+        """True if there is a topic of that name."""
+        return name.lower() in self._subscriptions
+
     def find(self, path: str) -> JournaledQueue:
         """Return the queue at a path; case does not matter.
 
@@ -130,9 +150,9 @@ class Queues(Namespace):
         return name.lower() in self._entities
 
     def names(self) -> list[str]:
-        """Return the names of all queues, without their subqueues."""
+        """Return the names of all queues and topics and the paths of all subscriptions, without their subqueues."""
         paths = [entity.profile.path for entity in self.entities()]
-        return sorted(path for path in paths if "/" not in path)
+        return sorted(path for path in paths if "$" not in path)
 
     def _entity(self, profile: Profile, **wiring: Any) -> JournaledQueue:
         entity = super()._entity(profile, **wiring)

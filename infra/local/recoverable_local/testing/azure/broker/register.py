@@ -19,9 +19,9 @@ class Register:
     def __init__(self) -> None:
         self.contents: dict[str, Content] = {}
 
-    def with_id(self, content: Content) -> Content:
-        """Return the content with its id; a new id if it has none."""
-        if ID not in content.annotations:
+    def with_id(self, content: Content, *, anew: bool = False) -> Content:
+        """Return the content with its id; a new id if it has none, or if it is a copy that a subscription gets anew."""
+        if anew or ID not in content.annotations:
             number = f"{len(self.contents) + 1:06}"
             content = content.with_annotations({ID: encoding.string(number)})
         self.contents[broker_id(content)] = content

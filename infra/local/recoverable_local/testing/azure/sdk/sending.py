@@ -13,6 +13,7 @@ from recoverable_local.service_bus.amqp import encoding
 from recoverable_local.service_bus.broker.entity import Entity
 from recoverable_local.service_bus.broker.holding.content import Content, parse
 from recoverable_local.service_bus.broker.limits import check_size
+from recoverable_local.service_bus.broker.profile import subscription_path
 from recoverable_local.testing.azure.sdk.calls import Calls, perform
 from recoverable_local.testing.azure.sdk.client import batch_of, encode, encoded_messages
 from recoverable_local.testing.azure.sdk.receiving import Receiver, Wait, path_of
@@ -55,6 +56,14 @@ class Client:
     def get_queue_sender(self, queue_name: str) -> Sender:
         """Return a sender of a queue."""
         return Sender(queue_name, self._find, self._calls)
+
+    def get_topic_sender(self, topic_name: str) -> Sender:
+        """Return a sender of a topic."""
+        return Sender(topic_name, self._find, self._calls)
+
+    def get_subscription_receiver(self, topic_name: str, subscription_name: str, **options: Any) -> Receiver:
+        """Return a receiver of a topic's subscription, with peek-lock."""
+        return self.get_queue_receiver(subscription_path(topic_name, subscription_name), **options)
 
     def get_queue_receiver(
         self, queue_name: str, *, session_id: Any = None, sub_queue: Any = None, max_wait_time: float | None = None
