@@ -8,6 +8,7 @@ from recoverable.message import Message
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
+    from recoverable.observe.settings import Observe
     from recoverable.rate_limit.settings import RateLimit
     from recoverable.recovery.actions import Action, DelayedRetry, Discard, ImmediateRetry, MoveToError
     from recoverable.recovery.backoff import Exponential
@@ -28,6 +29,7 @@ __all__ = [
     "Message",
     "MessageDeserializationError",
     "MoveToError",
+    "Observe",
     "Policy",
     "RateLimit",
     "Recoverability",
@@ -36,25 +38,11 @@ __all__ = [
     "default_policy",
 ]
 
-_ACTIONS = ("Action", "DelayedRetry", "Discard", "ImmediateRetry", "MoveToError")
-
 
 def __getattr__(name: str) -> object:
     """Import a name when it is first used, not at each cold start (PEP 562)."""
-    if name in _ACTIONS:
-        from recoverable.recovery import actions  # noqa: PLC0415
+    from recoverable.on_demand import imported  # noqa: PLC0415
 
-        return getattr(actions, name)
-    if name == "Exponential":
-        from recoverable.recovery.backoff import Exponential  # noqa: PLC0415
-
-        return Exponential
-    if name == "RateLimit":
-        from recoverable.rate_limit.settings import RateLimit  # noqa: PLC0415
-
-        return RateLimit
-    if name in {"ErrorContext", "Policy", "default_policy"}:
-        from recoverable.recovery import policy  # noqa: PLC0415
-
-        return getattr(policy, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")
+    if (found := imported(name)) is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")
+    return found

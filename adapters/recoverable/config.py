@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, TypeAlias
 
+    from recoverable.observe.settings import Observe
     from recoverable.rate_limit.settings import RateLimit
     from recoverable.recovery.actions import Action
     from recoverable.recovery.error_context import ErrorContext
@@ -134,6 +135,7 @@ class Recoverability(Frozen):
         failed: the error queue, and which failures go there at once.
         rate_limit: when to attempt one message at a time because all of them fail; None for never.
         policy: a function that decides instead of the default policy; it may call `default_policy`.
+        observe: callbacks, metrics, traces and redaction; None for the log alone.
 
     Raises:
         TypeError: a part of another kind, or a policy that is no plain function.
@@ -144,6 +146,7 @@ class Recoverability(Frozen):
     failed: Failed = Failed()
     rate_limit: RateLimit | None = field(default=None, kw_only=True)
     policy: Policy | None = field(default=None, kw_only=True)
+    observe: Observe | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         checked_part("immediate", self.immediate, Immediate)
@@ -156,3 +159,7 @@ class Recoverability(Frozen):
         if self.policy is not None:
             wanted = "a function (recoverability, error_context) -> action"
             checked_function("Recoverability(policy)", self.policy, wanted)
+        if self.observe is not None:
+            from recoverable.observe.settings import Observe  # noqa: PLC0415  # as above
+
+            checked_part("observe", self.observe, Observe)

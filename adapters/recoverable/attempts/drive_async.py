@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
 from recoverable.attempts.event_loop import run_in_loop, within
@@ -37,13 +38,19 @@ async def drive_async(steps: Steps, handler: Handler, call: Caller = asyncio.to_
         step = next(steps)
         while True:
             try:
-                answer = await (call(step.function) if isinstance(step, Call) else run_handler(handler, *step))
+                answer = await (finish(call, step) if isinstance(step, Call) else run_handler(handler, *step))
             except Exception as error:  # noqa: BLE001  # the flow handles it, or ends with it
                 step = steps.throw(error)
             else:
                 step = steps.send(answer)
     except StopIteration:
         return
+
+
+async def finish(call: Caller, step: Call) -> Any:
+    """Call the step's function and return its result; a result that is awaitable is awaited here, in the handler's event loop."""
+    result = await call(step.function)
+    return await result if isawaitable(result) else result
 
 
 async def run_handler(handler: Handler, message: Message, seconds: float) -> BaseException | None:

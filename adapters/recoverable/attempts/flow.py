@@ -48,6 +48,7 @@ def attempt_each(deliveries: Iterable[Delivery], invocation: Invocation, *, may_
         may_defer: False when deferrals could not be sent, and handlers must run instead.
     """
     limiter, seconds_left, own_seconds = invocation.limiter, invocation.seconds_left, invocation.own_seconds
+    observer = invocation.observer
     for delivery in deliveries:
         settlement = None
         if delivery.due_at is not None or delivery.unreported or delivery.given_up or limiter is not None:
@@ -59,7 +60,8 @@ def attempt_each(deliveries: Iterable[Delivery], invocation: Invocation, *, may_
             else:
                 seconds = seconds if seconds < own_seconds else own_seconds  # noqa: FURB136  # min() costs each record more
                 first = invocation.finished == 0
-                error = yield delivery.message, seconds
+                run = (delivery.message, seconds)
+                error = (yield run) if observer is None else (yield from observer.attempt(delivery, run))
                 invocation.finished += 1
                 if error is None and limiter is None:
                     settlement = COMPLETE

@@ -35,7 +35,7 @@ def settle_on_receipt(delivery: Delivery, invocation: Invocation, *, may_defer: 
     if invocation.limiter is None or not may_defer:
         return None
     delay = invocation.limiter.delay_before_attempt(delivery)
-    return None if delay is None else decide(delivery, Deferral(delay, "the rate is limited"), invocation)
+    return None if delay is None else defer_while_limited(delivery, delay, invocation)
 
 
 def settle_without_attempt(delivery: Delivery, invocation: Invocation, *, may_defer: bool = True) -> Settlement | None:
@@ -51,7 +51,7 @@ def settle_without_attempt(delivery: Delivery, invocation: Invocation, *, may_de
     if delivery.given_up:
         from recoverable.attempts.decide import send_on  # noqa: PLC0415  # the failure side
 
-        return send_on(delivery, recoverability=invocation.recoverability)
+        return send_on(delivery, invocation)
     if delivery.unreported and (settlement := settle_unreported(delivery, invocation)) != AT_ONCE:
         return settlement  # else its handler runs: what was just delivered need not be delivered again
     return None
@@ -121,13 +121,21 @@ def settle_failure(delivery: Delivery, failure: BaseException, invocation: Invoc
     if invocation.on_failure is not None:
         invocation.on_failure(delivery.message, failure)
     if invocation.limiter is not None and (delay := invocation.limiter.failed(delivery, failure)) is not None:
-        return decide(delivery, Deferral(delay, "the rate is limited", failure=failure), invocation)
+        return defer_while_limited(delivery, delay, invocation, failure)
     return decide(delivery, failure, invocation)
+
+
+def defer_while_limited(
+    delivery: Delivery, delay: timedelta, invocation: Invocation, failure: BaseException | None = None
+) -> Settlement:
+    """Return the settlement of a message that waits because the rate is limited; `failure` is what its handler raised, if it ran."""
+    from recoverable.recovery.decision import RATE_LIMITED  # noqa: PLC0415  # as in `decide`
+
+    return decide(delivery, Deferral(delay, RATE_LIMITED, failure=failure), invocation)
 
 
 def decide(delivery: Delivery, event: BaseException | Deferral, invocation: Invocation) -> Settlement:
     """Ask the failure side, which is imported when something first fails."""
     from recoverable.attempts.decide import decide_and_report  # noqa: PLC0415
 
-    settings, now = invocation.recoverability, invocation.clock()
-    return decide_and_report(delivery, event, recoverability=settings, platform=invocation.platform, now=now)
+    return decide_and_report(delivery, event, invocation)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from recoverable.aws.batch import RunHandlers
     from recoverable.message import Message
+    from recoverable.observe.observer import Observer
     from recoverable.rate_limit.limiter import Limiter
     from recoverable.rate_limit.store import Breaker
     from recoverable.recovery.delivery import Counter, Delivery
@@ -140,6 +141,7 @@ class SqsProcessor:
         deliveries = [delivery_of(record, queue, self.recoverability, platform, restored) for record in records]
         time = TimeBudget(context, self._settle_within, 0 if fifo else len(records), self._visibility_timeout)
         environment = current_environment.get() or self._environment
+        observer = self._observer(environment, context)
         with environment.deadline() as deadline:
             invocation = Invocation(
                 self.recoverability,
@@ -150,6 +152,7 @@ class SqsProcessor:
                 deadline=deadline,
                 limiter=self._limiter(environment, may_defer=not fifo),
                 on_failure=on_failure,
+                observer=observer,
             )
             time.invocation = invocation
             unfinished = process_batch(
@@ -163,6 +166,10 @@ class SqsProcessor:
                 timeouts=self._timeouts,
                 partial=partial,
             )
+        if observer is not None:
+            from recoverable.observe.emit import emit_after_batch  # noqa: PLC0415  # imported for those who observe
+
+            emit_after_batch(observer, invocation, unfinished)
         if invocation.interruption is not None:
             raise invocation.interruption
         return unfinished
@@ -172,6 +179,13 @@ class SqsProcessor:
         """Return what this instance knows of the circuit that limits the rate; None without a `RateLimit`."""
         limiter = self._limiter(current_environment.get() or self._environment, may_defer=True)
         return limiter.breaker if limiter else None
+
+    def _observer(self, environment: Environment, context: Any) -> Observer | None:
+        if self.recoverability.observe is None:
+            return None
+        from recoverable.observe.observer import Observer  # noqa: PLC0415  # imported for those who observe
+
+        return Observer(self.recoverability.observe, "aws_sqs", environment.clock, context)
 
     def _limiter(self, environment: Environment, *, may_defer: bool) -> Limiter | None:
         if self.recoverability.rate_limit is None:

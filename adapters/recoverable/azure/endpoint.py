@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from azure.servicebus import ServiceBusClient  # noqa: TID251  # for types alone
 
     from recoverable.message import Message
+    from recoverable.observe.observer import Observer
     from recoverable.rate_limit.limiter import Limiter
     from recoverable.recovery.delivery import Counter, Delivery
     from recoverable.recovery.settlement import Forward
@@ -162,7 +163,12 @@ class ServiceBusEndpoint(Generic[R]):
         settings, platform = self.recoverability, self._platform
         deliveries = [delivery_of(native, self.queue, settings, platform, ambiguous) for native in natives]
         invocation = Invocation(
-            settings, platform, environment.clock, limiter=self._limiter(environment), holds_interruptions=False
+            settings,
+            platform,
+            environment.clock,
+            limiter=self._limiter(environment),
+            observer=self._observer(environment),
+            holds_interruptions=False,
         )
         handler = environment.wrap_handler(self._handler) if environment.wrap_handler else self._handler
         send = partial(self._send, environment=environment, ambiguous=ambiguous)
@@ -175,6 +181,13 @@ class ServiceBusEndpoint(Generic[R]):
         from recoverable.attempts.drive_async import drive_async  # noqa: PLC0415  # asyncio, for those who need it
 
         return drive_async
+
+    def _observer(self, environment: Environment) -> Observer | None:
+        if self.recoverability.observe is None:
+            return None
+        from recoverable.observe.observer import Observer  # noqa: PLC0415  # imported for those who observe
+
+        return Observer(self.recoverability.observe, "servicebus", environment.clock)
 
     def _limiter(self, environment: Environment) -> Limiter | None:
         limit = self.recoverability.rate_limit

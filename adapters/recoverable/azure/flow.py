@@ -31,6 +31,25 @@ Abandoned.__module__ = "recoverable.azure.ladder"  # the name under which it has
 
 
 def process_messages(deliveries: list[Delivery], invocation: Invocation, send: Send) -> Steps:
+    """Take the messages of an invocation through the flow, settle them, and tell what it came to where somebody observes.
+
+    Args:
+        deliveries: the messages.
+        invocation: what they run in.
+        send: sends copies.
+
+    Raises:
+        Exception: the handler's, or the reason why a copy could not be sent: the host abandons the messages.
+    """
+    steps = settle_messages(deliveries, invocation, send)
+    if invocation.observer is not None:
+        from recoverable.observe.emit import emit_after  # noqa: PLC0415  # imported for those who observe
+
+        steps = emit_after(steps, invocation.observer, deliveries)
+    yield from steps
+
+
+def settle_messages(deliveries: list[Delivery], invocation: Invocation, send: Send) -> Steps:
     """Run the handlers of an invocation, then send the copies, and last the deferrals.
 
     Copies are sent when all handlers have run: nothing is completed until the end, so copies that were sent before a

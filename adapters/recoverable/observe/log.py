@@ -6,6 +6,7 @@ import logging
 import sys
 from collections.abc import Callable
 from datetime import timedelta
+from traceback import format_exception
 from types import TracebackType
 from typing import Any, Literal, assert_never
 
@@ -14,6 +15,7 @@ from recoverable.recovery.actions import DelayedRetry, Discard, ImmediateRetry, 
 from recoverable.recovery.decision import Decision
 from recoverable.recovery.delivery import Deferral, Delivery
 from recoverable.recovery.faults import is_ours
+from recoverable.recovery.redaction import Redact, redacted
 
 immediate_retry = logging.getLogger("recoverable.immediate_retry")
 delayed_retry = logging.getLogger("recoverable.delayed_retry")
@@ -29,21 +31,22 @@ UNDECIDED = (
 )
 
 
-def report(decision: Decision) -> None:
-    """Log a decision: warnings first, then what becomes of the message."""
+def report(decision: Decision, redact: Redact | None = None) -> None:
+    """Log a decision: warnings first, then what becomes of the message; each line passes the redactor."""
     for warning in decision.warnings:
-        log_safely(policy.warning, "%s", warning, extra=facts(decision))
+        log_safely(policy.warning, "%s", warning, extra=extra_of(decision), redact=redact)
     if isinstance(decision.event, Deferral):
-        report_deferral(decision, decision.event)
+        report_deferral(decision, decision.event, redact)
     else:
-        report_action(decision, decision.event)
+        report_action(decision, decision.event, redact)
 
 
-def report_undecided(delivery: Delivery, error: Exception) -> None:
+def report_undecided(delivery: Delivery, error: Exception, redact: Redact | None = None) -> None:
     """Log that the decision about a failure raised, such as for an exception that itself raises when it is read."""
     message, kind = delivery.message, type(error).__name__
     extra = {"message_id": message.id, "queue": message.queue}
-    log_safely(policy.warning, UNDECIDED, message.id, message.queue, kind, exc_info=error, extra=extra)
+    info = (type(error), error, error.__traceback__)
+    log_safely(policy.warning, UNDECIDED, message.id, message.queue, kind, exc_info=info, extra=extra, redact=redact)
 
 
 def report_given_up(delivery: Delivery, error_queue: str) -> None:
@@ -57,38 +60,38 @@ def report_given_up(delivery: Delivery, error_queue: str) -> None:
     log_safely(move_to_error.info, text, message.id, error_queue, extra=extra)
 
 
-def report_action(decision: Decision, exception: BaseException) -> None:
+def report_action(decision: Decision, exception: BaseException, redact: Redact | None) -> None:
     """Log what becomes of a failed attempt."""
-    message_id, extra = decision.delivery.message.id, facts(decision)
+    message_id, extra = decision.delivery.message.id, extra_of(decision)
+    details: dict[str, Any] = {"exc_info": exception_info(exception), "extra": extra, "redact": redact}
     match decision.action:
         case ImmediateRetry():
             text = "Immediate Retry is going to retry message '%s' because of an exception:"
-            log_safely(immediate_retry.info, text, message_id, exc_info=exception_info(exception), extra=extra)
+            log_safely(immediate_retry.info, text, message_id, **details)
         case DelayedRetry(delay):
             text = "Delayed Retry will reschedule message '%s' after a delay of %s because of an exception:"
             extra["delay_seconds"] = delay.total_seconds()
-            span = time_span(delay)
-            log_safely(delayed_retry.warning, text, message_id, span, exc_info=exception_info(exception), extra=extra)
+            log_safely(delayed_retry.warning, text, message_id, time_span(delay), **details)
         case MoveToError():
             text = "Moving message '%s' to the error queue '%s' because processing failed due to an exception:"
             queue = extra["error_queue"] = decision.error_queue
-            log_safely(move_to_error.error, text, message_id, queue, exc_info=exception_info(exception), extra=extra)
+            log_safely(move_to_error.error, text, message_id, queue, **details)
         case Discard(reason):
             text = "Discarding message with id '%s'. Reason: %s"
-            log_safely(discard.info, text, message_id, reason, extra=extra)
+            log_safely(discard.info, text, message_id, reason, extra=extra, redact=redact)
         case None:
             pass  # a deferral decides no action
         case _:
             assert_never(decision.action)
 
 
-def report_deferral(decision: Decision, event: Deferral) -> None:
+def report_deferral(decision: Decision, event: Deferral, redact: Redact | None) -> None:
     """Log that a message waits, and that this counts as no attempt."""
     text = "Deferring message '%s' for %s: %s. This counts as no attempt."
-    extra = facts(decision) | {"delay_seconds": event.delay.total_seconds()}
+    extra = extra_of(decision) | {"delay_seconds": event.delay.total_seconds()}
     message_id, span = decision.delivery.message.id, time_span(event.delay)
     failure = exception_info(event.failure) if event.failure else None
-    log_safely(deferral.info, text, message_id, span, event.reason, exc_info=failure, extra=extra)
+    log_safely(deferral.info, text, message_id, span, event.reason, exc_info=failure, extra=extra, redact=redact)
 
 
 def log_circuit(level: Literal["info", "warning"], text: str) -> None:
@@ -96,7 +99,9 @@ def log_circuit(level: Literal["info", "warning"], text: str) -> None:
     log_safely(rate_limit.info if level == "info" else rate_limit.warning, "%s", text)
 
 
-def log_safely(write: Callable[..., None], text: str, *facts: object, **details: Any) -> None:
+def log_safely(
+    write: Callable[..., None], text: str, *facts: object, redact: Redact | None = None, **details: Any
+) -> None:
     """Log a line.
 
     Where the log's own handler raises, write the line to stderr, so that the message is settled all the same.
@@ -108,8 +113,11 @@ def log_safely(write: Callable[..., None], text: str, *facts: object, **details:
         write: the logger's method.
         text: the line, with `%s` for each fact.
         facts: the values for the line.
+        redact: the user's redactor: the line passes it, and so does the traceback, which is then text and no `exc_info`.
         details: `exc_info` and `extra`, as the logger takes them.
     """
+    if redact is not None:
+        text, facts = "%s", (redacted_line(text % facts, details.pop("exc_info", None), redact),)
     try:
         write(text, *facts, **details, stacklevel=2)
     except Exception as error:  # noqa: BLE001  # whatever a log handler raises; in ASCII, each stderr takes the line
@@ -133,7 +141,18 @@ def exception_info(exception: BaseException) -> tuple[type[BaseException], BaseE
     return type(exception), exception, trace
 
 
-def facts(decision: Decision) -> dict[str, object]:
+def redacted_line(line: str, exception: Any, redact: Redact) -> str:
+    """Return the line and, below it, the exception's traceback as text, both as the redactor returns them."""
+    if exception is None:
+        return redacted(line, redact)
+    try:
+        trace = "".join(format_exception(*exception)).rstrip()
+    except Exception as error:  # noqa: BLE001  # an exception whose parts raise when they are read; the line says so
+        trace = f"(no traceback: reading the exception raised {type(error).__name__})"
+    return f"{redacted(line, redact)}\n{redacted(trace, redact)}"
+
+
+def extra_of(decision: Decision) -> dict[str, object]:
     """Return the fields for searching a structured log; the exception is logged as `exc_info`, and a body never."""
     message = decision.delivery.message
     return {"message_id": message.id, "attempt": message.attempt, "round": message.round, "queue": message.queue}

@@ -12,6 +12,7 @@ from recoverable.recovery import counting
 from recoverable.recovery.delivery import Delivery, Platform
 from recoverable.recovery.error_context import ErrorContext
 from recoverable.recovery.faults import FIRST_TO_TRIM, fault_headers
+from recoverable.recovery.redaction import Redact
 
 Changes = dict[str, str | None]
 """Headers to set; None removes one."""
@@ -73,13 +74,14 @@ def deferral(
     }
 
 
-def move_to_error(context: ErrorContext, platform: Platform) -> Changes:
+def move_to_error(context: ErrorContext, platform: Platform, redact: Redact | None = None) -> Changes:
     """Return the headers of a message that moves to the error queue: where it failed and why.
 
     The retry headers are removed, so that a redrive starts with round 0. Fault headers of an earlier failure, which a
     redrive may have kept, are removed too: where this exception sets none, they would seem to be about it.
     """
-    faults = fault_headers(context.exception, queue=context.receive_address, platform=platform, now=context.now)
+    queue = context.receive_address
+    faults = fault_headers(context.exception, queue=queue, platform=platform, now=context.now, redact=redact)
     earlier = [name for name in context.message.headers if name.startswith(FIRST_TO_TRIM)]
     return {**identity_headers(context.message), **dict.fromkeys((*headers.RETRY_HEADERS, *earlier)), **faults}
 

@@ -17,7 +17,11 @@ from recoverable.recovery.delivery import Deferral, Delivery, Platform
 from recoverable.recovery.error_context import ErrorContext
 from recoverable.recovery.faults import message_of
 from recoverable.recovery.policy import Policy, adjust_for_transport_capabilities, available, default_policy
+from recoverable.recovery.redaction import Redact, redactor_of
 from recoverable.recovery.settlement import COMPLETE, Forward, Redeliver, Settlement
+
+RATE_LIMITED = "the rate is limited"
+"""Why a message is deferred while attempts fail."""
 
 NEXT_POLICY = "The next simpler policy decides for this message."
 
@@ -87,7 +91,7 @@ def decide(
         delivery=delivery,
         event=event,
         action=action,
-        settlement=settlement_for(delivery, action, context, platform, error_queue),
+        settlement=settlement_for(delivery, action, context, platform, error_queue, redactor_of(recoverability)),
         error_queue=error_queue,
         warnings=(*warnings, warning) if warning else warnings,
     )
@@ -150,7 +154,12 @@ def candidates(recoverability: Recoverability) -> Iterable[tuple[str, Policy, Re
 
 
 def settlement_for(
-    delivery: Delivery, action: Action, context: ErrorContext, platform: Platform, error_queue: str
+    delivery: Delivery,
+    action: Action,
+    context: ErrorContext,
+    platform: Platform,
+    error_queue: str,
+    redact: Redact | None = None,
 ) -> Settlement:
     """Return what the adapter must do for the action on this platform."""
     match action:
@@ -164,7 +173,7 @@ def settlement_for(
             changes = copy_headers.delayed_retry(delivery, context)
             return delayed_copy(context.receive_address, delay, changes, platform, context.now)
         case MoveToError():
-            return Forward(error_queue, NO_DELAY, copy_headers.move_to_error(context, platform))
+            return Forward(error_queue, NO_DELAY, copy_headers.move_to_error(context, platform, redact))
         case Discard():
             return COMPLETE
         case _:

@@ -10,6 +10,7 @@ from types import FrameType
 
 from recoverable.headers import write_date
 from recoverable.recovery.delivery import Platform
+from recoverable.recovery.redaction import Redact, redacted
 
 FAILED_QUEUE = "NServiceBus.FailedQ"
 EXCEPTION_TYPE = "NServiceBus.ExceptionInfo.ExceptionType"
@@ -40,7 +41,9 @@ FIRST_TO_TRIM = (STACK_TRACE, DATA, EXCEPTION_MESSAGE, SOURCE, HELP_LINK, INNER_
 OUR_PACKAGES = ("recoverable", "recoverable_local")
 
 
-def fault_headers(exception: BaseException, *, queue: str, platform: Platform, now: datetime) -> dict[str, str]:
+def fault_headers(
+    exception: BaseException, *, queue: str, platform: Platform, now: datetime, redact: Redact | None = None
+) -> dict[str, str]:
     """Return the fault headers of a message that moves to the error queue.
 
     Args:
@@ -48,11 +51,13 @@ def fault_headers(exception: BaseException, *, queue: str, platform: Platform, n
         queue: the name of the queue where it failed, to which a redrive sends the message back.
         platform: names the host and the machine.
         now: the time of the failure.
+        redact: the user's redactor; None for the texts as they are.
     """
     causes = chain(exception)
+    link = text_of(attribute(exception, "help_link"))
     optional = {
         INNER_EXCEPTION_TYPE: type_name(causes[1]) if len(causes) > 1 else None,
-        HELP_LINK: text_of(attribute(exception, "help_link")),
+        HELP_LINK: None if link is None else redacted(link, redact),
         SOURCE: source_of(exception),
     }
     return {
@@ -62,11 +67,11 @@ def fault_headers(exception: BaseException, *, queue: str, platform: Platform, n
         HOST_NAME: platform.host,
         FAILED_QUEUE: queue,
         EXCEPTION_TYPE: type_name(exception),
-        EXCEPTION_MESSAGE: message_of(exception)[:MAX_MESSAGE],
-        STACK_TRACE: stack_trace(causes)[:MAX_STACK_TRACE],
+        EXCEPTION_MESSAGE: redacted(message_of(exception), redact)[:MAX_MESSAGE],
+        STACK_TRACE: stack_trace(causes, redact)[:MAX_STACK_TRACE],
         TIME_OF_FAILURE: write_date(now),
         **{name: text for name, text in optional.items() if text is not None},
-        **dict(data_of(exception)),
+        **{f"{DATA}{redacted(name, redact)}": redacted(text, redact) for name, text in data_of(exception)},
     }
 
 
@@ -117,15 +122,15 @@ def text_of(value: object) -> str | None:
         return None
 
 
-def stack_trace(causes: list[BaseException]) -> str:
+def stack_trace(causes: list[BaseException], redact: Redact | None = None) -> str:
     """Return the exceptions and their frames as .NET writes them, the innermost first.
 
     ServiceControl groups messages by the first frame.
     """
-    heads = [f"{type_name(cause)}: {message_of(cause)[:MAX_MESSAGE]}" for cause in causes]
+    heads = [f"{type_name(cause)}: {redacted(message_of(cause), redact)[:MAX_MESSAGE]}" for cause in causes]
     parts = [" ---> ".join(heads)]
     for cause in reversed(causes):
-        parts += frames(cause)
+        parts += [redacted(frame, redact) for frame in frames(cause)]
         if cause is not causes[0]:
             parts.append("   --- End of inner exception stack trace ---")
     return "\n".join(parts)
@@ -162,13 +167,13 @@ def source_of(exception: BaseException) -> str | None:
 
 
 def data_of(exception: BaseException) -> Iterator[tuple[str, str]]:
-    """Yield headers for the exception's own `data`, if it is a mapping, and its notes (PEP 678): .NET's Exception.Data."""
+    """Yield names and texts of the exception's own `data`, if it is a mapping, and its notes (PEP 678): .NET's Exception.Data."""
     notes = attribute(exception, "__notes__")
     joined = "\n".join(filter(None, map(text_of, notes))) if isinstance(notes, list) else None
     for key, value in [*items_of(attribute(exception, "data")), ("Notes", joined)]:
         name, text = text_of(key), text_of(value)
         if name is not None and text is not None:
-            yield f"{DATA}{name}", text
+            yield name, text
 
 
 def attribute(exception: BaseException, name: str) -> object:

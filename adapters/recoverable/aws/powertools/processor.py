@@ -15,6 +15,7 @@ from recoverable.aws.processor import LONGEST_DELAY, SETTLE_WITHIN, SqsProcessor
 from recoverable.aws.records import records_of
 from recoverable.config import Recoverability
 from recoverable.observe.log import log_safely
+from recoverable.recovery.redaction import redactor_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from recoverable.attempts.invocation import Invocation
     from recoverable.message import Message
     from recoverable.recovery.delivery import Counter, Delivery
+    from recoverable.recovery.redaction import Redact
     from recoverable.timeouts import Timeouts
 
     Answers = list[tuple[Any, ...]]
@@ -122,7 +124,7 @@ class RecoverableBatchProcessor(BatchProcessor):
         """
         event = {"Records": self.records}
         refuse_fifo(event)
-        calls = HookedCalls(self, self._record_handler)
+        calls = HookedCalls(self, self._record_handler, redactor_of(self._processor.recoverability))
 
         def run_handlers(group: list[Delivery], invocation: Invocation) -> None:
             drive(attempt_each(group, invocation), calls, invocation.deadline)
@@ -161,10 +163,13 @@ class HookedCalls:
     Args:
         processor: has the hooks.
         handler: the record handler.
+        redact: the user's redactor.
     """
 
-    def __init__(self, processor: RecoverableBatchProcessor, handler: RecordHandler) -> None:
-        self._processor, self._handler = processor, handler
+    def __init__(
+        self, processor: RecoverableBatchProcessor, handler: RecordHandler, redact: Redact | None = None
+    ) -> None:
+        self._processor, self._handler, self._redact = processor, handler, redact
         self._record: Any = None
         self.answers: Answers = []
 
@@ -184,12 +189,13 @@ class HookedCalls:
         exception_info = (type(failure), failure, failure.__traceback__)
         try:
             self.answers.append(self._processor.failure_handler(record=record, exception=exception_info))
-        except Exception:  # noqa: BLE001  # logged, with its traceback
+        except Exception as error:  # noqa: BLE001  # logged, with its traceback
             text = (
                 "Calling failure_handler of %s failed. Recovery goes on with the message's own failure. "
                 "Check the traceback of this log entry."
             )
-            log_safely(log.exception, text, type(self._processor).__name__)
+            info = (type(error), error, error.__traceback__)
+            log_safely(log.error, text, type(self._processor).__name__, exc_info=info, redact=self._redact)
 
 
 def refuse_fifo(event: dict[str, Any]) -> None:

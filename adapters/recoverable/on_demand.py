@@ -1,0 +1,32 @@
+"""Import the public names that most functions need late or never, when one of them is first used."""
+
+from __future__ import annotations
+
+ACTIONS = ("Action", "DelayedRetry", "Discard", "ImmediateRetry", "MoveToError")
+
+
+def imported(name: str) -> object:
+    """Return what a public name stands for; None when it is none of these."""
+    if name in ACTIONS:
+        from recoverable.recovery import actions  # noqa: PLC0415
+
+        return getattr(actions, name)
+    match name:
+        case "Exponential":
+            from recoverable.recovery.backoff import Exponential  # noqa: PLC0415
+
+            return Exponential
+        case "Observe":
+            from recoverable.observe.settings import Observe  # noqa: PLC0415
+
+            return Observe
+        case "RateLimit":
+            from recoverable.rate_limit.settings import RateLimit  # noqa: PLC0415
+
+            return RateLimit
+        case "ErrorContext" | "Policy" | "default_policy":
+            from recoverable.recovery import policy  # noqa: PLC0415
+
+            return getattr(policy, name)
+        case _:
+            return None
