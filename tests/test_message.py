@@ -155,3 +155,22 @@ def test_it_can_be_made_from_a_body_alone() -> None:
     assert (
         made.id, made.text, made.headers, made.attempt, made.round, made.queue, made.sent_at, made.group_id, made.native
     ) == ("", "hello", {}, 1, 0, "", None, None, None)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["id", "attempt", "round", "queue", "group_id"])
+def test_what_is_taken_at_receipt_cannot_be_set(name: str) -> None:
+    with pytest.raises(AttributeError) as raised:
+        setattr(message(), name, "another")
+
+    assert str(raised.value) == f"Message.{name} cannot be set to 'another': a retry starts from what was received"
+
+
+def test_the_native_record_is_a_copy_that_stays_the_same() -> None:
+    record = {"body": "hello", "attributes": {"SentTimestamp": "0"}, "list": [{"name": "value"}]}
+    received = message(native=record)
+
+    received.native["attributes"]["SentTimestamp"] = "1"
+    received.native["list"][0]["name"] = "another"
+
+    assert received.native == {"body": "hello", "attributes": {"SentTimestamp": "1"}, "list": [{"name": "another"}]}
+    assert record == {"body": "hello", "attributes": {"SentTimestamp": "0"}, "list": [{"name": "value"}]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from operator import attrgetter
 from types import MappingProxyType
 
 from recoverable.errors import MessageDeserializationError
@@ -42,7 +43,7 @@ class Message:
         group_id: the FIFO message group or the session that it belongs to.
     """
 
-    __slots__ = ("_body", "_headers", "_sent_at", "attempt", "group_id", "id", "native", "queue", "round")
+    __slots__ = ("_attempt", "_body", "_copy", "_group_id", "_headers", "_id", "_native", "_queue", "_round", "_sent_at")  # fmt: skip
 
     def __init__(
         self,
@@ -58,11 +59,46 @@ class Message:
         group_id: str | None = None,
     ) -> None:
         self._body, self._headers, self._sent_at = body, headers, sent_at
-        self.id, self.attempt, self.round = id, attempt, round
-        self.queue, self.group_id, self.native = queue, group_id, native
+        self._id, self._attempt, self._round = id, attempt, round
+        self._queue, self._group_id, self._native = queue, group_id, native
+
+    if TYPE_CHECKING:
+        _copy: Any
+
+        @property
+        def id(self) -> str:
+            """Return the message's id."""
+
+        @property
+        def attempt(self) -> int:
+            """Return the number of this attempt in its round, from 1."""
+
+        @property
+        def round(self) -> int:
+            """Return the number of delayed retries made before this attempt."""
+
+        @property
+        def queue(self) -> str:
+            """Return the name of the queue it came from."""
+
+        @property
+        def group_id(self) -> str | None:
+            """Return the FIFO message group or the session that it belongs to; None when it is in none."""
 
     def __repr__(self) -> str:
         return f"Message(id={self.id!r}, attempt={self.attempt}, round={self.round}, queue={self.queue!r})"  # no body: it may be secret
+
+    @property
+    def native(self) -> Any:
+        """Return the platform's own record of it.
+
+        A record that is a dict is a copy: what is changed in it changes nothing about retries.
+        """
+        try:
+            return self._copy
+        except AttributeError:
+            self._copy = copied(self._native)
+            return self._copy
 
     @property
     def headers(self) -> Mapping[str, str]:
@@ -146,6 +182,36 @@ class Message:
             return parse()
         except (ValueError, TypeError, KeyError) as error:
             raise unreadable(self.id, error) from error
+
+
+def read_only(name: str) -> property:
+    """Return a property that cannot be set: who a message is, and how often it was tried, is taken at receipt."""
+
+    def refuse(_message: Message, value: object) -> None:
+        raise AttributeError(f"Message.{name} cannot be set to {value!r}: a retry starts from what was received")
+
+    return property(attrgetter(f"_{name}"), refuse)
+
+
+for _name in ("id", "attempt", "round", "queue", "group_id"):
+    setattr(Message, _name, read_only(_name))
+
+
+def place(message: Message, *, round: int, attempt: int) -> None:  # noqa: A002  # as the message calls it
+    """Set the message's place on the ladder, which is known once its headers are read."""
+    message._round, message._attempt = round, attempt  # noqa: SLF001  # it is this module's
+
+
+def received(message: Message) -> Any:
+    """Return the platform's record as it was received, whatever the handler did to its own."""
+    return message._native  # noqa: SLF001  # it is this module's
+
+
+def copied(value: Any) -> Any:
+    """Return a copy of dicts and lists down to their last value; anything else as it is."""
+    if isinstance(value, dict):
+        return {name: copied(each) for name, each in value.items()}
+    return [copied(each) for each in value] if isinstance(value, list) else value
 
 
 def unreadable(message_id: str, error: Exception) -> MessageDeserializationError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -12,7 +13,16 @@ from azure.endpoints import Handler, ended, endpoint
 from azure.recording import RecordingClient, properties
 from azure.triggers import trigger_message
 from builders import ERROR_QUEUE, NOW, NOW_WRITTEN, QUEUE, Boom, Clock, platform, recoverability, seconds, written
-from recoverable import Delayed, Discard, ErrorContext, Immediate, MoveToError, Recoverability, UnreportedFailure
+from recoverable import (
+    Delayed,
+    Discard,
+    ErrorContext,
+    Immediate,
+    Message,
+    MoveToError,
+    Recoverability,
+    UnreportedFailure,
+)
 from recoverable.attempts.deadline import Deadline
 from recoverable.azure import ServiceBusEndpoint
 from recoverable.azure.client import MAX_SENDERS, CopyNotSent
@@ -264,3 +274,28 @@ def test_by_a_slow_clock_a_copy_waits_from_when_service_bus_took_its_message() -
     ended(endpoint(client=client), trigger_message(**LAST, EnqueuedTimeUtc=took.isoformat()))
 
     assert [copy.scheduled_enqueue_time_utc for _, copy in client.sent] == [in_milliseconds(took + seconds(2))]
+
+
+@pytest.mark.parametrize("batch", [False, True], ids=["single", "batch"])
+def test_what_a_handler_does_to_its_message_and_to_the_native_record_changes_no_copy(*, batch: bool) -> None:
+    def tamper_and_fail(message: Message) -> None:
+        for name in ("id", "round", "attempt", "queue", "native"):
+            with suppress(AttributeError):
+                setattr(message, name, "changed")
+        message.native.application_properties["tenant"] = "red"
+        message.native.application_properties["more"] = "x"
+        raise Boom("no")
+
+    client = RecordingClient()
+    native = trigger_message(properties={"tenant": "blue", "count": 7, MESSAGE_ID: "m-0"})
+
+    assert (
+        ended(
+            endpoint(tamper_and_fail, recoverability(0, 0), client=client, batch=batch), [native] if batch else native
+        )
+        is None
+    )
+
+    ((queue, copy),) = client.sent
+    kept = {name: value for name, value in properties(copy).items() if name in ("tenant", "count", "more", MESSAGE_ID)}
+    assert (queue, kept) == (ERROR_QUEUE, {"tenant": "blue", "count": 7, MESSAGE_ID: "m-0"})

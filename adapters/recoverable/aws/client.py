@@ -189,7 +189,7 @@ def split_response(operation: BatchOperation, queue: Queue, items: list[Item], r
 
 def receipt(delivery: Delivery) -> Entry:
     """Return the fields of an entry by which SQS knows this delivery."""
-    return {"ReceiptHandle": delivery.message.native["receiptHandle"]}
+    return {"ReceiptHandle": delivery.native["receiptHandle"]}
 
 
 def log_failed_call(operation: BatchOperation, queue: Queue, items: list[Item], reason: str) -> None:

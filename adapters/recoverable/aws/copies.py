@@ -47,8 +47,8 @@ def copy_of(delivery: Delivery, forward: Forward, *, source: Queue, to: Queue) -
 
     Return None when it is too large even without fault headers.
     """
-    wire = changed(wire_of(delivery.message.native), forward)
-    record = delivery.message.native
+    wire = changed(wire_of(delivery.native), forward)
+    record = delivery.native
     room = [name for name in FIRST_TO_TRIM if any(header.startswith(name) for header in wire.headers)]
     while size(entry := entry_of(record, wire)) > MAX_SIZE:
         if not room:
@@ -63,7 +63,7 @@ def without_faults(copy: Copy) -> Copy | None:
     if len(kept) == len(copy.wire.headers):
         return None
     wire = Wire(copy.wire.body, kept, copy.wire.attributes, copy.wire.wrapper)
-    return copy._replace(wire=wire, entry=copy.entry | entry_of(copy.delivery.message.native, wire))
+    return copy._replace(wire=wire, entry=copy.entry | entry_of(copy.delivery.native, wire))
 
 
 def changed(wire: Wire, forward: Forward) -> Wire:
@@ -126,7 +126,7 @@ def addressed(delivery: Delivery, forward: Forward, source: Queue, to: Queue) ->
     group = delivery.message.group_id
     if to.fifo:
         return {
-            "MessageGroupId": group or delivery.message.native["messageId"],
+            "MessageGroupId": group or delivery.native["messageId"],
             "MessageDeduplicationId": identity(delivery, source, to),
         }
     seconds = ceil(forward.delay.total_seconds())  # never early; 0 is sent too, for a queue has a default delay
@@ -138,7 +138,7 @@ def identity(delivery: Delivery, source: Queue, to: Queue) -> str:
 
     So one original makes at most one copy per destination where the broker deduplicates.
     """
-    parts = (source.region, source.account, source.name, delivery.message.native["messageId"], to.account, to.name)
+    parts = (source.region, source.account, source.name, delivery.native["messageId"], to.account, to.name)
     return sha256("\n".join(parts).encode()).hexdigest()
 
 

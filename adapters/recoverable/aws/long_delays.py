@@ -55,7 +55,7 @@ def store_copy(copy: Copy, timeouts: Timeouts, has_time: Callable[[], bool]) -> 
         log_not_stored(copy, "no time is left for the call")
         return "failed"
     try:
-        timeouts.hold(copy.entry, to=copy.delivery.message.native["eventSourceARN"], at=due_at)
+        timeouts.hold(copy.entry, to=copy.delivery.native["eventSourceARN"], at=due_at)
     except TooLarge:
         return "hops"
     except Exception as error:  # noqa: BLE001  # logged; the message stays on its queue

@@ -128,7 +128,7 @@ def rotated(deliveries: list[Delivery]) -> list[Delivery]:
     """
     if not deliveries:
         return []
-    by_id = sorted(deliveries, key=lambda delivery: (delivery.message.id, delivery.message.native["messageId"]))
+    by_id = sorted(deliveries, key=lambda delivery: (delivery.message.id, delivery.native["messageId"]))
     furthest = max(delivery.deliveries + delivery.prior_attempts + delivery.message.round for delivery in by_id)
     place = furthest % len(by_id)
     return by_id[place:] + by_id[:place]

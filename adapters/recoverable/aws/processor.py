@@ -197,7 +197,7 @@ class SqsProcessor:
 
 def response(unfinished: list[Delivery]) -> Response:
     """Return the answer for the event source mapping: the messages that are to be delivered again."""
-    return {"batchItemFailures": [{"itemIdentifier": delivery.message.native["messageId"]} for delivery in unfinished]}
+    return {"batchItemFailures": [{"itemIdentifier": delivery.native["messageId"]} for delivery in unfinished]}
 
 
 def with_error_queue(owner: str, recoverability: Recoverability) -> Recoverability:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from recoverable.aws.queues import queue_from_arn
 from recoverable.limits import MAX_COUNT
-from recoverable.message import NO_HEADERS, Message
+from recoverable.message import NO_HEADERS, Message, place, received
 from recoverable.recovery.delivery import Delivery
 
 TYPE_CHECKING = False  # see frozen.py
@@ -64,14 +64,13 @@ def delivery_of(
         platform: what it counts.
         restored: takes the delivery, if it was made before or carries attributes of its own.
     """
+    system = record.get("attributes") or NO_HEADERS
+    group = system.get("MessageGroupId")
     has_headers = record.get("messageAttributes") or '"NServiceBus.' in record["body"]
     if has_headers:
-        message = carrying_headers(record, queue)
+        message = carrying_headers(record, queue, group)
     else:
-        message = Message(record["body"], record["messageId"], record, queue.name, first_sent)
-    system = record.get("attributes") or NO_HEADERS
-    if "MessageGroupId" in system:
-        message.group_id = system["MessageGroupId"]
+        message = Message(record["body"], record["messageId"], record, queue.name, first_sent, group_id=group)
     counted = system.get("ApproximateReceiveCount", "1")
     if counted == "1" and not has_headers:
         return Delivery(message)  # the first attempt, as a message is made
@@ -86,7 +85,7 @@ def delivery_of(
     return delivery
 
 
-def carrying_headers(record: Record, queue: Queue) -> Message:
+def carrying_headers(record: Record, queue: Queue, group: str | None) -> Message:
     """Return the message of a record with attributes, or in a wrapper; most messages come without."""
     from recoverable.aws.wire import wire_of  # noqa: PLC0415  # most messages come without attributes
     from recoverable.headers import MESSAGE_ID  # noqa: PLC0415  # as above
@@ -94,7 +93,8 @@ def carrying_headers(record: Record, queue: Queue) -> Message:
     wire = wire_of(record)
     headers = wire.promoted()
     message_id = headers.get(MESSAGE_ID) or record["messageId"]
-    return Message(wire.body, message_id, wire.with_overflow(record), queue.name, first_sent, headers=headers)
+    native = wire.with_overflow(record)
+    return Message(wire.body, message_id, native, queue.name, first_sent, headers=headers, group_id=group)
 
 
 def broker_count(text: str) -> int:
@@ -111,8 +111,9 @@ def place_by_count(delivery: Delivery, recoverability: Recoverability) -> None:
     immediate, delayed = recoverability.immediate.max_retries, recoverability.delayed.max_retries
     counted, message = delivery.deliveries, delivery.message
     delivery.unreported = counting.is_past_the_ladder(counted, max_immediate=immediate, max_delayed=delayed)
-    message.round, message.attempt = counting.place_on_ladder(counted, max_immediate=immediate, max_delayed=delayed)
-    delivery.deliveries = message.attempt
+    round_, attempt = counting.place_on_ladder(counted, max_immediate=immediate, max_delayed=delayed)
+    place(message, round=round_, attempt=attempt)
+    delivery.deliveries = attempt
 
 
 def first_sent(message: Message) -> datetime | None:
@@ -122,6 +123,6 @@ def first_sent(message: Message) -> datetime | None:
     if said := read_date(message.headers, TIME_SENT):
         return said
     try:
-        return datetime.fromtimestamp(int(message.native["attributes"]["SentTimestamp"]) / 1000, UTC)
+        return datetime.fromtimestamp(int(received(message)["attributes"]["SentTimestamp"]) / 1000, UTC)
     except (KeyError, TypeError, ValueError, OverflowError, OSError):
         return None  # absent or absurd: unknown

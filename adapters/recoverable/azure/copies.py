@@ -9,7 +9,7 @@ from hashlib import sha256
 from math import ceil
 from typing import Any, NamedTuple
 
-from recoverable.azure.messages import ARRAYS, aware, properties_of
+from recoverable.azure.messages import ARRAYS, aware
 from recoverable.limits import NO_DELAY
 from recoverable.recovery.delivery import Delivery
 from recoverable.recovery.faults import FAILED_QUEUE, FIRST_TO_TRIM
@@ -63,7 +63,7 @@ def copy_of(
     Raises:
         ValueError: its error queue is the queue it came from: only dead-lettering by the broker can end such a loop.
     """
-    native = delivery.message.native
+    native = delivery.native
     if forward.changes.get(FAILED_QUEUE) and forward.to.lower() == delivery.message.queue.lower():
         raise ValueError(f"the error queue {forward.to!r} is the queue that the message came from")
     texts = {name: getattr(native, name) for name in ARRAYS if name not in ambiguous}
@@ -71,7 +71,7 @@ def copy_of(
         **{name: sendable(text) for name, text in texts.items() if text},
         "body": native.get_body(),
         "message_id": identity(delivery, namespace, forward.to),
-        "application_properties": changed(properties_of(native), forward.changes),
+        "application_properties": changed(delivery.properties, forward.changes),
         **timed(native.expires_at_utc, forward, max(now, aware(native.enqueued_time_utc) or now)),
     }
     if "session_id" in fields:
@@ -126,7 +126,7 @@ def identity(delivery: Delivery, namespace: str, to: str) -> str:
 
     So one original makes at most one copy per destination where duplicates are detected.
     """
-    native, queue = delivery.message.native, delivery.message.queue
+    native, queue = delivery.native, delivery.message.queue
     number = native.message_id if native.sequence_number is None else str(native.sequence_number)
     parts = (namespace.lower(), queue.lower(), number or "", to.lower())
     return sha256("\n".join(parts).encode()).hexdigest()

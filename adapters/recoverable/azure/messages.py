@@ -65,7 +65,8 @@ def delivery_of(
         platform: what it counts.
         ambiguous: the text fields of which the host does not say which message has which.
     """
-    headers = texts(properties_of(native))
+    properties = dict(properties_of(native))
+    headers = texts(properties)
     message = Message(
         native.get_body(),
         id=headers.get(MESSAGE_ID) or native.message_id or "",
@@ -76,6 +77,7 @@ def delivery_of(
         native=native,
     )
     delivery = Delivery(message, delivered(native.delivery_count))
+    delivery.properties = properties
     if headers or delivery.deliveries > 1:
         counting.restore_retry_state(delivery, platform.counter, recoverability.immediate.max_retries)
     return delivery

@@ -14,6 +14,7 @@ from recoverable.headers import (
     read_count,
     read_date,
 )
+from recoverable.message import place
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ UNREPORTED_ALLOWANCE = 2
 
 def restore_retry_state(delivery: Delivery, counter: Counter, max_immediate: int) -> None:
     """Restore attempts, round and marks of a delivery from what the message carries and the broker counts."""
-    message, headers = delivery.message, delivery.message.headers
-    message.round, delivery.prior_attempts = (read_count(headers, DELAYED_RETRIES), read_count(headers, PRIOR_ATTEMPTS))
+    headers = delivery.message.headers
+    delivery.prior_attempts = read_count(headers, PRIOR_ATTEMPTS)
     delivery.due_at, delivery.held_since = read_date(headers, DUE_AT), read_date(headers, HELD_SINCE)
     limit = last_delivery_that_runs(delivery, counter, max_immediate)
     delivery.unreported, delivery.at_limit = is_unreported(delivery, limit), delivery.deliveries == limit
@@ -34,7 +35,7 @@ def restore_retry_state(delivery: Delivery, counter: Counter, max_immediate: int
     delivery.given_up = read_count(headers, REFUSED_SENDS) > 0
     delivery.originals_reported = REPORTED in headers or not (delivery.prior_attempts or ended_unreported)
     delivery.suspect = delivery.deliveries > 1 or not delivery.originals_reported
-    message.attempt = failures(delivery, counter)
+    place(delivery.message, round=read_count(headers, DELAYED_RETRIES), attempt=failures(delivery, counter))
 
 
 def failures(delivery: Delivery, counter: Counter) -> int:

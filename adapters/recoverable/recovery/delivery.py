@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from recoverable.frozen import Frozen, field
+from recoverable.message import NO_HEADERS, received
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime, timedelta
-    from typing import Literal, TypeAlias
+    from typing import Any, Literal, TypeAlias
 
     from recoverable.message import Message
     from recoverable.recovery.settlement import Settlement
@@ -30,13 +32,15 @@ class Delivery:
     next unreported delivery would be its failure; `stopped`, True if its handler was stopped before for the sake of others; `given_up`,
     True if its copy for the error queue was refused, and is to be sent again without running the handler; `originals_reported`, True if
     each delivery of the messages that it is a copy of ended with a recorded outcome. After the attempt it also holds `error`, what
-    the handler raised, and `settlement`, None until there is one.
+    the handler raised, and `settlement`, None until there is one. On Service Bus `properties` are the application properties as they
+    were received.
     """
 
     suspect = at_limit = stopped = given_up = False
     originals_reported = True
     error: BaseException | None = None
     settlement: Settlement | None = None
+    properties: Mapping[str, Any] = NO_HEADERS
 
     def __init__(
         self,
@@ -50,6 +54,11 @@ class Delivery:
     ) -> None:
         self.message, self.deliveries, self.prior_attempts = message, deliveries, prior_attempts
         self.unreported, self.due_at, self.held_since = unreported, due_at, held_since
+
+    @property
+    def native(self) -> Any:
+        """Return the platform's record as it was received."""
+        return received(self.message)
 
 
 class Deferral(Frozen):
