@@ -32,8 +32,9 @@ simulate: $(READY)      ## attempts, calls and dollars on one to a thousand inst
 prove: $(READY)         ## searches schedules of faults for a lost message, for ten minutes; MINUTES=60 for longer
 	PYTHONPATH=tests $(BIN)/python tests/proof/prove.py --minutes $(or $(MINUTES),10)
 
-crowds: $(READY)        ## crowds of messages whose handlers kill, hang, fail or succeed: the table of docs/proof.md; two minutes
+crowds: $(READY)        ## crowds of messages whose handlers kill, hang, fail or succeed: the tables of docs/proof.md; two minutes
 	PYTHONPATH=tests $(BIN)/python -m proof.crowds
+	PYTHONPATH=tests $(BIN)/python -m proof.fifo
 
 interleavings: $(READY) ## all 58 million orders in which a trigger is paused, let run and repaired while calls fail; half a minute
 	PYTHONPATH=tests $(BIN)/python -m aws.rate_limit.interleaving

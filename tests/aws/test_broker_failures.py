@@ -194,13 +194,27 @@ def test_an_immediate_retry_that_cannot_be_shown_again_comes_after_the_visibilit
 
     reported = failing.poll()
 
-    assert (reported, orders.count(), dict(proxy.calls)) == ([A, B], 2, {"ChangeMessageVisibilityBatch": 1})
+    assert (reported, orders.count(), dict(proxy.calls)) == ([A, B], 2, {"ChangeMessageVisibilityBatch": 2})
     assert consequences(caplog) == [
+        "It is repeated once.",
         "They will be redelivered after their visibility timeout, not after the delay that was decided. "
-        "Check the permission sqs:ChangeMessageVisibility."
+        "Check the permission sqs:ChangeMessageVisibility.",
     ]
 
     failing.expire()
     failing.run_dry()
 
     assert (bodies(error), handler.runs) == ([A, B], {A: 2, B: 2})
+
+
+@any_fault
+def test_a_visibility_change_that_failed_once_is_repeated_and_nothing_waits(
+    orders: Queue, error: Queue, proxy: FaultyProxy, handler: Handler, caplog: pytest.LogCaptureFixture, fault: Fault
+) -> None:
+    failing = mapping(orders, error, handler, immediate=1)
+    proxy.rules = [Rule("ChangeMessageVisibilityBatch", fault, calls=(1,))]
+
+    reported = failing.poll()
+
+    assert (reported, orders.visible(), dict(proxy.calls)) == ([A, B], 2, {"ChangeMessageVisibilityBatch": 2})
+    assert consequences(caplog) == ["It is repeated once."]

@@ -6,6 +6,8 @@ NServiceBus.Core.Tests/Recoverability/TransportCapabilityAdjustmentTests (2), up
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from builders import ERROR_QUEUE, decision, delivery, platform, recoverability, seconds
@@ -116,7 +118,33 @@ def test_beyond_its_ladder_in_place_the_default_policy_needs_no_adjustment() -> 
     assert (made.action, made.warnings) == (MoveToError(ERROR_QUEUE), ())
 
 
-def test_a_failure_in_place_is_retried_as_the_policy_says() -> None:
-    settings = recoverability(policy=lambda settings, context: DelayedRetry(seconds(1)))
+@pytest.mark.parametrize(
+    ("asked", "round_", "granted"),
+    [
+        (1, 0, 2),  # the configured delays are 2 s and 4 s
+        (3, 0, 3),
+        (3, 1, 4),
+        (1, 2, 1),  # no round follows, so no delay before it is configured
+    ],
+)
+def test_in_place_a_policy_may_make_a_delay_longer_but_not_shorter(asked: float, round_: int, granted: float) -> None:
+    settings = recoverability(delayed=2, policy=lambda settings, context: DelayedRetry(seconds(asked)))
 
-    assert decision(settings=settings, on=IN_PLACE).action == DelayedRetry(seconds(1))
+    made = decision(of=delivery(round=round_), settings=settings, on=IN_PLACE)
+
+    assert made.action == DelayedRetry(seconds(granted))
+
+
+def test_in_place_a_backoff_that_raises_is_replaced_by_the_linear_delay() -> None:
+    def broken(retries_made: int) -> timedelta:
+        raise ZeroDivisionError
+
+    settings = recoverability(delayed=2, backoff=broken, policy=lambda settings, context: DelayedRetry(seconds(1)))
+
+    assert decision(settings=settings, on=IN_PLACE).action == DelayedRetry(seconds(2))
+
+
+def test_in_place_an_immediate_retry_is_made_as_the_policy_says() -> None:
+    settings = recoverability(policy=lambda settings, context: ImmediateRetry())
+
+    assert decision(settings=settings, on=IN_PLACE).action == ImmediateRetry()

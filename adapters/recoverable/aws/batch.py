@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import logging
-
-from recoverable.limits import NO_DELAY
-from recoverable.recovery.settlement import COMPLETE, Redeliver
+from recoverable.aws.queues import LONGEST_VISIBILITY
+from recoverable.recovery.settlement import COMPLETE
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
@@ -21,11 +19,6 @@ if TYPE_CHECKING:
     from recoverable.timeouts import Timeouts
 
     RunHandlers: TypeAlias = Callable[[list[Delivery], Invocation], object]
-
-log = logging.getLogger("recoverable")
-
-LONGEST_VISIBILITY = 43_200
-"""Seconds for which SQS keeps a message hidden, counted from its receive (Amazon SQS visibility timeout)."""
 
 
 def process_batch(
@@ -55,13 +48,8 @@ def process_batch(
     """
     unfinished: list[Delivery] = []
     settled = 0
-    fifo = queue.fifo
-    if fifo and len(deliveries) > 1:
-        forgive_held_back(deliveries, queue)
-    for group, runs in groups_of(deliveries, restored, invocation, time, fifo=fifo):
-        if fifo and must_keep_order(group[0], unfinished):
-            group[0].settlement = Redeliver(NO_DELAY)
-        elif runs:
+    for group, runs in groups_of(deliveries, restored, unfinished, invocation, time, fifo=queue.fifo):
+        if runs:
             run_handlers(group, invocation)
         else:
             hand_back_group(group, invocation)
@@ -81,16 +69,24 @@ def process_batch(
 
 
 def groups_of(
-    deliveries: list[Delivery], restored: list[Delivery], invocation: Invocation, time: TimeBudget, *, fifo: bool
+    deliveries: list[Delivery],
+    restored: list[Delivery],
+    unfinished: list[Delivery],
+    invocation: Invocation,
+    time: TimeBudget,
+    *,
+    fifo: bool,
 ) -> Iterable[Group]:
-    """Return the deliveries in groups, each to be settled before the next one is asked for; see `order.groups`.
+    """Return the deliveries in groups, each to be settled before the next one is asked for; see `order.groups` and `fifo.groups`.
 
-    Untouched records of a standard queue run together. A FIFO queue's records run alone, in the queue's order.
+    Untouched records of a standard queue run together, and an untouched record of a FIFO queue that came alone.
     """
-    if fifo:
-        return [([delivery], True) for delivery in deliveries]
-    if not restored:
+    if not restored and (not fifo or len(deliveries) == 1):
         return [(deliveries, True)]
+    if fifo:
+        from recoverable.aws.fifo.groups import groups as fifo_groups  # noqa: PLC0415  # for such queues
+
+        return fifo_groups(deliveries, unfinished, invocation, time)
     from recoverable.aws.order import clear_reported, groups, hidden_for  # noqa: PLC0415  # most batches have no such record
 
     settle_without_handler(restored, invocation)
@@ -121,16 +117,3 @@ def hand_back_group(group: list[Delivery], invocation: Invocation) -> None:
     for place, delivery in enumerate(each for each in group if each.settlement is None):
         delay = delay_of_hand_back(delivery, place)
         delivery.settlement = hand_back(delivery, invocation, delay, reason=reason)
-
-
-def must_keep_order(delivery: Delivery, unfinished: list[Delivery]) -> bool:
-    """True if a FIFO record is behind one of its group that comes back: it must come back too, or the order is lost."""
-    return delivery.message.group_id in {each.message.group_id for each in unfinished}
-
-
-def forgive_held_back(deliveries: list[Delivery], queue: Queue) -> None:
-    """Warn that a FIFO batch uses up deliveries of what is held back, and count none of them as unreported."""
-    text = "A batch of %d records from the FIFO queue '%s': what is held back uses up deliveries. Set the event source mapping's BatchSize to 1."
-    log.warning(text, len(deliveries), queue.name)
-    for delivery in deliveries:
-        delivery.unreported = False

@@ -83,8 +83,11 @@ DELETE = BatchOperation(
 CHANGE_VISIBILITY = BatchOperation(
     "ChangeMessageVisibilityBatch",
     lambda client, url, entries: client.change_message_visibility_batch(QueueUrl=url, Entries=entries),
-    "They will be redelivered after their visibility timeout, not after the delay that was decided. "
-    "Check the permission sqs:ChangeMessageVisibility.",
+    "It is repeated once.",
+)
+REPEAT_CHANGE = CHANGE_VISIBILITY._replace(
+    consequence="They will be redelivered after their visibility timeout, not after the delay that was decided. "
+    "Check the permission sqs:ChangeMessageVisibility."
 )
 
 
@@ -134,18 +137,21 @@ class Broker:
         self._call_in_batches(DELETE, [(delivery, receipt(delivery)) for delivery in deliveries])
 
     def change_visibility(self, deliveries: list[tuple[Delivery, int]]) -> None:
-        """Have each message redelivered after its number of seconds."""
-        self._call_in_batches(
-            CHANGE_VISIBILITY,
-            [(delivery, {**receipt(delivery), "VisibilityTimeout": after}) for delivery, after in deliveries],
-        )
+        """Have each message redelivered after its number of seconds.
+
+        What is not confirmed is repeated once: nothing else remembers the delay of a message that is only redelivered.
+        """
+        items = [(delivery, {**receipt(delivery), "VisibilityTimeout": after}) for delivery, after in deliveries]
+        changed = set(self._call_in_batches(CHANGE_VISIBILITY, items))
+        self._call_in_batches(REPEAT_CHANGE, [item for item in items if item[0] not in changed])
 
     def _send_batch(self, batch: list[Copy]) -> CallResult:
         return self._call(SEND, batch[0].to, [(copy.delivery, copy.entry) for copy in batch])
 
-    def _call_in_batches(self, operation: BatchOperation, items: list[Item]) -> None:
-        for start in range(0, len(items), MAX_ENTRIES):
-            self._call(operation, self.queue, items[start : start + MAX_ENTRIES])
+    def _call_in_batches(self, operation: BatchOperation, items: list[Item]) -> list[Delivery]:
+        """Make the calls, and return the deliveries for which they are confirmed."""
+        batches = [items[start : start + MAX_ENTRIES] for start in range(0, len(items), MAX_ENTRIES)]
+        return [delivery for batch in batches for delivery in self._call(operation, self.queue, batch).confirmed]
 
     def _call(self, operation: BatchOperation, queue: Queue, items: list[Item]) -> CallResult:
         """Make one call, log what failed, and return its result."""

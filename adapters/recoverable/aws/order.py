@@ -75,7 +75,7 @@ def hidden_for(time: TimeBudget) -> float:
 def seconds_since_first_receive(delivery: Delivery, now: datetime) -> float | None:
     """Return how long ago SQS first gave out this broker message; None when that is missing or unreadable."""
     try:
-        return now.timestamp() - int(delivery.message.native["attributes"]["ApproximateFirstReceiveTimestamp"]) / 1000
+        return now.timestamp() - int(delivery.native["attributes"]["ApproximateFirstReceiveTimestamp"]) / 1000
     except (KeyError, TypeError, ValueError, OverflowError):
         return None
 

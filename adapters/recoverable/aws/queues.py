@@ -6,6 +6,9 @@ from functools import lru_cache
 
 from recoverable.frozen import Frozen
 
+LONGEST_VISIBILITY = 43_200
+"""Seconds for which SQS keeps a message hidden, counted from its receive (Amazon SQS visibility timeout)."""
+
 
 class Queue(Frozen):
     """An SQS queue.

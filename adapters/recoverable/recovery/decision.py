@@ -16,7 +16,13 @@ from recoverable.recovery.actions import Action, DelayedRetry, Discard, Immediat
 from recoverable.recovery.delivery import Deferral, Delivery, Platform
 from recoverable.recovery.error_context import ErrorContext
 from recoverable.recovery.faults import message_of
-from recoverable.recovery.policy import Policy, adjust_for_transport_capabilities, available, default_policy
+from recoverable.recovery.policy import (
+    Policy,
+    adjust_for_transport_capabilities,
+    at_least_configured,
+    available,
+    default_policy,
+)
 from recoverable.recovery.redaction import Redact, redactor_of
 from recoverable.recovery.settlement import COMPLETE, Forward, Redeliver, Settlement
 
@@ -86,6 +92,8 @@ def decide(
     context = error_context(delivery, event, platform, now)
     action, warnings = evaluate_policy(recoverability, context)
     action, warning = adjust_for_transport_capabilities(action, context, platform)
+    if platform.redelivers_only:
+        action = at_least_configured(action, recoverability.delayed, context)
     error_queue = (isinstance(action, MoveToError) and action.error_queue) or recoverability.failed.error_queue or ""
     return Decision(
         delivery=delivery,

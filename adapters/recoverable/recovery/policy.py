@@ -81,6 +81,14 @@ def delay_after(delayed: Delayed, retries_made: int, message_id: str) -> timedel
     return min(max(delay - spread, NO_DELAY), MAX_DELAY)
 
 
+def configured_delay(delayed: Delayed, retries_made: int, message_id: str) -> timedelta:
+    """Return the configured delay before the next round; where the user's backoff raises, the linear one, as the policy does and logs."""
+    try:
+        return delay_after(delayed, retries_made, message_id)
+    except Exception:  # noqa: BLE001  # reported for each failed attempt, where the policy is asked
+        return delay_after(delayed.__replace__(backoff=None), retries_made, message_id)
+
+
 def available(recoverability: Recoverability, platform: Platform) -> Recoverability:
     """Return the settings as policies see them: retries that the platform cannot do have `max_retries == 0`."""
     if not platform.immediate_retries:
@@ -102,6 +110,14 @@ def adjust_for_transport_capabilities(
     if platform.shared_process and isinstance(action, DelayedRetry):
         return add_jitter(action, context), None
     return action, None
+
+
+def at_least_configured(action: Action, delayed: Delayed, context: ErrorContext) -> Action:
+    """Return a delayed retry that waits no less than the configured delay before the next round, if there is one; any other action as it is."""
+    if not isinstance(action, DelayedRetry) or context.delayed_deliveries_performed >= delayed.max_retries:
+        return action
+    least = configured_delay(delayed, context.delayed_deliveries_performed, context.message.id)
+    return DelayedRetry(max(action.delay, least))
 
 
 def add_jitter(retry: DelayedRetry, context: ErrorContext) -> DelayedRetry:

@@ -48,7 +48,7 @@ def test_being_held_back_often_does_not_count_as_a_failure(orders: Queue, error:
     send(orders, "a1", "a2")
     lose_deliveries(orders, 9)
 
-    Mapping(orders, sqs_endpoint(handler, ladder(error))).poll()
+    Mapping(orders, sqs_endpoint(handler, ladder(error), visibility_timeout=None)).poll()
 
     assert (handler.bodies, error.count(), orders.count()) == (["a1", "a2"], 0, 0)
 
@@ -83,3 +83,15 @@ def test_a_message_runs_as_long_as_any_time_is_left_since_it_cannot_be_handed_ba
     Mapping(orders, sqs_endpoint(use_most_of_the_time, ladder(error)), contexts=lambda: context).poll()
 
     assert runs == ["a1", "a2", "b1"]
+
+
+def test_one_groups_failure_holds_back_no_other_group(orders: Queue, error: Queue) -> None:
+    handler = Failing("a1", "c1")
+    send(orders, "a1", "b1", "c1", "a2", "b2", "c2", "d1")
+
+    reported = Mapping(orders, sqs_endpoint(handler, ladder(error, immediate=1))).poll()
+
+    assert (sorted(handler.bodies), sorted(reported or [])) == (
+        ["a1", "b1", "b2", "c1", "d1"],
+        ["a1", "a2", "c1", "c2"],
+    )

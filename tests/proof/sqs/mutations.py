@@ -113,5 +113,5 @@ MUTATIONS = (
     Mutation("due date dropped", "recovery.decision.delayed_copy", without_due_date, "hopping", "EARLY"),
     Mutation("sent twice", "aws.client.Broker.send", send_twice, "one message", "COPIES"),
     Mutation("overflow dropped", "aws.copies.folded", without_overflow, "ten attributes", "CHANGED"),
-    Mutation("not held back", "aws.batch.must_keep_order", not_held_back, "FIFO batch", "ORDER"),
+    Mutation("not held back", "aws.fifo.groups.must_keep_order", not_held_back, "FIFO batch", "ORDER"),
 )  # fmt: skip

@@ -1,0 +1,65 @@
+"""Settle what a FIFO queue delivers before its handler may run: too early for its round, or too often."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from recoverable.attempts.outcomes import decide, settle_without_attempt
+from recoverable.aws.fifo.rounds import wait_for_round
+from recoverable.aws.order import seconds_since_first_receive
+from recoverable.aws.queues import LONGEST_VISIBILITY
+from recoverable.aws.records import broker_count
+from recoverable.limits import MAX_DELAY
+from recoverable.recovery.delivery import Deferral, Delivery
+
+if TYPE_CHECKING:
+    from recoverable.attempts.invocation import Invocation
+    from recoverable.recovery.settlement import Settlement
+
+LONGEST = MAX_DELAY.total_seconds()
+"""Seconds beyond which it does not matter how long ago a message was first received, in case a record says something absurd."""
+
+TOO_EARLY = "its deliveries are ahead of its delays, and its next round has not begun"
+
+
+def settle_on_receipt(delivery: Delivery, invocation: Invocation, function_timeout: float) -> Settlement | None:
+    """Return the settlement of a record whose handler must not run now; None when it may.
+
+    Args:
+        delivery: the record.
+        invocation: what it runs in.
+        function_timeout: seconds that the invocation had at its start.
+    """
+    return settle_without_attempt(delivery, invocation) or wait(delivery, invocation, function_timeout)
+
+
+def wait(delivery: Delivery, invocation: Invocation, function_timeout: float) -> Settlement | None:
+    """Return the settlement of a record whose round may not start yet; None when its handler may run."""
+    recoverability, since = invocation.recoverability, seconds_since_first_receive(delivery, invocation.clock())
+    delay = wait_for_round(
+        delivery,
+        None if since is None else timedelta(seconds=max(-LONGEST, min(since, LONGEST))),
+        recoverability.delayed,
+        attempts_per_round=recoverability.immediate.max_retries + 1,
+        function_timeout=timedelta(seconds=function_timeout),
+        longest_delay=timedelta(seconds=LONGEST_VISIBILITY - function_timeout),
+    )
+    return None if delay is None else decide(delivery, Deferral(delay, TOO_EARLY), invocation)
+
+
+def receives(delivery: Delivery) -> int:
+    """Return how often SQS delivered the message, this time included."""
+    return broker_count((delivery.native.get("attributes") or {}).get("ApproximateReceiveCount", "1"))
+
+
+def is_suspect(delivery: Delivery, now: datetime, hidden: float) -> bool:
+    """True if a record was received before, and may have ended its process: then it came back later than what was handed back.
+
+    Args:
+        delivery: the record.
+        now: the time.
+        hidden: the shortest time in seconds for which a message that was received stays hidden.
+    """
+    since, before = seconds_since_first_receive(delivery, now), receives(delivery) - 1
+    return before > 0 and (since is None or since >= before * hidden)
