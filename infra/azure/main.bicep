@@ -28,11 +28,29 @@ param rateLimitAfter int = 0
 @allowed([10, 15, 30]) // an alert looks back at 6 periods at most, and each is of 5 minutes
 param rateLimitedAlertMinutes int = 15
 
+// ---- The namespace. ----
+@description('The tier of Service Bus; it cannot be changed later. Premium has messaging units of its own and takes larger messages.')
+@allowed(['Standard', 'Premium']) // Basic has neither scheduled messages nor forwarding
+param serviceBusTier string = 'Standard'
+
+@description('Messaging units; Premium only.')
+@allowed([1, 2, 4, 8, 16])
+param messagingUnits int = 1
+
+@description('The largest message in KB; Premium only, for Standard has 256.')
+@minValue(1024)
+@maxValue(102400)
+param maxMessageKilobytes int = 1024
+
+@description('A topic whose subscription forwards to the queue of orders; empty for none. No queue may have its name.')
+@maxLength(260)
+param topicName string = 'shop-events'
+
 // ---- The function and how it is fed. ----
 @description('Where everything is.')
 param location string = resourceGroup().location
 
-@description('What the names begin with; those that must be unique in the world end with a hash of the resource group.')
+@description('What the names begin with: a lower-case letter, then lower-case letters and digits. Those that must be unique in the world end with a hash of the resource group.')
 @minLength(2)
 @maxLength(8)
 param name string = 'shop'
@@ -50,11 +68,21 @@ param instanceMemory int = 2048
 @maxValue(1000)
 param maximumInstances int = 40
 
-@description('The resource id of the action group that hears the alerts; empty for alerts that nobody hears.')
+@description('The resource id of the action group that hears the alerts; empty for alerts that nobody hears, which then say so.')
 param actionGroupId string = ''
 
-var unique = '${name}-${uniqueString(resourceGroup().id)}'
+// Bicep has no patterns for parameters: a name that could not be deployed is refused here, before anything is made.
+var letters = 'abcdefghijklmnopqrstuvwxyz'
+var strangers = filter(range(0, length(name)), place => !contains('${letters}0123456789', substring(name, place, 1)))
+var isPrefix = empty(strangers) && contains(letters, substring(name, 0, 1))
+var prefix = isPrefix ? name : fail('name: write a lower-case letter, then lower-case letters and digits, for a storage account takes no others')
+var isQueue = contains(['orders', 'orders-error'], toLower(topicName))
+var topic = isQueue ? fail('topicName: a queue has this name; write another') : empty(topicName) ? 'none' : topicName
+
+var unique = '${prefix}-${uniqueString(resourceGroup().id)}'
+var premium = serviceBusTier == 'Premium'
 var heardBy = empty(actionGroupId) ? [] : [{ actionGroupId: actionGroupId }]
+var unheard = empty(actionGroupId) ? ' NOBODY IS NOTIFIED: deploy again with actionGroupId.' : ''
 
 // Azure built-in roles, by their ids.
 var serviceBusDataReceiver = subscriptionResourceId('Microsoft.Authorization/roleDefinitions', '4f6d3b9b-027b-4f4c-9142-0e5a2a2247e0')
@@ -67,7 +95,7 @@ var monitoringMetricsPublisher = subscriptionResourceId('Microsoft.Authorization
 resource serviceBus 'Microsoft.ServiceBus/namespaces@2024-01-01' = {
   name: unique
   location: location
-  sku: { name: 'Standard', tier: 'Standard' } // Basic has neither scheduled messages nor forwarding
+  sku: { name: serviceBusTier, tier: serviceBusTier, capacity: premium ? messagingUnits : null }
   properties: {
     disableLocalAuth: true // identities only: there is no key to leak
     minimumTlsVersion: '1.2'
@@ -85,6 +113,7 @@ resource errorQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
     deadLetteringOnMessageExpiration: true
     // What Service Bus itself moves here keeps its message id. Sent back, and dead again within the window, it would pass for a duplicate and be lost.
     requiresDuplicateDetection: false
+    maxMessageSizeInKilobytes: premium ? 102400 : null // the most there is: what is given up has fault headers too
   }
 }
 
@@ -101,19 +130,21 @@ resource ordersQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
     // A copy made anew, because the answer to its sending was lost, is taken once. The window spans functionTimeout and a lock, after which it is made anew.
     requiresDuplicateDetection: true
     duplicateDetectionHistoryTimeWindow: 'PT10M'
+    maxMessageSizeInKilobytes: premium ? maxMessageKilobytes : null
   }
 }
 
-// An example of events: who publishes knows the topic alone, and the function reads its one queue, so that a retry reaches nobody else.
-resource eventsTopic 'Microsoft.ServiceBus/namespaces/topics@2024-01-01' = {
+// Events: who publishes knows the topic alone, and the function reads its one queue, so that a retry reaches nobody else.
+resource eventsTopic 'Microsoft.ServiceBus/namespaces/topics@2024-01-01' = if (!empty(topicName)) {
   parent: serviceBus
-  name: 'shop-events'
+  name: topic
   properties: {
     defaultMessageTimeToLive: 'P10675199DT2H48M5.4775807S'
+    maxMessageSizeInKilobytes: premium ? maxMessageKilobytes : null
   }
 }
 
-resource ordersSubscription 'Microsoft.ServiceBus/namespaces/topics/subscriptions@2024-01-01' = {
+resource ordersSubscription 'Microsoft.ServiceBus/namespaces/topics/subscriptions@2024-01-01' = if (!empty(topicName)) {
   parent: eventsTopic
   name: 'orders'
   properties: {
@@ -132,7 +163,7 @@ resource identity 'Microsoft.ManagedIdentity/userAssignedIdentities@2024-11-30' 
 }
 
 resource storage 'Microsoft.Storage/storageAccounts@2024-01-01' = {
-  name: '${name}${uniqueString(resourceGroup().id)}'
+  name: '${prefix}${uniqueString(resourceGroup().id)}'
   location: location
   kind: 'StorageV2'
   sku: { name: 'Standard_LRS' }
@@ -320,7 +351,7 @@ resource errorQueueDepthAlert 'Microsoft.Insights/metricAlerts@2018-03-01' = {
   name: '${unique}-error-queue-depth'
   location: 'global'
   properties: {
-    description: 'An order was given up. The message in the error queue says why.'
+    description: 'An order was given up. The message in the error queue says why.${unheard}'
     severity: 2
     enabled: true
     scopes: [serviceBus.id]
@@ -349,7 +380,7 @@ resource deadLettersAlert 'Microsoft.Insights/metricAlerts@2018-03-01' = {
   name: '${unique}-dead-letters'
   location: 'global'
   properties: {
-    description: 'A dead letter could not be forwarded to the error queue, or died in it.'
+    description: 'A dead letter could not be forwarded to the error queue, or died in it.${unheard}'
     severity: 1
     enabled: true
     scopes: [serviceBus.id]
@@ -364,7 +395,7 @@ resource deadLettersAlert 'Microsoft.Insights/metricAlerts@2018-03-01' = {
           metricNamespace: 'Microsoft.ServiceBus/namespaces'
           metricName: 'DeadletteredMessages'
           dimensions: [
-            { name: 'EntityName', operator: 'Include', values: [ordersQueue.name, errorQueue.name, eventsTopic.name] }
+            { name: 'EntityName', operator: 'Include', values: concat([ordersQueue.name, errorQueue.name], empty(topicName) ? [] : [topicName]) }
           ]
           timeAggregation: 'Maximum'
           operator: 'GreaterThan'
@@ -380,7 +411,7 @@ resource ordersWaitAlert 'Microsoft.Insights/metricAlerts@2018-03-01' = {
   name: '${unique}-orders-wait'
   location: 'global'
   properties: {
-    description: 'For half an hour the queue was never empty. The function is down, or too slow for what comes.'
+    description: 'For half an hour the queue was never empty. The function is down, or too slow for what comes.${unheard}'
     severity: 2
     enabled: true
     scopes: [serviceBus.id]
@@ -411,7 +442,7 @@ resource rateLimitedAlert 'Microsoft.Insights/scheduledQueryRules@2023-12-01' = 
   location: location
   kind: 'LogAlert'
   properties: {
-    description: 'All orders have failed for a while, and they wait. What do they all need?'
+    description: 'All orders have failed for a while, and they wait. What do they all need?${unheard}'
     severity: 2
     enabled: true
     autoMitigate: true
@@ -440,3 +471,4 @@ output functionAppName string = functionApp.name
 output serviceBusNamespace string = '${serviceBus.name}.servicebus.windows.net'
 output ordersQueueId string = ordersQueue.id
 output errorQueueId string = errorQueue.id
+output alertsNotify string = empty(actionGroupId) ? 'nobody' : actionGroupId

@@ -10,6 +10,8 @@ from typing import Any
 
 from pycep import BicepParser
 
+from infra.azure.bicep_functions import TWO_SIDED, called
+
 ROOT = Path(__file__).parents[3]
 SOURCE = (ROOT / "infra" / "azure" / "main.bicep").read_text()
 
@@ -28,6 +30,7 @@ class Deployment:
         self._parsed = parsed(source)
         self.parameters: dict[str, Any] = self._parsed["parameters"]
         self._given = dict(parameters or {})
+        self._bound: dict[str, Any] = {}
         self.resources: dict[str, dict[str, Any]] = {
             name: {**found, "config": self._value(unconditional(found["config"]))}
             for name, found in self._parsed["resources"].items()
@@ -59,7 +62,7 @@ class Deployment:
             case {"operator": {"type": operator, "operands": operands}}:
                 return self._operated(operator, operands)
             case {"function": {"type": name, "parameters": arguments}}:
-                return called(name, [self._value(each) for each in arguments.values() if each is not None])
+                return self._called(name, arguments)
             case dict():
                 return {self._filled(key.strip("'")): self._value(inner) for key, inner in node.items()}
             case list():
@@ -74,16 +77,34 @@ class Deployment:
             case "conditional":
                 chosen = "true_value" if self._value(operands["condition"]) else "false_value"
                 return self._value(operands[chosen])
-            case "greater_than" | "divide":
-                first, second = self._value(operands["operand_1"]), self._value(operands["operand_2"])
-                return first > second if operator == "greater_than" else first // second
+            case "not":
+                return not self._value(operands["bool_value"])
+            case "and" | "equals" | "greater_than" | "divide":
+                return TWO_SIDED[operator](self._value(operands["operand_1"]), self._value(operands["operand_2"]))
             case "property_accessor":
                 return self._property(path(operands))
             case _:
                 raise AssertionError(f"no operator that this reader knows: {operator}")
 
+    def _called(self, function: str, arguments: Mapping[str, Any]) -> Any:
+        if function == "filter":
+            return self._filtered(**arguments)
+        return called(function, [self._value(each) for each in arguments.values() if each is not None])
+
+    def _filtered(self, input_array: Any, expression: Mapping[str, Any]) -> list[Any]:
+        """Return the values of a list for which a lambda is true."""
+        detail, kept = expression["detail"], []
+        for each in self._value(input_array):
+            self._bound = {detail["var_1"]: each}
+            if self._value(detail["expression"]):
+                kept.append(each)
+        self._bound = {}
+        return kept
+
     def _text(self, text: str) -> Any:
         """Return a text with its references replaced, or the value with that name: the parser does not distinguish the two."""
+        if text in self._bound:
+            return self._bound[text]
         if text in self._parsed["parameters"]:
             return self._given.get(text, self._value(self._parsed["parameters"][text].get("default", text)))
         if text in self._parsed["variables"]:
@@ -112,19 +133,6 @@ def unconditional(config: dict[str, Any]) -> dict[str, Any]:
     """Return a resource's configuration, whether it stands behind a condition or not."""
     found: dict[str, Any] = config["config"] if "condition" in config else config
     return found
-
-
-def called(function: str, arguments: list[Any]) -> Any:
-    """Return the result of a function; for one that only Azure can call, return the call as it is written."""
-    match function:
-        case "string":
-            return str(arguments[0])
-        case "empty":
-            return not arguments[0]
-        case "subscription_resource_id":
-            return "/".join(arguments)
-        case _:
-            return f"<{function}({', '.join(map(str, arguments))})>"
 
 
 @cache

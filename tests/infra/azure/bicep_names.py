@@ -7,9 +7,12 @@ import re
 from infra.azure.bicep import INSIDE, SOURCE
 
 STRING = re.compile(r"'(?:[^'\\]|\\.)*'")
-DECLARED = re.compile(r"^(?:param|var|resource|output) (\w+)(?: (?:int|string|bool|object|array)\b)?", re.MULTILINE)
+DECLARED = re.compile(r"^(?:param|var|resource|module|output) (\w+)(?: (?:int|string|bool|object|array)\b)?", re.MULTILINE)
 NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*\b(?!\s*[:(])")
-KEYWORDS = {"true", "false", "null", "targetScope"}
+CHOSEN = re.compile(r"\?([^:?\n]*):")
+"""What stands between the `?` and the `:` of a choice, where a name before the colon is no key of an object."""
+LAMBDA = re.compile(r"\b(\w+) =>")
+KEYWORDS = {"true", "false", "null", "targetScope", "existing"}
 
 
 def names_declared(source: str = SOURCE) -> set[str]:
@@ -21,4 +24,5 @@ def names_used(source: str = SOURCE) -> set[str]:
     """Return what the template refers to, in expressions and inside texts."""
     bare = DECLARED.sub("", re.sub(r"(?m)(?:^|\s)//.*$", "", source))
     inside = " ".join(found for text in STRING.findall(bare) for found in INSIDE.findall(text))
-    return set(NAME.findall(STRING.sub("''", bare)) + NAME.findall(inside)) - KEYWORDS
+    outside = CHOSEN.sub(r"? \1 ;", STRING.sub("''", bare))
+    return set(NAME.findall(outside) + NAME.findall(inside)) - KEYWORDS - set(LAMBDA.findall(bare))

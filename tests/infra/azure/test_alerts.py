@@ -53,3 +53,25 @@ def test_the_alerts_reach_the_action_group_if_there_is_one(group: str, actions: 
     alerts = Deployment({"actionGroupId": group}).of_type(KIND).values()
 
     assert [alert["properties"]["actions"] for alert in alerts] == [actions] * 3
+
+
+@pytest.mark.parametrize(
+    ("group", "ends", "notified"),
+    [("", " NOBODY IS NOTIFIED: deploy again with actionGroupId.", "nobody"), ("/the/group", "", "/the/group")],
+    ids=["none", "one"],
+)
+def test_an_alert_that_reaches_nobody_says_so(group: str, ends: str, notified: str) -> None:
+    deployed = Deployment({"actionGroupId": group, "rateLimitAfter": 50})
+    alerts = deployed.of_type(KIND) | deployed.of_type("Microsoft.Insights/scheduledQueryRules")
+    without = Deployment({"actionGroupId": "/any", "rateLimitAfter": 50})
+
+    assert {name: alert["properties"]["description"] for name, alert in alerts.items()} == {
+        name: without.properties(name)["description"] + ends for name in alerts
+    }
+    assert deployed.outputs["alertsNotify"] == notified
+
+
+def test_without_a_topic_none_is_watched() -> None:
+    alert = Deployment({"topicName": ""}).properties("deadLettersAlert")
+
+    assert watched(alert)[1] == ["orders", "orders-error"]

@@ -10,7 +10,8 @@ import pytest
 from azure.servicebus import ServiceBusClient, ServiceBusMessage
 
 from docs.pages import anchors, blocks, commands, page
-from infra.azure.bicep import ROOT, Deployment
+from infra.azure.bicep import ROOT, SOURCE, Deployment, parsed
+from infra.azure.bicep_names import names_declared, names_used
 from infra.azure.host_json import HOST
 from infra.azure.namespace import namespace
 from infra.azure.test_permissions import NEEDED
@@ -92,6 +93,38 @@ def test_messages_in_the_error_queue_are_listed_and_redriven_to_start_anew(
     ]
 
 
+@pytest.mark.slow
+def test_sending_back_ends_when_all_is_given_up_again_at_once(bus: ServiceBusNamespace) -> None:
+    """A handler that fails at once puts each message behind those that are still to be sent back."""
+    given_up(bus)
+    script = SEND_BACK.replace(
+        "receiver.complete_message(message)", "receiver.complete_message(message); give_up(queue)"
+    )
+    with ServiceBusClient.from_connection_string(bus.connection_string) as client:
+        orders, errors = client.get_queue_receiver("orders"), client.get_queue_sender("orders-error")
+
+        def give_up(queue: str) -> None:
+            assert queue == "orders"
+            message = next(orders)
+            errors.send_messages(ServiceBusMessage("again"))
+            orders.complete_message(message)
+
+        exec(script.replace(BY_IDENTITY, BY_KEY.format(bus.connection_string)), {"give_up": give_up})
+
+    assert [message.body for message in bus.queue("orders-error").messages()] == [b"again", b"again"]
+
+
+def test_the_module_it_shows_is_taken_by_the_template() -> None:
+    """The parser takes it behind main.bicep, and its parameters are those of queue.bicep."""
+    [shown] = blocks(NAME, "bicep")
+    [used] = parsed(SOURCE + shown)["modules"].values()
+    module = parsed((ROOT / "infra" / "azure" / "queue.bicep").read_text())["parameters"]
+    required = {name for name, found in module.items() if found["default"] is None}
+
+    assert (used["detail"]["path"], required <= set(used["config"]["params"]) <= set(module)) == ("queue.bicep", True)
+    assert names_used(shown) - names_declared(SOURCE + shown) == set()
+
+
 def test_the_outputs_it_asks_for_are_outputs() -> None:
     asked = set(re.findall(r"properties\.outputs\.(\w+)\.value", PAGE))
 
@@ -101,7 +134,7 @@ def test_the_outputs_it_asks_for_are_outputs() -> None:
 def test_the_parameters_it_gives_are_parameters() -> None:
     given = {name for line in re.findall(r"--parameters ([^`\n]+)", PAGE) for name in re.findall(r"(\w+)=", line)}
 
-    assert (len(given), given <= set(DEPLOYED.parameters)) == (5, True)
+    assert (len(given), given <= set(DEPLOYED.parameters)) == (7, True)
 
 
 def test_the_namespace_bears_the_apps_name() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from azure.servicebus import ServiceBusClient, ServiceBusMessage
@@ -10,14 +11,57 @@ from azure.servicebus import ServiceBusClient, ServiceBusMessage
 from infra.azure.bicep import Deployment
 from infra.azure.durations import FOREVER, clock, iso
 from infra.azure.host_json import HOST
-from infra.azure.namespace import namespace, queues
+from infra.azure.namespace import namespace, queues, topics
 
 DEPLOYED = Deployment()
 ORDERS, ERRORS = DEPLOYED.properties("ordersQueue"), DEPLOYED.properties("errorQueue")
 
 
-def test_the_namespace_can_schedule_and_forward() -> None:
-    assert DEPLOYED.config("serviceBus")["sku"] == {"name": "Standard", "tier": "Standard"}
+@pytest.mark.parametrize(
+    ("parameters", "sku", "sizes"),
+    [
+        ({}, {"name": "Standard", "tier": "Standard", "capacity": None}, [None] * 3),
+        (
+            {"serviceBusTier": "Premium", "messagingUnits": 2, "maxMessageKilobytes": 2048},
+            {"name": "Premium", "tier": "Premium", "capacity": 2},
+            [2048, 2048, 102400],
+        ),
+    ],
+    ids=["Standard", "Premium"],
+)
+def test_only_premium_has_messaging_units_and_takes_larger_messages(
+    parameters: dict[str, Any], sku: dict[str, Any], sizes: list[int | None]
+) -> None:
+    deployed = Deployment(parameters)
+    largest = [
+        deployed.properties(each)["maxMessageSizeInKilobytes"] for each in ("ordersQueue", "eventsTopic", "errorQueue")
+    ]
+
+    assert (deployed.config("serviceBus")["sku"], largest) == (sku, sizes)
+
+
+def test_every_tier_that_is_allowed_can_schedule_and_forward() -> None:
+    assert DEPLOYED.bounds("serviceBusTier") == ["Standard", "Premium"]
+
+
+def test_a_topic_is_one_that_is_asked_for() -> None:
+    named, without = Deployment({"topicName": "sales"}), Deployment({"topicName": ""})
+
+    assert [topic.name for topic in topics(named)] == ["sales"]
+    assert DEPLOYED.resources.keys() - without.resources.keys() == {"eventsTopic", "ordersSubscription"}
+
+
+def test_an_event_comes_to_the_queue_and_stays_nowhere_else() -> None:
+    with (
+        namespace(DEPLOYED) as running,
+        ServiceBusClient.from_connection_string(running.connection_string) as client,
+        client.get_topic_sender("shop-events", keep_alive=0) as sender,
+    ):
+        sender.send_messages(ServiceBusMessage("order 42"))
+        came = [each.body for each in running.queue("orders").messages()]
+        stayed = running.subscription("shop-events", "orders").messages()
+
+    assert (came, stayed) == ([b"order 42"], [])
 
 
 def test_service_bus_gives_up_later_than_the_ladder_may() -> None:
