@@ -14,7 +14,7 @@ from attempts.invocations import attempt, attempts, invocation, logged
 from builders import NOW, NOW_WRITTEN, QUEUE, Boom, Clock, delivery, platform, recoverability, seconds
 from recoverable import Message
 from recoverable.attempts.invocation import Invocation
-from recoverable.headers import DUE_AT, HELD_SINCE, MESSAGE_ID, PRIOR_ATTEMPTS, STOPPED
+from recoverable.headers import DUE_AT, HELD_SINCE, MESSAGE_ID, PRIOR_ATTEMPTS, REPORTED, STOPPED
 from recoverable.recovery.settlement import COMPLETE, Forward, Redeliver, Settlement
 
 SOON, PATIENCE = 0.01, 60.0
@@ -52,7 +52,7 @@ async def forever(message: Message) -> None:
 
 def handed_back(id_: str, **marks: str) -> Forward:
     """Return the settlement of a message for which there was no time."""
-    kept = {MESSAGE_ID: id_, PRIOR_ATTEMPTS: None, HELD_SINCE: NOW_WRITTEN, DUE_AT: None}
+    kept = {MESSAGE_ID: id_, PRIOR_ATTEMPTS: None, HELD_SINCE: NOW_WRITTEN, REPORTED: None, DUE_AT: None}
     return Forward(QUEUE, seconds(0), {**kept, **marks})
 
 
@@ -139,8 +139,13 @@ def test_who_had_the_invocation_from_its_start_is_cancelled_and_has_failed(caplo
     assert logged(caplog) == [("delayed_retry", "HandlerTimeout('stopped after 0.0 seconds')")]
 
 
-def test_all_that_started_together_had_the_invocation_from_its_start() -> None:
-    assert settled(forever, "a", "b", within=invocation(left=SOON), concurrency=2) == {"a": AT_ONCE, "b": AT_ONCE}
+def test_those_that_were_stopped_side_by_side_are_handed_back() -> None:
+    stopped = {STOPPED: "1"}
+
+    assert settled(forever, "a", "b", within=invocation(left=SOON), concurrency=2) == {
+        "a": handed_back("a", **stopped),
+        "b": handed_back("b", **stopped),
+    }
 
 
 def test_who_came_later_is_cancelled_and_handed_back() -> None:

@@ -14,13 +14,13 @@ from builders import NOW, NOW_WRITTEN, QUEUE, Boom, delivery, platform, recovera
 from recoverable import HandlerTimeout, Message, UnreportedFailure
 from recoverable.attempts.invocation import Invocation
 from recoverable.attempts.outcomes import settle_on_receipt
-from recoverable.headers import DUE_AT, HELD_SINCE, MESSAGE_ID, PRIOR_ATTEMPTS, STOPPED
+from recoverable.headers import DUE_AT, HELD_SINCE, MESSAGE_ID, PRIOR_ATTEMPTS, REPORTED, STOPPED
 from recoverable.recovery.delivery import Delivery, Platform
 from recoverable.recovery.settlement import COMPLETE, Forward, Redeliver, Settlement
 
 AT_ONCE = Redeliver(seconds(0))
 HANDED_BACK = Forward(
-    QUEUE, seconds(0), {MESSAGE_ID: "m-1", PRIOR_ATTEMPTS: None, HELD_SINCE: NOW_WRITTEN, DUE_AT: None}
+    QUEUE, seconds(0), {MESSAGE_ID: "m-1", PRIOR_ATTEMPTS: None, HELD_SINCE: NOW_WRITTEN, REPORTED: None, DUE_AT: None}
 )
 STOPPED_FOR_OTHERS = Forward(QUEUE, seconds(0), {**HANDED_BACK.changes, STOPPED: "1"})
 """As above, and marked: it comes first next time."""

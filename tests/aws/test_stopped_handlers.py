@@ -115,6 +115,36 @@ def test_a_message_that_was_handed_back_runs_first_the_next_time_and_then_times_
     assert [copy.body for copy in orders.arrived()] == ["quick"]  # for which no time was left
 
 
+async def waits_beside_one_that_blocks_the_loop(message: Message) -> None:
+    """Wait for a moment, which lasts until nobody blocks the event loop any more."""
+    await asyncio.sleep(0)
+    if message.text == "blocks":
+        sleep(1)
+    await asyncio.sleep(0.02)
+
+
+def test_coroutines_that_ran_side_by_side_when_the_time_ended_have_not_failed(orders: Queue, error: Queue) -> None:
+    for body in ("waits", "blocks", "waits too"):
+        orders.send(body)
+
+    mapping(orders, error, waits_beside_one_that_blocks_the_loop, NearTheEnd(), concurrency=3).poll()
+
+    assert failures(error) == []
+    assert sorted(copy.body for copy in orders.arrived()) == ["blocks", "waits", "waits too"]
+
+
+def test_a_coroutine_that_was_stopped_beside_others_runs_alone_the_next_time_and_then_times_out_as_a_failure(
+    orders: Queue, error: Queue
+) -> None:
+    for body in ("slow", "quick", "slow too"):
+        orders.send(body)
+
+    Mapping(orders, sqs_endpoint(slow_coroutine, ladder(error), concurrency=3), contexts=NearTheEnd).run_dry()
+
+    timeout = "recoverable.HandlerTimeout"
+    assert failures(error) == [("slow", timeout), ("slow too", timeout)]
+
+
 def test_the_handler_s_own_time_limit_counts_as_a_failure_when_the_invocation_has_little_more_time(
     orders: Queue, error: Queue
 ) -> None:

@@ -59,14 +59,14 @@ def attempt_each(deliveries: Iterable[Delivery], invocation: Invocation, *, may_
                 settlement = hand_back_now(delivery, invocation)
             else:
                 seconds = seconds if seconds < own_seconds else own_seconds  # noqa: FURB136  # min() costs each record more
-                first = invocation.finished == 0
+                invocation.started += 1
                 run = (delivery.message, seconds)
                 error = (yield run) if observer is None else (yield from observer.attempt(delivery, run))
                 invocation.finished += 1
                 if error is None and limiter is None:
                     settlement = COMPLETE
                 else:
-                    settlement = yield from conclude(delivery, error, seconds, invocation, first=first)
+                    settlement = yield from conclude(delivery, error, seconds, invocation)
         delivery.settlement = settlement
 
 
@@ -84,7 +84,7 @@ def receive(
 
 
 def conclude(
-    delivery: Delivery, error: BaseException | None, seconds: float, invocation: Invocation, *, first: bool
+    delivery: Delivery, error: BaseException | None, seconds: float, invocation: Invocation
 ) -> Generator[Run | Call, Any, Settlement]:
     """Return the settlement of a delivery whose handler has ended, in all cases but the plainest; see `outcomes.settle_on_end`.
 
@@ -98,7 +98,7 @@ def conclude(
         if not invocation.holds_interruptions:
             raise error  # a copy would come beside the original, which comes back
         invocation.interruption = error
-    settle = partial(settle_on_end, delivery, seconds, invocation, first=first)
+    settle = partial(settle_on_end, delivery, seconds, invocation)
     limiter = invocation.limiter
     blocks = limiter is not None and (error is not None or limiter.alert)
     settlement: Settlement = (yield Call(settle)) if blocks else settle()

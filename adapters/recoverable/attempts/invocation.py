@@ -53,5 +53,5 @@ class Invocation:
         self.own_seconds = FOREVER if handler_timeout is None else handler_timeout.total_seconds()
         self.deadline, self.limiter = deadline, limiter
         self.on_failure, self.observer, self.holds_interruptions = on_failure, observer, holds_interruptions
-        self.finished = 0
+        self.started = self.finished = 0  # handlers
         self.interruption: KeyboardInterrupt | SystemExit | None = None  # to be raised again after settling

@@ -93,14 +93,14 @@ def hand_back(
     return decide(delivery, Deferral(delay, reason, stopped=stopped), invocation)
 
 
-def settle_on_end(delivery: Delivery, seconds: float, invocation: Invocation, *, first: bool) -> Settlement:
+def settle_on_end(delivery: Delivery, seconds: float, invocation: Invocation) -> Settlement:
     """Return the settlement of a delivery whose handler has ended; `delivery.error` says how.
 
     Args:
         delivery: the message as it came.
         seconds: how long the handler was allowed to run.
-        invocation: what it ran in.
-        first: True if no other had ended in this invocation when it began.
+        invocation: what it ran in. A stop is a failure only of the one handler that has started in it: one that ran before, or at
+            the same time, may have used up the time.
     """
     failure = delivery.error
     if failure is None:
@@ -110,7 +110,8 @@ def settle_on_end(delivery: Delivery, seconds: float, invocation: Invocation, *,
     if isinstance(failure, TimeUp):
         from recoverable.recovery.decision import classify_timeout  # noqa: PLC0415  # as in `decide`
 
-        failure = classify_timeout(failure, seconds, counts_as_failure=first or seconds == invocation.own_seconds)
+        had_its_time = invocation.started == 1 or seconds == invocation.own_seconds
+        failure = classify_timeout(failure, seconds, counts_as_failure=had_its_time)
     if failure is None:
         return hand_back(delivery, invocation, stopped=True)
     return settle_failure(delivery, failure, invocation)
