@@ -66,8 +66,9 @@ def test_a_good_template_needs_no_advice(tmp_path: Path) -> None:
     assert notes(tmp_path, **GOOD) == ()
 
 
-def test_the_example_shop_needs_none() -> None:
-    assert advice(stack_of(read(REPOSITORY / "template.yaml"))) == ()
+@pytest.mark.parametrize("template", ["template.yaml", "functions/aws/fifo/template.yaml"])
+def test_the_example_shops_need_none(template: str) -> None:
+    assert advice(stack_of(read(REPOSITORY / template))) == ()
 
 
 def test_a_template_in_which_nothing_happens_is_noted() -> None:
@@ -77,3 +78,34 @@ def test_a_template_in_which_nothing_happens_is_noted() -> None:
 @pytest.mark.parametrize(("part", "change", "note"), NOTES.values(), ids=NOTES)
 def test_what_is_wrong_is_said_with_what_to_write(tmp_path: Path, part: str, change: dict[str, Any], note: str) -> None:
     assert notes(tmp_path, **{**GOOD, part: {**GOOD[part], **change}}) == (note,)
+
+
+GOOD_FIFO: dict[str, Any] = {
+    "queue": {"VisibilityTimeout": 6 * LONG, "RedrivePolicy": {**REDRIVE, "maxReceiveCount": 34}},
+    "event": {"BatchSize": 1},
+}
+
+FIFO_NOTES: dict[str, tuple[str, dict[str, Any], str]] = {
+    "a batch": (
+        "event",
+        {"BatchSize": 10},
+        "Shop.Orders has a BatchSize of 10, and what is held back in a batch of a FIFO queue uses up deliveries; write BatchSize: 1",
+    ),
+    "receives for a standard queue": (
+        "queue",
+        {"RedrivePolicy": {**REDRIVE, "maxReceiveCount": 11}},
+        "shop-orders.fifo has a maxReceiveCount of 11, which has room for 1 of the 24 attempts of the default ladder, and SQS dead-letters the"
+        " message without a reason; write (immediate retries + 1) × (delayed retries + 1) + 10 or more, 34 for the default ladder",
+    ),
+}
+
+
+def test_a_good_fifo_template_needs_no_advice(tmp_path: Path) -> None:
+    assert notes(tmp_path, fifo=True, **GOOD_FIFO) == ()
+
+
+@pytest.mark.parametrize(("part", "change", "note"), FIFO_NOTES.values(), ids=FIFO_NOTES)
+def test_what_is_wrong_with_a_fifo_queue_is_said_with_what_to_write(
+    tmp_path: Path, part: str, change: dict[str, Any], note: str
+) -> None:
+    assert notes(tmp_path, fifo=True, **{**GOOD_FIFO, part: {**GOOD_FIFO[part], **change}}) == (note,)

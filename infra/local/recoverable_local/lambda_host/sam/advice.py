@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from recoverable_local.lambda_host.sam.fifo_advice import batch_notes, receive_notes
 from recoverable_local.lambda_host.sam.stack import EventSourceMapping, Function, Queue, Stack
 
 _VISIBILITY_FACTOR = 6
 """The visibility timeout is this many function time-outs ("Creating and configuring an Amazon SQS event source mapping", Lambda)."""
 
 _SPARE_RECEIVES = 6
-"""`maxReceiveCount` must be at least the immediate retries plus this number."""
+"""`maxReceiveCount` of a standard queue must be at least the immediate retries plus this number."""
 
 _DEFAULT_RETENTION = 345_600
 """Seconds that a queue keeps messages when it sets no `MessageRetentionPeriod` (SQS, CreateQueue)."""
@@ -32,7 +33,7 @@ def _notes(mapping: EventSourceMapping, function: Function, queues: Mapping[str,
             f"{mapping.name} has no FunctionResponseTypes: [ReportBatchItemFailures], so AWS deletes the messages that are reported as failed;"
             " write it, or SqsEndpoint(..., partial_responses=False)"
         )
-    if function.recursive_loop != "Allow":
+    if function.recursive_loop != "Allow" and not queue.fifo:  # a FIFO queue gets no copies of its own messages
         yield (
             f"{function.logical_id} has no RecursiveLoop: Allow, so AWS stops a message's retries after about 16 of them; here they continue"
         )
@@ -42,6 +43,8 @@ def _notes(mapping: EventSourceMapping, function: Function, queues: Mapping[str,
             f"{queue.name} hides messages for {queue.visibility_timeout.total_seconds():.0f} s; write a VisibilityTimeout of"
             f" {minimum.total_seconds():.0f} s or more, {_VISIBILITY_FACTOR} times the Timeout of {function.logical_id} and the batch window"
         )
+    if queue.fifo:
+        yield from batch_notes(mapping)
     yield from _redrive_notes(queue, queues)
 
 
@@ -52,6 +55,9 @@ def _redrive_notes(queue: Queue, queues: Mapping[str, Queue]) -> Iterator[str]:
             " write one whose target is the error queue"
         )
         return
+    if queue.fifo:
+        yield from receive_notes(queue, queue.redrive)
+        return  # what SQS moves between FIFO queues is kept from then on
     if queue.redrive.max_receive_count < _SPARE_RECEIVES:
         yield (
             f"{queue.name} has a maxReceiveCount of {queue.redrive.max_receive_count}, so SQS dead-letters messages before their retries are used up;"

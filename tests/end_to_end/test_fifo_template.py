@@ -1,0 +1,45 @@
+"""The FIFO template of the example shop at work, in AWS's own runtime client and against a real SQS server."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from recoverable_local.lambda_host import Entry, Invoked, LocalAws, QueuedMessage
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("end_to_end"), pytest.mark.timeout(600)]
+
+TEMPLATE = Path(__file__).parents[2] / "functions" / "aws" / "fifo" / "template.yaml"
+DEADLINE = timedelta(minutes=4)
+ORDERS = [("ann", "good"), ("ann", "no-bank"), ("ann", "declined"), ("ann", "good"), ("bob", "good"), ("bob", "good")]
+"""Customers and the cards of their orders, as they were sent; "no-bank" gets all 24 attempts."""
+
+
+def delivered(entries: list[Entry]) -> list[tuple[str, int]]:
+    """Return the customer and number of each order that the function got, in order."""
+    records = [record for entry in entries if isinstance(entry, Invoked) for record in entry.records]
+    return [(record["attributes"]["MessageGroupId"], json.loads(record["body"])["id"]) for record in records]
+
+
+def reason(message: QueuedMessage) -> str:
+    """Return the type of the exception for which a message was given up."""
+    headers: dict[str, str] = json.loads(message.attributes["NServiceBus.AmazonSQS.Headers"])
+    return headers["NServiceBus.ExceptionInfo.ExceptionType"]
+
+
+def test_each_customers_orders_are_placed_in_their_order_and_what_fails_is_given_up_with_its_reason() -> None:
+    seen = list[Entry]()
+    settings = {"environment": {"TIME_INCREASE_SECONDS": "1"}, "visibility_timeout": timedelta(minutes=2)}
+    with LocalAws.from_template(TEMPLATE, observe=seen.append, **settings) as host:
+        for number, (customer, card) in enumerate(ORDERS):
+            host.send("orders.fifo", {"id": number, "card": card}, group_id=customer)
+        host.run_until(lambda: host.queue("orders.fifo").depth().total == 0, deadline=DEADLINE)
+        given_up = {json.loads(each.body)["id"]: reason(each) for each in host.queue("orders-error.fifo").messages()}
+
+    got = delivered(seen)
+    assert [number for customer, number in got if customer == "ann"] == [0, *[1] * 24, 2, 3]
+    assert [number for customer, number in got if customer == "bob"] == [4, 5]
+    assert given_up == {1: "shop.BankUnreachable", 2: "shop.CardDeclined"}
