@@ -33,15 +33,16 @@ def record(
     attributes: Mapping[str, Record] | None = None,
     headers: Mapping[str, object] | None = None,
     arn: str = ARN,
+    system: Mapping[str, str] | None = None,
 ) -> Record:
-    """Return one record; `headers` go into the one attribute that carries them."""
+    """Return one record; `headers` go into the one attribute that carries them, `system` are further attributes of SQS's own."""
     ours = {} if headers is None else {HEADERS: text(json.dumps(headers))}
-    system = {"ApproximateReceiveCount": str(deliveries), "SentTimestamp": "1700000000000"}
+    counted = {"ApproximateReceiveCount": str(deliveries), "SentTimestamp": "1700000000000", **(system or {})}
     return {
         "messageId": message_id,
         "receiptHandle": f"handle-of-{message_id}",
         "body": body,
-        "attributes": system | ({"MessageGroupId": group} if group else {}),
+        "attributes": counted | ({"MessageGroupId": group} if group else {}),
         "messageAttributes": {**(attributes or {}), **ours},
         "md5OfBody": "",
         "eventSource": "aws:sqs",

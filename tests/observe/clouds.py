@@ -32,7 +32,8 @@ def serve(world: World, handler: Handler, recoverability: Recoverability, **more
     if isinstance(world, SqsWorld):
         world.serve(QUEUE, SqsEndpoint(handler, recoverability, **more))
     else:
-        world.serve(QUEUE, ServiceBusEndpoint(handler, recoverability, queue=QUEUE, connection="ServiceBus", **more))
+        named: dict[str, Any] = {"queue": QUEUE, "connection": "ServiceBus", "name": "place_order"}
+        world.serve(QUEUE, ServiceBusEndpoint(handler, recoverability, **named, **more))
 
 
 def climb(world: World, handler: Handler, recoverability: Recoverability, **sent: Any) -> str:

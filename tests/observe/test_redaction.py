@@ -17,6 +17,7 @@ from azure.endpoints import endpoint as service_bus_endpoint
 from azure.triggers import trigger_message
 from builders import ERROR_QUEUE, Boom, seconds
 from observe.clouds import Handler, World, climb, on_both_clouds, settings
+from observe.telemetry import Telemetry
 from recoverable import DelayedRetry, Discard, Message, MessageDeserializationError, Observe, RetryAfter
 from recoverable.aws import SqsEndpoint
 from recoverable.recovery.redaction import redacted
@@ -206,6 +207,17 @@ def test_without_partial_responses_the_invocation_fails_without_the_text() -> No
         endpoint(event(record()))
 
     assert SECRET not in "".join(traceback.format_exception(caught.value))
+
+
+@on_both_clouds
+def test_a_secret_reaches_no_span_no_metric_and_no_printed_line(
+    world: type[World], telemetry: Telemetry, capsys: pytest.CaptureFixture[str]
+) -> None:
+    climb(world(), telling, settings(HIDDEN, delayed=0))
+
+    told = "".join(span.to_json() for span in telemetry.spans()) + repr(telemetry.points()) + capsys.readouterr().out
+    assert told.count("wrong password ***") >= 2  # the description of the status, and the event
+    assert SECRET not in told
 
 
 def careless(text: str) -> str:

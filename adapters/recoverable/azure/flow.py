@@ -45,7 +45,7 @@ def process_messages(deliveries: list[Delivery], invocation: Invocation, send: S
     if invocation.observer is not None:
         from recoverable.observe.emit import emit_after  # noqa: PLC0415  # imported for those who observe
 
-        steps = emit_after(steps, invocation.observer, deliveries)
+        steps = emit_after(steps, invocation.observer, invocation, deliveries)
     yield from steps
 
 

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import logging
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from recoverable.attempts.flow import Call
 from recoverable.limits import NO_DELAY
-from recoverable.observe.log import exception_info, log_safely
+from recoverable.observe.log import exception_info, log_safely, observe
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
 
     from recoverable.attempts.flow import Steps
     from recoverable.observe.observer import Note, Observer
-
-log = logging.getLogger("recoverable.observe")
 
 NAMES = {
     "immediate_retry": "on_immediate_retry",
@@ -98,10 +95,10 @@ def log_failed(observer: Observer, name: str, note: Note, error: BaseException) 
     """Log that a callback raised, or was cancelled because its time was up."""
     text = "Calling %s for message '%s' failed (%s). The message is settled all the same. Check the function in Observe(%s)."
     facts, redact = (name, note.facts.message_id, type(error).__name__, name), observer.settings.redact
-    log_safely(log.warning, text, *facts, exc_info=exception_info(error), redact=redact)
+    log_safely(observe.warning, text, *facts, exc_info=exception_info(error), redact=redact)
 
 
 def log_no_time(observer: Observer, number: int) -> None:
     """Log that some callbacks are not called."""
     text = "No time is left for %d callbacks of this invocation. They are not called; their messages are settled. Raise Observe(callbacks_within), or do less in them."
-    log_safely(log.warning, text, number, redact=observer.settings.redact)
+    log_safely(observe.warning, text, number, redact=observer.settings.redact)

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from recoverable.attempts.drive import drive
-from recoverable.observe.callbacks import callbacks
-from recoverable.observe.host_errors import failure_for_host, interruption_for_host
 from recoverable.recovery.settlement import Redeliver
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from recoverable.attempts.flow import Steps
     from recoverable.attempts.invocation import Invocation
     from recoverable.message import Message
-    from recoverable.observe.observer import Note, Observer
+    from recoverable.observe.facts import Facts
+    from recoverable.observe.observer import Attempt, Note, Observer
     from recoverable.recovery.delivery import Delivery
+
+
+class Outcome(NamedTuple):
+    """What one attempt, or one decision without an attempt, came to; `done` is True if the decision was carried out."""
+
+    facts: Facts
+    done: bool
+    attempt: Attempt | None
+    note: Note | None
 
 
 def emit_after_batch(observer: Observer, invocation: Invocation, unfinished: list[Delivery]) -> None:
@@ -27,8 +36,10 @@ def emit_after_batch(observer: Observer, invocation: Invocation, unfinished: lis
         invocation: the invocation; its interruption is replaced by one that the host may see.
         unfinished: the messages that SQS must deliver again.
     """
-    drive(emit(observer, unfinished), no_handler)
+    drive(emit(observer, invocation, unfinished), no_handler)
     if invocation.interruption is not None:
+        from recoverable.observe.host_errors import interruption_for_host  # noqa: PLC0415  # the failure side
+
         invocation.interruption = interruption_for_host(invocation.interruption, observer.settings.redact)
 
 
@@ -37,13 +48,14 @@ def no_handler(message: Message) -> None:
     raise AssertionError(message.id)
 
 
-def emit_after(steps: Steps, observer: Observer, deliveries: list[Delivery]) -> Steps:
+def emit_after(steps: Steps, observer: Observer, invocation: Invocation, deliveries: list[Delivery]) -> Steps:
     """Do all steps of a function that settles by returning or raising, tell what it came to, and end as it ended.
 
     Args:
         steps: the flow.
         observer: what happened.
-        deliveries: all messages of the invocation.
+        invocation: the invocation.
+        deliveries: all of its messages.
 
     Raises:
         Exception, KeyboardInterrupt, SystemExit: what the flow raised, or what the host may see of it.
@@ -56,22 +68,52 @@ def emit_after(steps: Steps, observer: Observer, deliveries: list[Delivery]) -> 
         failure = error
     except (KeyboardInterrupt, SystemExit) as error:
         interruption = error
+    if failure is None and interruption is None:
+        yield from emit(observer, invocation, [])
+        return
+    from recoverable.observe.host_errors import failure_for_host, interruption_for_host  # noqa: PLC0415  # the failure side
+
     if interruption is not None:
+        safely(observer, partial(end_spans, observer, []))
         raise interruption_for_host(interruption, observer.settings.redact)
-    yield from emit(observer, [] if failure is None else deliveries)
+    yield from emit(observer, invocation, deliveries)
     if failure is not None:
         raise failure_for_host(failure, observer.settings.redact)
 
 
-def emit(observer: Observer, unfinished: Collection[Delivery]) -> Steps:
-    """Tell what an invocation came to.
+def emit(observer: Observer, invocation: Invocation, unfinished: Collection[Delivery]) -> Steps:
+    """Tell what an invocation came to: spans, metrics, then callbacks.
 
     Args:
         observer: what happened.
-        unfinished: those that the broker delivers again.
+        invocation: the invocation.
+        unfinished: the messages that the broker delivers again.
     """
-    done = [note for note in observer.notes if is_done(note, unfinished)]
-    yield from callbacks(observer, done)
+    limited = None if invocation.limiter is None else invocation.limiter.is_limited
+    has_spans = any(attempt.span for attempt in observer.attempts)
+    if not (observer.notes or has_spans or observer.settings.successes or limited is not None):
+        return
+    found = outcomes(observer, unfinished)
+    safely(observer, partial(end_spans, observer, found))
+    safely(observer, partial(print_to_cloudwatch, observer, found, rate_limited=limited))
+    safely(observer, partial(record_metrics, observer, found, rate_limited=limited))
+    if observer.notes:
+        from recoverable.observe.callbacks import callbacks  # noqa: PLC0415  # the failure side
+
+        yield from callbacks(observer, [each.note for each in found if each.note is not None and each.done])
+
+
+def outcomes(observer: Observer, unfinished: Collection[Delivery]) -> list[Outcome]:
+    """Return what was decided, and the attempts that succeeded."""
+    from recoverable.observe.noting import facts_of_success  # noqa: PLC0415  # imported when there is something to tell
+
+    decided = [Outcome(note.facts, is_done(note, unfinished), note.attempt, note) for note in observer.notes]
+    noted = {id(note.attempt) for note in observer.notes}
+    for attempt in observer.attempts:
+        if id(attempt) not in noted and attempt.delivery.error is None:
+            common = {"handler_time": attempt.handler_time, "request_id": observer.request_id}
+            decided.append(Outcome(facts_of_success(attempt.delivery, **common), done=True, attempt=attempt, note=None))
+    return decided
 
 
 def is_done(note: Note, unfinished: Collection[Delivery]) -> bool:
@@ -82,3 +124,59 @@ def is_done(note: Note, unfinished: Collection[Delivery]) -> bool:
     replaced = note.settlement is not note.delivery.settlement
     undone = note.delivery in unfinished and not redelivered
     return not (replaced or undone or note.facts.action == "undecided")
+
+
+def end_spans(observer: Observer, found: list[Outcome]) -> None:
+    """End the span of each attempt."""
+    by_attempt = {id(each.attempt): each for each in found}
+    for attempt in observer.attempts:
+        outcome = by_attempt.get(id(attempt))
+        observer.end_span(attempt, outcome and outcome.facts, done=outcome is not None and outcome.done)
+
+
+def print_to_cloudwatch(observer: Observer, found: list[Outcome], *, rate_limited: bool | None) -> None:
+    """Print the metrics of an invocation on Lambda in which something failed."""
+    namespace, failed = observer.settings.cloudwatch_namespace, [each for each in found if each.note is not None]
+    if namespace is None or observer.system != "aws_sqs" or not (failed or rate_limited):
+        return
+    from collections import Counter  # noqa: PLC0415  # the failure side
+
+    from recoverable.observe.cloudwatch import print_metrics  # noqa: PLC0415  # as above
+    from recoverable.observe.metrics import count  # noqa: PLC0415  # as above
+
+    print_metrics(
+        namespace,
+        found[0].facts.queue,
+        count((each.facts, each.done) for each in failed),
+        rate_limited=rate_limited,
+        exception_types=Counter(each.facts.exception_type for each in failed if each.facts.exception_type),
+        request_id=observer.request_id,
+        now=observer.clock(),
+    )
+
+
+def record_metrics(observer: Observer, found: list[Outcome], *, rate_limited: bool | None) -> None:
+    """Record metrics by OpenTelemetry, where the application has loaded it."""
+    if not observer.settings.metrics:
+        return
+    from recoverable.observe.meter_client import meter_provider, record, set_rate_limited  # noqa: PLC0415  # imported when there is something to tell
+
+    provider = meter_provider()
+    if provider is None or not found:
+        return
+    wanted = [(each.facts, each.done) for each in found if each.note is not None or observer.settings.successes]
+    record(provider, observer.system, wanted)
+    if rate_limited is not None:  # after a success too: a gauge stays as it was set last
+        set_rate_limited(provider, observer.system, found[0].facts.queue, rate_limited)
+
+
+def safely(observer: Observer, tell: Callable[[], None]) -> None:
+    """Tell, and log what that raises: a message is settled by now, whatever becomes of its metrics."""
+    try:
+        tell()
+    except Exception as error:  # noqa: BLE001  # logged
+        from recoverable.observe.log import exception_info, log_safely, observe  # noqa: PLC0415  # the failure side
+
+        text = "Telling metrics or spans of an invocation failed (%s). Its messages are settled all the same. Check the set-up of OpenTelemetry."
+        info, redact = exception_info(error), observer.settings.redact
+        log_safely(observe.warning, text, type(error).__name__, exc_info=info, redact=redact)

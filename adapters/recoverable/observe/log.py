@@ -24,6 +24,7 @@ discard = logging.getLogger("recoverable.discard")
 deferral = logging.getLogger("recoverable.deferral")
 policy = logging.getLogger("recoverable.policy")
 rate_limit = logging.getLogger("recoverable.rate_limit")
+observe = logging.getLogger("recoverable.observe")
 
 UNDECIDED = (
     "Deciding about a failure of message '%s' from '%s' failed (%s). It stays on the queue and will be redelivered. "
@@ -145,11 +146,21 @@ def redacted_line(line: str, exception: Any, redact: Redact) -> str:
     """Return the line and, below it, the exception's traceback as text, both as the redactor returns them."""
     if exception is None:
         return redacted(line, redact)
+    return f"{redacted(line, redact)}\n{formatted(exception, redact)}"
+
+
+def traceback_of(exception: BaseException, redact: Redact | None) -> str:
+    """Return the exception's traceback as text, as the redactor returns it."""
+    return formatted(exception_info(exception), redact)
+
+
+def formatted(exception: Any, redact: Redact | None) -> str:
+    """Return the traceback of what a logger takes as `exc_info`, as the redactor returns it."""
     try:
         trace = "".join(format_exception(*exception)).rstrip()
-    except Exception as error:  # noqa: BLE001  # an exception whose parts raise when they are read; the line says so
-        trace = f"(no traceback: reading the exception raised {type(error).__name__})"
-    return f"{redacted(line, redact)}\n{redacted(trace, redact)}"
+    except Exception as error:  # noqa: BLE001  # an exception whose parts raise when they are read; the text says so
+        return f"(no traceback: reading the exception raised {type(error).__name__})"
+    return redacted(trace, redact)
 
 
 def extra_of(decision: Decision) -> dict[str, object]:

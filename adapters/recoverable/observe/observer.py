@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+
+from recoverable.limits import NO_DELAY
+
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -11,6 +15,7 @@ if TYPE_CHECKING:
     from recoverable.message import Message
     from recoverable.observe.facts import Facts
     from recoverable.observe.settings import Observe
+    from recoverable.observe.spans import OpenSpan, Tracer
     from recoverable.recovery.decision import Decision
     from recoverable.recovery.delivery import Delivery
     from recoverable.recovery.settlement import Settlement
@@ -20,14 +25,16 @@ class Attempt:
     """One run of a handler.
 
     Args:
+        delivery: the message that it ran on.
         began: when it began.
     """
 
-    __slots__ = ("began", "handler_time")
+    __slots__ = ("began", "delivery", "handler_time", "span")
 
-    def __init__(self, began: datetime) -> None:
-        self.began = began
+    def __init__(self, delivery: Delivery, began: datetime) -> None:
+        self.delivery, self.began = delivery, began
         self.handler_time: timedelta | None = None  # until it has ended
+        self.span: OpenSpan | None = None
 
 
 class Note:
@@ -53,19 +60,31 @@ class Observer:
         self.settings, self.system, self.clock = settings, system, clock
         self.request_id = str(getattr(context, "aws_request_id", None) or "")
         self.milliseconds_left: Callable[[], float] | None = getattr(context, "get_remaining_time_in_millis", None)
-        self.attempts: dict[Delivery, Attempt] = {}
+        self.attempts: list[Attempt] = []
         self.notes: list[Note] = []
+        self._latest: dict[Delivery, Attempt] = {}
+        self._tracer = self._loaded_tracer()
 
     def attempt(
         self, delivery: Delivery, run: tuple[Message, float]
     ) -> Generator[tuple[Message, float], Any, BaseException | None]:
         """Have the handler run, and note for how long it did; return what it raised."""
-        attempt = self.attempts[delivery] = Attempt(self.clock())
+        attempt = self._latest[delivery] = Attempt(delivery, self.clock())
+        self.attempts.append(attempt)
+        if self._tracer is not None:
+            attempt.span = self._tracer.open(delivery)
         try:
             error: BaseException | None = yield run
             return error
         finally:
-            attempt.handler_time = max(self.clock() - attempt.began, attempt.began - attempt.began)
+            if attempt.span is not None:
+                attempt.span.leave()
+            attempt.handler_time = max(self.clock() - attempt.began, NO_DELAY)
+
+    def end_span(self, attempt: Attempt, facts: Facts | None, *, done: bool) -> None:
+        """End the span of an attempt, if it has one, with the facts; `done` is True if they were carried out."""
+        if attempt.span is not None and self._tracer is not None:
+            self._tracer.end(attempt.span, attempt.delivery, facts, done=done)
 
     def note(self, decision: Decision) -> Settlement:
         """Note a decision, and return its settlement."""
@@ -86,9 +105,20 @@ class Observer:
         return self._note(delivery, facts_of_given_up(delivery, settlement, **self._common(delivery)), settlement)
 
     def _common(self, delivery: Delivery) -> dict[str, Any]:
-        attempt = self.attempts.get(delivery)
+        attempt = self._latest.get(delivery)
         return {"handler_time": attempt and attempt.handler_time, "request_id": self.request_id}
 
     def _note(self, delivery: Delivery, facts: Facts, settlement: Settlement) -> Settlement:
-        self.notes.append(Note(delivery, facts, settlement, self.attempts.get(delivery)))
+        attempt = self._latest.get(delivery)
+        if self._tracer is not None:
+            settlement = self._tracer.carried_on(settlement, delivery, attempt.span if attempt else None)
+        self.notes.append(Note(delivery, facts, settlement, attempt))
         return settlement
+
+    def _loaded_tracer(self) -> Tracer | None:
+        """Return what opens spans, where the application has loaded OpenTelemetry by now."""
+        if not self.settings.traces or "opentelemetry.trace" not in sys.modules:
+            return None
+        from recoverable.observe.spans import tracer  # noqa: PLC0415  # imported for those who trace
+
+        return tracer(self.settings, self.system)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     Callback: TypeAlias = Callable[[Facts, Message], Awaitable[object] | object]
 
-LONGEST_NAMESPACE = 256
-"""Characters of a metric's namespace (CloudWatch, "MetricDatum")."""
+LONGEST_NAMESPACE = 255
+"""Characters of a namespace (CloudWatch, "Specification: Embedded metric format")."""
 
 LONGEST_CALLBACKS = timedelta(minutes=1)
 
@@ -78,4 +78,4 @@ def checked_namespace(namespace: object) -> None:
     if not isinstance(namespace, str):
         raise TypeError(f"Observe(cloudwatch_namespace) is {namespace!r}; write a name such as 'Shop', or None")
     if not namespace.strip() or namespace.startswith(("AWS/", ":")) or len(namespace) > LONGEST_NAMESPACE:
-        raise ValueError(f"Observe(cloudwatch_namespace) is {namespace!r}; write up to 256 characters, not AWS/...")
+        raise ValueError(f"Observe(cloudwatch_namespace) is {namespace!r}; write up to 255 characters, not AWS/...")

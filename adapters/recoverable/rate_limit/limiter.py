@@ -63,6 +63,11 @@ class Limiter:
         """True if a success must be reported."""
         return self.breaker.alert
 
+    @property
+    def is_limited(self) -> bool:
+        """True if the rate is limited, as far as this instance knows."""
+        return not isinstance(self.breaker.snapshot.circuit, Closed)
+
     def is_untroubled(self, delivery: Delivery) -> bool:
         """True if a message may be attempted without reading the store.
 

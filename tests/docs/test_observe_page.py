@@ -1,0 +1,26 @@
+"""docs/observe.md, held against the code: the metrics are those that are told, the callbacks and facts are those that there are."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from recoverable import Observe
+from recoverable.observe.facts import Facts
+from recoverable.observe.metrics import METRICS
+
+PAGE = (Path(__file__).parents[2] / "docs" / "observe.md").read_text(encoding="utf-8")
+
+
+def test_the_table_of_metrics_is_the_list_in_the_code() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| `(recoverable\.\w+)` \| (.+) \|$", PAGE, re.MULTILINE)
+
+    assert rows == [(metric.name, metric.instrument, metric.meaning) for metric in METRICS]
+
+
+def test_each_setting_and_each_fact_is_on_the_page() -> None:
+    missing = [
+        name for name in (*Observe.fields(), *Facts.fields()) if f"`{name}`" not in PAGE and f"`{name}=" not in PAGE
+    ]
+
+    assert missing == []
