@@ -64,6 +64,32 @@ class Cloud:
         return name
 
 
+class Twice:
+    """A table whose writes are each made twice, and only the second result is returned.
+
+    Args:
+        table: the table.
+    """
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._table, name)
+
+    def put(self, *given: Any) -> bool:
+        self._table.put(*given)
+        return bool(self._table.put(*given))
+
+    def replace(self, *given: Any) -> Any:
+        self._table.replace(*given)
+        return self._table.replace(*given)
+
+    def update(self, *given: Any, **change: Any) -> Any:
+        self._table.update(*given, **change)
+        return self._table.update(*given, **change)
+
+
 @contextmanager
 def moto(_: Path) -> Iterator[Cloud]:
     """Yield the moto server that the tests of other parts use too."""

@@ -50,12 +50,7 @@ def test_the_trigger_is_in_the_end_as_the_circuit_wants_it(
 
 
 @pytest.mark.parametrize(
-    ("kept", "faults"),
-    [
-        (timedelta(0), NO_FAULTS),
-        (timedelta(minutes=13), Faults(stands_still=True)),
-        (timedelta(minutes=13), Faults(stands_still=True, late_updates=True)),
-    ],
+    ("kept", "faults"), [(timedelta(0), NO_FAULTS), (timedelta(minutes=13), Faults(stands_still=True))]
 )
 def test_the_search_finds_a_mark_that_is_forgotten_too_soon(
     kept: timedelta, faults: Faults, monkeypatch: pytest.MonkeyPatch

@@ -9,6 +9,7 @@ from typing import Any
 from proof.mistakes import Mutation
 from recoverable.timeouts.dispatching.run import Run
 from recoverable.timeouts.scheduling import Timeouts
+from recoverable.timeouts.stores.dynamodb.canceller import Canceller
 from recoverable.timeouts.stores.dynamodb.items import key_of
 from recoverable.timeouts.stores.dynamodb.reader import Reader
 from recoverable.timeouts.stores.dynamodb.shard_states import ShardStates
@@ -63,6 +64,11 @@ def set_aside_first(updater: Updater, claim: Any, rows: Sequence[Kept], retry_at
     keep(updater, claim, rows, retry_at)
 
 
+def restored_alone(canceller: Canceller, item: Any, _location: Any) -> Any:
+    """Let a hidden timeout wait again, and write no pointer to it."""
+    return canceller._table.update(key_of(item), UpdateExpression="REMOVE outcome, expires", ReturnValues="ALL_NEW")
+
+
 def without_delay(timeout: Any, delay: int, *, fifo: bool) -> dict[str, Any]:
     """Send now what is due later."""
     return {"MessageGroupId": "g", "MessageDeduplicationId": timeout.id} if fifo else {}
@@ -83,7 +89,9 @@ MUTATIONS = (
     Mutation("unconditional claim", "timeouts.stores.shards.claim_shard", taken_from_anyone, HERE, "TWICE"),
     Mutation("delay dropped", "timeouts.sending.delivery_fields", without_delay, HERE, "EARLY"),
     Mutation("what may be taken is cancelled", "timeouts.stores.shards.is_untaken", always, FILE, "CANCELLED"),
-    Mutation("a second cancel is denied", "timeouts.stores.dynamodb.updater.is_cancelled", never, HERE, "LOST"),
+    Mutation("what may be taken is cancelled in a table", "timeouts.stores.dynamodb.shard_states.ShardStates.is_untaken", always, HERE, "CANCELLED"),
+    Mutation("nothing points to what waits again", "timeouts.stores.dynamodb.canceller.Canceller._restore", restored_alone, HERE, "PASSED"),
+    Mutation("a second cancel is denied", "timeouts.stores.dynamodb.canceller.is_cancelled", never, HERE, "LOST"),
     Mutation("a key is not looked for", "timeouts.stores.dynamodb.store.DynamoDBStore.was_scheduled", never, HERE, "TWICE"),
     Mutation("a key that is found is not confirmed", "timeouts.scheduling.Timeouts._send_or_store", unconfirmed, HERE, "LOST"),
     Mutation("moved without being hidden", "timeouts.stores.dynamodb.updater.Updater.hold_for_migration", always, MOVED, "TWICE"),

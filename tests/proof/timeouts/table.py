@@ -42,8 +42,9 @@ class Tables:
     def put_item(self, **request: Any) -> Any:
         """PutItem."""
         self._check("PutItem", request, request["Item"])
+        before = self._found(request["TableName"], request["Item"])
         self._write(request["TableName"], request["Item"])
-        return {}
+        return {"Attributes": before} if before and request.get("ReturnValues") == "ALL_OLD" else {}
 
     def update_item(self, **request: Any) -> Any:
         """UpdateItem."""

@@ -29,7 +29,31 @@ def refusing(code: str, status: int, operation: str) -> Any:
     return refuse
 
 
-@pytest.mark.parametrize(("code", "status"), [("AccessDenied", 403), ("NoSuchKey", 404), ("InvalidObjectState", 403)])
+FOR_GOOD = [
+    ("AccessDenied", 403),
+    ("InvalidObjectState", 403),
+    ("InvalidRequest", 400),
+    ("KMS.DisabledException", 400),
+    ("KMS.KMSInvalidStateException", 400),
+    ("NoSuchBucket", 404),
+    ("NoSuchKey", 404),
+]
+"""Answers of S3 that concern one message, its key or its bucket."""
+
+FOR_NOW = [
+    ("ExpiredToken", 400),
+    ("InternalError", 500),
+    ("InvalidAccessKeyId", 403),
+    ("KMS.ThrottlingException", 400),
+    ("RequestTimeout", 400),
+    ("RequestTimeTooSkewed", 403),
+    ("SlowDown", 503),
+    ("TooManyRequests", 429),
+]
+"""Answers of S3 that the next call may not have."""
+
+
+@pytest.mark.parametrize(("code", "status"), FOR_GOOD)
 def test_a_message_that_s3_refuses_does_not_hold_up_others(moto: Cloud, code: str, status: int) -> None:
     store = moto.store(bucket=moto.bucket())
     stored(store, NOW, body=LARGE, to=URL)
@@ -51,13 +75,13 @@ def test_what_another_has_dispatched_since_it_was_read_is_not_kept(moto: Cloud) 
     assert [list(page) for page in store._reader._to_rows([stale])] == [[]]
 
 
-def test_s3_that_does_not_answer_is_an_unavailable_store(moto: Cloud) -> None:
+@pytest.mark.parametrize(("code", "status"), FOR_NOW)
+def test_s3_that_does_not_answer_now_is_an_unavailable_store(moto: Cloud, code: str, status: int) -> None:
     store = moto.store(bucket=moto.bucket())
     stored(store, NOW, body=LARGE)
-    refuse = refusing("SlowDown", 503, "GetObject")
-    store._bodies._client().meta.events.register("before-call.s3.GetObject", refuse)
+    store._bodies._client().meta.events.register("before-call.s3.GetObject", refusing(code, status, "GetObject"))
 
-    with pytest.raises(StoreUnavailable, match="SlowDown"):
+    with pytest.raises(StoreUnavailable, match=code):
         poll(store)
 
 

@@ -10,10 +10,11 @@ import pytest
 from botocore.exceptions import ClientError
 
 from builders import seconds
-from recoverable.timeouts import StoreUnavailable
+from recoverable.timeouts import DynamoDBStore, StoreUnavailable
 from recoverable.timeouts.stores.dynamodb.calls import Calls
+from recoverable.timeouts.stores.rows import Row, Selection
 from waiting.rows import NOW, claims, poll, stored, take
-from waiting.stores import Cloud, OneShard
+from waiting.stores import Cloud, OneShard, Twice
 from waiting.world import DAY, HOUR, MINUTE
 
 
@@ -60,7 +61,7 @@ def test_a_late_timeout_that_meets_a_cancellation_waits_its_turn_at_the_shard(mo
 
 
 @pytest.mark.parametrize(
-    ("reasons", "cancelled"),
+    ("reasons", "held"),
     [
         (["TransactionConflict", "None"], True),
         (["None", "ThrottlingError"], True),
@@ -68,9 +69,10 @@ def test_a_late_timeout_that_meets_a_cancellation_waits_its_turn_at_the_shard(mo
     ],
     ids=str,
 )
-def test_a_cancellation_that_is_put_off_is_asked_again(moto: Cloud, reasons: list[str], *, cancelled: bool) -> None:
+def test_a_transaction_that_is_put_off_is_asked_again(moto: Cloud, reasons: list[str], *, held: bool) -> None:
     store, calls = moto.store(), iter(range(2))
-    made = stored(store, NOW + HOUR)
+    stored(store, NOW + HOUR)
+    [row] = scanned(store)
     busy = moto.client("dynamodb")
 
     def put_off(**_: object) -> None:
@@ -81,16 +83,22 @@ def test_a_cancellation_that_is_put_off_is_asked_again(moto: Cloud, reasons: lis
     busy.meta.events.register("before-call.dynamodb.TransactWriteItems", put_off)
     store = OneShard(store._table.name, client=busy)
 
-    assert store.cancel(made.id, now=NOW) is cancelled
+    assert store.hold_for_migration(row) is held
 
 
-def test_a_cancellation_that_fails_without_a_reason_is_not_taken_for_done(moto: Cloud) -> None:
+def test_a_transaction_that_fails_without_a_reason_is_not_taken_for_done(moto: Cloud) -> None:
     store = moto.store()
-    made = stored(store, NOW + HOUR)
+    stored(store, NOW + HOUR)
+    [row] = scanned(store)
     store._table._calls.client().meta.events.register("before-call.dynamodb.TransactWriteItems", fail_without_reason)
 
     with pytest.raises(StoreUnavailable):
-        store.cancel(made.id, now=NOW)
+        store.hold_for_migration(row)
+
+
+def scanned(store: DynamoDBStore) -> list[Row]:
+    """Return all that waits."""
+    return [row for page in store.scan(Selection()) for row in page]
 
 
 def fail_without_reason(**_: object) -> None:
@@ -118,28 +126,6 @@ def test_what_points_to_a_cancelled_timeout_stays_if_it_was_stored_again_meanwhi
     found = take(slow, NOW + HOUR) + take(store, NOW + HOUR + MINUTE)
 
     assert (found, next(looks, None)) == ([made], None)
-
-
-class Twice:
-    """A table whose writes are each made twice, and only the second result is returned.
-
-    Args:
-        table: the table.
-    """
-
-    def __init__(self, table: Any) -> None:
-        self._table = table
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._table, name)
-
-    def put(self, *given: Any) -> bool:
-        self._table.put(*given)
-        return bool(self._table.put(*given))
-
-    def update(self, *given: Any, **change: Any) -> Any:
-        self._table.update(*given, **change)
-        return self._table.update(*given, **change)
 
 
 def test_a_shard_that_was_taken_without_an_answer_is_ones_own(moto: Cloud) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from recoverable.timeouts import TooLarge
 from waiting.rows import NOW, poll, stored, take
-from waiting.stores import Cloud, OneShard, items
+from waiting.stores import Cloud, OneShard, Twice, items
 from waiting.world import HOUR
 
 LARGE = "x" * 500_000
@@ -40,28 +40,6 @@ def test_a_message_that_is_stored_twice_is_in_s3_once(moto: Cloud) -> None:
 
     assert len(keys(moto, bucket)) == 1
     assert take(store, NOW + HOUR) == [made]
-
-
-class Twice:
-    """A table whose writes are each made twice, and only the second result is returned.
-
-    Args:
-        table: the table.
-    """
-
-    def __init__(self, table: Any) -> None:
-        self._table = table
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._table, name)
-
-    def put(self, *given: Any) -> bool:
-        self._table.put(*given)
-        return bool(self._table.put(*given))
-
-    def update(self, *given: Any, **change: Any) -> Any:
-        self._table.update(*given, **change)
-        return self._table.update(*given, **change)
 
 
 def test_a_message_whose_row_was_written_without_an_answer_stays_in_s3(moto: Cloud) -> None:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 WAITING, HELD, DISPATCHED, CANCELLED, MIGRATED = "waiting", "held", "dispatched", "cancelled", "migrated"
 """The states of a timeout in a store: it waits, a migration holds it, or it is finished."""
 
+CANCELLING = "cancelling"
+"""The state of a timeout for the moment in which a cancel finds out if a dispatcher has it already."""
+
 
 class StoreUnavailable(Exception):
     """Raised when the store did not do what it was asked: what was to be stored is not stored, what was to be dispatched waits."""

@@ -18,6 +18,12 @@ def code_of(error: BaseException | None) -> str:
     return str(response.get("Error", {}).get("Code", "")) if isinstance(response, dict) else ""
 
 
+def http_status_of(error: BaseException) -> int:
+    """Return the status of the service's answer; 0 where there was none."""
+    response = getattr(error, "response", None)
+    return int(response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)) if isinstance(response, dict) else 0
+
+
 def unavailable(error: Exception, service: str = "DynamoDB") -> StoreUnavailable:
     """Return the error as the port's. Of an error that is not the service's own it shows the type only, for some quote what was sent."""
     if isinstance(error, ModuleNotFoundError):

@@ -2,7 +2,7 @@
 
 | pk                    | sk      | what                                                                                                               |
 |-----------------------|---------|--------------------------------------------------------------------------------------------------------------------|
-| `due#{bucket}#{shard}` | the id  | a timeout; with `expires` it is finished, with `held` a migration holds it, with `retry_at` it could not be dispatched |
+| `due#{bucket}#{shard}` | the id  | a timeout; with `expires` it is finished or being cancelled, with `held` a migration holds it, with `retry_at` it could not be dispatched |
 | `kept#{shard}`        | the id  | points to a timeout that is looked at apart from its minute, at `retry_at`                                           |
 | `for#{correlation}`   | the id  | points to a timeout                                                                                                |
 | `shard#{shard}`       | `state` | a shard's state                                                                                                    |
@@ -12,14 +12,17 @@ A timeout stays where it is, whatever becomes of it: each change is one conditio
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from recoverable.timeouts.ids import DIGITS, parse_id
 from recoverable.timeouts.stores.buckets import bucket_of
-from recoverable.timeouts.stores.rows import CANCELLED, Row, TooLarge
+from recoverable.timeouts.stores.rows import CANCELLED, CANCELLING, Row, TooLarge
 from recoverable.timeouts.timeout import VERSION, Timeout, Unreadable, dump_message, load_timeout
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
     from typing import Any, TypeAlias
 
     Item: TypeAlias = dict[str, Any]
@@ -27,6 +30,9 @@ if TYPE_CHECKING:
 
 MAX_ROW = 400_000
 """The most bytes of a row's texts; DynamoDB takes 409,600 an item with the names of its attributes (DynamoDB quotas)."""
+
+KEEP_FINISHED = timedelta(days=1)
+"""How long the outcome of a finished timeout is kept."""
 
 NEW = "attribute_not_exists(pk)"
 NOT_FINISHED = "attribute_not_exists(expires)"
@@ -192,6 +198,16 @@ def finished_item(where: Key, outcome: str, expires: int) -> Item:
 def is_cancelled(item: Item) -> bool:
     """True if the timeout was cancelled."""
     return "outcome" in item and item["outcome"]["S"] == CANCELLED
+
+
+def is_cancelling(item: Item) -> bool:
+    """True if a cancel has hidden the timeout, and it is not known yet if a dispatcher has it."""
+    return "outcome" in item and item["outcome"]["S"] == CANCELLING
+
+
+def expiry(now: datetime) -> int:
+    """Return when a finished timeout may be deleted, in seconds since 1970."""
+    return int((now + KEEP_FINISHED).timestamp())
 
 
 def correlation_pointer(timeout_id: str, correlation: str) -> Item:

@@ -9,6 +9,7 @@ from recoverable.timeouts.stores.dynamodb.items import (
     NOT_FINISHED,
     dispatch_time,
     due_partition,
+    is_cancelling,
     kept_partition,
     key_of,
     number,
@@ -107,12 +108,16 @@ class Reader:
         self._shards.finish_kept_check(claim)
 
     def _follow_pointers(self, kept: list[Item], horizon: int) -> list[Item]:
-        """Return the timeouts that are to be tried until the horizon, and expire pointers to timeouts that are finished or gone."""
+        """Return the timeouts that are to be tried until the horizon, and expire pointers to timeouts that are finished or gone.
+
+        A timeout that is being cancelled may wait again at any moment, so its pointer stays.
+        """
         now = {item["sk"]["S"]: pointer_target(item) for item in kept if retry_time(item) < horizon}
-        items = self._table.get_all([where for where in now.values() if where])
+        items = list(self._table.get_all([where for where in now.values() if where]))
         waiting = {item["sk"]["S"]: item for item in items if "expires" not in item}
+        needed = waiting.keys() | {item["sk"]["S"] for item in items if is_cancelling(item)}
         for item in kept:
-            if item["sk"]["S"] in now.keys() - waiting.keys():
+            if item["sk"]["S"] in now.keys() - needed:
                 self._expire_pointer(item, horizon)
         return [item for _, item in sorted(waiting.items()) if dispatch_time(item) <= horizon and "held" not in item]
 

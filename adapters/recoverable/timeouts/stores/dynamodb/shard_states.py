@@ -36,6 +36,11 @@ class ShardStates:
         state = self._get(location.shard) or self._create(location, now)
         return self._count_late(location.shard) if is_past(bucket_of(location.due), state.taken_at) else state
 
+    def is_untaken(self, shard: int, due: int, at: int) -> bool:
+        """True if no dispatcher can have taken a timeout: `shards.is_untaken` of the state as it is now."""
+        state = self._get(shard)
+        return state is not None and shards.is_untaken(state, due, at)
+
     def claim(self, shard: int, owner: str, *, now: int, until: int, horizon: int) -> Shard | None:
         """Claim a shard; None when another has it, or is claiming it just now, or nothing was ever stored in it."""
         found = self._get(shard)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from recoverable.timeouts.ids import to_microseconds
+from recoverable.timeouts.stores.dynamodb.canceller import Canceller
 from recoverable.timeouts.stores.dynamodb.items import NOT_FINISHED, due_key, is_cancelled, pointer_partition
 from recoverable.timeouts.stores.dynamodb.reader import Reader
 from recoverable.timeouts.stores.dynamodb.shard_states import ShardStates
@@ -70,6 +71,7 @@ class DynamoDBStore:
         self._writer = Writer(self._table, self._shards, self._bodies)
         self._reader = Reader(self._table, self._shards, self._bodies, page)
         self._updater = Updater(self._table, self._shards, self._bodies)
+        self._canceller = Canceller(self._table, self._shards, self._bodies)
 
     def create_table(self) -> None:
         """Create the table, for local servers. In an account let a template do it, with point-in-time recovery."""
@@ -81,7 +83,7 @@ class DynamoDBStore:
 
     def cancel(self, timeout_id: str, *, now: datetime) -> bool:
         """Cancel a timeout. True if it is cancelled now or was before; False when there is none, or it may have been taken."""
-        return self._updater.cancel(timeout_id, now)
+        return self._canceller.cancel(timeout_id, now)
 
     def was_scheduled(self, timeout_id: str) -> bool:
         """True if a timeout with this id is stored that was not cancelled, dispatched ones included."""

@@ -67,6 +67,15 @@ class Table:
             return False
         return True
 
+    def replace(self, item: Item, condition: str, values: Mapping[str, Any]) -> Item | None:
+        """Write an item if the condition holds. Return what was there before, which is nothing where it is new; None when it did not hold."""
+        request = {"ConditionExpression": condition, "ExpressionAttributeValues": values, "ReturnValues": "ALL_OLD"}
+        try:
+            before: Item = self._calls.call_retrying_conflicts("put_item", Item=item, **request).get("Attributes", {})
+        except ConditionFailed:
+            return None
+        return before
+
     def update(self, key: Key, **change: Any) -> Item | None:
         """Change an item if the condition holds. Return the new attributes, as far as they are asked for, or None when it did not hold."""
         try:

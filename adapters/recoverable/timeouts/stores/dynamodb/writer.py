@@ -17,7 +17,7 @@ from recoverable.timeouts.stores.dynamodb.items import (
     too_large_error,
     with_s3_body,
 )
-from recoverable.timeouts.stores.rows import CANCELLED, HELD, MIGRATED, WAITING, StoreUnavailable
+from recoverable.timeouts.stores.rows import CANCELLED, CANCELLING, HELD, MIGRATED, WAITING, StoreUnavailable
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
@@ -52,7 +52,10 @@ class Writer:
         item = self._to_fitting_item(timeout)
         if timeout.correlation:
             self._table.put(correlation_pointer(timeout.id, timeout.correlation))
-        state = WAITING if self._write(item, again=again) else self._existing_state(item)
+        before = self._write(item, again=again)
+        if before and timeout.correlation:  # whoever cancelled that one may have taken the new pointer away with it
+            self._table.put(correlation_pointer(timeout.id, timeout.correlation))
+        state = self._existing_state(item) if before is None else WAITING
         if (
             state in (WAITING, HELD)
             and location.due < self._shards.check_after_put(location, to_microseconds(now)).watermark
@@ -69,9 +72,11 @@ class Writer:
             raise too_large_error(size)
         return with_s3_body(item, self._bodies.put(timeout.id, item["message"]["S"]))
 
-    def _write(self, item: Item, *, again: bool) -> bool:
-        over = {":over": text(CANCELLED if again else MIGRATED)}
-        return self._table.put(item, f"{NEW} OR outcome = :over", over)
+    def _write(self, item: Item, *, again: bool) -> Item | None:
+        """Write an item where there is none, or over what it replaces. Return what was there before; None when it replaces nothing."""
+        replaced = (CANCELLED, CANCELLING) if again else (MIGRATED, MIGRATED)
+        over = {f":over_{number}": text(outcome) for number, outcome in enumerate(replaced)}
+        return self._table.replace(item, f"{NEW} OR outcome = :over_0 OR outcome = :over_1", over)
 
     def _existing_state(self, item: Item) -> str:
         """Return the state of the timeout that exists already; an earlier try of our own may have stored it. Delete our copy of its message from S3."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from functools import cache
 
-from recoverable.timeouts.stores.dynamodb.errors import code_of, unavailable
+from recoverable.timeouts.stores.dynamodb.errors import code_of, http_status_of, unavailable
 from recoverable.timeouts.timeout import Unreadable
 
 TYPE_CHECKING = False  # see frozen.py
@@ -19,13 +19,33 @@ if TYPE_CHECKING:
 
 PREFIX = "timeouts/"
 TOKEN_BYTES = 8
+CLIENT_ERROR, TOO_MANY_REQUESTS = 4, 429
 
 ABOUT_THE_OBJECT = {
     "AccessDenied": "S3 denies access to its message, or it is gone and the right s3:ListBucket is missing",
     "InvalidObjectState": "its message is in an archive of S3",
+    "NoSuchBucket": "the bucket of its message is gone",
     "NoSuchKey": "its message is gone from S3",
 }
-"""Answers that concern one message, and so must not hold back those behind it (Amazon S3 API reference, GetObject)."""
+"""Answers for which there are better words than S3's code (Amazon S3 API reference, GetObject)."""
+
+ABOUT_THE_CALL = ("Throttl", "SlowDown", "TooManyRequests", "LimitExceeded", "Timeout", "TimeTooSkewed", "Expired")
+ABOUT_THE_CALLER = ("InvalidToken", "TokenRefreshRequired", "InvalidAccessKeyId", "SignatureDoesNotMatch")
+"""Parts of the codes of answers of the class 4xx that say nothing about the object: the next call may succeed (Amazon S3 API reference, Error responses)."""
+
+
+def problem_with_object(error: Exception) -> str | None:
+    """Return why an object cannot be read, however often it is asked for; None for an error that another call may not have.
+
+    Any 4xx is about the object, its key or its bucket, but for throttling and credentials. So one object that cannot be
+    read for good does not hold back the timeouts behind it.
+    """
+    code, status = code_of(error), http_status_of(error)
+    if code in ABOUT_THE_OBJECT:
+        return ABOUT_THE_OBJECT[code]
+    if any(part in code for part in (*ABOUT_THE_CALL, *ABOUT_THE_CALLER)) or status == TOO_MANY_REQUESTS:
+        return None
+    return f"S3 does not give its message ({code})" if status // 100 == CLIENT_ERROR else None
 
 
 class Bodies:
@@ -69,7 +89,7 @@ class Bodies:
         except UnicodeDecodeError:
             return Unreadable(f"its message in S3, '{key}', is no text")
         except Exception as error:
-            if (why := ABOUT_THE_OBJECT.get(code_of(error))) is not None:
+            if (why := problem_with_object(error)) is not None:
                 return Unreadable(f"{why}, where it was '{key}'")
             raise unavailable(error, "S3") from error
 
