@@ -7,7 +7,9 @@ import re
 from infra.azure.bicep import INSIDE, SOURCE
 
 STRING = re.compile(r"'(?:[^'\\]|\\.)*'")
-DECLARED = re.compile(r"^(?:param|var|resource|module|output) (\w+)(?: (?:int|string|bool|object|array)\b)?", re.MULTILINE)
+DECLARED = re.compile(
+    r"^(?:param|var|resource|module|output) (\w+)(?: (?:int|string|bool|object|array)\b)?", re.MULTILINE
+)
 NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*\b(?!\s*[:(])")
 CHOSEN = re.compile(r"\?([^:?\n]*):")
 """What stands between the `?` and the `:` of a choice, where a name before the colon is no key of an object."""

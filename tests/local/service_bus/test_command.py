@@ -48,7 +48,7 @@ def test_a_taken_port_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["--lock-duration", "301"], "lock_duration is 0:05:01; write more than nothing and up to 0:05:00"),
         (["--max-delivery-count", "0"], "max_delivery_count is 0; write 1 or more"),
-        (["--queue", "a/b"], "the queue's name is 'a/b'; write one without slashes"),
+        (["--queue", "a/"], "the queue's name is 'a/'; write letters, digits, dots, hyphens and underscores"),
     ],
 )
 def test_a_wrong_setting_is_said_in_one_line(capsys: pytest.CaptureFixture[str], words: list[str], said: str) -> None:

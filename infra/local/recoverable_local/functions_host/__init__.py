@@ -11,6 +11,7 @@ The modules, in the order in which a message passes through them:
         listeners, link    receive from a queue with peek-lock
         renewal            renew locks
         metadata           convert a message into the trigger's data and metadata (pure)
+        timestamps         tell dates from numbers among a message's properties
         invocations        run one invocation and settle its messages
         outputs            send what the function gave to its output bindings
     worker/                the process that runs the functions:

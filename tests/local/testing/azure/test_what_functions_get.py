@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import azure.functions as func
@@ -105,6 +105,13 @@ def test_properties_come_as_json_has_them(service_bus_world: ServiceBusWorld) ->
     service_bus_world.send(QUEUE, "x", attributes={"id": UUID(int=1), "big": {"TYPE": "LONG", "VALUE": 2**40}})
     [message] = delivered(service_bus_world)
     assert message.application_properties == {"id": str(UUID(int=1)), "big": 2**40}
+
+
+def test_a_date_is_the_same_text_for_the_function_and_for_the_test(service_bus_world: ServiceBusWorld) -> None:
+    service_bus_world.send(QUEUE, "x", attributes={"due": datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)})
+    [seen] = service_bus_world.queue(QUEUE)
+    [message] = delivered(service_bus_world)
+    assert message.application_properties == seen.attributes == {"due": "2026-01-02T03:04:05Z"}
 
 
 def test_a_dead_letter_tells_where_it_died(service_bus_world: ServiceBusWorld) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import azure.functions as func
 import pytest
 
-from local.testing.azure.apps import ERRORS, QUEUE, app, attempts, endpoint, happened, seconds
-from recoverable import Message, Recoverability
+from local.testing.azure.apps import ERRORS, QUEUE, app, attempts, decline, endpoint, happened, seconds
+from recoverable import Delayed, Failed, Immediate, Message, Recoverability
 from recoverable.azure import ServiceBusEndpoint
 from recoverable_local.testing import EndlessRun, ServiceBusWorld
 
@@ -81,6 +81,18 @@ def test_an_app_is_served_in_one_world_after_the_other() -> None:
 def test_a_queue_that_no_function_reads_is_an_error_that_names_the_others(service_bus_world: ServiceBusWorld) -> None:
     with pytest.raises(LookupError, match="no function of this app reads 'bills', but orders"):
         service_bus_world.serve("bills", endpoint())
+
+
+def test_a_queues_name_may_have_slashes(service_bus_world: ServiceBusWorld) -> None:
+    world, name, errors = service_bus_world, "sales/orders", "sales/error"
+    ladder = Recoverability(Immediate(0), Delayed(1), Failed(errors))
+    world.serve(name, ServiceBusEndpoint(decline, ladder, queue=name, connection="ServiceBus"))
+    world.send(name, "x")
+    world.run()
+    [failed] = world.queue(errors)
+    assert (failed.failed_queue, len(attempts(world))) == (name, 2)
+    with pytest.raises(LookupError, match="there is no queue 'orders', but sales/error, sales/orders"):
+        world.queue("orders")
 
 
 def test_what_is_no_app_is_not_served(service_bus_world: ServiceBusWorld) -> None:

@@ -11,7 +11,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from recoverable_local.functions_host.extension.timestamps import timestamp_text
 from recoverable_local.functions_host.worker.rpc import Json, format_time, longs
+from recoverable_local.service_bus.amqp.types import Timestamp
 
 if TYPE_CHECKING:
     from azure.servicebus import ServiceBusReceivedMessage
@@ -133,6 +135,8 @@ def _value(value: Any) -> Any:
     match value:
         case bytes():
             return _text_or_bytes(value)
+        case Timestamp():
+            return timestamp_text(value)
         case list():
             return [_value(each) for each in value]
         case dict():

@@ -1,4 +1,4 @@
-"""Decode AMQP 1.0 bytes to Python values; numbers become int or float, symbols `Symbol`, decimals stay bytes."""
+"""Decode AMQP 1.0 bytes to Python values; numbers become int or float, dates `Timestamp`, symbols `Symbol`, decimals stay bytes."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import struct
 from typing import Any
 from uuid import UUID
 
-from recoverable_local.service_bus.amqp.types import Described, MalformedError, Symbol
+from recoverable_local.service_bus.amqp.types import Described, MalformedError, Symbol, Timestamp
 
 _CONSTANTS = {0x40: None, 0x41: True, 0x42: False, 0x43: 0, 0x44: 0, 0x45: ()}
 _NUMBERS = {
     0x50: ">B", 0x51: ">b", 0x52: ">B", 0x53: ">B", 0x54: ">b", 0x55: ">b", 0x56: ">?", 0x60: ">H", 0x61: ">h",
-    0x70: ">I", 0x71: ">i", 0x72: ">f", 0x80: ">Q", 0x81: ">q", 0x82: ">d", 0x83: ">q",
+    0x70: ">I", 0x71: ">i", 0x72: ">f", 0x80: ">Q", 0x81: ">q", 0x82: ">d",
 }  # fmt: skip
+_TIMESTAMP = 0x83
 _OPAQUE = {0x73: 4, 0x74: 4, 0x84: 8, 0x94: 16}  # char and decimals, with their widths
 
 
@@ -43,6 +44,8 @@ def _primitive(constructor: int, data: bytes, at: int) -> tuple[Any, int]:
     if constructor in _NUMBERS:
         form = _NUMBERS[constructor]
         return struct.unpack_from(form, data, at)[0], at + struct.calcsize(form)
+    if constructor == _TIMESTAMP:
+        return Timestamp(struct.unpack_from(">q", data, at)[0]), at + 8
     if constructor == 0x98:  # noqa: PLR2004 -- the constructor of a UUID
         return UUID(bytes=_take(data, at, 16)), at + 16
     if constructor in _OPAQUE:

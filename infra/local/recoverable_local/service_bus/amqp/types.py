@@ -16,6 +16,12 @@ class Symbol(str):
     __slots__ = ()
 
 
+class Timestamp(int):
+    """A date: milliseconds since 1970, which AMQP distinguishes from numbers."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Described:
     """A value with a descriptor of its type.

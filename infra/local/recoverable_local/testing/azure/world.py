@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import TYPE_CHECKING, Any, cast
 
+from recoverable_local.functions_host.extension.timestamps import mark_timestamps
 from recoverable_local.service_bus.broker.profile import DEAD_LETTERS
 from recoverable_local.service_bus.broker.settings import Queue, Subscription
 from recoverable_local.testing.azure.app import App, functions_of
@@ -38,6 +39,7 @@ class ServiceBusWorld(VirtualWorld):
     """
 
     def __init__(self, *, start: datetime = START, create_missing: bool = True, most_invocations: int = 10_000) -> None:
+        mark_timestamps()
         fault_points = (*CALLS, *STEPS)
         super().__init__(
             start=start, most_invocations=most_invocations, fault_points=fault_points, possible_faults=possible_faults

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -104,6 +104,14 @@ def test_a_message_tells_nothing_of_what_it_has_not(serve: Serve, queue: str) ->
     orders.send_raw(ServiceBusMessage("x", message_id="m1"))
     [message] = messages(orders)
     assert comparable(message) == {"body": "x", **BARE}
+
+
+def test_a_date_among_the_properties_is_a_text(serve: Serve) -> None:
+    orders = serve("plain")
+    properties: Any = {"due": datetime(2026, 1, 2, 3, 4, 5, 600_000, UTC), "number": 7}
+    orders.send_raw(ServiceBusMessage("x", application_properties=properties))
+    [message] = messages(orders)
+    assert message["application_properties"] == {"due": "2026-01-02T03:04:05.6Z", "number": 7}
 
 
 def test_a_message_of_a_session_tells_which(serve: Serve) -> None:

@@ -6,6 +6,8 @@ from base64 import b64encode
 from datetime import UTC, datetime
 from typing import Any
 
+from recoverable_local.functions_host.extension.timestamps import timestamp_text
+from recoverable_local.service_bus.amqp.types import Timestamp
 from recoverable_local.service_bus.broker.holding.content import Content
 
 FIELDS = (
@@ -37,6 +39,8 @@ def plain(value: Any) -> Any:
     match value:
         case bytes():
             return b64encode(value).decode()
+        case Timestamp():
+            return timestamp_text(value)
         case str() | bool() | int() | float() | None:
             return value
         case _:
