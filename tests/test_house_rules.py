@@ -173,8 +173,9 @@ def changed(module: ast.Module) -> Iterator[str]:
                 yield owner
 
 
-PER_INSTANCE = {"attempts/event_loop.py: runner", "aws/queues.py: queue_from_arn"}
-"""Caches outside clients and stores, which keep what an instance of the function has anyway: its event loop, and parsed names."""
+PER_INSTANCE = {"attempts/event_loop.py: runner", "aws/queues.py: queue_from_arn", "azure/log.py: log_ambiguous_fields"}
+"""Caches outside clients and stores, which keep what an instance of the function has anyway: its event loop, parsed names, and
+which warnings were given."""
 
 
 def test_only_clients_and_stores_and_what_is_named_here_keep_anything() -> None:

@@ -12,6 +12,7 @@ from azure.recording import RecordingClient
 from builders import ERROR_QUEUE, QUEUE, Boom, Clock, recoverability
 from recoverable import Message, Recoverability
 from recoverable.azure import ServiceBusEndpoint
+from recoverable.limits import NO_DELAY
 
 Trigger = func.ServiceBusMessage | list[func.ServiceBusMessage]
 
@@ -45,7 +46,14 @@ def endpoint(
     return ServiceBusEndpoint(
         handler or Handler(Boom("it broke")),
         settings or recoverability(error_queue=ERROR_QUEUE),
-        **{"queue": QUEUE, "connection": "ServiceBus", "clock": Clock(), "name": "orders", **parts},
+        **{
+            "queue": QUEUE,
+            "connection": "ServiceBus",
+            "clock": Clock(),
+            "name": "orders",
+            "resend_for": NO_DELAY,
+            **parts,
+        },
         batch=batch,
         client=(client or RecordingClient()).as_client(),
     )

@@ -24,17 +24,10 @@ def later(delay: float = 10, **changes: str | None) -> Forward:
     return Forward(QUEUE, seconds(delay), changes)
 
 
-def copied(
-    forward: Forward | None = None,
-    *,
-    ambiguous: frozenset[str] = frozenset(),
-    queue: str = QUEUE,
-    namespace: str = NAMESPACE,
-    **fields: Any,
-) -> Copy:
+def copied(forward: Forward | None = None, *, queue: str = QUEUE, namespace: str = NAMESPACE, **fields: Any) -> Copy:
     """Return the copy of a trigger's message."""
     delivery = delivery_of(trigger_message(**fields), queue, recoverability(), platform())
-    return copy_of(delivery, forward or later(), namespace=namespace, now=NOW, ambiguous=ambiguous)
+    return copy_of(delivery, forward or later(), namespace=namespace, now=NOW)
 
 
 def test_a_copy_keeps_body_and_fields() -> None:
@@ -64,12 +57,6 @@ def test_a_session_is_the_partition_key() -> None:
     fields = copied(SessionId="customer-7", PartitionKey="customer-7").fields
 
     assert (fields["session_id"], "partition_key" in fields) == ("customer-7", False)
-
-
-def test_a_field_that_the_host_does_not_give_is_omitted() -> None:
-    fields = copied(CorrelationId="of another", Subject="placed", ambiguous=frozenset({"correlation_id"})).fields
-
-    assert ("correlation_id" in fields, fields["subject"]) == (False, "placed")
 
 
 VALUES: dict[str, tuple[Any, Any]] = {

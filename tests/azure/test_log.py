@@ -27,6 +27,6 @@ def broken_log() -> Iterator[None]:
 
 @pytest.mark.usefixtures("broken_log")
 def test_a_line_that_the_log_cannot_write_goes_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
-    log_ambiguous_fields(frozenset({"correlation_id"}), "orders")
+    log_ambiguous_fields(frozenset({"correlation_id"}), "a queue of which nothing was logged")
 
     assert "correlation_id" in capsys.readouterr().err

@@ -13,8 +13,7 @@ from azure.namespace import BRIEF, NEXT_SESSION, SESSIONS, SETTING, TIMEOUT, Bus
 from builders import ERROR_QUEUE, QUEUE, Boom, recoverability, seconds
 from recoverable import Message, Recoverability
 from recoverable.azure import ServiceBusEndpoint
-from recoverable.azure.client import CopyNotSent
-from recoverable.headers import DELAYED_RETRIES, MESSAGE_ID
+from recoverable.headers import DELAYED_RETRIES, MESSAGE_ID, REFUSED_SENDS
 from recoverable.recovery.faults import EXCEPTION_TYPE, FAILED_QUEUE
 from recoverable_local.service_bus import DropConnection, Operation, Refuse
 
@@ -37,7 +36,9 @@ class Orders:
 def endpoint(handler: Any, settings: Recoverability | None = None, **parts: Any) -> ServiceBusEndpoint[Any]:
     """Return an endpoint with one immediate and one delayed retry, with a client of its own."""
     settings = settings or recoverability(1, 1, time_increase=seconds(1))
-    return ServiceBusEndpoint(handler, settings, **{"queue": QUEUE, "connection": SETTING, **parts})
+    return ServiceBusEndpoint(
+        handler, settings, **{"queue": QUEUE, "connection": SETTING, "resend_for": seconds(0), **parts}
+    )
 
 
 def test_a_message_gets_all_its_retries_and_arrives_with_all_it_had(bus: Bus) -> None:
@@ -135,17 +136,28 @@ def test_a_message_that_fails_again_although_its_copy_was_sent_has_one_copy_wher
     assert (ends, [each.body for each in bus.seen(ERROR_QUEUE)]) == ([None, None], [b"order 42"])
 
 
-def test_while_the_error_queue_refuses_the_message_stays(bus: Bus) -> None:
+def test_while_the_error_queue_refuses_the_copy_waits_in_its_own_queue_and_no_handler_runs(bus: Bus) -> None:
     bus.send("order 42")
     bus.namespace.fail(Operation.SEND, Refuse("amqp:unauthorized-access"), path=ERROR_QUEUE, times=None)
-    failing = endpoint(Orders(), recoverability(0, 0))
+    orders = Orders()
+    failing = endpoint(orders, recoverability(0, 0))
 
-    refused = bus.serve(failing, lambda: bus.seen(QUEUE)[0].delivery_count == 2)
+    refused = bus.serve(failing, lambda: waiting(bus) == ["1"])
+    bus.namespace.advance(timedelta(seconds=3))
+    refused += bus.serve(failing, lambda: waiting(bus) == ["2"])
     bus.namespace.heal()
-    bus.serve(failing, lambda: bus.seen(ERROR_QUEUE))
+    bus.namespace.advance(timedelta(seconds=6))
+    refused += bus.serve(failing, lambda: bus.seen(ERROR_QUEUE))
 
-    assert [type(error) for error in refused] == [CopyNotSent, CopyNotSent]
-    assert bus.seen(ERROR_QUEUE)[0].application_properties[EXCEPTION_TYPE] == "builders.Boom"
+    [arrived] = bus.seen(ERROR_QUEUE)
+    assert (refused, orders.seen, bus.seen(QUEUE)) == ([], [(0, 1)], [])
+    assert arrived.application_properties[EXCEPTION_TYPE] == "builders.Boom"
+    assert REFUSED_SENDS not in arrived.application_properties
+
+
+def waiting(bus: Bus) -> list[str]:
+    """Return how often the copies that wait in the queue were refused."""
+    return [each.application_properties.get(REFUSED_SENDS, "") for each in bus.seen(QUEUE)]
 
 
 def test_a_large_message_reaches_the_error_queue_with_fewer_fault_headers(bus: Bus) -> None:
@@ -162,7 +174,7 @@ def test_a_large_message_reaches_the_error_queue_with_fewer_fault_headers(bus: B
 
 def test_a_message_that_nobody_settles_ends_in_the_error_queue_too(bus: Bus) -> None:
     bus.send("order 42", to=BRIEF)
-    bus.namespace.fail(Operation.SEND, Refuse("amqp:unauthorized-access"), path=ERROR_QUEUE, times=None)
+    bus.namespace.fail(Operation.SEND, Refuse("amqp:unauthorized-access"), times=None)
 
     bus.serve(endpoint(Orders(), recoverability(0, 0), queue=BRIEF), lambda: bus.seen(ERROR_QUEUE))
 

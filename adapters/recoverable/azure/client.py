@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from recoverable.azure.copies import Copy, copy_of, in_order, smaller
-from recoverable.azure.log import log_ambiguous_fields, log_failed_send
+from recoverable.azure.copies import Copy, copy_of, smaller
 from recoverable.azure.process_client import client_for
+from recoverable.azure.sending.deliver import Sending, deliver, in_sending_order
+from recoverable.azure.sending.fallbacks import ways
+from recoverable.azure.sending.group_commit import GroupCommit, Parcel
+from recoverable.azure.sending.letter import Letter
+from recoverable.azure.sending.refusals_client import refusal_of
 from recoverable.azure.settings import connection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from datetime import datetime
+    from datetime import timedelta
 
     from azure.servicebus import ServiceBusClient, ServiceBusMessage, ServiceBusMessageBatch, ServiceBusSender
 
+    from recoverable.azure.sending.fallbacks import Way
     from recoverable.azure.settings import ConnectionString, Identity
+    from recoverable.environment import Environment
     from recoverable.recovery.delivery import Delivery
     from recoverable.recovery.settlement import Forward
 
@@ -38,7 +43,7 @@ class CopyNotSent(Exception):
 class Broker:
     """A Service Bus namespace with the calls that settling needs.
 
-    It keeps its senders, and one thread at a time uses them.
+    It keeps its senders, and one thread at a time uses them; that thread sends what others wait to send too.
 
     Args:
         client: azure-servicebus's; it and its senders promise no safety between threads.
@@ -46,44 +51,37 @@ class Broker:
     """
 
     def __init__(self, client: ServiceBusClient, timeout: float = CALL_TIMEOUT) -> None:
-        self._client, self._lock, self._timeout = client, Lock(), timeout
-        self._senders: dict[str, ServiceBusSender] = {}
+        self._client, self._senders = client, dict[str, "ServiceBusSender"]()
+        self._waiting = GroupCommit(self._send_parcels, timeout)
 
     @property
     def namespace(self) -> str:
         """Return the namespace's fully qualified name."""
         return str(getattr(self._client, "fully_qualified_namespace", ""))
 
-    def send(self, copies: list[Copy]) -> None:
-        """Send the copies in their order; those that can share a batch go in one batch.
+    def send(self, copies: list[Copy], *, alone: bool = False) -> list[Exception | None]:
+        """Send the copies in their order; those that can share a batch go in one batch, with those of other threads.
 
-        Raises:
-            CopyNotSent: one could not be sent; those after it are not tried, for they would be sent again.
+        Return for each the reason why it was not sent, or None. A batch is taken or refused as a whole.
+
+        Args:
+            copies: the copies.
+            alone: True if none may share a batch.
         """
-        groups: dict[tuple[str, str, str], list[Copy]] = {}
-        for copy in copies:
-            groups.setdefault(batch_key(copy), []).append(copy)
-        for group in groups.values():
-            self._send_group(group)
+        return self._waiting.send(copies, alone=alone)
 
-    def _send_group(self, copies: list[Copy]) -> None:
-        try:
-            with self._locked():
-                sender = self._sender(copies[0].to)
-                send_alone(sender, copies[0]) if len(copies) == 1 else send_together(sender, copies)
-        except Exception as error:
-            to = copies[0].to
-            log_failed_send([copy.of for copy in copies], to, error)
-            raise CopyNotSent(f"no copy could be sent to {to!r}: {type(error).__name__}: {error}") from error
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        if not self._lock.acquire(timeout=self._timeout):
-            raise TimeoutError(f"another thread has been sending copies for {self._timeout} s")
-        try:
-            yield
-        finally:
-            self._lock.release()
+    def _send_parcels(self, parcels: list[Parcel]) -> None:
+        groups: dict[object, list[Parcel]] = {}
+        for parcel in parcels:
+            groups.setdefault(parcel if parcel.alone else batch_key(parcel.copy), []).append(parcel)
+        for each in groups.values():
+            if group := [parcel for parcel in each if not parcel.comes_too_late]:
+                try:
+                    sender = self._sender(group[0].copy.to)
+                except Exception as error:  # noqa: BLE001  # each who waits for a parcel is told
+                    note(group, error)
+                else:
+                    send_group(sender, group)
 
     def _sender(self, queue: str) -> ServiceBusSender:
         """Return the queue's sender; when there are too many, close the one that was not used for the longest time."""
@@ -99,28 +97,66 @@ def batch_key(copy: Copy) -> tuple[str, str, str]:
     return copy.to, copy.fields.get("session_id", ""), copy.fields.get("partition_key", "")
 
 
-def send_alone(sender: ServiceBusSender, copy: Copy) -> None:
-    """Send one copy; while it is too large for this namespace, send it without its next fault header."""
-    from azure.servicebus.exceptions import MessageSizeExceededError
+def send_group(sender: ServiceBusSender, parcels: list[Parcel]) -> None:
+    """Send parcels of one batch key in as few batches as Service Bus takes, and note on each why it was not sent."""
+    if len(parcels) == 1:
+        attempt(parcels, partial(send_alone, sender, parcels[0].copy))
+        return
+    for batch, members in batches(sender, parcels):
+        attempt(members, partial(sender.send_messages, batch, timeout=CALL_TIMEOUT))
 
+
+def batches(sender: ServiceBusSender, parcels: list[Parcel]) -> Iterator[tuple[ServiceBusMessageBatch, list[Parcel]]]:
+    """Yield batches and what is in them; what is too large for a batch is sent alone, and what cannot be encoded is noted."""
+    try:
+        batch, members = sender.create_message_batch(), list[Parcel]()
+    except Exception as error:  # noqa: BLE001  # it opens the connection
+        note(parcels, error)
+        return
+    for parcel in parcels:
+        if parcel.comes_too_late:
+            continue
+        try:
+            fits = try_to_add(batch, parcel.copy)
+            if not fits and members:
+                yield batch, members
+                batch, members = sender.create_message_batch(), []
+                fits = try_to_add(batch, parcel.copy)
+        except (TypeError, ValueError) as error:
+            parcel.error = error
+            continue
+        if fits:
+            members.append(parcel)
+        else:
+            attempt([parcel], partial(send_alone, sender, parcel.copy))
+    if members:
+        yield batch, members
+
+
+def attempt(parcels: list[Parcel], send: Callable[[], None]) -> None:
+    """Send, and note on the parcels why it failed, if it does."""
+    try:
+        send()
+    except Exception as error:  # noqa: BLE001  # each who waits for a parcel is told
+        note(parcels, error)
+    else:
+        note(parcels, None)
+
+
+def note(parcels: list[Parcel], error: Exception | None) -> None:
+    """Note on parcels why they were not sent; None when they were."""
+    for parcel in parcels:
+        parcel.error = error
+
+
+def send_alone(sender: ServiceBusSender, copy: Copy) -> None:
+    """Send one copy; while it breaks a limit of this namespace, send it without its next fault header."""
     try:
         sender.send_messages(sdk_message(copy), timeout=CALL_TIMEOUT)
-    except MessageSizeExceededError:
-        if (less := smaller(copy)) is None:
+    except Exception as error:
+        if refusal_of(error) != "limit" or (less := smaller(copy)) is None:
             raise
         send_alone(sender, less)
-
-
-def send_together(sender: ServiceBusSender, copies: list[Copy]) -> None:
-    """Send copies in as few batches as Service Bus takes; a copy that is too large for a batch goes alone."""
-    batch = sender.create_message_batch()
-    for copy in copies:
-        if not try_to_add(batch, copy):
-            sender.send_messages(batch, timeout=CALL_TIMEOUT)
-            batch = sender.create_message_batch()
-            if not try_to_add(batch, copy):
-                send_alone(sender, copy)
-    sender.send_messages(batch, timeout=CALL_TIMEOUT)
 
 
 def try_to_add(batch: ServiceBusMessageBatch, copy: Copy) -> bool:
@@ -143,36 +179,35 @@ def sdk_message(copy: Copy) -> ServiceBusMessage:
 
 def send_copies(
     forwards: list[tuple[Delivery, Forward]],
-    client: ServiceBusClient | None,
+    environment: Environment,
     connection_name: str,
     *,
-    queue: str,
-    now: datetime,
-    ambiguous: frozenset[str],
-) -> None:
-    """Make the copies and send them.
+    error_queue: str,
+    batch: bool,
+    patience: timedelta,
+) -> list[Letter]:
+    """Make the copies and send them; return what no queue took.
 
     Args:
         forwards: the originals of the copies, and where the copies go.
-        client: the user's or a test's; None for the process's own.
+        environment: has the client, if not the process's own, the time from which delays count, and what waits.
         connection_name: the name under which the app settings hold the connection for the process's own client.
-        queue: the queue that the messages came from.
-        now: the time from which delays count.
-        ambiguous: the text fields of which the host does not say which message has which.
+        error_queue: the configured error queue.
+        batch: True if all messages are redelivered together.
+        patience: for how long sends are repeated.
 
     Raises:
-        CopyNotSent: one could not be sent; those after it are not tried.
-        ValueError: there is no such connection, or a message's error queue is the queue it came from.
+        ValueError: there is no such connection.
     """
-    if ambiguous:
-        log_ambiguous_fields(ambiguous, queue)
-    bus = broker(client, lambda: connection(connection_name, os.environ))
-    bus.send(
-        [
-            copy_of(delivery, forward, namespace=bus.namespace, now=now, ambiguous=ambiguous)
-            for delivery, forward in in_order(forwards)
-        ]
-    )
+    bus = broker(environment.client, lambda: connection(connection_name, os.environ))
+    now = environment.clock()
+
+    def copy(delivery: Delivery, way: Way) -> Copy:
+        return copy_of(delivery, way.forward, namespace=bus.namespace, now=now)
+
+    letters = [Letter(each, ways(each, to, error_queue=error_queue, batch=batch)) for each, to in forwards]
+    sending = Sending(copy, bus.send, connection_name, patience, environment.sleep, environment.clock)
+    return deliver(in_sending_order(letters), sending)
 
 
 _MAKING = Lock()

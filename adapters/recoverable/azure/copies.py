@@ -10,6 +10,7 @@ from math import ceil
 from typing import Any, NamedTuple
 
 from recoverable.azure.messages import ARRAYS, aware
+from recoverable.headers import REFUSED_SENDS
 from recoverable.limits import NO_DELAY
 from recoverable.recovery.delivery import Delivery
 from recoverable.recovery.faults import FAILED_QUEUE, FIRST_TO_TRIM
@@ -48,9 +49,7 @@ class Copy(NamedTuple):
         return properties
 
 
-def copy_of(
-    delivery: Delivery, forward: Forward, *, namespace: str, now: datetime, ambiguous: frozenset[str] = frozenset()
-) -> Copy:
+def copy_of(delivery: Delivery, forward: Forward, *, namespace: str, now: datetime) -> Copy:
     """Return the copy: the same body, properties and fields, with the headers changed.
 
     Args:
@@ -58,21 +57,24 @@ def copy_of(
         forward: where the copy goes, when, and which headers change.
         namespace: the Service Bus namespace.
         now: the time from which delays count.
-        ambiguous: the text fields of which the host does not say which message has which.
 
     Raises:
         ValueError: its error queue is the queue it came from: only dead-lettering by the broker can end such a loop.
     """
-    native = delivery.native
-    if forward.changes.get(FAILED_QUEUE) and forward.to.lower() == delivery.message.queue.lower():
+    native, changes = delivery.native, forward.changes
+    if changes.get(FAILED_QUEUE) and not changes.get(REFUSED_SENDS) and stays(delivery, forward):
         raise ValueError(f"the error queue {forward.to!r} is the queue that the message came from")
-    texts = {name: getattr(native, name) for name in ARRAYS if name not in ambiguous}
+    texts = {name: getattr(native, name) for name in ARRAYS}
     fields = {
         **{name: sendable(text) for name, text in texts.items() if text},
         "body": native.get_body(),
         "message_id": identity(delivery, namespace, forward.to),
         "application_properties": changed(delivery.properties, forward.changes),
-        **timed(native.expires_at_utc, forward, max(now, aware(native.enqueued_time_utc) or now)),
+        **timed(
+            None if is_given_up(delivery, forward) else native.expires_at_utc,
+            forward,
+            max(now, aware(native.enqueued_time_utc) or now),
+        ),
     }
     if "session_id" in fields:
         fields.pop("partition_key", None)  # Service Bus wants both the same, and takes the session's alone
@@ -81,13 +83,14 @@ def copy_of(
     return copy
 
 
-def in_order(forwards: Iterable[tuple[Delivery, Forward]]) -> list[tuple[Delivery, Forward]]:
-    """Return the copies in the order to send them: first those to other queues, then the largest.
+def is_given_up(delivery: Delivery, forward: Forward) -> bool:
+    """True for a copy to the error queue, or one that waits to go there: it has no time to live."""
+    return delivery.given_up or not stays(delivery, forward) or FAILED_QUEUE in forward.changes
 
-    Service Bus is more likely to refuse these, and copies that were sent before a refused one are sent again at each
-    redelivery.
-    """
-    return sorted(forwards, key=lambda each: (each[1].to == each[0].message.queue, -len(each[0].message.body)))
+
+def stays(delivery: Delivery, forward: Forward) -> bool:
+    """True if the copy goes to the queue that the message came from."""
+    return forward.to.lower() == delivery.message.queue.lower()
 
 
 def changed(properties: Mapping[str, Any], changes: Mapping[str, str | None]) -> dict[str, Any]:
@@ -135,14 +138,12 @@ def identity(delivery: Delivery, namespace: str, to: str) -> str:
 def timed(expires_at: datetime | None, forward: Forward, now: datetime) -> dict[str, Any]:
     """Return the fields for the time when the copy appears, and for its time to live.
 
-    A copy to the error queue has no time to live.
-
     `now` must not be before Service Bus took the message: by a clock that is slow a short delay would be over already.
     """
     fields: dict[str, Any] = {}
     if forward.delay > NO_DELAY:
         fields["scheduled_enqueue_time_utc"] = in_milliseconds(now + forward.delay)
-    if forward.changes.get(FAILED_QUEUE) is None and (end := aware(expires_at)) is not None:
+    if (end := aware(expires_at)) is not None:
         remaining = max(end - now, forward.delay + LEAST_TIME_TO_LIVE)
         if remaining <= LONGEST_TIME_TO_LIVE:
             fields["time_to_live"] = timedelta(seconds=ceil(remaining.total_seconds()))

@@ -13,19 +13,28 @@ from recoverable.attempts.flow import now
 from recoverable.attempts.handlers import is_coroutine_handler
 from recoverable.attempts.invocation import Invocation
 from recoverable.azure.flow import process_messages
-from recoverable.azure.messages import ambiguous_fields, as_list, checked_binary, delivery_of
-from recoverable.azure.settings import connection_name, function_name, host, machine, queue_name, with_error_queue
+from recoverable.azure.messages import ambiguous_fields, as_list, checked_binary, delivery_of, without_fields
+from recoverable.azure.settings import (
+    checked_resend_for,
+    connection_name,
+    function_name,
+    host,
+    machine,
+    queue_name,
+    with_error_queue,
+)
 from recoverable.config import Recoverability
 from recoverable.environment import Environment, current_environment
-from recoverable.limits import name_of
+from recoverable.limits import NO_DELAY, name_of
 from recoverable.recovery.delivery import Platform
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from datetime import datetime, timedelta
 
     from azure.functions import Blueprint, ServiceBusMessage  # noqa: TID251  # for types alone
     from azure.servicebus import ServiceBusClient  # noqa: TID251  # for types alone
 
+    from recoverable.azure.sending.letter import Letter
     from recoverable.message import Message
     from recoverable.observe.observer import Observer
     from recoverable.rate_limit.limiter import Limiter
@@ -49,6 +58,9 @@ class ServiceBusEndpoint(Generic[R]):
         name: the function's name; the handler's when not given.
         client: an azure-servicebus client, instead of the one made at the first failure.
         clock: returns the time, aware of its zone.
+        resend_for: for how long a copy is sent again that Service Bus did not take because it was busy or could not be reached. When not
+            given, 60 s; in a batch, whose locks the host does not renew, 10 s. Keep it well below `functionTimeout`, and in a batch below
+            the queue's lock.
 
     Raises:
         TypeError: a handler that cannot be called, or a setting of another kind.
@@ -68,6 +80,7 @@ class ServiceBusEndpoint(Generic[R]):
         name: str | None = ...,
         client: ServiceBusClient | None = ...,
         clock: Callable[[], datetime] | None = ...,
+        resend_for: timedelta | None = ...,
     ) -> None: ...
     @overload
     def __init__(
@@ -82,6 +95,7 @@ class ServiceBusEndpoint(Generic[R]):
         name: str | None = ...,
         client: ServiceBusClient | None = ...,
         clock: Callable[[], datetime] | None = ...,
+        resend_for: timedelta | None = ...,
     ) -> None: ...
     def __init__(
         self,
@@ -95,6 +109,7 @@ class ServiceBusEndpoint(Generic[R]):
         name: str | None = None,
         client: ServiceBusClient | None = None,
         clock: Callable[[], datetime] | None = None,
+        resend_for: timedelta | None = None,
     ) -> None:
         self._handler, self._is_coroutine = handler, is_coroutine_handler(handler)
         self._connection = connection_name(connection)
@@ -103,6 +118,7 @@ class ServiceBusEndpoint(Generic[R]):
         self.recoverability = with_error_queue(recoverability, self.queue, os.environ)
         counter: Counter = "header" if batch else "native"
         self._platform = Platform(counter, shared_process=True, host=host(os.environ), machine=machine(os.environ))
+        self._resend_for = checked_resend_for(resend_for, batch=batch)
         self._environment = Environment(client, clock or now, nullcontext)
         self.__name__ = self.__qualname__ = name or name_of(handler)
         self.__doc__ = getattr(handler, "__doc__", None)
@@ -159,9 +175,13 @@ class ServiceBusEndpoint(Generic[R]):
 
     def _handle(self, natives: list[ServiceBusMessage]) -> R:
         environment = current_environment.get() or self._environment
-        ambiguous = ambiguous_fields(natives)
+        if absent := ambiguous_fields(natives):
+            from recoverable.azure.log import log_ambiguous_fields  # noqa: PLC0415  # most batches have none
+
+            log_ambiguous_fields(absent, self.queue)
+            natives = without_fields(natives, absent)
         settings, platform = self.recoverability, self._platform
-        deliveries = [delivery_of(native, self.queue, settings, platform, ambiguous) for native in natives]
+        deliveries = [delivery_of(native, self.queue, settings, platform) for native in natives]
         invocation = Invocation(
             settings,
             platform,
@@ -171,7 +191,7 @@ class ServiceBusEndpoint(Generic[R]):
             holds_interruptions=False,
         )
         handler = environment.wrap_handler(self._handler) if environment.wrap_handler else self._handler
-        send = partial(self._send, environment=environment, ambiguous=ambiguous)
+        send = partial(self._send, environment=environment)
         result: R = self._driver()(process_messages(deliveries, invocation, send), handler)
         return result
 
@@ -198,10 +218,16 @@ class ServiceBusEndpoint(Generic[R]):
         return limiter_for(self, limit, self.recoverability, environment, may_defer=not self._sessions)
 
     def _send(
-        self, forwards: list[tuple[Delivery, Forward]], *, environment: Environment, ambiguous: frozenset[str]
-    ) -> None:
-        """Send the copies by the failure side of this platform, which is imported when there are some."""
+        self, forwards: list[tuple[Delivery, Forward]], *, environment: Environment, once: bool = False
+    ) -> list[Letter]:
+        """Send the copies by the failure side of this platform, which is imported when there are some; return what no queue took."""
         from recoverable.azure.client import send_copies  # noqa: PLC0415
 
-        client, now = environment.client, environment.clock()
-        send_copies(forwards, client, self._connection, queue=self.queue, now=now, ambiguous=ambiguous)
+        return send_copies(
+            forwards,
+            environment,
+            self._connection,
+            error_queue=self.recoverability.failed.error_queue or "",
+            batch=self._batch,
+            patience=NO_DELAY if once else self._resend_for,
+        )

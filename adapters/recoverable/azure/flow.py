@@ -6,21 +6,27 @@ A return completes them, an exception abandons them.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias, assert_never
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, assert_never
 
 from recoverable.attempts.flow import Call, attempt_each
 from recoverable.recovery.delivery import Delivery
 from recoverable.recovery.settlement import Complete, Forward, Redeliver
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Generator
 
-    from recoverable.attempts.flow import Steps
+    from recoverable.attempts.flow import Run, Steps
     from recoverable.attempts.invocation import Invocation
-
-    Send: TypeAlias = Callable[[list[tuple[Delivery, Forward]]], None]
+    from recoverable.azure.sending.letter import Letter
 
 Forwards: TypeAlias = list[tuple[Delivery, Forward]]
+
+
+class Send(Protocol):
+    """Sends copies, again and elsewhere where that helps; returns what no queue took."""
+
+    def __call__(self, forwards: Forwards, *, once: bool = False) -> list[Letter]:
+        """Send them; `once` without repeating it."""
 
 
 class Abandoned(Exception):
@@ -53,7 +59,7 @@ def settle_messages(deliveries: list[Delivery], invocation: Invocation, send: Se
     """Run the handlers of an invocation, then send the copies, and last the deferrals.
 
     Copies are sent when all handlers have run: nothing is completed until the end, so copies that were sent before a
-    crash are sent twice. Deferrals are sent last: when a copy is refused the whole batch is redelivered, and each
+    crash are sent twice. Deferrals are sent last: when nothing takes a copy the whole batch is redelivered, and each
     deferral that was sent is then there twice.
 
     Args:
@@ -68,7 +74,7 @@ def settle_messages(deliveries: list[Delivery], invocation: Invocation, send: Se
     deferrals: Forwards = []
     for delivery in deliveries:
         yield from attempt_each([delivery], invocation)
-        is_deferral = delivery.error is None and not delivery.unreported
+        is_deferral = delivery.error is None and not delivery.unreported and not delivery.given_up
         (deferrals if is_deferral else forwards).extend(forwarded(delivery))
     yield from send_all(forwards, send)
     yield from send_deferrals(deferrals, invocation, send)
@@ -76,13 +82,16 @@ def settle_messages(deliveries: list[Delivery], invocation: Invocation, send: Se
 
 def send_deferrals(deferrals: Forwards, invocation: Invocation, send: Send) -> Steps:
     """Send the copies of deferred messages; run the handler of a message whose copy cannot be sent."""
+    if not deferrals:
+        return
+    try:
+        left: set[Delivery] = yield Call(lambda: {letter.delivery for letter in send(deferrals, once=True)})
+    except Exception:  # noqa: BLE001  # such as a connection that is not set: the messages run instead
+        left = {delivery for delivery, _ in deferrals}
     forwards: Forwards = []
-    for delivery, forward in deferrals:
-        try:
-            yield Call(partial(send, [(delivery, forward)]))
-        except Exception:  # noqa: BLE001  # logged where it was raised; the message runs instead
-            yield from attempt_each([delivery], invocation, may_defer=False)
-            forwards += forwarded(delivery)
+    for delivery in [delivery for delivery, _ in deferrals if delivery in left]:
+        yield from attempt_each([delivery], invocation, may_defer=False)
+        forwards += forwarded(delivery)
     yield from send_all(forwards, send)
 
 
@@ -104,11 +113,16 @@ def forwarded(delivery: Delivery) -> Forwards:
             assert_never(delivery.settlement)
 
 
-def send_all(forwards: Forwards, send: Send) -> Steps:
+def send_all(forwards: Forwards, send: Send) -> Generator[Run | Call, Any, None]:
     """Send copies.
 
     Raises:
-        Exception: the reason why one could not be sent.
+        CopyNotSent: no queue took one of them.
     """
     if forwards:
-        yield Call(partial(send, forwards))
+        left = yield Call(partial(send, forwards))
+        if left:
+            from recoverable.azure.client import CopyNotSent  # noqa: PLC0415  # it was imported to send
+
+            to, error = left[0].ways[0].forward.to, left[0].error
+            raise CopyNotSent(f"no copy could be sent to {to!r}: {type(error).__name__}: {error}") from error

@@ -49,13 +49,7 @@ NUMBERS = ("deliverycount", "sequencenumber")
 """The metadata that the host writes as numbers: attempts are counted by the first, copies identified by the second."""
 
 
-def delivery_of(
-    native: ServiceBusMessage,
-    queue: str,
-    recoverability: Recoverability,
-    platform: Platform,
-    ambiguous: frozenset[str] = frozenset(),
-) -> Delivery:
+def delivery_of(native: ServiceBusMessage, queue: str, recoverability: Recoverability, platform: Platform) -> Delivery:
     """Return the trigger's message as one delivery.
 
     Args:
@@ -63,7 +57,6 @@ def delivery_of(
         queue: the name of the queue it came from.
         recoverability: the settings.
         platform: what it counts.
-        ambiguous: the text fields of which the host does not say which message has which.
     """
     properties = dict(properties_of(native))
     headers = texts(properties)
@@ -73,7 +66,7 @@ def delivery_of(
         headers=headers,
         queue=queue,
         sent_at=first_sent,
-        group_id=None if "session_id" in ambiguous else native.session_id,
+        group_id=native.session_id,
         native=native,
     )
     delivery = Delivery(message, delivered(native.delivery_count))
@@ -117,6 +110,28 @@ def ambiguous_fields(natives: Sequence[ServiceBusMessage]) -> frozenset[str]:
     metadata = natives[0].metadata or {}
     lengths = {field: length(metadata.get(array)) for field, array in ARRAYS.items()}
     return frozenset(field for field, length in lengths.items() if 0 < length < len(natives))
+
+
+class MessageWithoutFields:
+    """A message of a batch whose ambiguous fields are None: another message's value would be worse.
+
+    Args:
+        native: the message.
+        absent: the fields that are None.
+    """
+
+    __slots__ = ("_absent", "_native")
+
+    def __init__(self, native: ServiceBusMessage, absent: frozenset[str]) -> None:
+        self._native, self._absent = native, absent
+
+    def __getattr__(self, name: str) -> Any:
+        return None if name in self._absent else getattr(self._native, name)
+
+
+def without_fields(natives: Sequence[ServiceBusMessage], absent: frozenset[str]) -> list[Any]:
+    """Return the messages of a batch without some fields, of which the host does not say which message has which."""
+    return [MessageWithoutFields(native, absent | {"label"} if "subject" in absent else absent) for native in natives]
 
 
 def length(array: object) -> int:

@@ -7,14 +7,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import timedelta
 
 from recoverable.config import Failed, Recoverability
 from recoverable.frozen import Frozen
-from recoverable.limits import checked_queue
+from recoverable.limits import checked_delay, checked_queue
 
 PREFIXES = ("AzureWebJobs{}", "{}", "ConnectionStrings__{}", "SERVICEBUSCONNSTR_{}", "CUSTOMCONNSTR_{}")
 """The app settings in which the host looks for a connection, in this order (azure-webjobs-sdk,
 `GetWebJobsConnectionSection`; App Service, "Connection strings")."""
+
+
+RESEND, RESEND_IN_A_BATCH = timedelta(seconds=60), timedelta(seconds=10)
+"""For how long sends are repeated: the host renews the locks of single messages, and those of a batch it does not."""
 
 
 class ConnectionString(Frozen):
@@ -159,6 +164,17 @@ def checked_entity(queue: str) -> str:
             "(ForwardDeadLetteredMessagesTo), and write that queue's name"
         )
     return queue
+
+
+def checked_resend_for(value: object, *, batch: bool) -> timedelta:
+    """Return for how long sends are repeated: as given, else 60 s, and 10 s in a batch.
+
+    Raises:
+        TypeError: no timedelta.
+        ValueError: negative, or longer than an hour.
+    """
+    default = RESEND_IN_A_BATCH if batch else RESEND
+    return default if value is None else checked_delay("ServiceBusEndpoint(resend_for)", value, timedelta(hours=1))
 
 
 def function_name(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -60,13 +61,13 @@ def test_a_call_fails_as_the_sdk_lets_it_fail(
     assert (seen, len(service_bus_world.queue("other"))) == ([error], sent)
 
 
-def test_an_error_queue_that_is_missing_keeps_the_message_until_it_is_a_dead_letter() -> None:
+def test_while_the_error_queue_is_missing_the_message_waits_in_its_own_queue() -> None:
     world = ServiceBusWorld(create_missing=False)
     world.create_queue(QUEUE, max_delivery_count=6)
     world.serve(QUEUE, endpoint(immediate=0, delayed=0))
     world.send(QUEUE, "x")
-    world.run()
-    assert len(world.dead_letters(QUEUE)) == 1
+    world.run(for_=timedelta(hours=5))
+    assert (len(world.queue(QUEUE)), world.dead_letters(QUEUE)) == (1, [])
     with pytest.raises(MessagingEntityNotFoundError):
         world.send(ERRORS, "x")
 

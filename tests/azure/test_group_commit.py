@@ -1,0 +1,77 @@
+"""Copies of many threads: they go out together, and each thread is told what came of its own."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+from typing import Any
+
+import pytest
+
+from azure.recording import RecordingClient
+from builders import QUEUE
+from recoverable.azure.client import Broker
+from recoverable.azure.copies import Copy
+from recoverable.azure.sending.group_commit import GroupCommit, NotTried, Parcel
+
+
+def copy(body: bytes = b"{}", to: str = QUEUE) -> Copy:
+    """Return a copy."""
+    return Copy("m-1", to, {"body": body, "application_properties": {}})
+
+
+def test_what_waits_while_another_thread_sends_goes_out_in_one_send() -> None:
+    sending, over = Event(), Event()
+
+    def first_takes_long(_: str) -> None:
+        if not sending.is_set():
+            sending.set()
+            over.wait(60)
+
+    client = RecordingClient(first_takes_long)
+    broker = Broker(client.as_client())
+    with ThreadPoolExecutor(8) as threads:
+        first = threads.submit(broker.send, [copy()])
+        assert sending.wait(60)
+        others = [threads.submit(broker.send, [copy()]) for _ in range(7)]
+        while len(broker._waiting._waiting) < 7:
+            over.wait(0.001)
+        over.set()
+        outcomes = [each.result(60) for each in (first, *others)]
+
+    assert (outcomes, [len(copies) for _, copies in client.calls]) == ([[None]] * 8, [1, 7])
+
+
+def test_a_batch_that_was_refused_is_sent_again_copy_by_copy() -> None:
+    client = RecordingClient(largest=10_000)
+    broker = Broker(client.as_client())
+    copies = [copy(b"b" * 10_000), copy(), copy()]
+
+    together = broker.send(copies)
+    alone = [broker.send([each], alone=True)[0] for each in copies]
+
+    assert [type(error).__name__ for error in together] == ["MessageSizeExceededError", "NotTried", "NotTried"]
+    assert [type(error).__name__ for error in alone] == ["MessageSizeExceededError", "NoneType", "NoneType"]
+
+
+def test_one_that_cannot_be_encoded_leaves_the_batch_as_it_is() -> None:
+    client = RecordingClient()
+    broken: Any = {"a": object()}
+    copies = [copy(), copy()._replace(fields={"body": b"{}", "application_properties": broken})]
+
+    errors = Broker(client.as_client()).send(copies)
+
+    assert ([type(error) for error in errors], len(client.sent)) == ([type(None), TypeError], 1)
+
+
+def test_when_the_sending_thread_ends_nobody_takes_his_copy_for_sent() -> None:
+    def ends(_: list[Parcel]) -> None:
+        raise SystemExit
+
+    waiting = GroupCommit(ends, 60)
+    parcels: list[Parcel] = []
+
+    with pytest.raises(SystemExit):
+        waiting.send([copy()])
+
+    assert isinstance(Parcel(copy(), parcels, alone=False).error, NotTried)

@@ -1,0 +1,207 @@
+"""Copies that a queue refuses: neighbours do not multiply, what is given up waits and is sent on, and what may help is repeated."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from builders import seconds
+from recoverable import (
+    Delayed,
+    ErrorContext,
+    Failed,
+    Immediate,
+    Message,
+    MoveToError,
+    Policy,
+    Recoverability,
+    default_policy,
+)
+from recoverable.azure import ServiceBusEndpoint
+from recoverable.headers import REFUSED_SENDS
+from recoverable.recovery.actions import Action
+from recoverable.recovery.faults import EXCEPTION_TYPE
+from recoverable_local.testing import Refused, ServiceBusWorld, Throttled
+
+QUEUE, ERROR = "orders", "error"
+KIB = 1024
+HOUR = timedelta(hours=1)
+
+
+class Orders:
+    """A handler that counts its runs by the first letter of the body, and fails for all but C."""
+
+    def __init__(self) -> None:
+        self.runs: Counter[str] = Counter()
+
+    def __call__(self, message: Message) -> None:
+        self.runs[message.text[:1]] += 1
+        if message.text != "C":
+            raise ValueError(message.text[:1])
+
+
+def world_with(*queues: str) -> ServiceBusWorld:
+    """Return a world with the queue and these others, and no more."""
+    world = ServiceBusWorld(create_missing=False, most_invocations=3_000)
+    for queue in queues:
+        world.create_queue(queue)
+    world.create_queue(QUEUE, dead_letter_queue=ERROR if ERROR in queues else None)
+    return world
+
+
+def serve(
+    world: ServiceBusWorld, immediate: int = 0, delayed: int = 0, policy: Policy | None = None, **parts: Any
+) -> Orders:
+    """Serve the queue."""
+    orders = Orders()
+    settings = Recoverability(Immediate(immediate), Delayed(delayed), Failed(ERROR), policy=policy)
+    world.serve(
+        QUEUE, ServiceBusEndpoint(orders, settings, queue=QUEUE, connection="ServiceBus", name="orders", **parts)
+    )
+    return orders
+
+
+def moves_b_to_a_missing_queue(settings: Recoverability, context: ErrorContext) -> Action:
+    """Name a queue that does not exist for B."""
+    return MoveToError("missing") if context.message.text == "B" else default_policy(settings, context)
+
+
+def letters(world: ServiceBusWorld, queue: str) -> Counter[str]:
+    """Return how often each message is in a queue."""
+    return Counter(seen.body[:1] for seen in world.queue(queue))
+
+
+def test_a_policy_that_names_a_missing_queue_for_one_message_multiplies_none_of_its_batch() -> None:
+    world = world_with(ERROR)
+    orders = serve(world, batch=True, policy=moves_b_to_a_missing_queue)
+
+    for body in "ABC":
+        world.send(QUEUE, body)
+    world.run(for_=HOUR)
+
+    assert (orders.runs, letters(world, ERROR)) == ({"A": 1, "B": 1, "C": 1}, {"A": 1, "B": 1})
+    assert letters(world, QUEUE) == {}
+
+
+def test_properties_that_leave_no_room_for_a_retry_multiply_no_neighbour() -> None:
+    world = world_with(ERROR)
+    orders = serve(world, 5, 3, batch=True)
+
+    world.send(QUEUE, "A" * (255 * KIB - 120))
+    world.send(QUEUE, "B", attributes={"a": "x" * 32_000, "b": "x" * 32_000, "c": "x" * 1_400})
+    world.send(QUEUE, "C")
+    world.run(for_=HOUR)
+
+    assert (orders.runs, letters(world, ERROR)) == ({"A": 24, "B": 1, "C": 1}, {"A": 1, "B": 1})
+
+
+@pytest.mark.parametrize("batch", [False, True], ids=["one message", "batch"])
+def test_while_the_error_queue_is_missing_a_message_waits_in_its_own_queue_and_its_handler_does_not_run(
+    *, batch: bool
+) -> None:
+    world = world_with()
+    orders = serve(world, batch=batch)
+
+    world.send(QUEUE, "A")
+    world.run(for_=HOUR)
+    waiting = [(seen.headers[REFUSED_SENDS], seen.headers[EXCEPTION_TYPE]) for seen in world.queue(QUEUE)]
+    world.create_queue(ERROR)
+    world.run()
+
+    [arrived] = world.queue(ERROR)
+    assert waiting == [("12", "ValueError")]
+    assert (orders.runs, arrived.exception_type, REFUSED_SENDS in arrived.headers) == ({"A": 1}, "ValueError", False)
+
+
+def test_while_access_to_the_error_queue_is_denied_no_delivery_is_lost_and_no_round() -> None:
+    world = world_with(ERROR)
+    rule = world.fail("send_messages", Refused("amqp:unauthorized-access", "no role"), queue=ERROR)
+    orders = serve(world, 1, 1)
+
+    world.send(QUEUE, "A")
+    world.run(for_=timedelta(minutes=2))
+    rule.stop()
+    world.run()
+
+    assert (orders.runs, letters(world, ERROR)) == ({"A": 4}, {"A": 1})
+    assert world.queue(ERROR)[0].exception_type == "ValueError"
+
+
+@pytest.mark.parametrize("busy_for", [5, 50])
+def test_a_busy_namespace_costs_no_delivery(busy_for: int) -> None:
+    world = world_with(ERROR)
+    world.fail("send_messages", Throttled(), during=seconds(busy_for))
+    orders = serve(world)
+
+    world.send(QUEUE, "A")
+    world.run()
+
+    assert (orders.runs, letters(world, ERROR)) == ({"A": 1}, {"A": 1})
+    assert "abandoned" not in str(world.timeline())
+
+
+def test_when_the_namespace_is_busy_for_longer_the_message_comes_back() -> None:
+    world = world_with(ERROR)
+    world.fail("send_messages", Throttled(), during=seconds(100))
+    orders = serve(world)
+
+    world.send(QUEUE, "A")
+    world.run()
+
+    assert (orders.runs, letters(world, ERROR)) == ({"A": 2}, {"A": 1})
+
+
+def test_the_patience_is_a_setting() -> None:
+    world = world_with(ERROR)
+    world.fail("send_messages", Throttled(), during=seconds(100))
+    orders = serve(world, resend_for=seconds(200))
+
+    world.send(QUEUE, "A")
+    world.run()
+
+    assert orders.runs == {"A": 1}
+
+
+def test_a_missing_queue_is_an_error_in_the_log_that_names_the_queue_and_the_setting(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    world = world_with()
+    serve(world)
+
+    world.send(QUEUE, "A")
+    world.run(for_=timedelta(seconds=1))
+
+    [(level, text)] = [(each.levelno, each.message) for each in caplog.records if each.name == "recoverable.settlement"]
+    assert (level, text) == (
+        logging.ERROR,
+        "Service Bus send to 'error' failed for 1 messages (MessagingEntityNotFoundError). Their copies wait in 'orders' for "
+        "2.5 s and are sent on then; no handler runs for them. Create the queue 'error', or correct its name: "
+        "Failed(error_queue=...), the setting RECOVERABLE_ERROR_QUEUE, or the policy's MoveToError(error_queue=...). "
+        "The connection is 'ServiceBus'.",
+    )
+
+
+def test_a_sender_cannot_have_a_message_sent_to_another_queue_by_headers() -> None:
+    world = world_with(ERROR, "payments")
+    orders = serve(world)
+
+    world.send(
+        QUEUE, "A", attributes={REFUSED_SENDS: "1", "NServiceBus.FailedQ": "payments", "Recoverable.To": "payments"}
+    )
+    world.run()
+
+    assert (orders.runs, letters(world, ERROR), letters(world, "payments")) == ({}, {"A": 1}, {})
+
+
+def test_a_copy_that_waits_to_be_sent_on_does_not_expire() -> None:
+    world = world_with()
+    serve(world)
+
+    world.send(QUEUE, "A", time_to_live=seconds(30))
+    world.run(for_=HOUR)
+
+    assert letters(world, QUEUE) == {"A": 1}
