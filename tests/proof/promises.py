@@ -10,6 +10,9 @@ from proof.fault_names import FREE
 from proof.handlers import script
 from proof.replaying import Replay
 
+CLOCKS = 1.0
+"""Seconds by which a round of a FIFO message may start early, for two clocks never agree."""
+
 UNREPORTED_ALLOWANCE = 2
 """Unreported deliveries that never count as failures."""
 
@@ -138,6 +141,9 @@ def delays_are_kept(case: Case) -> Iterator[str]:
     if not case.replay.scenario.counted or any(s.fault_name in FREE for s in case.replay.struck):
         return
     increase = case.replay.scenario.recoverability.delayed.time_increase.total_seconds()
+    if case.replay.scenario.fifo:
+        yield from rounds_wait_in_a_fifo_queue(case, increase)
+        return
     for life in case.lives.values():
         if life.origin is None or life.origin.why != "delayed retry" or life.unreported:
             continue
@@ -145,6 +151,18 @@ def delays_are_kept(case: Case) -> Iterator[str]:
         early = [one for one in with_hops(life) for attempt in one.attempts if attempt.at < due]
         if early:
             yield f"EARLY: {life.message_id} in round {life.before.round}"
+
+
+def rounds_wait_in_a_fifo_queue(case: Case, increase: float) -> Iterator[str]:
+    """Check that until the delays before a round are over no more attempts are made than the rounds before have, and one for each expiry."""
+    scenario = case.replay.scenario
+    received = {entry.broker_id: entry.at for entry in reversed(case.replay.entries) if entry.what == "received"}
+    for life in case.lives.values():
+        for round_ in range(1, scenario.recoverability.delayed.max_retries + 1):
+            due = received.get(life.broker_id, 0.0) + increase * round_ * (round_ + 1) / 2
+            early = sum(attempt.at < due - CLOCKS for attempt in life.attempts)
+            if early > scenario.attempts_per_round * round_ + case.expiries[life.broker_id]:
+                yield f"EARLY: {life.message_id} made {early} attempts before round {round_} was due"
 
 
 def order_is_kept(case: Case) -> Iterator[str]:

@@ -74,6 +74,10 @@ def not_held_back(delivery: Delivery, unfinished: list[Delivery]) -> bool:
     return False
 
 
+def no_wait(*_: object) -> None:
+    """Let a round start whenever the count says so."""
+
+
 def without_delay(delivery: Delivery, forward: Forward, source: Queue, to: Queue) -> dict[str, Any]:
     """Send a copy without its delay."""
     return {"DelaySeconds": 0}
@@ -113,5 +117,6 @@ MUTATIONS = (
     Mutation("due date dropped", "recovery.decision.delayed_copy", without_due_date, "hopping", "EARLY"),
     Mutation("sent twice", "aws.client.Broker.send", send_twice, "one message", "COPIES"),
     Mutation("overflow dropped", "aws.copies.folded", without_overflow, "ten attributes", "CHANGED"),
+    Mutation("FIFO rounds never wait", "aws.fifo.receipt.wait", no_wait, "FIFO killer with long delays", "EARLY"),
     Mutation("not held back", "aws.fifo.groups.must_keep_order", not_held_back, "FIFO batch", "ORDER"),
 )  # fmt: skip

@@ -1,0 +1,29 @@
+"""List the scenarios of FIFO queues whose delays are longer than a visibility timeout, and of batches of several groups."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from proof.sqs.scenarios import Scenario
+from recoverable import Delayed, Failed, Immediate, Recoverability
+
+
+def hours(immediate: int, delayed: int) -> Recoverability:
+    """Return a ladder whose n-th delay is n hours."""
+    return Recoverability(Immediate(immediate), Delayed(delayed, timedelta(hours=1)), Failed("errors.fifo"))
+
+
+SCENARIOS: tuple[Scenario, ...] = (
+    Scenario(
+        name="FIFO with long delays", bodies=("fails", "ok"), queue="jobs.fifo", recoverability=hours(1, 2),
+        mapping={"batch_size": 1},
+    ),
+    Scenario(
+        name="FIFO with one attempt a round", bodies=("fails*2 ok",), queue="jobs.fifo", recoverability=hours(0, 4),
+        mapping={"batch_size": 1},
+    ),
+    Scenario(
+        name="FIFO killer with long delays", bodies=("kills", "ok"), queue="jobs.fifo", recoverability=hours(1, 2),
+        mapping={"batch_size": 1},
+    ),
+)  # fmt: skip
