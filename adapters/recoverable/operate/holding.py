@@ -87,6 +87,11 @@ class Holding:
         found = self._database.execute("SELECT handle FROM held WHERE id = ?", (broker_id,)).fetchone()
         return str(found[0]) if found else None
 
+    def target(self, broker_id: str) -> str | None:
+        """Return where a message is to be sent; None when it was not chosen."""
+        found = self._database.execute("SELECT target FROM held WHERE id = ?", (broker_id,)).fetchone()
+        return None if found is None else found[0]
+
     def pass_over(self, broker_ids: Sequence[str]) -> None:
         """Hold the messages on, but choose them no more."""
         self._database.executemany("UPDATE held SET target = NULL WHERE id = ?", [(each,) for each in broker_ids])

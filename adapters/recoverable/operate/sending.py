@@ -10,6 +10,7 @@ from recoverable.operate.failed import FailedMessage, key_of
 from recoverable.operate.journal import DELETED, INTENT, SENT, Entry, Journal, written
 from recoverable.operate.port import Clock, Copy, ErrorQueue, OperateError, Stop
 from recoverable.operate.redrive import copy_changes
+from recoverable.operate.sweep import Plan
 
 LOOK_EVERY = 5
 """Seconds between two looks for a canary that came back."""
@@ -115,6 +116,21 @@ class Redrive:
                     return self.outcome
                 self._queue.keep()
         self.outcome.stopped = self.outcome.stopped or self._queue.missed()
+        return self.outcome
+
+    def run_groups(self, plan: Plan, more: Callable[[Plan], None]) -> Outcome:
+        """Send what is chosen. On a FIFO queue look again, for a group shows its next messages when its first are gone.
+
+        Args:
+            plan: what is chosen.
+            more: looks again, and chooses.
+        """
+        chosen = 0
+        while plan.chosen > chosen:
+            chosen = plan.chosen
+            self.run()
+            if self._queue.ordered and self.outcome.complete and not self._stop.requested:
+                more(plan)
         return self.outcome
 
     def _parts(self, messages: list[FailedMessage]) -> list[list[FailedMessage]]:

@@ -83,7 +83,12 @@ def open_queue(arguments: argparse.Namespace, clock: Clock, stop: Stop) -> Error
         OperateError: it cannot be reached.
     """
     if arguments.queue.startswith("sb://"):
-        raise OperateError("Service Bus is not read yet")
+        return open_service_bus(arguments, clock, stop)
+    return open_sqs(arguments, clock, stop)
+
+
+def open_sqs(arguments: argparse.Namespace, clock: Clock, stop: Stop) -> ErrorQueue:
+    """Return an SQS queue."""
     from recoverable.operate.aws.client import SqsErrorQueue  # noqa: PLC0415  # one cloud's packages are enough
     from recoverable.operate.aws.session_client import Access, Clients, find_queue  # noqa: PLC0415
 
@@ -92,9 +97,20 @@ def open_queue(arguments: argparse.Namespace, clock: Clock, stop: Stop) -> Error
     )
     clients = Clients(access)
     client, url = find_queue(clients, arguments.queue, arguments.region)
-    return SqsErrorQueue(
-        client, url, sender_for=clients.sender, clock=clock, stop=stop, rate=getattr(arguments, "rate", 0), poll=arguments.poll
-    )  # fmt: skip
+    rate = getattr(arguments, "rate", 0)
+    return SqsErrorQueue(client, url, sender_for=clients.sender, clock=clock, stop=stop, rate=rate, poll=arguments.poll)
+
+
+def open_service_bus(arguments: argparse.Namespace, clock: Clock, stop: Stop) -> ErrorQueue:
+    """Return a Service Bus queue, with or without sessions, or dead letters."""
+    from recoverable.operate.azure.entity import entity_of  # noqa: PLC0415  # one cloud's packages are enough
+    from recoverable.operate.azure.namespace_client import clients_for  # noqa: PLC0415
+    from recoverable.operate.azure.opening_client import open_entity  # noqa: PLC0415
+
+    entity = entity_of(arguments.queue)
+    reading, sending = clients_for(entity, os.environ.get(arguments.connection), arguments.connection)
+    most = getattr(arguments, "max_delivery_count", 10)
+    return open_entity(reading, sending, entity, clock=clock, stop=stop, max_delivery_count=most, poll=arguments.poll)
 
 
 def open_journal(arguments: argparse.Namespace, clock: Clock) -> Journal:

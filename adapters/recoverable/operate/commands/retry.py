@@ -90,13 +90,7 @@ def carry_out(
             session.queue, journal, settings, clock=session.clock, stop=session.stop,
             progress=lambda outcome: progress(outcome.settled, plan.chosen),
         )  # fmt: skip
-        chosen = 0
-        while plan.chosen > chosen:
-            chosen = plan.chosen
-            redrive.run()
-            if session.queue.ordered and redrive.outcome.complete and not session.stop.requested:
-                more(plan)
-    return redrive.outcome
+        return redrive.run_groups(plan, more)
 
 
 def agreed(session: Session, arguments: argparse.Namespace, question: str) -> bool:

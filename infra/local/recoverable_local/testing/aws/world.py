@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Unpack, cast
 
+from recoverable.operate.aws.client import SqsErrorQueue
+from recoverable.operate.port import Stop
 from recoverable_local.testing.aws.api.sqs_client import OPERATIONS, Client
 from recoverable_local.testing.aws.broker.broker import Broker
 from recoverable_local.testing.aws.broker.queue import Queue
@@ -18,6 +20,7 @@ from recoverable_local.testing.aws.seen_message import to_seen_message
 from recoverable_local.testing.aws.sending import Value, to_request
 from recoverable_local.testing.aws.serving import check_settings, check_visibility, make_queues
 from recoverable_local.testing.engine.invocation import current_invocation
+from recoverable_local.testing.engine.redriving import RATE, Options, Redriven, WorldClock, redrive
 from recoverable_local.testing.engine.virtual import START, Duration, VirtualWorld, seconds_of
 from recoverable_local.testing.seen_message import SeenMessage
 
@@ -179,6 +182,24 @@ class SqsWorld(VirtualWorld):
         """
         queue = self._existing(name)
         return [to_seen_message(message, queue.settings, self._start) for message in self._broker.kept(queue)]
+
+    def redrive(self, error_queue: str, **options: Unpack[Options]) -> Redriven:
+        """Send messages of an error queue back to where they failed, by the code of `recoverable errors retry`.
+
+        Handlers run meanwhile, as time passes between two sends. Run the world afterwards to see what becomes of them.
+
+        Args:
+            error_queue: the queue's name.
+            options: see `recoverable_local.testing.engine.redriving.Options`.
+
+        Raises:
+            LookupError: no queue of that name was ever made.
+            recoverable.operate.port.OperateError: the command would refuse.
+        """
+        url = self._existing(error_queue).settings.url
+        clock, stop, rate = WorldClock(lambda: self.now, self.run), Stop(), options.get("rate", RATE)
+        queue = SqsErrorQueue(self.client, url, sender_for=lambda _: self.client, clock=clock, stop=stop, rate=rate)
+        return redrive(queue, clock, stop, options)
 
     def _existing(self, name: str) -> Queue:
         if name not in self._broker.queues:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from random import Random
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
+from recoverable.operate.azure.entity import Entity as ErrorEntity
+from recoverable.operate.azure.opening_client import open_entity
+from recoverable.operate.port import Stop
 from recoverable_local.functions_host.extension.timestamps import mark_timestamps
 from recoverable_local.service_bus.broker.profile import DEAD_LETTERS
 from recoverable_local.service_bus.broker.settings import Queue, Subscription
@@ -17,10 +20,11 @@ from recoverable_local.testing.azure.fault_points import CALLS, STEPS, possible_
 from recoverable_local.testing.azure.host.host import Host
 from recoverable_local.testing.azure.host.listener import HostSettings
 from recoverable_local.testing.azure.sdk.calls import Calls
-from recoverable_local.testing.azure.sdk.sending import Client
+from recoverable_local.testing.azure.sdk.sending import NAMESPACE, Client
 from recoverable_local.testing.azure.seen_message import to_seen_message
 from recoverable_local.testing.azure.serving import Sendable, check_receivable, check_settings, make_queues, to_message
 from recoverable_local.testing.engine.invocation import current_invocation
+from recoverable_local.testing.engine.redriving import Options, Redriven, WorldClock, redrive
 from recoverable_local.testing.engine.shared_state import SharedState
 from recoverable_local.testing.engine.virtual import START, Duration, VirtualWorld, seconds_of
 from recoverable_local.testing.seen_message import SeenMessage
@@ -229,6 +233,29 @@ class ServiceBusWorld(VirtualWorld):
         self._existing(name)
         dead = self._queues.find(name + DEAD_LETTERS)
         return [to_seen_message(message, dead.profile.path) for message in dead.store.from_number(0)]
+
+    def redrive(self, error_queue: str, *, dead_letters: bool = False, **options: Unpack[Options]) -> Redriven:
+        """Send messages of an error queue back to where they failed, by the code of `recoverable errors retry`.
+
+        Functions run meanwhile, as time passes between two sends. Run the world afterwards to see what becomes of them.
+
+        Args:
+            error_queue: the queue's name.
+            dead_letters: True for the queue's dead letters instead of its messages.
+            options: see `recoverable_local.testing.engine.redriving.Options`.
+
+        Raises:
+            LookupError: no queue of that name was ever made.
+            recoverable.operate.port.OperateError: the command would refuse.
+        """
+        profile = self._existing(error_queue).profile
+        clock, stop = WorldClock(lambda: self.now, self.run), Stop()
+        entity = ErrorEntity(NAMESPACE, error_queue.lower(), dead_letters)
+        queue = open_entity(
+            self.client, self.client, entity, clock=clock, stop=stop,
+            max_delivery_count=profile.deliveries or 10, poll=2, sessions=profile.sessions and not dead_letters,
+        )  # fmt: skip
+        return redrive(queue, clock, stop, options)
 
     def _make_targets(self, *names: str | None) -> None:
         for name in names:

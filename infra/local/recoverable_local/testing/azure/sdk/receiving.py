@@ -100,6 +100,11 @@ class Receiver:
         """Renew the lock; return until when it holds."""
         return moment(perform(lambda: self._queue.locks.renew(token_of(message))))
 
+    @property
+    def session(self) -> HeldSession | None:
+        """Return the session that it holds; None when it holds none."""
+        return None if self.session_id is None else HeldSession(self._queue, self.session_id)
+
     def ready(self) -> bool:
         """True if it can take a message now."""
         return len(self._got) < self._room
@@ -138,6 +143,27 @@ class Receiver:
     def _await(self, done: Callable[[], bool], seconds: float) -> None:
         while not done() and seconds > 0:
             seconds -= self._wait(seconds)
+
+
+class HeldSession:
+    """A session that a receiver holds, as `azure.servicebus.ServiceBusSession`.
+
+    Args:
+        queue: the queue.
+        session_id: its name.
+    """
+
+    def __init__(self, queue: Entity, session_id: str) -> None:
+        self._queue, self.session_id = queue, session_id
+
+    @property
+    def locked_until_utc(self) -> datetime:
+        """Return until when it is held."""
+        return moment(perform(lambda: self._queue.sessions.until(self.session_id)))
+
+    def renew_lock(self) -> datetime:
+        """Hold it for longer; return until when."""
+        return moment(perform(lambda: self._queue.renew_session(self.session_id)))
 
 
 def to_received(message: Message) -> ServiceBusReceivedMessage:
