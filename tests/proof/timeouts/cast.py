@@ -62,7 +62,7 @@ class Cast:
 
     @property
     def aborted(self) -> int:
-        """Return how often a held timeout was shown again, or moved to another target."""
+        """Return how often held timeouts were shown again."""
         return self._senders.aborted
 
     @property

@@ -30,7 +30,7 @@ class Senders:
 
     def __init__(self, setting: Setting) -> None:
         self._setting, self._stage = setting, setting.stage
-        self.aborted, self._moved = 0, "away"
+        self.aborted = 0
 
     def dispatcher(self, table: str, skew: float) -> Dispatcher:
         """Return a new process that dispatches from a table, with a clock that is ahead by this skew."""
@@ -83,8 +83,7 @@ class Senders:
     def _move(self, which: str) -> None:
         home, away = self._setting.stores.open(HOME), self._setting.stores.open(AWAY)
         self._stage.note(f"migration {which}")
-        self.aborted += which != self._moved  # what was held for another target may be shown again
-        self._moved = which
+        self.aborted += which == "abort"
         if which == "abort":
             abort(home, ALL, dry_run=False)
             return

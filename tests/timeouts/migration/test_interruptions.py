@@ -29,12 +29,13 @@ class Answering:
 
     Args:
         sent: the answer.
+        address: identifies it.
     """
 
     name = "the test"
 
-    def __init__(self, sent: SendResult) -> None:
-        self._sent, self.asked = sent, 0
+    def __init__(self, sent: SendResult, address: str = "the test") -> None:
+        self._sent, self.asked, self.address = sent, 0, address
 
     def reason_to_skip(self, timeout: Timeout, now: datetime) -> None:
         return None
@@ -57,11 +58,24 @@ def test_what_the_target_refuses_is_dispatched_from_where_it_is(store: Store) ->
 
 def test_what_the_target_may_have_stays_held_until_it_is_migrated_again(local_store: Store, other: Store) -> None:
     made = stored(local_store, NOW + HOUR)
-    summary = moved(local_store, Answering(SendResult(unconfirmed={made.id: "no answer"})))
+    summary = moved(local_store, Answering(SendResult(unconfirmed={made.id: "no answer"}), "other"))
 
     assert dict(summary.skipped) == {"the test may have it (no answer), so it stays held until migrate or abort": 1}
     assert take(local_store, NOW + HOUR) == []
     moved(local_store, StoreTarget(other, "other"))
+    assert take(other, NOW + HOUR) == [made]
+
+
+def test_what_one_target_may_have_is_not_sent_to_another(store: Store, other: Store) -> None:
+    made = stored(store, NOW + HOUR)
+    moved(store, Answering(SendResult(unconfirmed={made.id: "no answer"})))
+    elsewhere = StoreTarget(other, "other")
+    refused = moved(store, elsewhere)
+    abort(store, ALL, dry_run=False)
+    moved(store, elsewhere)
+
+    why = "the test may have it, from an earlier migration; migrate there again, or abort first"
+    assert (refused.changed, dict(refused.skipped)) == (0, {why: 1})
     assert take(other, NOW + HOUR) == [made]
 
 

@@ -128,6 +128,13 @@ def chunks(pages: Iterator[Sequence[Row]]) -> Iterator[Sequence[Row]]:
             yield page[start : start + CHUNK]
 
 
+def held_for_another(row: Row, target: Target) -> str | None:
+    """Return why a row is not moved that an earlier migration holds for another target, which may have it; None otherwise."""
+    if row.held_for in ("", target.address):
+        return None
+    return f"{row.held_for} may have it, from an earlier migration; migrate there again, or abort first"
+
+
 class Migration:
     """A running migration.
 
@@ -148,7 +155,7 @@ class Migration:
             timeout = self.summary.count_row(row)
             if timeout is None:
                 continue
-            if why := self._target.reason_to_skip(timeout, now):
+            if why := held_for_another(row, self._target) or self._target.reason_to_skip(timeout, now):
                 self.summary.skipped[why] += 1
             else:
                 ready.append(row)
@@ -156,7 +163,7 @@ class Migration:
 
     def transfer(self, ready: Sequence[Row], now: datetime) -> None:
         """Hold, send and mark rows. After an interruption in between they stay held, until the next migration or an abort."""
-        held = {row.id: row for row in ready if self._store.hold_for_migration(row)}
+        held = {row.id: row for row in ready if self._store.hold_for_migration(row, self._target.address)}
         if taken := len(ready) - len(held):
             self.summary.skipped[SKIPPED_TAKEN] += taken
         if not held:

@@ -15,9 +15,15 @@ from recoverable.timeouts.timeout import Timeout
 
 
 class Target(Protocol):
-    """Something that timeouts are moved to."""
+    """Something that timeouts are moved to.
+
+    Args:
+        name: its name in messages to the user.
+        address: identifies it: what a migration holds for one target is not sent to another.
+    """
 
     name: str
+    address: str
 
     def reason_to_skip(self, timeout: Timeout, now: datetime) -> str | None:
         """Return why it cannot take a timeout now; None when it can."""
@@ -50,7 +56,7 @@ class SqsTarget:
         sender: sends to the queues.
     """
 
-    name = "SQS"
+    name = address = "SQS"
 
     def __init__(self, sender: Sender) -> None:
         self._sender = sender
@@ -87,7 +93,7 @@ class StoreTarget:
     """
 
     def __init__(self, store: Store, name: str) -> None:
-        self._store, self.name = store, name
+        self._store, self.name, self.address = store, name, name
 
     def close(self) -> None:
         """Close the store, if it can be closed."""

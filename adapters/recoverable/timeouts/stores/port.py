@@ -57,8 +57,11 @@ class Store(Protocol):
     def scan(self, selection: Selection) -> Iterator[Sequence[Row]]:
         """Yield all that waits and fits the selection, also what a migration holds or what is kept; in pages."""
 
-    def hold_for_migration(self, row: Row) -> bool:
-        """Hide a timeout from dispatchers; False when it is gone, or may have been taken."""
+    def hold_for_migration(self, row: Row, target: str = "") -> bool:
+        """Hide a timeout from dispatchers; False when it is gone, or may have been taken.
+
+        Rows show the target from then on, as `held_for`.
+        """
 
     def release_from_migration(self, rows: Sequence[Row]) -> None:
         """Let dispatchers see these again."""

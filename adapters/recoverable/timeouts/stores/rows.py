@@ -40,6 +40,7 @@ class Row(Frozen):
         problem: the reason why it cannot be read.
         kept: True if it was set aside before.
         held: True if a migration holds it.
+        held_for: the address of that migration's target; empty where it is not known.
         native: the store's own record of it.
     """
 
@@ -48,6 +49,7 @@ class Row(Frozen):
     problem: str = field(default="", kw_only=True)
     kept: bool = field(default=False, kw_only=True)
     held: bool = field(default=False, kw_only=True)
+    held_for: str = field(default="", kw_only=True)
     native: Any = field(default=None, kw_only=True)
 
 

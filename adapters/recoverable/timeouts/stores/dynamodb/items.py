@@ -137,8 +137,8 @@ def to_row(item: Item, message: str | Unreadable) -> Row:
         timeout = load_timeout(timeout_id, fields_of(item), message)
     except Unreadable as error:
         problem = str(error)
-    more = {"kept": "retry_at" in item, "held": "held" in item}
-    return Row(timeout_id, timeout, problem=problem, native=item, **more)
+    kept, held, held_for = "retry_at" in item, "held" in item, item.get("held", {}).get("S", "")
+    return Row(timeout_id, timeout, problem=problem, native=item, kept=kept, held=held, held_for=held_for)
 
 
 def fields_of(item: Item) -> Mapping[str, Any]:

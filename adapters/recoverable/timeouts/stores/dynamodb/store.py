@@ -128,9 +128,9 @@ class DynamoDBStore:
         """Yield all that waits and fits the selection, also what a migration holds or what is kept; in pages, in no order."""
         return self._reader.scan(selection)
 
-    def hold_for_migration(self, row: Row) -> bool:
-        """Hide a timeout from dispatchers; False when it is gone, or may have been taken."""
-        return self._updater.hold_for_migration(row)
+    def hold_for_migration(self, row: Row, target: str = "") -> bool:
+        """Hide a timeout from dispatchers; False when it is gone, or may have been taken. Rows show the target from then on."""
+        return self._updater.hold_for_migration(row, target)
 
     def release_from_migration(self, rows: Sequence[Row]) -> None:
         """Let dispatchers see these again."""

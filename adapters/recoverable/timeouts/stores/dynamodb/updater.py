@@ -55,9 +55,9 @@ class Updater:
     def __init__(self, table: Table, shard_states: ShardStates, bodies: Bodies) -> None:
         self._table, self._shards, self._bodies = table, shard_states, bodies
 
-    def hold_for_migration(self, row: Row) -> bool:
+    def hold_for_migration(self, row: Row, target: str) -> bool:
         """Hide a timeout from dispatchers; False when it is gone, or may have been taken."""
-        return row.held or self._hold_untaken(row.native)
+        return row.held or self._hold_untaken(row.native, target)
 
     def release_from_migration(self, rows: Sequence[Row]) -> None:
         """Let dispatchers see these again."""
@@ -85,7 +85,7 @@ class Updater:
         self._table.delete([key for item in items if "retry_at" in item and (key := kept_key(item["sk"]["S"]))])
         self._delete_related(items)
 
-    def _hold_untaken(self, item: Item) -> bool:
+    def _hold_untaken(self, item: Item, target: str) -> bool:
         """Hold a timeout that waits and is as it was read, if no dispatcher has announced to take it: one transaction with its shard's state."""
         location = parse_id(item["sk"]["S"])
         if location is None:
@@ -99,9 +99,9 @@ class Updater:
         as_seen = "retry_at = :seen" if "retry_at" in item else "attribute_not_exists(retry_at)"
         update = {
             "Key": key_of(item),
-            "UpdateExpression": "SET held = :yes",
+            "UpdateExpression": "SET held = :target",
             "ConditionExpression": f"{WAITS} AND {as_seen}",
-            "ExpressionAttributeValues": {":yes": number(1)}
+            "ExpressionAttributeValues": {":target": text(target)}
             | ({":seen": item["retry_at"]} if "retry_at" in item else {}),
         }
         return self._table.transact([{"ConditionCheck": announced}, {"Update": update}])

@@ -35,6 +35,7 @@ class ServiceBusTarget:
 
     def __init__(self, connection: str) -> None:
         self._client = client_for(connection)
+        self.address = f"Service Bus {self._client.fully_qualified_namespace}"
         self._senders: dict[str, ServiceBusSender] = {}
         self._refusals: dict[str, str] = {}
 

@@ -27,8 +27,8 @@ INSERT OR IGNORE INTO timeouts (id, due, state, version, destination, endpoint, 
 """
 CANCEL = "UPDATE timeouts SET state = 'cancelled', message = '', at = ? WHERE id = ? AND state IN ('waiting', 'kept')"
 KEEP = "UPDATE timeouts SET state = 'kept', reason = ?, at = ? WHERE id = ? AND state IN ('waiting', 'kept')"
-HOLD = "UPDATE timeouts SET state = 'hidden' WHERE id = ? AND (state = 'hidden' OR state = 'waiting' AND ?)"
-RELEASE = "UPDATE timeouts SET state = 'waiting' WHERE id = ? AND state = 'hidden'"
+HOLD = "UPDATE timeouts SET state = 'hidden', reason = ? WHERE id = ? AND (state = 'hidden' OR state = 'waiting' AND ?)"
+RELEASE = "UPDATE timeouts SET state = 'waiting', reason = '' WHERE id = ? AND state = 'hidden'"
 FINISH = "UPDATE timeouts SET state = ?, message = '', at = ? WHERE id = ?"
 WITH_CORRELATION = (
     "SELECT id FROM timeouts WHERE correlation = ? AND correlation <> '' AND state IN ('waiting', 'kept')"
@@ -38,7 +38,7 @@ DUE = "state = 'waiting' AND due <= ?"
 RETRY_DUE = "state = 'kept' AND (at < ? OR typeof(at) <> 'integer')"
 SELECTED = "state IN ('waiting', 'hidden', 'kept') AND due >= ? AND (endpoint = ? OR NOT ?)"
 
-COLUMNS = "id, state, version, destination, endpoint, correlation, message"
+COLUMNS = "id, state, version, destination, endpoint, correlation, message, reason"
 HIDDEN, KEPT = "hidden", "kept"
 STATES = {HIDDEN: HELD, KEPT: WAITING}
 """The port's names for states that the table names otherwise."""
@@ -53,10 +53,11 @@ def as_store_errors() -> Iterator[None]:
         raise StoreUnavailable(f"SQLite: {error}") from error
 
 
-def to_row(record: tuple[str, str, int, str, str, str, str]) -> Row:
+def to_row(record: tuple[str, str, int, str, str, str, str, str]) -> Row:
     """Return a record of the table as a row."""
-    timeout_id, state, version, to, endpoint, correlation, message = record
-    made = partial(Row, timeout_id, kept=state == KEPT, held=state == HIDDEN)
+    timeout_id, state, version, to, endpoint, correlation, message, reason = record
+    held = state == HIDDEN
+    made = partial(Row, timeout_id, kept=state == KEPT, held=held, held_for=reason if held else "")
     fields = {"version": version, "to": to, "endpoint": endpoint, "correlation": correlation}
     try:
         return made(load_timeout(timeout_id, fields, message))

@@ -132,11 +132,11 @@ class SqliteStore:
         one, endpoint = selection.endpoint is not None, selection.endpoint
         yield from self._pages(SELECTED, cutoff, endpoint or "", one)
 
-    def hold_for_migration(self, row: Row) -> bool:
-        """Hide a timeout from dispatchers; False when it is gone, or may have been taken."""
+    def hold_for_migration(self, row: Row, target: str = "") -> bool:
+        """Hide a timeout from dispatchers; False when it is gone, or may have been taken. Rows show the target from then on."""
         with self._database.transaction():
             untaken = self._is_untaken(row.id)
-            return self._database.execute(HOLD, (row.id, untaken)).rowcount == 1
+            return self._database.execute(HOLD, (target, row.id, untaken)).rowcount == 1
 
     def release_from_migration(self, rows: Sequence[Row]) -> None:
         """Let dispatchers see these again."""
