@@ -78,7 +78,7 @@ def test_an_attribute_that_the_broker_refuses_leaves_its_message_and_not_the_nei
 
     assert answer == {"batchItemFailures": [{"itemIdentifier": records[1]["messageId"]}]}
     assert bodies(error) == ["good"]
-    assert proxy.calls == {"SendMessageBatch": 3, "DeleteMessageBatch": 1}
+    assert proxy.calls == {"SendMessageBatch": 4, "DeleteMessageBatch": 1}
 
 
 @pytest.mark.parametrize("name_of", ["name", "arn", "url"])

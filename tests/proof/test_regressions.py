@@ -50,9 +50,12 @@ def test_a_message_that_was_visible_twice_is_dead_lettered_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("failed_sends", "reason"), [(0, "recoverable.UnreportedFailure"), (2, "recoverable.UnreportedFailure"), (3, None)]
+    ("failed_sends", "reason"),
+    [(0, "recoverable.UnreportedFailure"), (11, "recoverable.UnreportedFailure"), (12, None)],
 )
-def test_a_killer_is_given_up_with_its_reason_unless_three_sends_fail(failed_sends: int, reason: str | None) -> None:
+def test_a_killer_is_given_up_with_its_reason_unless_four_sends_fail_at_three_deliveries(
+    failed_sends: int, reason: str | None
+) -> None:
     throttled = {f"before send_message_batch {nth}": "throttled" for nth in range(1, failed_sends + 1)}
     outcome = replay(NAMED["killer alone"], throttled)
 

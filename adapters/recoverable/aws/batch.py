@@ -64,7 +64,9 @@ def process_batch(
 
             longest = LONGEST_VISIBILITY - time.total
             broker = Broker(queue, environment, time)
-            unfinished += settle(group, broker, timeouts, longest_visibility=longest, complete_now=complete_now)
+            unfinished += settle(
+                group, broker, timeouts, invocation, longest_visibility=longest, complete_now=complete_now
+            )
     return unfinished
 
 

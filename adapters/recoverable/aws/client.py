@@ -5,16 +5,24 @@ No other module of the endpoint calls it.
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from recoverable import calls
+from recoverable.aws.broker.answers import Failure, call_failure, describe_error, failures_in
+from recoverable.aws.broker.operations import (
+    CHANGE_VISIBILITY,
+    DELETE,
+    REPEAT_CHANGE,
+    SEND,
+    BatchOperation,
+    log_failed_call,
+    log_failed_copies,
+)
 from recoverable.aws.copies import MAX_ENTRIES, Copy, Entry, without_faults
 from recoverable.aws.queues import Queue
-from recoverable.observe.log import log_safely
 from recoverable.recovery.delivery import Delivery
+from recoverable.recovery.refused_sends import pauses
 
 if TYPE_CHECKING:
     from boto3.session import Session
@@ -23,10 +31,8 @@ if TYPE_CHECKING:
     from recoverable.aws.time_budget import TimeBudget
     from recoverable.environment import Environment
 
-log = logging.getLogger("recoverable.settlement")
-
 Item = tuple[Delivery, Entry]
-Call = Callable[["SQSClient", str, Any], Any]
+NO_TIME = Failure("unknown", "no time is left for the call")
 
 
 @cache
@@ -57,52 +63,16 @@ def sqs_client(region: str, timeout: float) -> SQSClient:
     return client
 
 
-class BatchOperation(NamedTuple):
-    """A batch operation of SQS.
-
-    `consequence` says, for the log, what happens to messages for which it failed, and what to do.
-    """
-
-    name: str
-    call: Call
-    consequence: str
-
-
-SEND = BatchOperation(
-    "SendMessageBatch",
-    lambda client, url, entries: client.send_message_batch(QueueUrl=url, Entries=entries),
-    "They stay on the queue and will be redelivered after their visibility timeout. "
-    "Check Failed(error_queue) and the permission sqs:SendMessage.",
-)
-DELETE = BatchOperation(
-    "DeleteMessageBatch",
-    lambda client, url, entries: client.delete_message_batch(QueueUrl=url, Entries=entries),
-    "They are not reported as failed: the event source mapping deletes them, or they are redelivered if the invocation "
-    "fails. Check the permission sqs:DeleteMessage.",
-)
-CHANGE_VISIBILITY = BatchOperation(
-    "ChangeMessageVisibilityBatch",
-    lambda client, url, entries: client.change_message_visibility_batch(QueueUrl=url, Entries=entries),
-    "It is repeated once.",
-)
-REPEAT_CHANGE = CHANGE_VISIBILITY._replace(
-    consequence="They will be redelivered after their visibility timeout, not after the delay that was decided. "
-    "Check the permission sqs:ChangeMessageVisibility."
-)
-
-
-class CallResult(NamedTuple):
-    """The result of a call.
+class Sent(NamedTuple):
+    """The result of sending copies.
 
     Args:
-        confirmed: the deliveries for which SQS confirmed it.
-        refused: True if SQS refused the whole call.
-        too_large: the numbers of the entries that are too large for the queue.
+        confirmed: the deliveries whose copy SQS confirmed.
+        failed: the other copies, and why they failed.
     """
 
     confirmed: list[Delivery]
-    refused: bool = False
-    too_large: Sequence[int] = ()
+    failed: list[tuple[Copy, Failure]]
 
 
 class Broker:
@@ -117,20 +87,45 @@ class Broker:
     def __init__(self, queue: Queue, environment: Environment, time: TimeBudget) -> None:
         self.queue, self.time = queue, time
         self._client: SQSClient | None = environment.client
-        self._call_within = environment.call_within or calls.call_within
+        self._call_within, self._sleep = environment.call_within or calls.call_within, environment.sleep
 
-    def send(self, batch: list[Copy]) -> list[Delivery]:
-        """Send a batch of copies to their queue, and return the deliveries whose copy is confirmed.
+    def send(self, batch: list[Copy]) -> Sent:
+        """Send a batch of copies to their queue.
 
-        A refused batch is resent one by one, for one bad entry must not hold back nine good ones; a lost answer is no
-        refusal. A queue may take smaller messages than SQS's limit (`MaximumMessageSize`): a copy that is too large is
-        resent without the fault headers that may be trimmed.
+        What SQS cannot take at the moment is sent again, after growing pauses while time is left. A lost answer is not repeated: it
+        would make a second copy of what was taken.
         """
-        result = self._send_batch(batch)
-        if result.refused and len(batch) > 1:
-            return [delivery for copy in batch for delivery in self.send([copy])]
-        smaller = [copy for n in result.too_large if (copy := without_faults(batch[n]))]
-        return result.confirmed + (self._send_batch(smaller).confirmed if smaller else [])
+        sent = self._send_once(batch)
+        for pause in pauses(self.time.pauses_left):
+            busy = [copy for copy, failure in sent.failed if failure.kind == "busy"]
+            if not busy or self.time.before_call() <= pause:
+                break
+            self._sleep(pause)
+            self.time.pauses_left -= pause
+            again = self._send_once(busy)
+            rest = [each for each in sent.failed if each[1].kind != "busy"]
+            sent = Sent(sent.confirmed + again.confirmed, rest + again.failed)
+        log_failed_copies(sent.failed, self.queue)
+        return sent
+
+    def _send_once(self, batch: list[Copy]) -> Sent:
+        """Send copies by one call; what is refused for one of them is sent again without it.
+
+        A refused batch is resent one by one, for one bad entry must not hold back nine good ones. A queue may take smaller messages
+        than SQS's limit (`MaximumMessageSize`): a copy that is too large is resent without the fault headers that may be trimmed.
+        """
+        entries = [(copy.delivery, copy.entry) for copy in batch]
+        failures, as_a_whole = self._call(SEND, batch[0].to, entries)
+        if as_a_whole and len(batch) > 1 and failures[0].kind in {"refused", "size"}:
+            each = [self._send_once([copy]) for copy in batch]
+            return Sent([d for sent in each for d in sent.confirmed], [f for sent in each for f in sent.failed])
+        smaller = {
+            n: copy for n, each in failures.items() if each.kind == "size" and (copy := without_faults(batch[n]))
+        }
+        again = self._send_once(list(smaller.values())) if smaller else Sent([], [])
+        confirmed = [copy.delivery for n, copy in enumerate(batch) if n not in failures]
+        failed = [(batch[n], failure) for n, failure in failures.items() if n not in smaller]
+        return Sent(confirmed + again.confirmed, failed + again.failed)
 
     def delete(self, deliveries: list[Delivery]) -> None:
         """Delete the messages."""
@@ -145,31 +140,32 @@ class Broker:
         changed = set(self._call_in_batches(CHANGE_VISIBILITY, items))
         self._call_in_batches(REPEAT_CHANGE, [item for item in items if item[0] not in changed])
 
-    def _send_batch(self, batch: list[Copy]) -> CallResult:
-        return self._call(SEND, batch[0].to, [(copy.delivery, copy.entry) for copy in batch])
-
     def _call_in_batches(self, operation: BatchOperation, items: list[Item]) -> list[Delivery]:
-        """Make the calls, and return the deliveries for which they are confirmed."""
-        batches = [items[start : start + MAX_ENTRIES] for start in range(0, len(items), MAX_ENTRIES)]
-        return [delivery for batch in batches for delivery in self._call(operation, self.queue, batch).confirmed]
+        """Make the calls, log what failed, and return the deliveries for which they are confirmed."""
+        confirmed: list[Delivery] = []
+        for start in range(0, len(items), MAX_ENTRIES):
+            batch = items[start : start + MAX_ENTRIES]
+            failures, _ = self._call(operation, self.queue, batch)
+            confirmed += [delivery for n, (delivery, _) in enumerate(batch) if n not in failures]
+            if failures:
+                reasons = "; ".join(sorted({failure.reason for failure in failures.values()}))
+                log_failed_call(operation, self.queue, [batch[n][0] for n in failures], reasons)
+        return confirmed
 
-    def _call(self, operation: BatchOperation, queue: Queue, items: list[Item]) -> CallResult:
-        """Make one call, log what failed, and return its result."""
+    def _call(self, operation: BatchOperation, queue: Queue, items: list[Item]) -> tuple[dict[int, Failure], bool]:
+        """Make one call; return the failures by the numbers of the entries, and True if the call failed as a whole."""
         if not self.time.for_call():
-            log_failed_call(operation, queue, items, "no time is left for the call")
-            return CallResult([])
+            return dict.fromkeys(range(len(items)), NO_TIME), True
         entries = [{"Id": str(n), **entry} for n, (_, entry) in enumerate(items)]
         try:
             client = self._client_for(queue.region)
             url = queue.url_at(client.meta.endpoint_url)
-            response = self._call_within(self.time.call_timeout, lambda: operation.call(client, url, entries))
-        except Exception as error:  # noqa: BLE001  # logged, and the result confirms nothing
-            log_failed_call(operation, queue, items, describe_error(error))
-            refused = is_answer(error)
-            return CallResult([], refused=refused, too_large=[0] if refused and is_for_size(str(error)) else [])
+            answer = self._call_within(self.time.call_timeout, lambda: operation.call(client, url, entries))
+        except Exception as error:  # noqa: BLE001  # logged by the caller, and nothing is confirmed
+            return dict.fromkeys(range(len(items)), call_failure(error, describe_error(error))), True
         finally:
             self.time.note_call()
-        return split_response(operation, queue, items, response)
+        return failures_in(answer, len(items)), False
 
     def _client_for(self, region: str) -> SQSClient:
         """Return the client; making one may take all the time but that of a call, for reading boto3 is slow on a small function."""
@@ -180,51 +176,6 @@ class Broker:
         return client
 
 
-def split_response(operation: BatchOperation, queue: Queue, items: list[Item], response: Any) -> CallResult:
-    """Split a batch response into confirmed deliveries and logged failures."""
-    reasons = {f.get("Id"): f"{f.get('Code')} {f.get('Message', '')}" for f in response.get("Failed", ())}
-    confirmed = {done["Id"] for done in response.get("Successful", ())}
-    if missed := [item for n, item in enumerate(items) if str(n) not in confirmed]:
-        reason = "; ".join(sorted(set(reasons.values()))) or "its answer does not name them"
-        log_failed_call(operation, queue, missed, reason)
-    return CallResult(
-        [delivery for n, (delivery, _) in enumerate(items) if str(n) in confirmed],
-        too_large=[n for n in range(len(items)) if is_for_size(reasons.get(str(n), ""))],
-    )
-
-
 def receipt(delivery: Delivery) -> Entry:
     """Return the fields of an entry by which SQS knows this delivery."""
     return {"ReceiptHandle": delivery.native["receiptHandle"]}
-
-
-def log_failed_call(operation: BatchOperation, queue: Queue, items: list[Item], reason: str) -> None:
-    """Log that a call failed for some messages, what happens to them, and what to do."""
-    messages = [delivery.message for delivery, _ in items]
-    source = messages[0].queue
-    name = operation.name if queue.name == source else f"{operation.name} to '{queue.name}'"
-    text = "SQS %s failed for %d messages from '%s' (%s). %s"
-    extra = {"message_ids": [message.id for message in messages], "queue": queue.name}
-    log_safely(log.warning, text, name, len(messages), source, reason, operation.consequence, extra=extra)
-
-
-def describe_error(error: Exception) -> str:
-    """Return a text about an error for the log.
-
-    It is the text of AWS's answer. Of any other error it is the type alone, for its text may quote what was to be sent.
-    """
-    if isinstance(error, TimeoutError):
-        return "no answer in the time that is kept for it; SQS may still do it"
-    if isinstance(error, ModuleNotFoundError):
-        return f"{error}; Lambda's runtimes bring boto3, elsewhere: pip install 'recoverable[aws]'"
-    return str(error) if is_answer(error) else type(error).__name__
-
-
-def is_for_size(reason: str) -> bool:
-    """True if a message was refused because it is too large for its queue; SQS has no code of its own for that."""
-    return "must be shorter than" in reason
-
-
-def is_answer(error: Exception) -> bool:
-    """True if AWS answered with the error; a connection error of botocore has a `response` too, but no dict."""
-    return isinstance(getattr(error, "response", None), dict)

@@ -6,7 +6,8 @@ import logging
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from recoverable.aws.client import Broker, describe_error
+from recoverable.aws.broker.answers import describe_error
+from recoverable.aws.client import Broker
 from recoverable.aws.copies import Copy
 from recoverable.headers import DUE_AT, read_date
 from recoverable.observe.log import log_safely

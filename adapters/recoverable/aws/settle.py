@@ -9,13 +9,18 @@ from typing import TYPE_CHECKING, NamedTuple, assert_never
 
 from recoverable.aws.client import Broker
 from recoverable.aws.copies import Copy, batches, copy_of, destination
+from recoverable.aws.order import seconds_since_first_receive
 from recoverable.aws.queues import Queue
 from recoverable.observe.log import log_safely
+from recoverable.recovery.decision import give_up
 from recoverable.recovery.delivery import Delivery
 from recoverable.recovery.faults import FAILED_QUEUE
+from recoverable.recovery.refused_sends import LONGEST_DELAY, deferral_after_refusal
 from recoverable.recovery.settlement import Complete, Forward, Redeliver
 
 if TYPE_CHECKING:
+    from recoverable.attempts.invocation import Invocation
+    from recoverable.aws.broker.answers import Failure
     from recoverable.timeouts import Timeouts
 
 log = logging.getLogger("recoverable.settlement")
@@ -25,6 +30,7 @@ OWN_ERROR_QUEUE = (
     f"its error queue '{{}}' is the queue it came from. {UNTIL_TAKEN} Set Failed(error_queue) to another queue."
 )
 TOO_LARGE = f"a copy would be larger than SQS takes. {UNTIL_TAKEN}"
+NO_RETRY = "a copy for a retry was refused. It moves to the error queue '{}' ({})."
 NO_COPY = (
     "no copy for '{}' can be made ({}). It stays on the queue and will be redelivered after its visibility timeout."
 )
@@ -42,6 +48,7 @@ def settle(
     deliveries: list[Delivery],
     broker: Broker,
     timeouts: Timeouts | None,
+    invocation: Invocation,
     *,
     longest_visibility: float,
     complete_now: bool,
@@ -52,6 +59,7 @@ def settle(
         deliveries: the group, each with its settlement.
         broker: the queue's broker.
         timeouts: where copies are stored that must wait longer than SQS delays them; None where they hop.
+        invocation: what the attempts ran in.
         longest_visibility: seconds for which a message can still be kept hidden.
         complete_now: True to delete completed messages here; False to leave that to the event source mapping.
 
@@ -64,18 +72,57 @@ def settle(
         from recoverable.aws.long_delays import store_long_delays  # noqa: PLC0415  # imported for those who store
 
         soon, unsent = store_long_delays(work.copies, timeouts, broker)
-    unsent += [delivery for batch in batches(soon) for delivery in send_and_delete(batch, broker)]
+    unsent += [delivery for batch in batches(soon) for delivery in send_and_delete(batch, broker, invocation)]
     if complete_now:
         broker.delete(work.completed)
-    broker.change_visibility(in_whole_seconds(work.redelivered, longest_visibility))
+    waiting = [(delivery, longer_wait(delivery, broker, invocation)) for delivery in unsent]
+    broker.change_visibility(in_whole_seconds([*work.redelivered, *waiting], longest_visibility))
     return [*unsent, *(delivery for delivery, _ in work.redelivered)]
 
 
-def send_and_delete(batch: list[Copy], broker: Broker) -> list[Delivery]:
-    """Send copies, delete at once what they were made of, and return the deliveries whose copy was not confirmed."""
+def send_and_delete(batch: list[Copy], broker: Broker, invocation: Invocation) -> list[Delivery]:
+    """Send copies, delete at once what they were made of, and return the deliveries for which nothing was sent."""
     sent = broker.send(batch)
-    broker.delete(sent)
-    return [copy.delivery for copy in batch if copy.delivery not in sent]
+    instead = [copy for refused, failure in sent.failed if (copy := copy_instead(refused, failure, broker, invocation))]
+    done = sent.confirmed + [each for group in batches(instead) for each in broker.send(group).confirmed]
+    broker.delete(done)
+    return [copy.delivery for copy in batch if copy.delivery not in done]
+
+
+def copy_instead(refused: Copy, failure: Failure, broker: Broker, invocation: Invocation) -> Copy | None:
+    """Return what is sent instead of a copy that was refused for good; None when its message stays on the queue.
+
+    A copy for the error queue waits on its own queue and is sent on from there. A failed message of which no copy for a retry can be
+    sent, such as one that is too large for its own queue, moves to the error queue.
+    """
+    delivery, settlement = refused.delivery, refused.delivery.settlement
+    if broker.queue.fifo or failure.kind not in {"refused", "size"} or not isinstance(settlement, Forward):
+        return None  # a FIFO queue keeps its order, and a copy without an answer may be there
+    if delivery.given_up or FAILED_QUEUE in settlement.changes:
+        later = deferral_after_refusal(delivery, settlement)
+        return copy_of(delivery, later, source=broker.queue, to=broker.queue)
+    if not isinstance(delivery.error, Exception):
+        return None  # it was only to wait
+    settings, platform = invocation.recoverability, invocation.platform
+    moved = give_up(delivery, delivery.error, recoverability=settings, platform=platform, now=invocation.clock())
+    if not isinstance(moved, Forward):
+        return None
+    log_not_settled(delivery, NO_RETRY.format(moved.to, failure.reason))
+    return copy_of(delivery, moved, source=broker.queue, to=destination(moved.to, broker.queue))
+
+
+def longer_wait(delivery: Delivery, broker: Broker, invocation: Invocation) -> timedelta | None:
+    """Return how long a message that could not be sent stays hidden: as long again as since its first receive, up to 15 minutes or the queue's
+    own time-out, whichever is longer.
+
+    Return None to leave it to the queue's time-out, which is taken to be six times the function's where it is not known (Lambda, "Using
+    Lambda with Amazon SQS").
+    """
+    own = broker.time.visibility_timeout or timedelta(seconds=6 * broker.time.total)
+    since = seconds_since_first_receive(delivery, invocation.clock())
+    if since is None or since < own.total_seconds():
+        return None
+    return min(timedelta(seconds=since), max(LONGEST_DELAY, own))
 
 
 def sort_by_settlement(deliveries: list[Delivery], broker: Broker) -> Work:

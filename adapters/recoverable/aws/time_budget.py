@@ -25,6 +25,9 @@ CHECK_EVERY = 0.02
 SMALL_BATCH = 100
 """Messages that can be handed back within the part kept at first."""
 
+MOST_PAUSES = 2.0
+"""Seconds of an invocation that may be spent on waiting until SQS takes more."""
+
 SHORTEST_CALL_TIMEOUT = 0.2
 """Seconds that a call to SQS gets at least: some ten times what it takes when all is well."""
 
@@ -57,6 +60,8 @@ class TimeBudget:
         self.for_handlers = self._seconds_for_handlers if self._remaining else None
         """A function that returns how many seconds a handler that starts now may run; None when there is no limit."""
         self.messages = messages
+        self.pauses_left = MOST_PAUSES
+        """Seconds that may still be waited between sends."""
         self.invocation: Invocation | None = None  # whose handlers the time is for
         self._kept, self._slowest_call, self._before_call = self._reserve, 0.0, 0.0
         # a large batch needs more than that from the start; a small one of quick handlers never has it reckoned

@@ -105,6 +105,15 @@ def decide(
     )
 
 
+def give_up(
+    delivery: Delivery, exception: BaseException, *, recoverability: Recoverability, platform: Platform, now: datetime
+) -> Settlement:
+    """Return the settlement that moves a failed message to the default error queue, because no copy for a retry can be sent."""
+    context = error_context(delivery, exception, platform, now)
+    error_queue = recoverability.failed.error_queue or ""
+    return settlement_for(delivery, MoveToError(), context, platform, error_queue, redactor_of(recoverability))
+
+
 def error_context(delivery: Delivery, exception: BaseException, platform: Platform, now: datetime) -> ErrorContext:
     """Return the failed attempt as a policy sees it."""
     unreported = delivery.unreported and isinstance(exception, UnreportedFailure)

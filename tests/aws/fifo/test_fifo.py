@@ -130,7 +130,7 @@ def test_a_copy_whose_answer_was_lost_is_recognized_and_arrives_once(
 def test_a_copy_that_is_not_sent_holds_up_its_group(orders: Queue, error: Queue, proxy: FaultyProxy) -> None:
     handler = Failing("a1")
     send(orders, "a1", "a2")
-    proxy.rules = [Rule("SendMessageBatch", Refused("RequestThrottled", status=403), calls=(1,))]
+    proxy.rules = [Rule("SendMessageBatch", Refused("AccessDenied", status=403), calls=(1,))]
     endpoint = mapping(orders, handler, error=error)
 
     endpoint.poll()

@@ -6,8 +6,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from proof.mistakes import Mutation
-from recoverable.aws import client
-from recoverable.aws.client import Broker
+from recoverable.attempts.invocation import Invocation
+from recoverable.aws.broker.operations import SEND
+from recoverable.aws.client import Broker, Sent
 from recoverable.aws.copies import Copy
 from recoverable.aws.queues import Queue
 from recoverable.recovery.delivery import Delivery, Platform
@@ -19,14 +20,14 @@ Changes = dict[str, str | None]
 send = Broker.send
 
 
-def delete_first(batch: list[Copy], broker: Broker) -> list[Delivery]:
+def delete_first(batch: list[Copy], broker: Broker, _invocation: Invocation) -> list[Delivery]:
     """Complete before send."""
     broker.delete([copy.delivery for copy in batch])
-    sent = broker.send(batch)
+    sent = broker.send(batch).confirmed
     return [copy.delivery for copy in batch if copy.delivery not in sent]
 
 
-def trust_the_broker(batch: list[Copy], broker: Broker) -> list[Delivery]:
+def trust_the_broker(batch: list[Copy], broker: Broker, _invocation: Invocation) -> list[Delivery]:
     """Take each copy for sent."""
     broker.send(batch)
     broker.delete([copy.delivery for copy in batch])
@@ -90,9 +91,9 @@ def without_due_date(
     return Forward(to, min(delay, platform.longest_delay or delay), {**changes, "Recoverable.DueAt": None})
 
 
-def send_twice(broker: Broker, batch: list[Copy]) -> list[Delivery]:
+def send_twice(broker: Broker, batch: list[Copy]) -> Sent:
     """Repeat each send, as an SDK that retries by itself."""
-    Broker._call(broker, client.SEND, batch[0].to, [(copy.delivery, copy.entry) for copy in batch])
+    Broker._call(broker, SEND, batch[0].to, [(copy.delivery, copy.entry) for copy in batch])
     return send(broker, batch)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from recoverable.aws.client import is_answer
+from recoverable.aws.broker.answers import is_answer
 from recoverable.operate.port import OperateError
 
 HINTS = {
