@@ -10,6 +10,7 @@ from typing import NamedTuple
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability, RetryAfter
 from recoverable.aws import SqsEndpoint
 from recoverable_local.testing import Refused, SqsWorld, Throttled
+from recoverable_local.testing.engine.virtual import START
 
 TIMEOUT, VISIBILITY = 30.0, 180.0
 """Seconds of an invocation, and for which a received message is hidden."""
@@ -65,11 +66,19 @@ class FifoCrowd:
         return [self.delay * number * (number + 1) / 2 for number in range(self.delayed + 1)]
 
     @property
+    def bodies(self) -> list[str]:
+        """Return what all messages do."""
+        return [*(body for group in self.groups for body in group), *(body for _, body in self.later)]
+
+    @property
     def killers(self) -> int:
         """Return how many messages end their process."""
-        return sum(
-            body == "kills" for body in (*(one for group in self.groups for one in group), *(b for _, b in self.later))
-        )
+        return self.bodies.count("kills")
+
+    @property
+    def is_slow(self) -> bool:
+        """True if a batch may not fit into an invocation."""
+        return not {"too long", "takes 20"}.isdisjoint(self.bodies)
 
     @property
     def lost(self) -> int:
@@ -127,8 +136,9 @@ def outcome_of(crowd: FifoCrowd) -> Outcome:
     for group, bodies in enumerate(crowd.groups):
         for place, body in enumerate(bodies):
             send(world, names, group, place, body)
-    for group, (after, body) in enumerate(crowd.later, len(crowd.groups)):
-        world.at(after, later(world, names, group, body))
+    for group, (after, body) in enumerate(sorted(crowd.later), len(crowd.groups)):
+        run_until(world, after)
+        send(world, names, group, 0, body)
     world.run()
     outcome.given_up = {names[message.id]: message.exception_type for message in world.queue(ERRORS)}
     outcome.left = [names[message.id] for message in world.queue(QUEUE)]
@@ -154,9 +164,9 @@ def send(world: SqsWorld, names: dict[str, str], group: int, place: int, body: s
     names[world.send(QUEUE, body, group_id=f"g{group}", deduplication_id=name.replace(" ", "-"))] = name
 
 
-def later(world: SqsWorld, names: dict[str, str], group: int, body: str) -> Callable[[], None]:
-    """Return a function that sends the message of a group that arrives later."""
-    return lambda: send(world, names, group, 0, body)
+def run_until(world: SqsWorld, seconds: float) -> None:
+    """Run the world until so many seconds after its beginning; a handler that takes longer is finished first."""
+    world.run(for_=max(seconds - (world.now - START).total_seconds(), 0))
 
 
 def handler_in(world: SqsWorld, outcome: Outcome, names: dict[str, str]) -> Callable[[Message], None]:

@@ -46,7 +46,11 @@ def is_innocent(crowd: FifoCrowd, name: str) -> bool:
     """True if a message would succeed, and nothing may have it given up that goes wrong beside it."""
     if not would_succeed(crowd, name.partition(" ")[2]):
         return False
-    if crowd.batch_size == 1 or crowd.killers == 0:
+    if crowd.batch_size == 1:
+        return crowd.lost <= ALLOWANCE
+    if crowd.is_slow:
+        return False
+    if crowd.killers == 0:
         return crowd.lost <= ALLOWANCE
     one_of_many = crowd.killers == 1 or (crowd.immediate > 0 and crowd.attempts >= ENOUGH_ATTEMPTS)
     return crowd.lost == 0 and one_of_many and name.partition(".")[0] not in groups_of_killers(crowd)
@@ -55,7 +59,7 @@ def is_innocent(crowd: FifoCrowd, name: str) -> bool:
 def would_succeed(crowd: FifoCrowd, body: str) -> bool:
     """True if a message succeeds within the attempts that are left to it, or at its first run where killers take attempts."""
     kind, _, number = body.partition(" ")
-    disturbed = crowd.batch_size > 1 and crowd.killers > 0
+    disturbed = crowd.batch_size > 1 and (crowd.killers > 0 or any(len(group) > 1 for group in crowd.groups))
     match kind:
         case "ok" | "takes":
             return True
@@ -70,7 +74,9 @@ def would_succeed(crowd: FifoCrowd, body: str) -> bool:
 def groups_of_killers(crowd: FifoCrowd) -> set[str]:
     """Return the groups in which a message ends its process."""
     first = {str(number) for number, bodies in enumerate(crowd.groups) if "kills" in bodies}
-    return first | {str(number) for number, (_, body) in enumerate(crowd.later, len(crowd.groups)) if body == "kills"}
+    return first | {
+        str(number) for number, (_, body) in enumerate(sorted(crowd.later), len(crowd.groups)) if body == "kills"
+    }
 
 
 def wrong_numbers_of_runs(crowd: FifoCrowd, outcome: Outcome) -> Iterator[str]:
