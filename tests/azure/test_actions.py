@@ -224,7 +224,9 @@ def test_a_platform_names_itself_by_its_app_settings(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("WEBSITE_SITE_NAME", "shop")
     monkeypatch.setenv("WEBSITE_INSTANCE_ID", "i-7")
 
-    assert endpoint()._platform == platform(longest_delay=None, shared_process=True, host="shop", machine="i-7")
+    assert endpoint()._platform == platform(
+        longest_delay=None, shared_process=True, text_log=True, host="shop", machine="i-7"
+    )
 
 
 def test_a_test_world_lends_its_client_and_its_clock() -> None:

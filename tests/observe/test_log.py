@@ -116,14 +116,22 @@ def test_a_discarded_failure_and_a_deferral_show_no_exception(caplog: pytest.Log
 
 FACTS = {"message_id": "m-1", "attempt": 2, "round": 1, "queue": QUEUE}
 
+
+def fields(action: str, **more: object) -> dict[str, object]:
+    """Return the fields of a line about an exception."""
+    return {**FACTS, "action": action, "exception_type": "builders.Boom", **more}
+
+
 EXTRAS: dict[str, tuple[Any, Recoverability, dict[str, object]]] = {
-    "an immediate retry": (Boom(), answering(ImmediateRetry()), FACTS),
-    "a delayed retry": (Boom(), answering(DelayedRetry(seconds(2.5))), FACTS | {"delay_seconds": 2.5}),
-    "a move to the error queue": (Boom(), answering(MoveToError()), FACTS | {"error_queue": ERROR_QUEUE}),
-    "a move to another one": (Boom(), answering(MoveToError("rejected")), FACTS | {"error_queue": "rejected"}),
-    "a discard": (Boom(), answering(Discard("out of date")), FACTS),
-    "a deferral": (Deferral(seconds(90), "rate limited"), recoverability(), FACTS | {"delay_seconds": 90.0}),
-}
+    "an immediate retry": (Boom(), answering(ImmediateRetry()), fields("immediate_retry")),
+    "a delayed retry": (Boom(), answering(DelayedRetry(seconds(2.5))), fields("delayed_retry", delay_seconds=2.5)),
+    "a move to the error queue": (Boom(), answering(MoveToError()), fields("move_to_error", error_queue=ERROR_QUEUE)),
+    "a move to another one": (Boom(), answering(MoveToError("r")), fields("move_to_error", error_queue="r")),
+    "a discard": (Boom(), answering(Discard("out of date")), fields("discard")),
+    "a deferral": (
+        Deferral(seconds(90), "rate limited"), recoverability(), FACTS | {"action": "deferral", "delay_seconds": 90.0},
+    ),
+}  # fmt: skip
 STANDARD = set(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
 
 

@@ -29,7 +29,7 @@ def decide_and_report(delivery: Delivery, event: BaseException | Deferral, invoc
     except Exception as error:  # noqa: BLE001  # logged; such as for an exception that raises when it is read
         report_undecided(delivery, error, redact)
         return Redeliver(None) if observer is None else observer.note_undecided(delivery)
-    report(decision, redact)
+    report(decision, redact, in_text=platform.text_log)
     return decision.settlement if observer is None else observer.note(decision)
 
 

@@ -117,7 +117,8 @@ class ServiceBusEndpoint(Generic[R]):
         self.queue = queue_name(queue, os.environ)
         self.recoverability = with_error_queue(recoverability, self.queue, os.environ)
         counter: Counter = "header" if batch else "native"
-        self._platform = Platform(counter, shared_process=True, host=host(os.environ), machine=machine(os.environ))
+        names = host(os.environ), machine(os.environ)
+        self._platform = Platform(counter, shared_process=True, text_log=True, host=names[0], machine=names[1])
         self._resend_for = checked_resend_for(resend_for, batch=batch)
         self._environment = Environment(client, clock or now, nullcontext)
         self.__name__ = self.__qualname__ = name or name_of(handler)

@@ -8,14 +8,18 @@ from collections.abc import Callable
 from datetime import timedelta
 from traceback import format_exception
 from types import TracebackType
-from typing import Any, Literal, assert_never
+from typing import TYPE_CHECKING, Any, Literal, assert_never
 
 from recoverable.errors import MessageDeserializationError
+from recoverable.observe.noting import facts_of
 from recoverable.recovery.actions import DelayedRetry, Discard, ImmediateRetry, MoveToError
 from recoverable.recovery.decision import Decision
 from recoverable.recovery.delivery import Deferral, Delivery
 from recoverable.recovery.faults import is_ours
 from recoverable.recovery.redaction import Redact, redacted
+
+if TYPE_CHECKING:
+    from recoverable.observe.facts import Facts
 
 immediate_retry = logging.getLogger("recoverable.immediate_retry")
 delayed_retry = logging.getLogger("recoverable.delayed_retry")
@@ -32,14 +36,22 @@ UNDECIDED = (
 )
 
 
-def report(decision: Decision, redact: Redact | None = None) -> None:
-    """Log a decision: warnings first, then what becomes of the message; each line passes the redactor."""
+def report(decision: Decision, redact: Redact | None = None, *, in_text: bool = False) -> None:
+    """Log a decision: warnings first, then what becomes of the message.
+
+    Args:
+        decision: the decision.
+        redact: the user's redactor, which each line passes.
+        in_text: True where the host's log keeps nothing but the text, which then ends with the facts.
+    """
+    known = facts_of(decision)
+    details: dict[str, Any] = {"extra": extra_of(known), "redact": redact, "tail": tail_of(known) if in_text else ""}
     for warning in decision.warnings:
-        log_safely(policy.warning, "%s", warning, extra=extra_of(decision), redact=redact)
+        log_safely(policy.warning, "%s", warning, **details)
     if isinstance(decision.event, Deferral):
-        report_deferral(decision, decision.event, redact)
+        report_deferral(decision, decision.event, details)
     else:
-        report_action(decision, decision.event, redact)
+        report_action(decision, decision.event, details)
 
 
 def report_undecided(delivery: Delivery, error: Exception, redact: Redact | None = None) -> None:
@@ -61,38 +73,34 @@ def report_given_up(delivery: Delivery, error_queue: str) -> None:
     log_safely(move_to_error.info, text, message.id, error_queue, extra=extra)
 
 
-def report_action(decision: Decision, exception: BaseException, redact: Redact | None) -> None:
-    """Log what becomes of a failed attempt."""
-    message_id, extra = decision.delivery.message.id, extra_of(decision)
-    details: dict[str, Any] = {"exc_info": exception_info(exception), "extra": extra, "redact": redact}
+def report_action(decision: Decision, exception: BaseException, details: dict[str, Any]) -> None:
+    """Log what becomes of a failed attempt; `details` are those of each line about it."""
+    message_id, info = decision.delivery.message.id, exception_info(exception)
     match decision.action:
         case ImmediateRetry():
             text = "Immediate Retry is going to retry message '%s' because of an exception:"
-            log_safely(immediate_retry.info, text, message_id, **details)
+            log_safely(immediate_retry.info, text, message_id, exc_info=info, **details)
         case DelayedRetry(delay):
             text = "Delayed Retry will reschedule message '%s' after a delay of %s because of an exception:"
-            extra["delay_seconds"] = delay.total_seconds()
-            log_safely(delayed_retry.warning, text, message_id, time_span(delay), **details)
+            log_safely(delayed_retry.warning, text, message_id, time_span(delay), exc_info=info, **details)
         case MoveToError():
             text = "Moving message '%s' to the error queue '%s' because processing failed due to an exception:"
-            queue = extra["error_queue"] = decision.error_queue
-            log_safely(move_to_error.error, text, message_id, queue, **details)
+            log_safely(move_to_error.error, text, message_id, decision.error_queue, exc_info=info, **details)
         case Discard(reason):
             text = "Discarding message with id '%s'. Reason: %s"
-            log_safely(discard.info, text, message_id, reason, extra=extra, redact=redact)
+            log_safely(discard.info, text, message_id, reason, **details)
         case None:
             pass  # a deferral decides no action
         case _:
             assert_never(decision.action)
 
 
-def report_deferral(decision: Decision, event: Deferral, redact: Redact | None) -> None:
-    """Log that a message waits, and that this counts as no attempt."""
+def report_deferral(decision: Decision, event: Deferral, details: dict[str, Any]) -> None:
+    """Log that a message waits, and that this counts as no attempt; `details` are those of each line about it."""
     text = "Deferring message '%s' for %s: %s. This counts as no attempt."
-    extra = extra_of(decision) | {"delay_seconds": event.delay.total_seconds()}
     message_id, span = decision.delivery.message.id, time_span(event.delay)
     failure = exception_info(event.failure) if event.failure else None
-    log_safely(deferral.info, text, message_id, span, event.reason, exc_info=failure, extra=extra, redact=redact)
+    log_safely(deferral.info, text, message_id, span, event.reason, exc_info=failure, **details)
 
 
 def log_circuit(level: Literal["info", "warning"], text: str) -> None:
@@ -101,7 +109,7 @@ def log_circuit(level: Literal["info", "warning"], text: str) -> None:
 
 
 def log_safely(
-    write: Callable[..., None], text: str, *facts: object, redact: Redact | None = None, **details: Any
+    write: Callable[..., None], text: str, *facts: object, redact: Redact | None = None, tail: str = "", **details: Any
 ) -> None:
     """Log a line.
 
@@ -115,10 +123,14 @@ def log_safely(
         text: the line, with `%s` for each fact.
         facts: the values for the line.
         redact: the user's redactor: the line passes it, and so does the traceback, which is then text and no `exc_info`.
+        tail: our own facts for the end of the line, which no redactor may take away.
         details: `exc_info` and `extra`, as the logger takes them.
     """
     if redact is not None:
-        text, facts = "%s", (redacted_line(text % facts, details.pop("exc_info", None), redact),)
+        trace = formatted(info, redact) if (info := details.pop("exc_info", None)) else ""
+        text, facts = "%s%s%s", (redacted(text % facts, redact), tail, trace and f"\n{trace}")
+    elif tail:
+        text, facts = f"{text}%s", (*facts, tail)
     try:
         write(text, *facts, **details, stacklevel=2)
     except Exception as error:  # noqa: BLE001  # whatever a log handler raises; in ASCII, each stderr takes the line
@@ -142,13 +154,6 @@ def exception_info(exception: BaseException) -> tuple[type[BaseException], BaseE
     return type(exception), exception, trace
 
 
-def redacted_line(line: str, exception: Any, redact: Redact) -> str:
-    """Return the line and, below it, the exception's traceback as text, both as the redactor returns them."""
-    if exception is None:
-        return redacted(line, redact)
-    return f"{redacted(line, redact)}\n{formatted(exception, redact)}"
-
-
 def traceback_of(exception: BaseException, redact: Redact | None) -> str:
     """Return the exception's traceback as text, as the redactor returns it."""
     return formatted(exception_info(exception), redact)
@@ -163,10 +168,18 @@ def formatted(exception: Any, redact: Redact | None) -> str:
     return redacted(trace, redact)
 
 
-def extra_of(decision: Decision) -> dict[str, object]:
+def extra_of(known: Facts) -> dict[str, object]:
     """Return the fields for searching a structured log; the exception is logged as `exc_info`, and a body never."""
-    message = decision.delivery.message
-    return {"message_id": message.id, "attempt": message.attempt, "round": message.round, "queue": message.queue}
+    names = ("message_id", "attempt", "round", "queue", "action", "exception_type", "error_queue")
+    fields = {name: getattr(known, name) for name in names}
+    waits = {} if known.delay is None else {"delay_seconds": known.delay.total_seconds()}
+    return {name: value for name, value in fields.items() if value != ""} | waits
+
+
+def tail_of(known: Facts) -> str:
+    """Return the facts as text, for a log that keeps nothing else; docs/observe.md has the query that reads them."""
+    exception = f" exception={known.exception_type}" if known.exception_type else ""
+    return f" [action={known.action} attempt={known.attempt} round={known.round} queue={known.queue}{exception}]"
 
 
 def time_span(delay: timedelta) -> str:

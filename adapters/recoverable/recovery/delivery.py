@@ -92,6 +92,7 @@ class Platform(Frozen):
         longest_delay: the longest delay of one copy; longer delays hop. None when there is no limit.
         shared_process: True if all messages of a process that died are delivered again together, in an order that
             cannot be chosen (Functions).
+        text_log: True if the host's log keeps nothing but the text of a line (Functions).
         host: the host's name for operators.
         machine: the instance's name for operators.
     """
@@ -102,5 +103,6 @@ class Platform(Frozen):
     delayed_retries: bool = field(default=True, kw_only=True)
     longest_delay: timedelta | None = field(default=None, kw_only=True)
     shared_process: bool = field(default=False, kw_only=True)
+    text_log: bool = field(default=False, kw_only=True)
     host: str = field(default="", kw_only=True)
     machine: str = field(default="", kw_only=True)

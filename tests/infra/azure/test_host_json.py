@@ -47,3 +47,10 @@ def test_the_host_reads_what_is_written() -> None:
         max_concurrent_calls=16,
         prefetch_count=0,
     )
+
+
+def test_what_the_ladder_logs_is_not_sampled() -> None:
+    """Sampling would make the counts of the workbook and the alerts too low."""
+    excluded = HOST["logging"]["applicationInsights"]["samplingSettings"]["excludedTypes"].split(";")
+
+    assert excluded == ["Request", "Exception", "Trace"]
