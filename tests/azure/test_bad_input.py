@@ -12,6 +12,7 @@ from azure.servicebus import ServiceBusReceiver
 from azure.servicebus.exceptions import MessageLockLostError, ServiceBusServerBusyError, SessionLockLostError
 
 from azure.namespace import BRIEF, SESSIONS, SETTING, TIMEOUT, Bus, called
+from azure.sdk_versions import settlements_are_answered
 from builders import ERROR_QUEUE, QUEUE, Boom, recoverability, seconds
 from recoverable import Message, Recoverability
 from recoverable.azure import ServiceBusEndpoint
@@ -95,6 +96,7 @@ def test_headers_that_are_no_texts_do_not_make_a_message_retry_for_ever(bus: Bus
     assert len(orders.seen) <= 4 * len(STRANGE)
 
 
+@settlements_are_answered
 def test_a_lock_that_ends_while_the_handler_works_costs_one_run_and_no_copy(bus: Bus) -> None:
     bus.send("order 42")
     orders = Orders(once(lambda: bus.namespace.advance(LOCK)))
@@ -107,6 +109,7 @@ def test_a_lock_that_ends_while_the_handler_works_costs_one_run_and_no_copy(bus:
     assert (bodies(bus, QUEUE), bodies(bus, ERROR_QUEUE)) == ([], [b"order 42"])
 
 
+@settlements_are_answered
 def test_what_succeeds_after_its_lock_has_ended_runs_again(bus: Bus) -> None:
     bus.send("order 42")
     orders = Orders(once(lambda: bus.namespace.advance(LOCK)), fails=False)
@@ -118,6 +121,7 @@ def test_what_succeeds_after_its_lock_has_ended_runs_again(bus: Bus) -> None:
     assert (bodies(bus, QUEUE), bodies(bus, ERROR_QUEUE)) == ([], [])
 
 
+@settlements_are_answered
 def test_a_session_that_is_lost_before_its_message_is_settled_costs_one_run_and_no_copy(bus: Bus) -> None:
     bus.send("order 42", to=SESSIONS, session_id="customer-7")
     orders = Orders(once(lambda: bus.namespace.advance(LOCK)))

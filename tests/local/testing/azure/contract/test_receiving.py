@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from azure.servicebus import NEXT_AVAILABLE_SESSION
 
+from azure.sdk_versions import settlements_are_answered
 from local.testing.azure.contract.servers import MINUTE, PATIENCE, Server, bodies
 
 
@@ -53,6 +54,7 @@ def test_a_lock_can_be_renewed(server: Server) -> None:
     receiver.complete_message(message)
 
 
+@settlements_are_answered
 def test_a_lock_that_has_ended_completes_nothing(server: Server) -> None:
     queue = server.queue()
     server.send(queue, "x")
@@ -157,6 +159,7 @@ def test_a_queue_with_sessions_takes_no_message_without_one(server: Server) -> N
     assert server.refusal(sender.send_messages, ServiceBusMessage("x")) == "ServiceBusError"
 
 
+@settlements_are_answered
 def test_a_session_whose_lock_has_ended_settles_nothing(server: Server) -> None:
     queue = server.queue("session")
     server.send(queue, "x", session_id="a")

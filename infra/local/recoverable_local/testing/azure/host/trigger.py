@@ -14,6 +14,7 @@ from azure.servicebus import ServiceBusReceivedMessage
 
 from recoverable_local.functions_host.extension.metadata import batch_metadata, body_of, data_of, message_metadata
 from recoverable_local.functions_host.worker.rpc import Typed, to_metadata, to_rpc
+from recoverable_local.testing.azure.sdk.client import received_message
 
 
 class Decoder(ServiceBusMessageInConverter, binding=None):
@@ -42,7 +43,7 @@ def decode_trigger(wires: Sequence[bytes], *, binary: bool, many: bool) -> Any:
         binary: True if the trigger asks for binary data; a JSON body otherwise overwrites the metadata.
         many: True if the trigger's cardinality is many.
     """
-    received = [ServiceBusReceivedMessage.from_bytes(wire) for wire in wires]
+    received = [received_message(wire) for wire in wires]
     data, metadata = batch_data(received, binary=binary) if many else single_data(received[0], binary=binary)
     found = {name: to_datum(value) for name, value in to_metadata(metadata).items()}
     return Decoder.decode(to_datum(to_rpc(data)), trigger_metadata=found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from azure.servicebus import ServiceBusMessage, ServiceBusMessageBatch
+from azure.servicebus import ServiceBusMessage, ServiceBusMessageBatch, ServiceBusReceivedMessage
 from azure.servicebus.amqp import AmqpAnnotatedMessage
 from azure.servicebus.exceptions import (
     MessageLockLostError,
@@ -59,6 +59,15 @@ def unreachable_error() -> ServiceBusError:
 def no_answer_error() -> ServiceBusError:
     """Return the error that the SDK raises when no answer came in time."""
     return OperationTimeoutError(message="Send operation timed out")
+
+
+def received_message(wire: bytes) -> ServiceBusReceivedMessage:
+    """Decode a message that was received as the SDK does; before 7.15 it has no public way."""
+    if hasattr(ServiceBusReceivedMessage, "from_bytes"):
+        return ServiceBusReceivedMessage.from_bytes(wire)
+    from azure.servicebus._pyamqp._decode import decode_payload
+
+    return ServiceBusReceivedMessage(message=decode_payload(memoryview(wire)), receiver=None)
 
 
 def encode(message: ServiceBusMessage | AmqpAnnotatedMessage) -> bytes:

@@ -15,7 +15,7 @@ from recoverable_local.service_bus.broker.profile import DEAD_LETTERS
 from recoverable_local.service_bus.broker.refusals import RefusedError, no_session_in_time, session_lock_lost
 from recoverable_local.testing.azure.broker.contents import moment
 from recoverable_local.testing.azure.sdk.calls import perform
-from recoverable_local.testing.azure.sdk.client import sdk_error
+from recoverable_local.testing.azure.sdk.client import received_message, sdk_error
 
 Wait = Callable[[float], float]
 DEFAULT_WAIT = 60.0
@@ -168,7 +168,7 @@ class HeldSession:
 
 def to_received(message: Message) -> ServiceBusReceivedMessage:
     """Return the message as the SDK gives it."""
-    return ServiceBusReceivedMessage.from_bytes(message.encode())
+    return received_message(message.encode())
 
 
 def token_of(message: ServiceBusReceivedMessage) -> UUID:
