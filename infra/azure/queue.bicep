@@ -16,6 +16,11 @@ param principalId string
 @description('True for a queue with sessions.')
 param sessions bool = false
 
+@description('After how many deliveries Service Bus dead-letters a message: immediate retries + 6 at least, and for sessions="ordered" all attempts + 10.')
+@minValue(6)
+@maxValue(2000)
+param maxDeliveryCount int = 100
+
 @description('A topic of the namespace whose subscription forwards to the queue; empty for none.')
 @maxLength(260)
 param topicName string = ''
@@ -66,7 +71,7 @@ resource theQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
   name: queue
   properties: {
     lockDuration: 'PT1M'
-    maxDeliveryCount: 100
+    maxDeliveryCount: maxDeliveryCount
     requiresSession: sessions
     forwardDeadLetteredMessagesTo: errorQueue.name
     defaultMessageTimeToLive: 'P10675199DT2H48M5.4775807S'

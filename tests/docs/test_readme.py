@@ -12,7 +12,7 @@ import pytest
 
 from docs.pages import README, ROOT, blocks, page
 from recoverable.aws import SqsEndpoint
-from recoverable_local.testing import SqsWorld
+from recoverable_local.testing import ServiceBusWorld, SqsWorld
 
 HANDLER = blocks(README, "python")[0]
 FURTHER = [(name, number) for name in ("the-ladder.md", "handlers.md") for number in range(len(blocks(name, "python")))]
@@ -57,12 +57,13 @@ def test_the_ladder_is_as_its_picture_has_it(reader: dict[str, Any], sqs_world: 
     assert [message.id for message in sqs_world.queue("orders-error")] == [order]
 
 
-def test_the_test_on_the_page_about_order_passes(sqs_world: SqsWorld) -> None:
-    [example] = blocks("order.md", "python")
+def test_the_tests_on_the_page_about_order_pass(sqs_world: SqsWorld, service_bus_world: ServiceBusWorld) -> None:
     names: dict[str, Any] = {}
-    exec(compile(example, "order.md", "exec"), names)
+    for example in blocks("order.md", "python"):
+        exec(compile(example, "order.md", "exec"), names)
 
     names["test_an_order_waits_for_the_one_before_it_in_its_group"](sqs_world)
+    names["test_an_order_waits_for_the_one_before_it_in_its_session"](service_bus_world)
 
 
 def test_the_page_about_the_ladder_has_the_same_picture() -> None:

@@ -51,7 +51,7 @@ from recoverable.recovery.faults import DATA, EXCEPTION_MESSAGE, INNER_EXCEPTION
 from recoverable.recovery.settlement import COMPLETE, Forward, Redeliver
 
 HEADER = platform("header")
-IN_PLACE = platform(redelivers_only=True)
+IN_PLACE = platform(redelivers_only=True, longest_delay=None)
 A_MINUTE_AGO, AN_HOUR_AGO = NOW - timedelta(minutes=1), NOW - timedelta(hours=1)
 
 

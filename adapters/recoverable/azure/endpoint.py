@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Coroutine
 from contextlib import nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
 from recoverable.attempts.drive import drive
 from recoverable.attempts.flow import now
@@ -16,6 +16,7 @@ from recoverable.azure.flow import process_messages
 from recoverable.azure.messages import ambiguous_fields, as_list, checked_binary, delivery_of, without_fields
 from recoverable.azure.settings import (
     checked_resend_for,
+    checked_sessions,
     connection_name,
     function_name,
     host,
@@ -52,7 +53,9 @@ class ServiceBusEndpoint(Generic[R]):
         recoverability: the settings for retries and the error queue.
         queue: the queue's name; `%SETTING%` stands for an app setting.
         connection: the name under which the app settings hold the connection, as the trigger has it.
-        sessions: True if the queue has sessions.
+        sessions: True if the queue has sessions: immediate retries keep the order of a session, delayed ones do not. "ordered" if they
+            must too: the last attempt of a round waits out the delay inside the invocation, as long as host.json lets it, and the
+            session waits. The queue's MaxDeliveryCount must then be all attempts + 10.
         batch: True if the trigger gives many messages at once. Immediate retries are then copies that carry the count, and the host can
             only abandon all messages together: after a crash, or when a copy cannot be sent, the whole batch runs again.
         name: the function's name; the handler's when not given.
@@ -64,7 +67,8 @@ class ServiceBusEndpoint(Generic[R]):
 
     Raises:
         TypeError: a handler that cannot be called, or a setting of another kind.
-        ValueError: a blank name, a `%SETTING%` that is none, a sub-queue, or an error queue that is the queue itself.
+        ValueError: a blank name, a `%SETTING%` that is none, a sub-queue, or an error queue that is the queue itself; with
+            `sessions="ordered"` a batch, or a delay that an invocation cannot wait out.
     """
 
     @overload
@@ -75,7 +79,7 @@ class ServiceBusEndpoint(Generic[R]):
         *,
         queue: str,
         connection: str,
-        sessions: bool = ...,
+        sessions: bool | Literal["ordered"] = ...,
         batch: bool = ...,
         name: str | None = ...,
         client: ServiceBusClient | None = ...,
@@ -90,7 +94,7 @@ class ServiceBusEndpoint(Generic[R]):
         *,
         queue: str,
         connection: str,
-        sessions: bool = ...,
+        sessions: bool | Literal["ordered"] = ...,
         batch: bool = ...,
         name: str | None = ...,
         client: ServiceBusClient | None = ...,
@@ -104,7 +108,7 @@ class ServiceBusEndpoint(Generic[R]):
         *,
         queue: str,
         connection: str,
-        sessions: bool = False,
+        sessions: bool | Literal["ordered"] = False,
         batch: bool = False,
         name: str | None = None,
         client: ServiceBusClient | None = None,
@@ -113,12 +117,18 @@ class ServiceBusEndpoint(Generic[R]):
     ) -> None:
         self._handler, self._is_coroutine = handler, is_coroutine_handler(handler)
         self._connection = connection_name(connection)
-        self._sessions, self._batch = sessions, batch
+        self._sessions, self._batch = checked_sessions(sessions, batch=batch), batch
         self.queue = queue_name(queue, os.environ)
         self.recoverability = with_error_queue(recoverability, self.queue, os.environ)
         counter: Counter = "header" if batch else "native"
         names = host(os.environ), machine(os.environ)
         self._platform = Platform(counter, shared_process=True, text_log=True, host=names[0], machine=names[1])
+        if sessions == "ordered":
+            from recoverable.azure.ordered import check_delays, longest_wait  # noqa: PLC0415  # for ordered sessions alone
+
+            longest = longest_wait(os.environ)
+            check_delays(self.recoverability.delayed, longest)
+            self._platform = self._platform.__replace__(redelivers_only=True, longest_delay=longest)
         self._resend_for = checked_resend_for(resend_for, batch=batch)
         self._environment = Environment(client, clock or now, nullcontext)
         self.__name__ = self.__qualname__ = name or name_of(handler)
@@ -153,7 +163,7 @@ class ServiceBusEndpoint(Generic[R]):
             connection=self._connection,
             queue_name=self.queue,
             cardinality="many" if self._batch else "one",
-            is_sessions_enabled=self._sessions,
+            is_sessions_enabled=bool(self._sessions),
             auto_complete_messages=True,
         )
 
@@ -193,8 +203,15 @@ class ServiceBusEndpoint(Generic[R]):
         )
         handler = environment.wrap_handler(self._handler) if environment.wrap_handler else self._handler
         send = partial(self._send, environment=environment)
-        result: R = self._driver()(process_messages(deliveries, invocation, send), handler)
+        wait = partial(self._wait, environment=environment, began=environment.clock())
+        result: R = self._driver()(process_messages(deliveries, invocation, send, wait), handler)
         return result
+
+    def _wait(self, delay: timedelta, *, environment: Environment, began: datetime) -> None:
+        """Wait out a delay in place, where sessions keep their order."""
+        from recoverable.azure.ordered import wait_in_place  # noqa: PLC0415  # for ordered sessions alone
+
+        wait_in_place(delay, environment=environment, until=began + (self._platform.longest_delay or NO_DELAY))
 
     def _driver(self) -> Callable[..., Any]:
         if not self._is_coroutine:

@@ -13,7 +13,8 @@ from recoverable.recovery.delivery import Delivery
 from recoverable.recovery.settlement import Complete, Forward, Redeliver
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
+    from datetime import timedelta
 
     from recoverable.attempts.flow import Run, Steps
     from recoverable.attempts.invocation import Invocation
@@ -36,18 +37,21 @@ class Abandoned(Exception):
 Abandoned.__module__ = "recoverable.azure.ladder"  # the name under which it has always been logged
 
 
-def process_messages(deliveries: list[Delivery], invocation: Invocation, send: Send) -> Steps:
+def process_messages(
+    deliveries: list[Delivery], invocation: Invocation, send: Send, wait: Callable[[timedelta], None]
+) -> Steps:
     """Take the messages of an invocation through the flow, settle them, and tell what it came to where somebody observes.
 
     Args:
         deliveries: the messages.
         invocation: what they run in.
         send: sends copies.
+        wait: waits out a delay before a message is abandoned, where sessions keep their order.
 
     Raises:
         Exception: the handler's, or the reason why a copy could not be sent: the host abandons the messages.
     """
-    steps = settle_messages(deliveries, invocation, send)
+    steps = settle_messages(deliveries, invocation, send, wait)
     if invocation.observer is not None:
         from recoverable.observe.emit import emit_after  # noqa: PLC0415  # imported for those who observe
 
@@ -55,7 +59,9 @@ def process_messages(deliveries: list[Delivery], invocation: Invocation, send: S
     yield from steps
 
 
-def settle_messages(deliveries: list[Delivery], invocation: Invocation, send: Send) -> Steps:
+def settle_messages(
+    deliveries: list[Delivery], invocation: Invocation, send: Send, wait: Callable[[timedelta], None]
+) -> Steps:
     """Run the handlers of an invocation, then send the copies, and last the deferrals.
 
     Copies are sent when all handlers have run: nothing is completed until the end, so copies that were sent before a
@@ -66,6 +72,7 @@ def settle_messages(deliveries: list[Delivery], invocation: Invocation, send: Se
         deliveries: the messages.
         invocation: what they run in.
         send: sends copies.
+        wait: waits out a delay before a message is abandoned, where sessions keep their order.
 
     Raises:
         Exception: the handler's, or the reason why a copy could not be sent: the host abandons the messages.
@@ -74,6 +81,8 @@ def settle_messages(deliveries: list[Delivery], invocation: Invocation, send: Se
     deferrals: Forwards = []
     for delivery in deliveries:
         yield from attempt_each([delivery], invocation)
+        if isinstance(delivery.settlement, Redeliver) and delivery.settlement.after:
+            yield Call(partial(wait, delivery.settlement.after))
         is_deferral = delivery.error is None and not delivery.unreported and not delivery.given_up
         (deferrals if is_deferral else forwards).extend(forwarded(delivery))
     yield from send_all(forwards, send)

@@ -71,7 +71,11 @@ def delivery_of(native: ServiceBusMessage, queue: str, recoverability: Recoverab
     )
     delivery = Delivery(message, delivered(native.delivery_count))
     delivery.properties = properties
-    if headers or delivery.deliveries > 1:
+    if platform.redelivers_only:
+        from recoverable.azure.ordered import restore_place  # noqa: PLC0415  # for ordered sessions alone
+
+        restore_place(delivery, recoverability)
+    elif headers or delivery.deliveries > 1:
         counting.restore_retry_state(delivery, platform.counter, recoverability.immediate.max_retries)
     return delivery
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import timedelta
+from typing import Literal
 
 from recoverable.config import Failed, Recoverability
 from recoverable.frozen import Frozen
@@ -164,6 +165,19 @@ def checked_entity(queue: str) -> str:
             "(ForwardDeadLetteredMessagesTo), and write that queue's name"
         )
     return queue
+
+
+def checked_sessions(value: object, *, batch: bool) -> bool | Literal["ordered"]:
+    """Return how sessions are served, if that is one of the three ways, and a batch does not ask for order.
+
+    Raises:
+        ValueError: it is not.
+    """
+    if value is True or value is False or (value == "ordered" and not batch):
+        return "ordered" if value == "ordered" else bool(value)
+    if value == "ordered":
+        raise ValueError('ServiceBusEndpoint(sessions="ordered", batch=True) cannot keep the order; write batch=False')
+    raise ValueError(f'ServiceBusEndpoint(sessions) is {value!r}; write True, False or "ordered"')
 
 
 def checked_resend_for(value: object, *, batch: bool) -> timedelta:

@@ -105,11 +105,19 @@ def adjust_for_transport_capabilities(
 
     This cannot be switched off.
     """
-    if warning := impossible(action, context, platform):
+    if warning := impossible(action, context, platform) or too_long_a_wait(action, platform):
         return MoveToError(), f"Recoverability policy requested {warning}. {MOVING}"
     if platform.shared_process and isinstance(action, DelayedRetry):
         return add_jitter(action, context), None
     return action, None
+
+
+def too_long_a_wait(action: Action, platform: Platform) -> str | None:
+    """Return what was requested and why the platform cannot do it, where messages wait in place and not so long; None when it can."""
+    longest = platform.longest_delay if platform.redelivers_only else None
+    if longest is None or not isinstance(action, DelayedRetry) or action.delay <= longest:
+        return None
+    return f"a delay of {action.delay} where a message can wait for {longest} at most"
 
 
 def at_least_configured(action: Action, delayed: Delayed, context: ErrorContext) -> Action:

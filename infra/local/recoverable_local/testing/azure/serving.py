@@ -9,6 +9,7 @@ from typing import Any
 from azure.servicebus import ServiceBusMessage
 from azure.servicebus.amqp import AmqpAnnotatedMessage
 
+from recoverable.config import Recoverability
 from recoverable_local.service_bus.broker.profile import SUBSCRIPTIONS
 from recoverable_local.service_bus.broker.settings import Queue, Subscription
 from recoverable_local.testing.azure.app import TriggeredFunction
@@ -27,6 +28,9 @@ DELIVERIES = 100
 
 SPARE = 6
 """So many more deliveries than immediate retries there must be at least."""
+
+SPARE_IN_ORDER, MOST_DELIVERIES = 10, 2_000
+"""So many more deliveries than attempts there must be where sessions keep the order of all retries, and the most that Service Bus takes."""
 
 
 def check_settings(settings: HostSettings, instances: int) -> None:
@@ -71,8 +75,15 @@ def make_queues(queues: Queues, function: TriggeredFunction) -> None:
     if error_queue and not queues.has(error_queue):
         queues.create(Queue(error_queue))
     if not queues.has(function.queue):
-        immediate = ladder.immediate.max_retries if ladder else 0
-        _make(queues, function, max_delivery_count=max(DELIVERIES, immediate + SPARE), dead_letter_to=error_queue)
+        least = deliveries_needed(ladder, sessions=function.sessions) if ladder else 0
+        _make(queues, function, max_delivery_count=max(DELIVERIES, least), dead_letter_to=error_queue)
+
+
+def deliveries_needed(ladder: Recoverability, *, sessions: bool) -> int:
+    """Return the least deliveries of the queue of an endpoint; in sessions enough for those that keep the order of all retries."""
+    immediate, delayed = ladder.immediate.max_retries, ladder.delayed.max_retries
+    attempts = (immediate + 1) * (delayed + 1)
+    return min(attempts + SPARE_IN_ORDER, MOST_DELIVERIES) if sessions else immediate + SPARE
 
 
 def _make(queues: Queues, function: TriggeredFunction, *, max_delivery_count: int, dead_letter_to: str | None) -> None:
