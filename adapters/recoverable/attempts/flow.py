@@ -115,3 +115,11 @@ def hand_back_now(delivery: Delivery, invocation: Invocation) -> Settlement:
 def now() -> datetime:
     """Return the time in UTC: the clock of those who bring none."""
     return datetime.now(UTC)
+
+
+def utc_clock(clock: Callable[[], datetime] | None) -> Callable[[], datetime]:
+    """Return a clock that tells UTC; our own for None. A time without a zone is the machine's, as everywhere in Python.
+
+    A day in a local zone has 23 or 25 hours when daylight saving begins or ends, so a delay counted there is wrong.
+    """
+    return now if clock is None else lambda: clock().astimezone(UTC)

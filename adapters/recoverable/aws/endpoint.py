@@ -35,7 +35,7 @@ class SqsEndpoint:
         recoverability: the settings for retries and the error queue.
         client: a boto3 SQS client, instead of the ones made at the first failure: for the region of both queues, and
             one that tries each call once, as `recoverable.aws.client.sqs_client` makes it.
-        clock: returns the time, aware of its zone.
+        clock: returns the time; without a zone, that of the machine.
         counter: "native" to count by the broker's receive count; "header" to retry by copies that carry the count.
         concurrency: how many messages a coroutine handler works on at once.
         handler_timeout: how long it may work on one message; None for as long as the invocation allows.

@@ -6,7 +6,7 @@ import os
 from datetime import timedelta
 
 from recoverable.attempts.deadline import Deadline
-from recoverable.attempts.flow import now
+from recoverable.attempts.flow import utc_clock
 from recoverable.attempts.invocation import Invocation
 from recoverable.aws.batch import process_batch
 from recoverable.aws.queues import queue_from_arn
@@ -96,7 +96,7 @@ class SqsProcessor:
         self._settle_within = checked_delay(f"{owner}(settle_within)", settle_within, LONGEST_INVOCATION)
         self._handler_timeout = handler_timeout
         self.recoverability = with_error_queue(owner, recoverability)
-        self._environment = Environment(client, clock or now, Deadline)
+        self._environment = Environment(client, utc_clock(clock), Deadline)
         if timeouts is not None and not hasattr(timeouts, "hold"):
             raise TypeError(f"{owner}(timeouts) is {timeouts!r}; write Timeouts(store), or None")
         if timeouts is not None and settle_within < timeouts.longest_hold:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
 from recoverable.attempts.drive import drive
-from recoverable.attempts.flow import now
+from recoverable.attempts.flow import utc_clock
 from recoverable.attempts.handlers import is_coroutine_handler
 from recoverable.attempts.invocation import Invocation
 from recoverable.azure.flow import process_messages
@@ -60,7 +60,7 @@ class ServiceBusEndpoint(Generic[R]):
             only abandon all messages together: after a crash, or when a copy cannot be sent, the whole batch runs again.
         name: the function's name; the handler's when not given.
         client: an azure-servicebus client, instead of the one made at the first failure.
-        clock: returns the time, aware of its zone.
+        clock: returns the time; without a zone, that of the machine.
         resend_for: for how long a copy is sent again that Service Bus did not take because it was busy or could not be reached. When not
             given, 60 s; in a batch, whose locks the host does not renew, 10 s. Keep it well below `functionTimeout`, and in a batch below
             the queue's lock.
@@ -130,7 +130,7 @@ class ServiceBusEndpoint(Generic[R]):
             check_delays(self.recoverability.delayed, longest)
             self._platform = self._platform.__replace__(redelivers_only=True, longest_delay=longest)
         self._resend_for = checked_resend_for(resend_for, batch=batch)
-        self._environment = Environment(client, clock or now, nullcontext)
+        self._environment = Environment(client, utc_clock(clock), nullcontext)
         self.__name__ = self.__qualname__ = name or name_of(handler)
         self.__doc__ = getattr(handler, "__doc__", None)
         self.__module__ = getattr(handler, "__module__", __name__)

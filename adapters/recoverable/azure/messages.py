@@ -100,8 +100,10 @@ def delivered(count: object) -> int:
 
 
 def aware(moment: datetime | None) -> datetime | None:
-    """Return the moment with its zone: UTC where the host leaves it out."""
-    return moment if moment is None or moment.tzinfo else moment.replace(tzinfo=UTC)
+    """Return the moment in UTC, which is what the host means where it leaves the zone out."""
+    if moment is None or moment.tzinfo is None:
+        return moment and moment.replace(tzinfo=UTC)
+    return moment.astimezone(UTC)
 
 
 def ambiguous_fields(natives: Sequence[ServiceBusMessage]) -> frozenset[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from recoverable.headers import MESSAGE_ID, TIME_SENT, write_date
 from recoverable.limits import NO_DELAY
@@ -47,7 +47,7 @@ def resolve_due_time(now: datetime, at: datetime | None, delay: timedelta | None
         raise ValueError(f"schedule(at) is {at}, of no zone; write datetime(..., tzinfo=UTC)")
     if at > LATEST:
         raise ValueError(f"schedule(at) is {at}; write a time until {LATEST:%Y-%m-%d}")
-    return max(at, now)
+    return max(at.astimezone(UTC), now)
 
 
 def time_for_id(due_at: datetime, at: datetime | None, key: str | None) -> datetime:

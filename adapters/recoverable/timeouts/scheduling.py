@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from datetime import timedelta
 
-from recoverable.attempts.flow import now as utc_now
+from recoverable.attempts.flow import utc_clock
 from recoverable.environment import current_environment
 from recoverable.limits import NO_DELAY, checked_delay
 from recoverable.timeouts.ids import new_id
@@ -48,7 +48,7 @@ class Timeouts:
         store: the store, such as `DynamoDBStore("timeouts")`.
         endpoint: the name by which a migration can select these timeouts; None for the function's name.
         client: a boto3 SQS client for what SQS delays itself, instead of one for each region, made when it is needed.
-        clock: gives the time, aware of its zone.
+        clock: gives the time; without a zone, that of the machine.
         longest_native: SQS itself does delays up to this, and these cannot be cancelled. At most 15 minutes.
 
     Raises:
@@ -70,7 +70,7 @@ class Timeouts:
     ) -> None:
         self.longest_native = checked_delay("Timeouts(longest_native)", longest_native, LONGEST_NATIVE)
         self._endpoint = endpoint or os.environ.get("AWS_LAMBDA_FUNCTION_NAME", "local")
-        self._store, self._client, self._own_clock = store, client, clock or utc_now
+        self._store, self._client, self._own_clock = store, client, utc_clock(clock)
 
     def schedule(
         self,

@@ -6,7 +6,7 @@ import logging
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from recoverable.attempts.flow import now
+from recoverable.attempts.flow import now, utc_clock
 from recoverable.aws.pause.mapping_store import PAUSED_AT, TIMEOUT, NotNow, PauseStore
 from recoverable.aws.queues import queue_from_arn
 from recoverable.headers import read_date
@@ -65,7 +65,7 @@ class PauseTrigger:
     ) -> None:
         queue_from_arn(checked_queue("PauseTrigger(queue_arn)", queue_arn))
         checked_queue("PauseTrigger(function)", function)
-        self.circuit, self.clock = circuit, clock
+        self.circuit, self.clock = circuit, utc_clock(clock)
         self.store = store or PauseStore(circuit, queue_arn=queue_arn, function=function)
         self._longest = checked_delay("PauseTrigger(longest)", longest)
 

@@ -50,7 +50,7 @@ class RecoverableBatchProcessor(BatchProcessor):
         logger: Powertools' logger, from 3.30 on, for a warning about each failed attempt besides this package's own log.
         raise_on_entire_batch_failure: False, and nothing else.
         client: see `SqsEndpoint`, as for the rest.
-        clock: returns the time, aware of its zone.
+        clock: returns the time; without a zone, that of the machine.
         counter: "native" or "header".
         handler_timeout: how long a handler may work on one message.
         settle_within: the part of the invocation's time that is kept for settling; the time is known when

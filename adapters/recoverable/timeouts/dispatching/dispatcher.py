@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from recoverable.attempts.flow import now as utc_now
+from recoverable.attempts.flow import utc_clock
 from recoverable.limits import checked_delay
 from recoverable.timeouts.client import Sender
 from recoverable.timeouts.dispatching.outage import TWO_MINUTES, Circuit, OnCritical
@@ -46,7 +47,7 @@ class Dispatcher:
     Args:
         store: the store of the timeouts.
         client: a boto3 SQS client, instead of one for each region, made when it is needed.
-        clock: returns the time, with a time zone.
+        clock: returns the time; without a zone, that of the machine.
         sleep: waits for so many seconds.
         ahead: a run hands to SQS what is due within this time, at most 15 minutes. It must be longer than the time between two runs.
         lease: how long a shard is claimed at a time, a second or more.
@@ -80,7 +81,7 @@ class Dispatcher:
             retry_kept=checked_delay("Dispatcher(retry_kept)", retry_kept),
         )
         self._reserve = checked_delay("Dispatcher(settle_within)", settle_within).total_seconds()
-        self._store, self._clock, self._sleep = store, clock, sleep
+        self._store, self._clock, self._sleep = store, utc_clock(clock), sleep
         self._sender, self._unmarked = Sender(client), set[str]()
         self._circuit = Circuit(critical_after, on_critical)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Unpack, cast
 
 from recoverable.operate.aws.client import SqsErrorQueue
@@ -46,6 +46,7 @@ class SqsWorld(VirtualWorld):
         create_missing: bool = True,
         most_invocations: int = 10_000,
     ) -> None:
+        start = start.astimezone(UTC)
         fault_points = (*OPERATIONS, *STEPS)
         super().__init__(
             start=start, most_invocations=most_invocations, fault_points=fault_points, possible_faults=possible_faults

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
@@ -44,6 +44,7 @@ class ServiceBusWorld(VirtualWorld):
 
     def __init__(self, *, start: datetime = START, create_missing: bool = True, most_invocations: int = 10_000) -> None:
         mark_timestamps()
+        start = start.astimezone(UTC)
         fault_points = (*CALLS, *STEPS)
         super().__init__(
             start=start, most_invocations=most_invocations, fault_points=fault_points, possible_faults=possible_faults
