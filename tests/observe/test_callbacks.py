@@ -27,7 +27,7 @@ from observe.clouds import (
 from recoverable import Discard, Message, Observe
 from recoverable.errors import TimeUp
 from recoverable.observe.facts import Facts
-from recoverable_local.testing import Refused, ServiceBusWorld, SqsWorld
+from recoverable_local.testing import Refused, ServiceBusWorld, SqsWorld, Unreachable
 
 Row = tuple[str, int, int, timedelta | None, str, int | None]
 
@@ -163,12 +163,14 @@ def test_a_discard_is_told(world: type[World]) -> None:
 def test_what_could_not_be_sent_is_not_told(world: type[World], handler: Handler) -> None:
     here = world()
     book = Book(here)
-    call = "send_message_batch" if world is SqsWorld else "send_messages"
-    refused = here.fail(call, Refused("AccessDenied" if world is SqsWorld else "amqp:unauthorized-access"), nth=1)
+    if world is SqsWorld:
+        failed = here.fail("send_message_batch", Unreachable(), nth=1)
+    else:
+        failed = here.fail("send_messages", Refused("amqp:not-found"), nth=1)
 
     climb(here, handler, settings(book.observe(), immediate=0))
 
-    assert refused.hits == 1
+    assert failed.hits == 1
     assert [row[0] for row in book.rows] == ["delayed_retry", "move_to_error"]
 
 
@@ -284,3 +286,19 @@ def test_a_batch_on_service_bus_is_told_message_by_message(service_bus_world: Se
     service_bus_world.run()
 
     assert sorted(row[:3] for row in book.rows) == [("immediate_retry", 1, 0)] * 3 + [("move_to_error", 2, 0)] * 3
+
+
+@on_both_clouds
+def test_a_message_whose_error_queue_refuses_it_is_told_when_it_gets_there(world: type[World]) -> None:
+    """Its copy waits on its own queue first, which is no move to the error queue."""
+    here = world()
+    book = Book(here)
+    if world is SqsWorld:
+        here.fail("send_message_batch", Refused("InvalidMessageContents"), queue=ERROR_QUEUE, nth=1)
+    else:
+        here.fail("send_messages", Refused("amqp:not-found"), queue=ERROR_QUEUE, during=timedelta(seconds=1))
+
+    climb(here, failing, settings(book.observe(), immediate=0, delayed=0))
+
+    assert len(here.queue(ERROR_QUEUE)) == 1
+    assert [(facts.action, facts.exception_type) for facts in book.facts] == [("move_to_error", "builders.Boom")]

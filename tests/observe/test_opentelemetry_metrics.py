@@ -14,7 +14,7 @@ from observe.emf import checked, values
 from observe.telemetry import Point, Telemetry
 from recoverable import Delayed, Failed, Immediate, Message, Observe, RateLimit, Recoverability
 from recoverable.observe.metrics import COUNTERS
-from recoverable_local.testing import SqsWorld
+from recoverable_local.testing import Refused, SqsWorld
 
 
 def labels(world: type[World], **more: str) -> dict[str, Any]:
@@ -108,3 +108,17 @@ def test_the_gauge_falls_with_the_success_that_ends_the_limit(world: type[World]
     climb(here, handle, settings(Observe(), rate_limit=RateLimit(1)))
 
     assert (while_limited, telemetry.gauge(system)) == ([1], 0)
+
+
+def test_an_attempt_that_is_decided_about_twice_is_measured_once(sqs_world: SqsWorld, telemetry: Telemetry) -> None:
+    sqs_world.fail("send_message_batch", Refused("InvalidMessageContents"), nth=1)
+
+    climb(sqs_world, failing, settings(Observe(), immediate=0))
+
+    counted = {name: value for name, value, _ in telemetry.points()}
+    assert counted == {
+        "messaging.client.consumed.messages": 1,
+        "messaging.process.duration": 0.0,
+        "recoverable.settlement_failures": 1,
+        "recoverable.moved_to_error": 1,
+    }

@@ -99,7 +99,7 @@ def copy_instead(refused: Copy, failure: Failure, broker: Broker, invocation: In
     if broker.queue.fifo or failure.kind not in {"refused", "size"} or not isinstance(settlement, Forward):
         return None  # a FIFO queue keeps its order, and a copy without an answer may be there
     if delivery.given_up or FAILED_QUEUE in settlement.changes:
-        later = deferral_after_refusal(delivery, settlement)
+        delivery.settlement = later = deferral_after_refusal(delivery, settlement)
         return copy_of(delivery, later, source=broker.queue, to=broker.queue)
     if not isinstance(delivery.error, Exception):
         return None  # it was only to wait
@@ -108,6 +108,9 @@ def copy_instead(refused: Copy, failure: Failure, broker: Broker, invocation: In
     if not isinstance(moved, Forward):
         return None
     log_not_settled(delivery, NO_RETRY.format(moved.to, failure.reason))
+    delivery.settlement = moved
+    if invocation.observer is not None:
+        invocation.observer.note_given_up(delivery, moved, delivery.error)
     return copy_of(delivery, moved, source=broker.queue, to=destination(moved.to, broker.queue))
 
 

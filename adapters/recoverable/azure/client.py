@@ -207,7 +207,10 @@ def send_copies(
 
     letters = [Letter(each, ways(each, to, error_queue=error_queue, batch=batch)) for each, to in forwards]
     sending = Sending(copy, bus.send, connection_name, patience, environment.sleep, environment.clock)
-    return deliver(in_sending_order(letters), sending)
+    left = deliver(in_sending_order(letters), sending)
+    for letter in letters:
+        letter.note_replacement()
+    return left
 
 
 _MAKING = Lock()

@@ -107,8 +107,13 @@ def outcomes(observer: Observer, unfinished: Collection[Delivery]) -> list[Outco
     """Return what was decided, and the attempts that succeeded."""
     from recoverable.observe.noting import facts_of_success  # noqa: PLC0415  # imported when there is something to tell
 
-    decided = [Outcome(note.facts, is_done(note, unfinished), note.attempt, note) for note in observer.notes]
-    noted = {id(note.attempt) for note in observer.notes}
+    decided: list[Outcome] = []
+    noted: set[int] = set()
+    for note in observer.notes:
+        is_repeated = note.attempt is not None and id(note.attempt) in noted  # a second decision about the same attempt
+        facts = note.facts.__replace__(handler_time=None) if is_repeated else note.facts
+        decided.append(Outcome(facts, is_done(note, unfinished), note.attempt, note))
+        noted.add(id(note.attempt))
     for attempt in observer.attempts:
         if id(attempt) not in noted and attempt.delivery.error is None:
             common = {"handler_time": attempt.handler_time, "request_id": observer.request_id}
@@ -149,10 +154,15 @@ def print_to_cloudwatch(observer: Observer, found: list[Outcome], *, rate_limite
         found[0].facts.queue,
         count((each.facts, each.done) for each in failed),
         rate_limited=rate_limited,
-        exception_types=Counter(each.facts.exception_type for each in failed if each.facts.exception_type),
+        exception_types=Counter(each.facts.exception_type for each in failed if is_counted(each)),
         request_id=observer.request_id,
         now=observer.clock(),
     )
+
+
+def is_counted(outcome: Outcome) -> bool:
+    """True if the exception counts: not again for a second decision about the same attempt."""
+    return outcome.facts.exception_type != "" and (outcome.attempt is None or outcome.facts.handler_time is not None)
 
 
 def record_metrics(observer: Observer, found: list[Outcome], *, rate_limited: bool | None) -> None:

@@ -54,11 +54,14 @@ def facts_of_undecided(delivery: Delivery, **common: Any) -> Facts:
     return facts(delivery, "undecided", **common)
 
 
-def facts_of_given_up(delivery: Delivery, settlement: Settlement, **common: Any) -> Facts:
-    """Return the facts about a message that moves to the error queue now, because its copy was refused before."""
+def facts_of_given_up(
+    delivery: Delivery, settlement: Settlement, exception: BaseException | None, **common: Any
+) -> Facts:
+    """Return the facts about a message that moves to the error queue because another copy was refused, now or earlier."""
     queue = settlement.to if isinstance(settlement, Forward) else ""
-    kind = delivery.message.headers.get(EXCEPTION_TYPE, "")
-    return facts(delivery, "move_to_error", error_queue=queue, exception_type=kind, **common)
+    earlier = {"exception_type": delivery.message.headers.get(EXCEPTION_TYPE, "")}
+    raised = earlier if exception is None else described(exception)
+    return facts(delivery, "move_to_error", error_queue=queue, **raised, **common)
 
 
 def facts_of_success(delivery: Delivery, **common: Any) -> Facts:

@@ -98,11 +98,21 @@ class Observer:
 
         return self._note(delivery, facts_of_undecided(delivery, **self._common(delivery)), UNDECIDED)
 
-    def note_given_up(self, delivery: Delivery, settlement: Settlement) -> Settlement:
-        """Note that a message that was given up earlier moves to the error queue now, and return its settlement."""
+    def note_given_up(
+        self, delivery: Delivery, settlement: Settlement, exception: BaseException | None = None
+    ) -> Settlement:
+        """Note that a message moves to the error queue because another copy was refused, now or earlier; return its settlement.
+
+        Args:
+            delivery: the message.
+            settlement: its forwarding to the error queue.
+            exception: what its handler raised now; None where its headers say what it raised earlier.
+        """
         from recoverable.observe.noting import facts_of_given_up  # noqa: PLC0415  # as above
 
-        return self._note(delivery, facts_of_given_up(delivery, settlement, **self._common(delivery)), settlement)
+        known = facts_of_given_up(delivery, settlement, exception, **self._common(delivery))
+        self.notes.append(Note(delivery, known, settlement, self._latest.get(delivery)))
+        return settlement
 
     def _common(self, delivery: Delivery) -> dict[str, Any]:
         attempt = self._latest.get(delivery)

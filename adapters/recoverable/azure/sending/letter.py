@@ -36,6 +36,11 @@ class Letter:
         """True if each copy of it breaks a limit: sending it again does not help."""
         return self.refusals == {"limit"}
 
+    def note_replacement(self) -> None:
+        """Note on the delivery that another settlement took the place of the one that was decided: it waits, or its retry was given up."""
+        if self.taken is not None and self.taken is not self.ways[0] and (self.taken.waits or self.stays):
+            self.delivery.settlement = self.taken.forward
+
     def refused(self, error: Exception) -> Refusal:
         """Note why a copy was not sent, and return the kind of the reason."""
         self.error = self.error or error
