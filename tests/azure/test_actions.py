@@ -12,7 +12,7 @@ from azure.servicebus.exceptions import MessageSizeExceededError, ServiceBusErro
 from azure.endpoints import Handler, ended, endpoint
 from azure.recording import RecordingClient, properties
 from azure.triggers import trigger_message
-from builders import ERROR_QUEUE, NOW, NOW_WRITTEN, QUEUE, Boom, Clock, platform, recoverability, seconds, written
+from builders import ERROR_QUEUE, NOW, NOW_WRITTEN, QUEUE, Boom, Clock, recoverability, seconds, written
 from recoverable import (
     Delayed,
     Discard,
@@ -135,13 +135,13 @@ def test_when_a_copy_cannot_be_sent_the_host_abandons_the_message(metadata: dict
     assert (str(error).split(": ", 1)[1], error.__cause__) == ("ServiceBusError: busy", refusal)
 
 
-def test_a_policys_error_queue_that_is_the_queue_itself_leaves_the_message_to_the_host() -> None:
+def test_a_policys_error_queue_that_is_the_queue_itself_is_replaced_by_the_default_policy() -> None:
     client = RecordingClient()
-    settings = recoverability(policy=lambda _, __: MoveToError(QUEUE))
+    settings = recoverability(0, 0, policy=lambda _, __: MoveToError(QUEUE.upper()))
 
     error = ended(endpoint(settings=settings, client=client), trigger_message())
 
-    assert (type(error), client.calls) == (ValueError, [])
+    assert (error, [queue for queue, _ in client.sent]) == (None, [ERROR_QUEUE])
 
 
 def test_without_a_connection_the_message_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,9 +224,9 @@ def test_a_platform_names_itself_by_its_app_settings(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("WEBSITE_SITE_NAME", "shop")
     monkeypatch.setenv("WEBSITE_INSTANCE_ID", "i-7")
 
-    assert endpoint()._platform == platform(
-        longest_delay=None, shared_process=True, text_log=True, host="shop", machine="i-7"
-    )
+    found = endpoint()._platform
+
+    assert (found.host, found.machine, found.shared_process, found.text_log) == ("shop", "i-7", True, True)
 
 
 def test_a_test_world_lends_its_client_and_its_clock() -> None:

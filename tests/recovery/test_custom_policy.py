@@ -11,6 +11,7 @@ NServiceBus.AcceptanceTests, upstream → here, as far as the core decides them:
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -28,6 +29,7 @@ from recoverable import (
     RetryAfter,
     default_policy,
 )
+from recoverable.limits import MAX_DELAY
 from recoverable.recovery.decision import Decision
 
 NEXT = "The next simpler policy decides for this message."
@@ -215,14 +217,43 @@ def test_two_functions_that_raise_are_both_reported() -> None:
     )
 
 
-def test_when_nothing_can_decide_the_message_moves_to_the_error_queue() -> None:
-    class AskedForNothing(RetryAfter):
+@pytest.mark.parametrize(
+    ("delay", "waits"),
+    [
+        (7, seconds(7)),
+        (0.5, seconds(0.5)),
+        (seconds(7), seconds(7)),
+        (-1, seconds(0)),
+        (10**12, MAX_DELAY),
+        (float("nan"), seconds(2)),
+        (float("inf"), seconds(2)),
+        ("soon", seconds(2)),
+        (None, seconds(2)),
+    ],
+)
+def test_a_retry_after_of_ones_own_may_say_its_delay_in_seconds_and_waits_as_configured_when_it_says_none(
+    delay: Any, waits: timedelta
+) -> None:
+    class Busy(RetryAfter):
         def __init__(self) -> None:
-            Exception.__init__(self, "forgot the delay")
+            Exception.__init__(self, "busy")
+            self.delay = delay
 
-    made = decision(AskedForNothing())
+    made = decision(Busy())
 
-    assert (made.action, made.error_queue) == (MoveToError(), ERROR_QUEUE)
+    assert (made.action, made.warnings) == (DelayedRetry(waits), ())
+
+
+def test_a_policy_that_moves_a_message_to_the_queue_it_came_from_is_replaced_by_the_default_policy() -> None:
+    made = decision(settings=recoverability(policy=lambda settings, context: MoveToError(context.receive_address)))
+
+    assert (made.action, made.warnings) == (
+        ImmediateRetry(),
+        (
+            "The recoverability policy returned MoveToError(error_queue='orders'), which is the queue that the message came from. "
+            "The next simpler policy decides for this message.",
+        ),
+    )
 
 
 def test_a_policy_that_retries_for_ever_ends_after_a_thousand_delayed_retries() -> None:

@@ -24,6 +24,9 @@ MAX_ATTRIBUTES = 10
 MAX_SIZE = 1_048_576
 """Bytes a message, and a batch of them, can have, attributes included (Amazon SQS message quotas)."""
 
+AWS_DOMAINS = {"amazonaws.com", "amazonaws.com.cn", "amazonaws.eu", "api.aws", "api.amazonwebservices.com.cn"}
+REGION = r"[a-z]{2,}(-[a-z]+)+-[0-9]+"
+
 MAX_ENTRIES = 10
 """Entries a batch can have (SendMessageBatch)."""
 
@@ -158,12 +161,17 @@ def destination(name: str, source: Queue) -> Queue:
 
 
 def region_of(host: str) -> str | None:
-    """Return the region in a queue URL's host, `sqs.{region}.amazonaws.com`.
+    """Return the region in a queue URL's host: in those of SQS, dual-stack, FIPS, VPC endpoints, and the legacy ones ("Amazon SQS endpoints
+    and quotas").
 
     Return None for other hosts, such as a local server.
     """
-    service, _, rest = host.partition(".")
-    return rest.partition(".")[0] if service == "sqs" and "amazonaws." in rest else None
+    labels = host.lower().partition(":")[0].split(".")
+    if not AWS_DOMAINS & {".".join(labels[-length:]) for length in (2, 3, 4)}:
+        return None
+    if labels[0] == "queue":
+        return "us-east-1"  # the first region, whose legacy host names none
+    return next((label for label in labels if re.fullmatch(REGION, label)), None)
 
 
 def size(entry: Entry) -> int:

@@ -9,7 +9,6 @@ from recoverable.attempts.deadline import Deadline
 from recoverable.attempts.flow import utc_clock
 from recoverable.attempts.invocation import Invocation
 from recoverable.aws.batch import process_batch
-from recoverable.aws.queues import queue_from_arn
 from recoverable.aws.records import delivery_of, records_of
 from recoverable.aws.time_budget import LONGEST_INVOCATION, TimeBudget
 from recoverable.config import Failed, Recoverability
@@ -46,6 +45,9 @@ if TYPE_CHECKING:
 
 LONGEST_DELAY = timedelta(seconds=900)
 """SQS delays a message by 15 minutes at most (Amazon SQS delay queues)."""
+
+LONGEST_NAME = 80
+"""Characters of a queue's name (Amazon SQS, CreateQueue)."""
 
 SETTLE_WITHIN = timedelta(seconds=3)
 """What is kept of an invocation's time for settling, unless said otherwise."""
@@ -107,8 +109,10 @@ class SqsProcessor:
         if visibility_timeout is not None:
             checked_delay(f"{owner}(visibility_timeout)", visibility_timeout, LONGEST_INVOCATION)
         self._visibility_timeout = visibility_timeout
-        self._standard = Platform(counter, longest_delay=longest_delay, host=host(), machine=machine())
-        self._fifo = Platform(redelivers_only=True, host=host(), machine=machine())
+        self._standard = Platform(
+            counter, longest_delay=longest_delay, is_source=is_source, host=host(), machine=machine()
+        )
+        self._fifo = Platform(redelivers_only=True, is_source=is_source, host=host(), machine=machine())
 
     def process(
         self,
@@ -205,14 +209,23 @@ def with_error_queue(owner: str, recoverability: Recoverability) -> Recoverabili
 
     Raises:
         TypeError: no settings.
-        ValueError: the error queue is an ARN, but not of an SQS queue: refused now, not when the first message fails.
+        ValueError: the error queue is no name, ARN or URL of an SQS queue: refused now, not when the first message fails.
     """
     if not isinstance(recoverability, Recoverability):
         raise TypeError(f"{owner}(recoverability) is {recoverability!r}; write Recoverability(...)")
     name = recoverability.failed.error_queue or os.environ.get("RECOVERABLE_ERROR_QUEUE") or "error"
-    if name.startswith("arn:"):
-        queue_from_arn(name)
+    if len(name) > LONGEST_NAME or not (name.isascii() and name.replace("-", "_").isidentifier()):
+        from recoverable.aws.broker.names import check_error_queue  # noqa: PLC0415  # most are plain names
+
+        check_error_queue(owner, name)
     return recoverability.__replace__(failed=Failed(name, recoverability.failed.unrecoverable))
+
+
+def is_source(name: str, delivery: Delivery) -> bool:
+    """True if a name, an ARN or a URL is that of the queue that a delivery came from."""
+    from recoverable.aws.broker.names import names_source  # noqa: PLC0415  # the failure side
+
+    return names_source(name, delivery)
 
 
 def host() -> str:

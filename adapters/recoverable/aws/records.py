@@ -26,6 +26,7 @@ def records_of(event: object) -> tuple[Queue, list[Record]]:
     Raises:
         ValueError: it is no event of one SQS queue, or has no records; the invocation fails, and nothing is deleted.
     """
+    event = getattr(event, "raw_event", event)  # as Powertools' `event_source` wraps it
     records = event.get("Records") if isinstance(event, dict) else None
     if not isinstance(records, list) or not records:
         raise ValueError(

@@ -7,10 +7,10 @@ from datetime import timedelta
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple, assert_never
 
+from recoverable.aws.broker.names import is_same
 from recoverable.aws.client import Broker
 from recoverable.aws.copies import Copy, batches, copy_of, destination
 from recoverable.aws.order import seconds_since_first_receive
-from recoverable.aws.queues import Queue
 from recoverable.observe.log import log_safely
 from recoverable.recovery.decision import give_up
 from recoverable.recovery.delivery import Delivery
@@ -169,11 +169,6 @@ def forward(delivery: Delivery, settlement: Forward, broker: Broker, work: Work)
         work.redelivered.append((delivery, settlement.delay or None))
     else:
         work.copies.append(copy)
-
-
-def is_same(one: Queue, other: Queue) -> bool:
-    """True if both are the same queue, however they were named."""
-    return (one.region, one.account, one.name) == (other.region, other.account, other.name)
 
 
 def in_whole_seconds(

@@ -25,9 +25,6 @@ CHECK_EVERY = 0.02
 SMALL_BATCH = 100
 """Messages that can be handed back within the part kept at first."""
 
-MOST_PAUSES = 2.0
-"""Seconds of an invocation that may be spent on waiting until SQS takes more."""
-
 SHORTEST_CALL_TIMEOUT = 0.2
 """Seconds that a call to SQS gets at least: some ten times what it takes when all is well."""
 
@@ -60,8 +57,8 @@ class TimeBudget:
         self.for_handlers = self._seconds_for_handlers if self._remaining else None
         """A function that returns how many seconds a handler that starts now may run; None when there is no limit."""
         self.messages = messages
-        self.pauses_left = MOST_PAUSES
-        """Seconds that may still be waited between sends."""
+        self.pauses_left = 2.0
+        """Seconds of this invocation that may still be waited until SQS takes more."""
         self.invocation: Invocation | None = None  # whose handlers the time is for
         self._kept, self._slowest_call, self._before_call = self._reserve, 0.0, 0.0
         # a large batch needs more than that from the start; a small one of quick handlers never has it reckoned
@@ -69,15 +66,12 @@ class TimeBudget:
 
     def for_call(self) -> bool:
         """True if a call to SQS would end before the invocation does."""
-        if self._remaining is None:
-            return True
-        self._before_call = self._remaining() / 1000
-        return self._before_call > self.call_timeout
+        return self.before_call() > 0
 
     def before_call(self) -> float:
-        """Return the seconds that are left for what must come before the call that `for_call` allowed."""
-        remaining = self._remaining() / 1000 if self._remaining else self.total
-        return max(remaining - self.call_timeout, 0.0)
+        """Return the seconds that are left for what comes before a call, such as making a client; less than 0 when there is no time for one."""
+        self._before_call = self._remaining() / 1000 if self._remaining else self.total
+        return self._before_call - self.call_timeout
 
     def is_over(self) -> bool:
         """True if no further handler may start in this invocation."""

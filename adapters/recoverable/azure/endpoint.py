@@ -20,6 +20,7 @@ from recoverable.azure.settings import (
     connection_name,
     function_name,
     host,
+    is_source,
     machine,
     queue_name,
     with_error_queue,
@@ -122,7 +123,9 @@ class ServiceBusEndpoint(Generic[R]):
         self.recoverability = with_error_queue(recoverability, self.queue, os.environ)
         counter: Counter = "header" if batch else "native"
         names = host(os.environ), machine(os.environ)
-        self._platform = Platform(counter, shared_process=True, text_log=True, host=names[0], machine=names[1])
+        self._platform = Platform(
+            counter, shared_process=True, text_log=True, is_source=is_source, host=names[0], machine=names[1]
+        )
         if sessions == "ordered":
             from recoverable.azure.ordered import check_delays, longest_wait  # noqa: PLC0415  # for ordered sessions alone
 

@@ -13,6 +13,7 @@ from typing import Literal
 from recoverable.config import Failed, Recoverability
 from recoverable.frozen import Frozen
 from recoverable.limits import checked_delay, checked_queue
+from recoverable.recovery.delivery import Delivery
 
 PREFIXES = ("AzureWebJobs{}", "{}", "ConnectionStrings__{}", "SERVICEBUSCONNSTR_{}", "CUSTOMCONNSTR_{}")
 """The app settings in which the host looks for a connection, in this order (azure-webjobs-sdk,
@@ -124,6 +125,11 @@ def with_error_queue(recoverability: Recoverability, queue: str, settings: Mappi
     if name.lower() == queue.lower():
         raise ValueError(f"the error queue is {name!r}, the queue itself; write the name of another queue")
     return recoverability.__replace__(failed=Failed(name, failed.unrecoverable))
+
+
+def is_source(name: str, delivery: Delivery) -> bool:
+    """True if a name is that of the queue that a delivery came from; Service Bus takes upper for lower case."""
+    return name.lower() == delivery.message.queue.lower()
 
 
 def connection_name(connection: object) -> str:

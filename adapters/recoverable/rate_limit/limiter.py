@@ -116,7 +116,11 @@ class Limiter:
             return None
         delay_for = delay_of_probe if is_probe else delay_while_open
         delay = delay_for(circuit, self._limit, delivery.message.id, now)
-        return max(delay, error.delay) if isinstance(error, RetryAfter) else delay
+        if isinstance(error, RetryAfter):
+            from recoverable.recovery.policy import delay_asked_for  # noqa: PLC0415  # the failure side
+
+            return max(delay, delay_asked_for(error) or delay)
+        return delay
 
     def release_probe(self, delivery: Delivery) -> None:
         """Let another message be the probe at once, if this one was, for it is handed back."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import assert_never
@@ -90,7 +90,8 @@ def decide(
         return Decision(delivery=delivery, event=event, action=None, settlement=settlement)
     recoverability = available(recoverability, platform)
     context = error_context(delivery, event, platform, now)
-    action, warnings = evaluate_policy(recoverability, context)
+    is_source = platform.is_source or is_same_name
+    action, warnings = evaluate_policy(recoverability, context, lambda name: is_source(name, delivery))
     action, warning = adjust_for_transport_capabilities(action, context, platform)
     if platform.redelivers_only:
         action = at_least_configured(action, recoverability.delayed, context)
@@ -129,10 +130,18 @@ def error_context(delivery: Delivery, exception: BaseException, platform: Platfo
     )
 
 
-def evaluate_policy(recoverability: Recoverability, context: ErrorContext) -> tuple[Action, tuple[str, ...]]:
+def is_same_name(name: str, delivery: Delivery) -> bool:
+    """True if a name is that of the queue that a delivery came from."""
+    return name == delivery.message.queue
+
+
+def evaluate_policy(
+    recoverability: Recoverability, context: ErrorContext, is_source: Callable[[str], bool]
+) -> tuple[Action, tuple[str, ...]]:
     """Return the policy's action and no warnings.
 
-    When it raises or returns no action, return the default policy's action and a warning.
+    When it raises, returns no action, or moves the message to the queue that it came from, return the default policy's action and a
+    warning.
     """
     warnings: tuple[str, ...] = ()
     for name, policy, settings in candidates(recoverability):
@@ -141,10 +150,20 @@ def evaluate_policy(recoverability: Recoverability, context: ErrorContext) -> tu
         except Exception as error:  # noqa: BLE001  # logged; the next policy decides
             warnings += (f"{name} raised {type(error).__name__}: {message_of(error)}. {NEXT_POLICY}",)
             continue
-        if isinstance(action, Action):
+        if not isinstance(action, Action):
+            warnings += (f"{name} returned {describe_invalid_action(action)}, which is no action. {NEXT_POLICY}",)
+        elif moves_to_source(action, recoverability, is_source):
+            warnings += (f"{name} returned {action}, which is the queue that the message came from. {NEXT_POLICY}",)
+        else:
             return action, warnings
-        warnings += (f"{name} returned {describe_invalid_action(action)}, which is no action. {NEXT_POLICY}",)
     return MoveToError(), warnings
+
+
+def moves_to_source(action: Action, recoverability: Recoverability, is_source: Callable[[str], bool]) -> bool:
+    """True if a policy would move a message to the queue that it came from, where it would fail again at once."""
+    if not isinstance(action, MoveToError) or action.error_queue in {None, recoverability.failed.error_queue}:
+        return False  # the configured error queue is the endpoint's to check
+    return is_source(action.error_queue or "")
 
 
 def describe_invalid_action(returned: object) -> str:

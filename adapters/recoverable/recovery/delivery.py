@@ -7,7 +7,7 @@ from recoverable.message import NO_HEADERS, received
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from datetime import datetime, timedelta
     from typing import Any, Literal, TypeAlias
 
@@ -94,6 +94,8 @@ class Platform(Frozen):
         shared_process: True if all messages of a process that died are delivered again together, in an order that
             cannot be chosen (Functions).
         text_log: True if the host's log keeps nothing but the text of a line (Functions).
+        is_source: returns True if a name, as a policy writes it, is that of the queue that a delivery came from; None to compare it with
+            the queue's name.
         host: the host's name for operators.
         machine: the instance's name for operators.
     """
@@ -105,5 +107,6 @@ class Platform(Frozen):
     longest_delay: timedelta | None = field(default=None, kw_only=True)
     shared_process: bool = field(default=False, kw_only=True)
     text_log: bool = field(default=False, kw_only=True)
+    is_source: Callable[[str, Delivery], bool] | None = field(default=None, kw_only=True)
     host: str = field(default="", kw_only=True)
     machine: str = field(default="", kw_only=True)

@@ -68,9 +68,22 @@ def may_retry_delayed(delayed: Delayed, context: ErrorContext) -> bool:
 
 def next_delay(delayed: Delayed, context: ErrorContext) -> timedelta:
     """Return the delay of `RetryAfter`, if the handler raised it; else the configured one."""
-    if isinstance(context.exception, RetryAfter):
-        return context.exception.delay
+    if isinstance(context.exception, RetryAfter) and (asked := delay_asked_for(context.exception)) is not None:
+        return asked
     return delay_after(delayed, context.delayed_deliveries_performed, context.message.id)
+
+
+def delay_asked_for(error: RetryAfter) -> timedelta | None:
+    """Return the delay that a handler asks for, between 0 and 365 days; None when it names none.
+
+    A subclass may set anything: a number is in seconds, as in the header Retry-After of HTTP.
+    """
+    asked: object = getattr(error, "delay", None)
+    try:
+        delay = timedelta(seconds=asked) if isinstance(asked, int | float) else asked
+    except (OverflowError, ValueError):
+        return None  # endless, or no number
+    return min(max(delay, NO_DELAY), MAX_DELAY) if isinstance(delay, timedelta) else None
 
 
 def delay_after(delayed: Delayed, retries_made: int, message_id: str) -> timedelta:

@@ -7,6 +7,7 @@ from math import inf
 from typing import TypeVar
 
 from recoverable.attempts.deadline import Deadline
+from recoverable.recovery.faults import text_of
 from recoverable_local.testing.engine.fault_plan import FaultPlan, When
 from recoverable_local.testing.engine.invocation import Invocation
 from recoverable_local.testing.timeline import Journal
@@ -41,7 +42,7 @@ class VirtualDeadline(Deadline):
         try:
             result = self._in_between_faults(handler, argument, broker_id)
         except BaseException as error:
-            self._note(broker_id, ": ".join(filter(None, (type(error).__name__, str(error)))))
+            self._note(broker_id, ": ".join(filter(None, (type(error).__name__, text_of(error)))))
             raise
         finally:
             self._invocation.handler_deadline = inf
