@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import yaml
@@ -24,6 +25,40 @@ def parse_document(text: str) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise TemplateError(f"A template is a mapping with the section Resources; this one is {document!r:.80}.")
     return document
+
+
+def section(document: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return a section of a template; an empty one if there is none.
+
+    Raises:
+        TemplateError: It is no mapping.
+    """
+    found = document.get(name)
+    if found is not None and not isinstance(found, dict):
+        raise TemplateError(f"The section {name} is {found!r:.80}; write a mapping.")
+    return found or {}
+
+
+def resources_of(document: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return a template's resources by their logical ids, without loops.
+
+    Raises:
+        TemplateError: One of them is no resource.
+    """
+    found = {name: each for name, each in section(document, "Resources").items() if name not in loops_of(document)}
+    for name, resource in found.items():
+        if not isinstance(resource, dict) or not isinstance(resource.get("Type"), str):
+            raise TemplateError(
+                f"The resource {name} is {resource!r:.80}; write a mapping with a Type, such as AWS::SQS::Queue."
+            )
+        if not isinstance(resource.get("Properties") or {}, dict):
+            raise TemplateError(f"The Properties of {name} are {resource['Properties']!r:.80}; write a mapping.")
+    return found
+
+
+def loops_of(document: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names of the loops among a template's resources, such as `Fn::ForEach::Queues`."""
+    return tuple(name for name in section(document, "Resources") if str(name).startswith("Fn::ForEach"))
 
 
 def as_text(value: Any) -> str:

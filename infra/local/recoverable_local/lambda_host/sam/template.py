@@ -17,7 +17,7 @@ from recoverable_local.lambda_host.sam.created import (
     CreatedTable,
     with_created_resources,
 )
-from recoverable_local.lambda_host.sam.document import TemplateError, parse_document
+from recoverable_local.lambda_host.sam.document import TemplateError, loops_of, parse_document, resources_of, section
 from recoverable_local.lambda_host.sam.intrinsics import Scope, holds
 from recoverable_local.lambda_host.sam.parameters import parse_parameters
 from recoverable_local.lambda_host.sam.properties import Properties
@@ -57,13 +57,10 @@ class Template:
             raise TemplateError(f"There is no template {str(path)!r}; give its path with --template.")
         document = parse_document(path.read_text(encoding="utf-8"))
         scope = Scope(
-            parameters={
-                **_pseudo(region, stack_name),
-                **parse_parameters(document.get("Parameters") or {}, parameters),
-            },
-            mappings=document.get("Mappings") or {},
-            conditions=document.get("Conditions") or {},
-            resources=document.get("Resources") or {},
+            parameters={**_pseudo(region, stack_name), **parse_parameters(section(document, "Parameters"), parameters)},
+            mappings=section(document, "Mappings"),
+            conditions=section(document, "Conditions"),
+            resources=resources_of(document),
             attributes={},
         )
         return cls(path, document, scope)
@@ -115,7 +112,7 @@ class Template:
         return Stack(queues, tuple(functions), tuple(mappings), tuple(notes), self.tables(), tuple(schedules))
 
     def _functions(self, scope: Scope) -> Iterator[Properties]:
-        shared = (self.document.get("Globals") or {}).get("Function") or {}
+        shared = section(section(self.document, "Globals"), "Function")
         for function in self._resources(FUNCTION, scope):
             yield replace(function, values=with_globals(function.values, shared))
 
@@ -135,6 +132,8 @@ class Template:
         }
 
     def _unsupported(self) -> Iterator[str]:
+        for loop in loops_of(self.document):
+            yield f"{loop} is a loop, which is not expanded here; its resources are not run"
         for kind in ("AWS::Lambda::Function", "AWS::Lambda::EventSourceMapping"):
             for resource in self._resources(kind, self.scope):
                 yield f"{resource.where} is an {kind}, which is not supported; write an {FUNCTION} with an event of Type SQS"
