@@ -38,9 +38,9 @@ class Message:
         queue: the name of the queue it came from.
         sent_at: when it was first sent; or a function of the message that returns it, called at the first use.
         headers: names and texts; or a function that returns them, called at the first use.
+        group_id: the FIFO message group or the session that it belongs to.
         attempt: the number of this attempt in its round, from 1.
         round: the number of delayed retries made before this attempt.
-        group_id: the FIFO message group or the session that it belongs to.
     """
 
     __slots__ = ("_attempt", "_body", "_copy", "_group_id", "_headers", "_id", "_native", "_queue", "_round", "_sent_at")  # fmt: skip
@@ -52,11 +52,11 @@ class Message:
         native: Any = None,
         queue: str = "",
         sent_at: datetime | Callable[[Message], datetime | None] | None = None,
-        *,  # what an untouched message has is given by place, for each keyword costs each record
         headers: Mapping[str, str] | Callable[[], Mapping[str, str]] = NO_HEADERS,
+        group_id: str | None = None,
+        *,  # what most messages do not have; a keyword costs each record
         attempt: int = 1,
         round: int = 0,  # noqa: A002  # the field's standard name
-        group_id: str | None = None,
     ) -> None:
         self._body, self._headers, self._sent_at = body, headers, sent_at
         self._id, self._attempt, self._round = id, attempt, round

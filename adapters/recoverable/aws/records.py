@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
+from functools import partial
 
 from recoverable.aws.queues import queue_from_arn
-from recoverable.limits import MAX_COUNT
-from recoverable.message import NO_HEADERS, Message, place, received
-from recoverable.recovery.delivery import Delivery
+from recoverable.message import NO_HEADERS, Message
+from recoverable.recovery.delivery import Delivery, first_delivery
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any, TypeAlias
 
     from recoverable.aws.queues import Queue
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from recoverable.recovery.delivery import Platform
 
     Record: TypeAlias = dict[str, Any]
+
+PREFIXES = ("NServiceBus.", "Recoverable.", "S3BodyKey")
+"""With one of these begins each attribute that says something to this package; see wire.py."""
 
 
 def records_of(event: object) -> tuple[Queue, list[Record]]:
@@ -32,16 +36,27 @@ def records_of(event: object) -> tuple[Queue, list[Record]]:
         raise ValueError(
             f"no SQS event: {shape(event)}; wanted is what an event source mapping sends, {{'Records': [...]}} with at least one"
         )
-    arns = {record.get("eventSourceARN") if isinstance(record, dict) else None for record in records}
-    if len(arns) != 1 or not isinstance(arn := arns.pop(), str):
-        raise ValueError(
-            "no SQS event: its records name no queue, or several, in eventSourceARN; wanted is one and the same"
-        )
-    for number, record in enumerate(records):
-        named = isinstance(record.get("messageId"), str) and isinstance(record.get("receiptHandle"), str)
-        if not named or not isinstance(record.get("body"), str):
-            raise ValueError(f"no SQS event: record {number} lacks a messageId, receiptHandle or body that is text")
+    try:  # one look at each record, for each costs every good one
+        arns = {record["eventSourceARN"] for record in records}
+        fits = [
+            record["messageId"].__class__ is record["receiptHandle"].__class__ is record["body"].__class__ is str
+            for record in records
+        ]
+    except (KeyError, TypeError):
+        fits = [False]
+    if not all(fits) or len(arns) != 1 or not isinstance(arn := arns.pop(), str):
+        raise ValueError(f"no SQS event: {problem_of(records)}")
     return queue_from_arn(arn), records
+
+
+def problem_of(records: list[Any]) -> str:
+    """Describe what is wrong with the records of an event, for an error."""
+    arns = [record.get("eventSourceARN") if isinstance(record, dict) else None for record in records]
+    if not isinstance(arns[0], str) or arns.count(arns[0]) != len(arns):
+        return "its records name no queue, or several, in eventSourceARN; wanted is one and the same"
+    names = ("messageId", "receiptHandle", "body")
+    number = [all(type(record.get(name)) is str for name in names) for record in records].index(False)
+    return f"record {number} lacks a messageId, receiptHandle or body that is text"
 
 
 def shape(event: object) -> str:
@@ -65,65 +80,43 @@ def delivery_of(
         platform: what it counts.
         restored: takes the delivery, if it was made before or carries attributes of its own.
     """
-    system = record.get("attributes") or NO_HEADERS
+    system, attributes, body = record.get("attributes") or NO_HEADERS, record.get("messageAttributes"), record["body"]
     group = system.get("MessageGroupId")
-    has_headers = record.get("messageAttributes") or '"NServiceBus.' in record["body"]
+    has_headers = '"NServiceBus.' in body or (attributes and holds_headers(attributes))
     if has_headers:
+        from recoverable.aws.restoring import carrying_headers  # noqa: PLC0415  # most messages come without
+
         message = carrying_headers(record, queue, group)
     else:
-        message = Message(record["body"], record["messageId"], record, queue.name, first_sent, group_id=group)
+        headers = partial(own_attributes, record) if attributes else NO_HEADERS
+        message = Message(body, record["messageId"], record, queue.name, first_sent, headers, group)
     counted = system.get("ApproximateReceiveCount", "1")
     if counted == "1" and not has_headers:
-        return Delivery(message)  # the first attempt, as a message is made
-    from recoverable.recovery import counting  # noqa: PLC0415  # most messages come for the first time, without attributes
+        return first_delivery(message)
+    from recoverable.aws.restoring import restored_delivery  # noqa: PLC0415  # most messages come for the first time, without headers
 
-    delivery = Delivery(message, broker_count(counted))
-    if platform.redelivers_only:
-        place_by_count(delivery, recoverability)
-    else:
-        counting.restore_retry_state(delivery, platform.counter, recoverability.immediate.max_retries)
+    delivery = restored_delivery(message, counted, recoverability, platform)
     restored.append(delivery)
     return delivery
 
 
-def carrying_headers(record: Record, queue: Queue, group: str | None) -> Message:
-    """Return the message of a record with attributes, or in a wrapper; most messages come without."""
-    from recoverable.aws.wire import wire_of  # noqa: PLC0415  # most messages come without attributes
-    from recoverable.headers import MESSAGE_ID  # noqa: PLC0415  # as above
-
-    wire = wire_of(record)
-    headers = wire.promoted()
-    message_id = headers.get(MESSAGE_ID) or record["messageId"]
-    native = wire.with_overflow(record)
-    return Message(wire.body, message_id, native, queue.name, first_sent, headers=headers, group_id=group)
+def holds_headers(attributes: Any) -> bool:
+    """True if an attribute says something to this package; the sender's own are read when a handler asks for them."""
+    for name in attributes:  # noqa: SIM110  # a generator would cost each good record more
+        if name.startswith(PREFIXES):
+            return True
+    return False
 
 
-def broker_count(text: str) -> int:
-    """Return the broker's count of deliveries: 1 where it is missing, and 10,000 where it is larger."""
-    if not (text.isascii() and text.isdigit()):
-        return 1
-    return max(int(text), 1) if len(text) < len(str(MAX_COUNT)) else MAX_COUNT
+def own_attributes(record: Record) -> Mapping[str, str]:
+    """Return the sender's own text attributes as headers."""
+    from recoverable.aws.wire import wire_of  # noqa: PLC0415  # most handlers never ask
 
-
-def place_by_count(delivery: Delivery, recoverability: Recoverability) -> None:
-    """Restore round and attempt of a delivery where the broker's count alone says them."""
-    from recoverable.recovery import counting  # noqa: PLC0415  # as above
-
-    immediate, delayed = recoverability.immediate.max_retries, recoverability.delayed.max_retries
-    counted, message = delivery.deliveries, delivery.message
-    delivery.unreported = counting.is_past_the_ladder(counted, max_immediate=immediate, max_delayed=delayed)
-    round_, attempt = counting.place_on_ladder(counted, max_immediate=immediate, max_delayed=delayed)
-    place(message, round=round_, attempt=attempt)
-    delivery.deliveries = attempt
+    return wire_of(record).promoted()
 
 
 def first_sent(message: Message) -> datetime | None:
-    """Return when the message was first sent: as its header says, else when SQS accepted it; None when neither is known."""
-    from recoverable.headers import TIME_SENT, read_date  # noqa: PLC0415  # most handlers never ask
+    """Return when the message was first sent; see `date_sent`."""
+    from recoverable.aws.restoring import date_sent  # noqa: PLC0415  # most handlers never ask
 
-    if said := read_date(message.headers, TIME_SENT):
-        return said
-    try:
-        return datetime.fromtimestamp(int(received(message)["attributes"]["SentTimestamp"]) / 1000, UTC)
-    except (KeyError, TypeError, ValueError, OverflowError, OSError):
-        return None  # absent or absurd: unknown
+    return date_sent(message)

@@ -69,7 +69,7 @@ def settle(
     work = sort_by_settlement(deliveries, broker)
     soon, unsent = work.copies, list[Delivery]()
     if timeouts is not None:
-        from recoverable.aws.long_delays import store_long_delays  # noqa: PLC0415  # imported for those who store
+        from recoverable.aws.broker.long_delays import store_long_delays  # noqa: PLC0415  # imported for those who store
 
         soon, unsent = store_long_delays(work.copies, timeouts, broker)
     unsent += [delivery for batch in batches(soon) for delivery in send_and_delete(batch, broker, invocation)]

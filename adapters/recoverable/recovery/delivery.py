@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     Counter: TypeAlias = Literal["native", "header"]
 
 
+new = object.__new__
+
+
 class Delivery:
     """A message as the broker delivered it this time.
 
@@ -36,7 +39,11 @@ class Delivery:
     were received.
     """
 
-    suspect = at_limit = stopped = given_up = False
+    message: Message
+    deliveries, prior_attempts = 1, 0
+    due_at: datetime | None = None
+    held_since: datetime | None = None
+    unreported = suspect = at_limit = stopped = given_up = False
     originals_reported = True
     error: BaseException | None = None
     settlement: Settlement | None = None
@@ -59,6 +66,13 @@ class Delivery:
     def native(self) -> Any:
         """Return the platform's record as it was received."""
         return received(self.message)
+
+
+def first_delivery(message: Message) -> Delivery:
+    """Return a delivery as a message is made for the first time; calling the class would cost each record twice as much."""
+    delivery = new(Delivery)
+    delivery.message = message
+    return delivery
 
 
 class Deferral(Frozen):

@@ -9,7 +9,7 @@ from recoverable.attempts.outcomes import decide, settle_without_attempt
 from recoverable.aws.fifo.rounds import wait_for_round
 from recoverable.aws.order import seconds_since_first_receive
 from recoverable.aws.queues import LONGEST_VISIBILITY
-from recoverable.aws.records import broker_count
+from recoverable.aws.restoring import broker_count
 from recoverable.limits import MAX_DELAY
 from recoverable.recovery.delivery import Deferral, Delivery
 

@@ -1,0 +1,72 @@
+"""Restore a message that was delivered before or carries headers; most messages come for the first time, without any."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from recoverable.aws.wire import wire_of
+from recoverable.headers import MESSAGE_ID, TIME_SENT, read_date
+from recoverable.limits import MAX_COUNT
+from recoverable.message import Message, place, received
+from recoverable.recovery import counting
+from recoverable.recovery.delivery import Delivery
+
+if TYPE_CHECKING:
+    from recoverable.aws.queues import Queue
+    from recoverable.aws.wire import Record
+    from recoverable.config import Recoverability
+    from recoverable.recovery.delivery import Platform
+
+
+def restored_delivery(message: Message, counted: str, recoverability: Recoverability, platform: Platform) -> Delivery:
+    """Return the delivery with the place on the ladder that headers and the broker's count say.
+
+    Args:
+        message: the message.
+        counted: the broker's count, as it came.
+        recoverability: the settings.
+        platform: what it counts.
+    """
+    delivery = Delivery(message, broker_count(counted))
+    if platform.redelivers_only:
+        place_by_count(delivery, recoverability)
+    else:
+        counting.restore_retry_state(delivery, platform.counter, recoverability.immediate.max_retries)
+    return delivery
+
+
+def carrying_headers(record: Record, queue: Queue, group: str | None) -> Message:
+    """Return the message of a record with headers, in an attribute or in a wrapper; most messages come without."""
+    wire = wire_of(record)
+    headers = wire.promoted()
+    message_id = headers.get(MESSAGE_ID) or record["messageId"]
+    native = wire.with_overflow(record)
+    return Message(wire.body, message_id, native, queue.name, date_sent, headers=headers, group_id=group)
+
+
+def broker_count(text: str) -> int:
+    """Return the broker's count of deliveries: 1 where it is missing, and 10,000 where it is larger."""
+    if not (text.isascii() and text.isdigit()):
+        return 1
+    return max(int(text), 1) if len(text) < len(str(MAX_COUNT)) else MAX_COUNT
+
+
+def place_by_count(delivery: Delivery, recoverability: Recoverability) -> None:
+    """Restore round and attempt of a delivery where the broker's count alone says them."""
+    immediate, delayed = recoverability.immediate.max_retries, recoverability.delayed.max_retries
+    counted, message = delivery.deliveries, delivery.message
+    delivery.unreported = counting.is_past_the_ladder(counted, max_immediate=immediate, max_delayed=delayed)
+    round_, attempt = counting.place_on_ladder(counted, max_immediate=immediate, max_delayed=delayed)
+    place(message, round=round_, attempt=attempt)
+    delivery.deliveries = attempt
+
+
+def date_sent(message: Message) -> datetime | None:
+    """Return when the message was first sent: as its header says, else when SQS accepted it; None when neither is known."""
+    if said := read_date(message.headers, TIME_SENT):
+        return said
+    try:
+        return datetime.fromtimestamp(int(received(message)["attributes"]["SentTimestamp"]) / 1000, UTC)
+    except (KeyError, TypeError, ValueError, OverflowError, OSError):
+        return None  # absent or absurd: unknown
