@@ -12,8 +12,8 @@ from recoverable.operate.port import Clock, Copy, ErrorQueue, OperateError, Stop
 from recoverable.operate.redrive import copy_changes
 from recoverable.operate.sweep import Plan
 
-LOOK_EVERY = 5
-"""Seconds between two looks for a canary that came back."""
+SLICE = 5
+"""Seconds of a wait after which what is held is looked after, and canaries are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +106,10 @@ class Redrive:
         """Send and delete what is chosen, until all is done or the operator stops it."""
         for to, messages in self._queue.take():
             for part in self._parts(messages):
+                self._pace(len(part))
                 if self._stop.requested:
                     self.outcome.stopped = "interrupted"
                     return self.outcome
-                self._pace(len(part))
                 self._settle(to, part)
                 self._progress(self.outcome)
                 if self._must_stop():
@@ -206,11 +206,9 @@ class Redrive:
         end = self._clock.now() + self._settings.canary_wait + self._settings.delay
         while not self.outcome.came_back and not self._stop.requested:
             self.outcome.came_back += [each.id for each in self._queue.arrivals() if each.id in canaries]
-            remaining = (end - self._clock.now()).total_seconds()
-            if remaining <= 0:
+            if (remaining := (end - self._clock.now()).total_seconds()) <= 0:
                 break
-            self._clock.sleep(min(LOOK_EVERY, remaining))
-            self._queue.keep()
+            self._wait(min(SLICE, remaining))
         if self.outcome.came_back:
             self.outcome.stopped = "a canary came back"
         elif self._stop.requested:
@@ -218,8 +216,14 @@ class Redrive:
 
     def _pace(self, count: int) -> None:
         """Wait until so many messages may be sent."""
-        now = self._clock.now()
-        if self._settings.rate and (wait := (self._due - now).total_seconds()) > 0:
-            self._clock.sleep(wait)
-        if self._settings.rate:
-            self._due = max(self._due, now) + timedelta(seconds=count / self._settings.rate)
+        if not self._settings.rate:
+            return
+        self._wait((self._due - self._clock.now()).total_seconds())
+        self._due = max(self._due, self._clock.now()) + timedelta(seconds=count / self._settings.rate)
+
+    def _wait(self, seconds: float) -> None:
+        """Wait in slices, and keep what is held between them; end as soon as the operator stops it."""
+        while seconds > 0 and not self._stop.requested:
+            self._clock.sleep(min(SLICE, seconds))
+            seconds -= SLICE
+            self._queue.keep()

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 SAFE = 0.5
 """The part of a lock's time in which all locks must be renewed, one call each."""
 
-FIRST_GUESS = 0.05
-"""Seconds for a renewal until one was measured."""
+LEAST_COST = 0.001
+"""Seconds that a renewal is taken to cost at least."""
 
 
 class Locks:
@@ -32,7 +32,7 @@ class Locks:
         self._renew, self._clock = renew, clock
         self._held: dict[str, ServiceBusReceivedMessage] = {}
         self._until: dict[str, datetime] = {}
-        self._duration, self._cost = 60.0, FIRST_GUESS
+        self._duration, self._cost = 60.0, 0.0
         self.lost = 0
 
     def add(self, number: str, message: ServiceBusReceivedMessage, until: datetime) -> None:
@@ -56,19 +56,24 @@ class Locks:
         return iter(list(self._held.items()))
 
     def capacity(self) -> int:
-        """Return how many locks can be renewed in time, by what a renewal took."""
-        return max(int(SAFE * self._duration / self._cost), 1)
+        """Return how many locks can be renewed in time, by what renewals took; the first one is made to measure it."""
+        if not self._cost and self._held:
+            self._renew_one(next(iter(self._held)))
+        return max(int(SAFE * self._duration / self._cost), 1) if self._cost else 1
 
     def keep(self) -> None:
-        """Renew each lock of which less than half is left; what cannot be renewed is lost, and delivered again."""
-        for number, message in self:
-            began = self._clock.now()
-            if (self._until[number] - began).total_seconds() > SAFE * self._duration:
-                continue
-            try:
-                self._until[number] = self._renew(message)
-            except Exception:  # noqa: BLE001  # whatever it is, the lock is not ours any more; it is counted, and told at the end
-                self.remove(number)
-                self.lost += 1
-            took = (self._clock.now() - began).total_seconds()
-            self._cost = max(0.8 * self._cost + 0.2 * took, 0.001)
+        """Renew each lock of which less than half is left."""
+        for number, _ in self:
+            if (self._until[number] - self._clock.now()).total_seconds() <= SAFE * self._duration:
+                self._renew_one(number)
+
+    def _renew_one(self, number: str) -> None:
+        """Renew one lock; one that cannot be renewed is lost, and its message is delivered again."""
+        began = self._clock.now()
+        try:
+            self._until[number] = self._renew(self._held[number])
+        except Exception:  # noqa: BLE001  # whatever it is, the lock is not ours any more; it is counted, and told at the end
+            self.remove(number)
+            self.lost += 1
+        took = max((self._clock.now() - began).total_seconds(), LEAST_COST)
+        self._cost = 0.8 * self._cost + 0.2 * took if self._cost else took

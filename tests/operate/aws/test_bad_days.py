@@ -1,0 +1,167 @@
+"""A missing right, a lost answer, a killed command, Ctrl-C, and many messages, on a real SQS server."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from aws.queues import Queue
+from faulty_proxy import FaultyProxy, Rule
+from operate.conftest import Errors
+from operate.failing import fault_headers, send_failed
+from recoverable_local.testing import AnswerLost, Refused
+
+DONE, PARTLY, REFUSED, INTERRUPTED = 0, 1, 2, 130
+DENIED = Refused("AccessDenied", status=403)
+
+
+def fill(error: Queue, orders: Queue, count: int) -> None:
+    """Send so many failed messages to the error queue."""
+    for number in range(count):
+        send_failed(error, headers=fault_headers(orders.name, id=f"m{number}"))
+
+
+@pytest.mark.parametrize(
+    ("operation", "verb"),
+    [
+        ("GetQueueUrl", "list"),
+        ("GetQueueAttributes", "list"),
+        ("ReceiveMessage", "list"),
+        ("ListDeadLetterSourceQueues", "retry"),
+    ],
+)
+def test_a_missing_permission_is_named_in_one_line(
+    errors: Errors, error: Queue, proxy: FaultyProxy, operation: str, verb: str
+) -> None:
+    proxy.rules.append(Rule(operation, DENIED))
+
+    ran = errors(verb, "--queue", error.name)
+
+    said = [line for line in ran.err.splitlines() if line.startswith("recoverable errors: ")]
+    assert (ran.status, [line.partition(" for ")[0] for line in said]) == (
+        REFUSED, [f"recoverable errors: sqs:{operation} is missing"]
+    )  # fmt: skip
+
+
+def test_a_role_that_cannot_give_back_is_told_when_messages_come_back(
+    errors: Errors, error: Queue, proxy: FaultyProxy
+) -> None:
+    send_failed(error)
+    proxy.rules.append(Rule("ChangeMessageVisibilityBatch", DENIED))
+
+    ran = errors("list", "--queue", error.name)
+
+    assert ran.status == DONE
+    assert "1 messages come back by themselves at" in ran.err
+    assert "sqs:ChangeMessageVisibility is missing" in ran.err
+
+
+def test_a_role_that_cannot_send_leaves_all_where_it_is(
+    errors: Errors, error: Queue, orders: Queue, proxy: FaultyProxy
+) -> None:
+    fill(error, orders, 3)
+    proxy.rules.append(Rule("SendMessageBatch", DENIED))
+
+    ran = errors("retry", "--queue", error.name, "--yes")
+
+    assert (ran.status, error.visible(), orders.count()) == (PARTLY, 3, 0)
+    assert "AccessDenied" in ran.out
+
+
+def test_a_role_that_cannot_delete_stops_after_the_first_ten_and_the_next_run_deletes_them(
+    errors: Errors, error: Queue, orders: Queue, proxy: FaultyProxy
+) -> None:
+    fill(error, orders, 15)
+    proxy.rules.append(Rule("DeleteMessageBatch", DENIED))
+    denied = errors("retry", "--queue", error.name, "--yes", "--rate", "0")
+    sent = orders.count()
+    proxy.rules.clear()
+
+    again = errors("retry", "--queue", error.name, "--yes", "--rate", "0")
+
+    assert (denied.status, sent, again.status, orders.count(), error.count()) == (PARTLY, 10, DONE, 15, 0)
+    assert "Sent, but still here: 10 (sqs:DeleteMessage is missing for" in denied.out
+    assert "Deleted 10 that an earlier run had sent." in again.out
+
+
+def test_a_lost_answer_is_named_now_and_what_it_doubles_later(
+    errors: Errors, error: Queue, orders: Queue, proxy: FaultyProxy
+) -> None:
+    fill(error, orders, 2)
+    proxy.rules.append(Rule("SendMessageBatch", AnswerLost(), (1,)))
+
+    lost, again = (errors("retry", "--queue", error.name, "--yes") for _ in range(2))
+
+    assert (lost.status, again.status, orders.count(), error.count()) == (PARTLY, DONE, 4, 0)
+    assert "No answer for 2, still here, and perhaps sent: m" in lost.out
+    assert "Sent 2 again that an earlier run may have sent: m" in again.out
+
+
+def started(error: Queue, folder: Path, *words: str) -> subprocess.Popen[str]:
+    """Start the command in a process of its own."""
+    command = [
+        sys.executable,
+        "-m",
+        "recoverable",
+        "errors",
+        "retry",
+        "--queue",
+        error.name,
+        "--poll",
+        "0",
+        "--yes",
+        *words,
+    ]
+    environment = {**os.environ, "XDG_STATE_HOME": str(folder)}
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def wait_until_some_are_sent(orders: Queue) -> None:
+    """Wait until the first ten are sent."""
+    deadline = time.monotonic() + 60
+    while orders.count() < 10:
+        assert time.monotonic() < deadline
+
+
+def test_ctrl_c_leaves_each_message_sent_or_still_there(error: Queue, orders: Queue, tmp_path: Path) -> None:
+    fill(error, orders, 40)
+    process = started(error, tmp_path, "--rate", "5")
+    wait_until_some_are_sent(orders)
+
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+
+    sent = orders.count()
+    assert (process.returncode, error.visible()) == (INTERRUPTED, 40 - sent)
+    assert (f"Sent back {sent}." in out, "Stopped: interrupted." in out) == (True, True), err
+    assert f"Gave back {40 - sent} messages." in err
+
+
+@pytest.mark.slow
+def test_a_killed_command_loses_nothing(errors: Errors, error: Queue, orders: Queue, tmp_path: Path) -> None:
+    fill(error, orders, 40)
+    process = started(error, tmp_path / "state", "--rate", "20")
+    wait_until_some_are_sent(orders)
+    process.kill()
+    process.communicate(timeout=60)
+    hidden = error.client.receive_message(QueueUrl=error.url, MaxNumberOfMessages=10).get("Messages", [])
+    assert hidden == []  # they come back by themselves, after five minutes
+    left = error.count()
+
+    assert 40 <= left + orders.count() <= 50  # at most ten are both sent and not yet deleted
+
+
+@pytest.mark.slow
+def test_three_hundred_are_sent_back(errors: Errors, error: Queue, orders: Queue) -> None:
+    fill(error, orders, 300)
+
+    ran = errors("retry", "--queue", error.name, "--yes", "--rate", "0")
+
+    assert (ran.status, orders.count(), error.count()) == (DONE, 300, 0)
+    assert "Sent back 300." in ran.out
