@@ -26,11 +26,12 @@ def is_bank_failure(error: BaseException) -> bool:
 def place_order(message: Message) -> None:
     """Charge the card of one order."""
     order = message.json()
-    charge(order["card"], attempt=message.attempt, round_=message.round)
+    sent_back = "Recoverable.Redrives" in message.headers
+    charge(order["card"], attempt=message.attempt, round_=message.round, sent_back=sent_back)
     log.info("order %s is placed", order["id"])
 
 
-def charge(card: str, *, attempt: int, round_: int) -> None:
+def charge(card: str, *, attempt: int, round_: int, sent_back: bool) -> None:
     """Pretend to be a bank: as with the test cards of real banks, the card decides the answer."""
     match card:
         case "declined":
@@ -39,8 +40,8 @@ def charge(card: str, *, attempt: int, round_: int) -> None:
             raise BankUnreachable("no answer before the first delayed retry")
         case "flaky-bank" if attempt < 3:
             raise BankUnreachable(f"no answer at attempt {attempt}")
-        case "no-bank":
-            raise BankUnreachable("no answer, ever")
+        case "no-bank" if not sent_back:
+            raise BankUnreachable("no answer until an operator sends the order back")
         case "crash":
             os._exit(1)  # what a crash in a C extension or lack of memory does to the process
         case _:

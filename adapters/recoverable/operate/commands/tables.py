@@ -19,14 +19,13 @@ MOST_TEXT = 200
 
 
 def message_table(messages: Iterable[FailedMessage]) -> Table:
-    """Build the table of messages."""
-    table = plain_table("id", "failed at", "queue", "group", "what failed")
+    """Build the table of messages: narrow, so that an id stays in one line."""
+    table = plain_table("failed at", "group", "message")
     for each in messages:
-        where = name_of(each.failed_queue) if each.failed_queue else "–"
+        where = f" at {name_of(each.failed_queue)}" if each.failed_queue else ""
         state = "" if each.state == ACTIVE else f" ({each.state})"
-        table.add_row(
-            *map(shortened, (each.id + state, time_text(each.failed_at), where, group_of(each).id, summary(each)))
-        )
+        lines = f"{shortened(each.id + where + state)}\n{shortened(summary(each))}"
+        table.add_row(time_text(each.failed_at), group_of(each).id, lines)
     return table
 
 
@@ -39,11 +38,11 @@ def summary(message: FailedMessage) -> str:
 
 def group_table(tallies: Iterable[Tally]) -> Table:
     """Build the table of groups, the largest first."""
-    table = plain_table("group", "messages", "first", "last", "queue", "what failed")
+    table = plain_table("group", "messages", "last failed at", "what failed")
     for each in sorted(tallies, key=lambda tally: (-tally.count, tally.group.title)):
-        queues = ", ".join(sorted(map(name_of, each.queues))) or "–"
-        cells = (each.group.id, str(each.count), time_text(each.first), time_text(each.last), queues, each.group.title)
-        table.add_row(*map(shortened, cells))
+        queues = ", ".join(sorted(map(name_of, each.queues)))
+        what = f"{shortened(each.group.title)}\n{shortened(f'at {queues}')}" if queues else shortened(each.group.title)
+        table.add_row(each.group.id, str(each.count), time_text(each.last), what)
     return table
 
 

@@ -8,14 +8,18 @@ it is due. The dispatcher runs each second instead of each minute. The exit stat
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
 from datetime import timedelta
 
 from rich.console import Console
 
+from recoverable.operate.aws.client import SqsErrorQueue
+from recoverable.operate.port import ErrorQueue, Stop, SystemClock
 from recoverable_local.console import print_error
 from recoverable_local.demo.aws.entries import LONGEST_DELAY, count_dispatched, to_error_message, to_event
 from recoverable_local.demo.orders import ORDERS
 from recoverable_local.demo.progress import STORED, Progress
+from recoverable_local.demo.redriving import HOPELESS, report_sent_back, send_group_back, show_groups
 from recoverable_local.demo.result import report_result
 from recoverable_local.demo.tables import error_queue_table
 from recoverable_local.demo.watcher import Watcher, show_progress
@@ -66,9 +70,26 @@ def show(host: LocalAws, watcher: Watcher[Entry], console: Console) -> int:
         with show_progress(watcher, console):
             host.run_until(lambda: watcher.ended() and host.queue("orders").depth().total == 0, deadline=DEADLINE)
         found = [to_error_message(message) for message in host.queue("orders-error").messages()]
-        sent = count_dispatched(host.function_log)
-    console.print(error_queue_table("orders-error", found))
-    return report_stored(watcher.progress, sent, console) or report_result(watcher.progress, found, console)
+        console.print(error_queue_table("orders-error", found))
+        status = report_stored(watcher.progress, count_dispatched(host.function_log), console)
+        status = status or report_result(watcher.progress, found, console)
+        return status or send_back(host, watcher, console)
+
+
+def send_back(host: LocalAws, watcher: Watcher[Entry], console: Console) -> int:
+    """List the groups of the error queue, and send one of them back. Return 0 if it succeeds then, else 1."""
+    show_groups(error_queue(host), console)
+    sent = send_group_back(error_queue(host), [], console)
+    with suppress(TimeoutError):  # the report says so
+        host.run_until(lambda: watcher.progress.orders[HOPELESS].placed, deadline=DEADLINE)
+    return report_sent_back(sent, watcher.progress, console)
+
+
+def error_queue(host: LocalAws) -> ErrorQueue:
+    """Return the error queue as an operator reads it."""
+    queue = host.queue("orders-error")
+    client = queue.sqs.client
+    return SqsErrorQueue(client, queue.url, sender_for=lambda _: client, clock=SystemClock(), stop=Stop(), poll=0)
 
 
 def report_stored(progress: Progress, sent: int, console: Console) -> int:

@@ -8,15 +8,20 @@ it must, else 1.
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
 from datetime import timedelta
 
-from azure.servicebus import ServiceBusMessage
+from azure.servicebus import ServiceBusClient, ServiceBusMessage
 from rich.console import Console
 
+from recoverable.operate.azure.client import ServiceBusErrorQueue
+from recoverable.operate.azure.entity import Entity
+from recoverable.operate.port import ErrorQueue, Stop, SystemClock
 from recoverable_local.console import print_error
 from recoverable_local.demo.azure.entries import EntryConverter, text_of, to_error_message
 from recoverable_local.demo.orders import DEADLY, NEIGHBOUR, ORDERS, Order
 from recoverable_local.demo.progress import UNREPORTED
+from recoverable_local.demo.redriving import HOPELESS, report_sent_back, send_group_back, show_groups
 from recoverable_local.demo.result import report_result
 from recoverable_local.demo.tables import error_queue_table
 from recoverable_local.demo.watcher import Watcher, show_progress
@@ -65,9 +70,26 @@ def show(folder: str, namespace: ServiceBusNamespace, console: Console) -> int:
             raise AppError(f"No function in {host.app.folder} reads the queue 'orders'.")
         with show_progress(watcher, console):
             send_orders(host, watcher, namespace)
-    found = [to_error_message(message) for message in namespace.queue("orders-error").messages()]
-    console.print(error_queue_table("orders-error", found))
-    return report_result(watcher.progress, found, console)
+        found = [to_error_message(message) for message in namespace.queue("orders-error").messages()]
+        console.print(error_queue_table("orders-error", found))
+        status = report_result(watcher.progress, found, console)
+        return status or send_back(host, namespace, watcher, console)
+
+
+def send_back(host: LocalFunctions, namespace: ServiceBusNamespace, watcher: Watcher[Entry], console: Console) -> int:
+    """List the groups of the error queue, and send one of them back. Return 0 if it succeeds then, else 1."""
+    with ServiceBusClient.from_connection_string(namespace.connection_string) as client:
+        show_groups(error_queue(client), console)
+        sent = send_group_back(error_queue(client), ["orders"], console)
+    with suppress(TimeoutError):  # the report says so
+        host.run_until(lambda: watcher.progress.orders[HOPELESS].placed, deadline=DEADLINE)
+    return report_sent_back(sent, watcher.progress, console)
+
+
+def error_queue(client: ServiceBusClient) -> ErrorQueue:
+    """Return the error queue as an operator reads it."""
+    entity = Entity(client.fully_qualified_namespace, "orders-error", dead_letters=False)
+    return ServiceBusErrorQueue(client, client, entity, clock=SystemClock(), stop=Stop())
 
 
 def create_watcher(namespace: ServiceBusNamespace) -> Watcher[Entry]:

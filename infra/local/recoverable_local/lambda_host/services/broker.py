@@ -11,6 +11,7 @@ from threading import Thread
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
 from werkzeug.serving import BaseWSGIServer, make_server
 
+from recoverable_local.lambda_host.services.move_tasks import MoveTasks
 from recoverable_local.lambda_host.services.one_at_a_time import OneAtATime
 
 _HOST = "127.0.0.1"
@@ -42,7 +43,7 @@ def embedded_broker(port: int = 0) -> Iterator[str]:
 
 def _server(port: int) -> BaseWSGIServer:
     """Create the server on a port that is bound here: werkzeug ends the process if the port is taken."""
-    application = OneAtATime(DomainDispatcherApplication(create_backend_app))
+    application = OneAtATime(MoveTasks(DomainDispatcherApplication(create_backend_app)))
     with socket.create_server((_HOST, port)) as bound:
         port = bound.getsockname()[1]
         return make_server(

@@ -28,6 +28,11 @@ class Sqs:
         self.endpoint_url = endpoint_url
         self._client: SQSClient = session(region).client("sqs", endpoint_url=endpoint_url, config=config(_CONNECTIONS))
 
+    @property
+    def client(self) -> SQSClient:
+        """Return boto3's client, for what this class has no call for."""
+        return self._client
+
     def create(self, name: str, *, fifo: bool, attributes: Mapping[str, str]) -> tuple[str, str]:
         """Create a queue, or set these attributes on the existing one. Return its URL and its ARN."""
         kind: dict[Any, str] = {"FifoQueue": "true"} if fifo else {}
