@@ -11,7 +11,7 @@ from recoverable.aws import SqsEndpoint
 from shop import CardDeclined, place_order
 
 if TYPE_CHECKING:
-    from recoverable import RateLimit
+    from recoverable import Observe, RateLimit
     from recoverable.timeouts import Timeouts
 
 
@@ -35,6 +35,16 @@ def timeouts() -> Timeouts | None:
     return Timeouts(DynamoDBStore(table, bucket=os.environ.get("TIMEOUTS_BUCKET") or None))
 
 
+def observe() -> Observe | None:
+    """Return settings that print metrics, if the environment names a namespace for them. Without one, nothing of it is imported."""
+    namespace = os.environ.get("METRICS_NAMESPACE")
+    if not namespace:
+        return None
+    from recoverable import Observe  # noqa: PLC0415
+
+    return Observe(cloudwatch_namespace=namespace)
+
+
 handler = SqsEndpoint(
     place_order,
     Recoverability(
@@ -45,6 +55,7 @@ handler = SqsEndpoint(
         ),
         failed=Failed(unrecoverable=(CardDeclined,)),
         rate_limit=rate_limit(),
+        observe=observe(),
     ),
     longest_delay=timedelta(seconds=float(os.environ.get("LONGEST_DELAY_SECONDS", "900"))),
     timeouts=timeouts(),

@@ -467,8 +467,22 @@ resource rateLimitedAlert 'Microsoft.Insights/scheduledQueryRules@2023-12-01' = 
   }
 }
 
+// It reads the ends of the log's lines; docs/observe.md has its queries, and host.json keeps the lines from being sampled.
+resource workbook 'Microsoft.Insights/workbooks@2023-06-01' = {
+  name: guid(resourceGroup().id, name, 'orders')
+  location: location
+  kind: 'shared'
+  properties: {
+    displayName: '${unique}-orders'
+    category: 'workbook'
+    sourceId: insights.id
+    serializedData: loadTextContent('workbook.json')
+  }
+}
+
 output functionAppName string = functionApp.name
 output serviceBusNamespace string = '${serviceBus.name}.servicebus.windows.net'
 output ordersQueueId string = ordersQueue.id
 output errorQueueId string = errorQueue.id
+output workbookId string = workbook.id
 output alertsNotify string = empty(actionGroupId) ? 'nobody' : actionGroupId

@@ -24,6 +24,7 @@ FEATURES: dict[str, Parameters] = {
     "an error queue of yours": {"ErrorQueueArn": YOUR_ERRORS},
     "a key": {"KmsKeyArn": KEY},
     "a VPC": {"SubnetIds": ",".join(SUBNETS), "SecurityGroupIds": ",".join(GROUPS)},
+    "metrics": {"Metrics": "true"},
     "an alarm topic": {"AlarmTopicArn": f"arn:aws:sns:{ACCOUNT}:alarms"},
 }
 

@@ -155,18 +155,6 @@ def test_who_tries_it_may_send_orders_and_receive_errors() -> None:
     assert {role for role, _ in given} < {role for role, _ in NEEDED}
 
 
-def test_it_names_each_alert() -> None:
-    named = set(re.findall(r"^\| `…-([\w-]+)`", PAGE, re.MULTILINE))
-    limited = Deployment({"rateLimitAfter": 50})
-    alerts = [
-        alert
-        for kind in ("metricAlerts", "scheduledQueryRules")
-        for alert in limited.of_type(f"Microsoft.Insights/{kind}").values()
-    ]
-
-    assert {f"{DEPLOYED.outputs['functionAppName']}-{name}" for name in named} == {alert["name"] for alert in alerts}
-
-
 def test_it_names_each_setting_that_must_be_right() -> None:
     rows = re.findall(r"^\| `host\.json` \| (.+?) \|", PAGE, re.MULTILINE)
     named = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
