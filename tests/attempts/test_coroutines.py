@@ -6,13 +6,15 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
-from threading import Barrier
+from threading import Barrier, Event
+from typing import Any
 
 import pytest
 
 from attempts.invocations import attempt, attempts, invocation, logged
 from builders import NOW, NOW_WRITTEN, QUEUE, Boom, Clock, delivery, platform, recoverability, seconds
 from recoverable import Message
+from recoverable.attempts.deadline import Deadline
 from recoverable.attempts.invocation import Invocation
 from recoverable.headers import DUE_AT, HELD_SINCE, MESSAGE_ID, PRIOR_ATTEMPTS, REPORTED, STOPPED
 from recoverable.recovery.settlement import COMPLETE, Forward, Redeliver, Settlement
@@ -277,6 +279,19 @@ def test_a_coroutine_given_by_a_plain_function_is_cancelled_in_time_too(caplog: 
     assert logged(caplog) == [("delayed_retry", "HandlerTimeout('stopped after 0.0 seconds')")]
 
 
+def test_a_plain_function_and_the_coroutine_that_it_gives_share_the_time_of_one_run(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def use_up_half(_message: Message) -> Any:
+        Event().wait(0.3)
+        return asyncio.sleep(0.3)
+
+    with Deadline() as deadline:
+        attempt(use_up_half, delivery(), invocation(recoverability(0), left=0.4, deadline=deadline))
+
+    assert logged(caplog) == [("delayed_retry", "HandlerTimeout('stopped after 0.4 seconds')")]
+
+
 def test_when_one_cannot_go_on_none_starts_in_a_later_invocation() -> None:
     handled: list[str] = []
 
@@ -289,7 +304,7 @@ def test_when_one_cannot_go_on_none_starts_in_a_later_invocation() -> None:
             raise RuntimeError
         return 9.0
 
-    clock_reads = ["broken", "fine"]
+    clock_reads = ["fine", "fine", "broken", "fine"]
     group = [delivery(id=f"m-{number}") for number in range(6)]
     broken = Invocation(recoverability(), platform(), Clock(), seconds_left=broken_clock)
     with pytest.raises(RuntimeError):

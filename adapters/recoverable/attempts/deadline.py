@@ -41,11 +41,11 @@ class Deadline:
     just run, and the host's own time-out ends them; so too after a handler that used the signal itself.
     """
 
-    __slots__ = ("_before", "_ends", "_inside", "_rings", "_works")
+    __slots__ = ("_before", "_inside", "_rings", "ends", "works")
 
     def __init__(self) -> None:
-        self._inside, self._ends, self._rings = False, 0.0, NEVER
-        self._works = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+        self._inside, self.ends, self._rings = False, 0.0, NEVER
+        self.works = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
         self._before: tuple[Any, float, float] | None = None
 
     def __enter__(self) -> Self:
@@ -67,12 +67,12 @@ class Deadline:
             handler: what to call.
             argument: its argument.
         """
-        if not self._works:
+        if not self.works:
             return handler(argument)
         try:
-            self._ends = monotonic() + seconds
+            self.ends = monotonic() + seconds
             self._inside = True
-            if self._rings > self._ends + TOLERANCE:
+            if self._rings > self.ends + TOLERANCE:
                 self._set(seconds)
             return handler(argument)
         finally:
@@ -82,11 +82,11 @@ class Deadline:
         self._rings = NEVER
         if not self._inside:
             return
-        early = self._ends - monotonic()
+        early = self.ends - monotonic()
         if early > 0:  # the timer of the handler before, or a signal from elsewhere
             self._set(early)
             return
-        self._ends += AGAIN
+        self.ends += AGAIN
         self._set(AGAIN)
         raise TimeUp
 

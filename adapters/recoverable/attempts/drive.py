@@ -48,7 +48,7 @@ def run_handler(
         if result is not None:
             from recoverable.attempts.results import finish  # noqa: PLC0415  # most handlers return nothing
 
-            finish(result, seconds)
+            finish(result, seconds, deadline)
     except BaseException as error:  # noqa: BLE001  # recovery decides about each of them
         return error
     return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import suppress
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from recoverable.recovery.delivery import Delivery
 if TYPE_CHECKING:
     from recoverable.attempts.flow import Steps
 
+Worker = asyncio.Task[None]
 Handler = Callable[[Message], Awaitable[Any]]
 Caller = Callable[[Callable[[], Any]], Awaitable[Any]]
 
@@ -59,7 +61,17 @@ async def run_handler(handler: Handler, message: Message, seconds: float) -> Bas
         refuse_generator(await within(seconds, handler(message)))
     except BaseException as error:  # noqa: BLE001  # recovery decides about each of them
         return error
+    finally:
+        await take_cancellation()
     return None
+
+
+async def take_cancellation() -> None:
+    """Receive a cancellation that a handler requested of all tasks and that is still to come, or it would end the next handler."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(0)
 
 
 def attempt_concurrently(
@@ -73,11 +85,34 @@ async def _attempt_concurrently(
     handler: Handler, deliveries: Iterator[Delivery], invocation: Invocation, concurrency: int
 ) -> None:
     """Start workers that take one delivery after the other from the same iterator."""
-    flows = [attempt_each(deliveries, invocation) for _ in range(concurrency)]
-    workers = [asyncio.create_task(drive_async(flow, handler, call_here)) for flow in flows]
+
+    def start() -> Worker:
+        return asyncio.create_task(drive_async(attempt_each(deliveries, invocation), handler, call_here))
+
+    workers = {start() for _ in range(concurrency)}
     try:
-        await asyncio.gather(*workers)
+        while workers:
+            workers = await unfinished(workers, start)
     finally:  # when one cannot go on, none may in the next invocation, where nobody would settle for it
         for worker in workers:
             worker.cancel()
-        await asyncio.wait(workers)
+        if workers:
+            await asyncio.wait(workers)
+
+
+async def unfinished(workers: set[Worker], start: Callable[[], Worker]) -> set[Worker]:
+    """Wait until one worker has ended, and return the others; a worker that a handler cancelled before it began is replaced.
+
+    Raises:
+        CancelledError: this task alone was cancelled; when a handler cancels all tasks, the messages are worked on all the same.
+    """
+    try:
+        ended, others = await asyncio.wait(workers, return_when=asyncio.FIRST_COMPLETED)
+    except asyncio.CancelledError:
+        if not any(worker.cancelling() for worker in workers):
+            raise
+        return workers
+    for worker in ended:
+        if not worker.cancelled():
+            worker.result()
+    return others | {start() for worker in ended if worker.cancelled()}

@@ -28,8 +28,30 @@ def run_in_loop(coroutine: Coroutine[Any, Any, T]) -> T:
     environment = current_environment.get()
     in_a_test = environment is not None and environment.runner is not None
     chosen = environment.runner() if in_a_test else runner(get_ident())  # type: ignore[union-attr,misc]  # as just checked
-    # a copy of the current context: the runner's own is that of its first run
-    return chosen.run(coroutine, context=copy_context())
+    started: list[asyncio.Task[Any]] = []
+
+    async def noted() -> T:
+        started.extend(filter(None, [asyncio.current_task()]))
+        return await coroutine
+
+    try:
+        # a copy of the current context: the runner's own is that of its first run
+        result: T = chosen.run(noted(), context=copy_context())
+    except RuntimeError:
+        if not started or started[0].done():
+            raise
+        result = go_on(chosen.get_loop(), started[0])
+    return result
+
+
+def go_on(loop: asyncio.AbstractEventLoop, task: asyncio.Task[T]) -> T:
+    """Run the loop, which a handler has stopped, until the task is done: other messages are worked on in it."""
+    while True:
+        try:
+            return loop.run_until_complete(task)
+        except RuntimeError:
+            if task.done():
+                raise
 
 
 async def within(seconds: float, awaitable: Awaitable[Any]) -> Any:

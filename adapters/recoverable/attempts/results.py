@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator
+from time import monotonic
+
+from recoverable.attempts.invocation import FOREVER
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from typing import Any
 
+    from recoverable.attempts.deadline import Deadline
 
-def finish(result: Any, seconds: float) -> None:
+
+def finish(result: Any, seconds: float, deadline: Deadline | None) -> None:
     """Run to its end an awaitable that a plain handler returned, so that no message is completed before it is handled.
 
     Args:
         result: what the handler returned.
-        seconds: how long it may run.
+        seconds: how long the handler may run.
+        deadline: knows when that time ends, where it stops handlers: what the function itself took is gone.
 
     Raises:
         TypeError: it is a generator; what the awaited work raises passes as it is.
@@ -22,6 +28,8 @@ def finish(result: Any, seconds: float) -> None:
     if hasattr(result, "__await__"):
         from recoverable.attempts.event_loop import run_in_loop, within  # noqa: PLC0415  # asyncio, when there is something to await
 
+        if deadline is not None and deadline.works and seconds != FOREVER:
+            seconds = max(deadline.ends - monotonic(), 0.0)
         result = run_in_loop(within(seconds, result))
     refuse_generator(result)
 

@@ -32,7 +32,7 @@ class VirtualDeadline(Deadline):
         self, invocation: Invocation, fault_plan: FaultPlan, journal: Journal, clock: Callable[[], float]
     ) -> None:
         super().__init__()
-        self._works = False  # no signal: time is the world's
+        self.works = False  # no signal: time is the world's
         self._invocation, self._fault_plan, self._journal, self._clock = (invocation, fault_plan, journal, clock)
 
     def call(self, seconds: float, handler: Callable[[T], R], argument: T) -> R:
