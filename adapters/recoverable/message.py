@@ -97,7 +97,9 @@ class Message:
         try:
             return self._copy
         except AttributeError:
-            self._copy = copied(self._native)
+            from copy import deepcopy  # noqa: PLC0415  # for those who use it
+
+            self._copy = deepcopy(self._native) if isinstance(self._native, dict) else self._native
             return self._copy
 
     @property
@@ -150,6 +152,8 @@ class Message:
         try:
             return json.loads(body)
         except ValueError as error:
+            from recoverable.unreadable import unreadable  # noqa: PLC0415  # the failure side
+
             raise unreadable(self.id, error) from error
 
     if TYPE_CHECKING:
@@ -181,6 +185,8 @@ class Message:
         try:
             return parse()
         except (ValueError, TypeError, KeyError) as error:
+            from recoverable.unreadable import unreadable  # noqa: PLC0415  # the failure side
+
             raise unreadable(self.id, error) from error
 
 
@@ -205,15 +211,3 @@ def place(message: Message, *, round: int, attempt: int) -> None:  # noqa: A002 
 def received(message: Message) -> Any:
     """Return the platform's record as it was received, whatever the handler did to its own."""
     return message._native  # noqa: SLF001  # it is this module's
-
-
-def copied(value: Any) -> Any:
-    """Return a copy of dicts and lists down to their last value; anything else as it is."""
-    if isinstance(value, dict):
-        return {name: copied(each) for name, each in value.items()}
-    return [copied(each) for each in value] if isinstance(value, list) else value
-
-
-def unreadable(message_id: str, error: Exception) -> MessageDeserializationError:
-    """Return the error that says why a message cannot be read; it does not quote the body, which may be secret."""
-    return MessageDeserializationError(f"message '{message_id}' cannot be read: {type(error).__name__}")

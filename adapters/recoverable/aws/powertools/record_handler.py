@@ -9,7 +9,7 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 from recoverable.attempts.results import refuse_generator
 from recoverable.limits import ASYNC_GENERATOR, COROUTINE, GENERATOR, code_flags, name_of
-from recoverable.message import unreadable
+from recoverable.unreadable import unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
