@@ -52,6 +52,8 @@ def process_batch(
         if runs:
             run_handlers(group, invocation)
         else:
+            from recoverable.aws.order import hand_back_group  # noqa: PLC0415  # it was imported to order them
+
             hand_back_group(group, invocation)
             time.messages -= len(group)
         settled += len(group)
@@ -89,33 +91,8 @@ def groups_of(
         from recoverable.aws.fifo.groups import groups as fifo_groups  # noqa: PLC0415  # for such queues
 
         return fifo_groups(deliveries, unfinished, invocation, time)
-    from recoverable.aws.order import clear_reported, groups, hidden_for  # noqa: PLC0415  # most batches have no such record
+    from recoverable.aws.order import clear_reported, groups, hidden_for, settle_without_handler  # noqa: PLC0415  # most batches have no such record
 
     settle_without_handler(restored, invocation)
     clear_reported(restored, invocation.clock(), hidden_for(time))
     return groups(deliveries, lambda: time.is_over() or invocation.interruption is not None)
-
-
-def settle_without_handler(restored: list[Delivery], invocation: Invocation) -> None:
-    """Note the settlement of what is not yet due, or past its last delivery that runs, before any handler runs.
-
-    Where the policy grants a retry all the same, the message is a suspect like others. The rate limit is asked when its turn comes: once.
-    """
-    from recoverable.attempts.outcomes import settle_without_attempt  # noqa: PLC0415  # as above
-
-    for delivery in restored:
-        if delivery.unreported or delivery.given_up or delivery.due_at is not None:
-            delivery.settlement = settle_without_attempt(delivery, invocation)
-            if delivery.settlement is None:
-                delivery.unreported, delivery.due_at = False, None  # its policy was asked, and its time has come
-
-
-def hand_back_group(group: list[Delivery], invocation: Invocation) -> None:
-    """Note that those of a group that have no settlement are handed back without being run."""
-    from recoverable.attempts.outcomes import hand_back  # noqa: PLC0415  # as above
-    from recoverable.aws.order import delay_of_hand_back  # noqa: PLC0415
-
-    reason = "another message of its batch is tried alone, or no time is left for it"
-    for place, delivery in enumerate(each for each in group if each.settlement is None):
-        delay = delay_of_hand_back(delivery, place)
-        delivery.settlement = hand_back(delivery, invocation, delay, reason=reason)

@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
+from recoverable.attempts.outcomes import hand_back, settle_without_attempt
 from recoverable.limits import NO_DELAY
 from recoverable.recovery.delivery import Delivery
 
 if TYPE_CHECKING:
+    from recoverable.attempts.invocation import Invocation
     from recoverable.aws.time_budget import TimeBudget
 
 Group: TypeAlias = tuple[list[Delivery], bool]
@@ -132,3 +134,23 @@ def rotated(deliveries: list[Delivery]) -> list[Delivery]:
     furthest = max(delivery.deliveries + delivery.prior_attempts + delivery.message.round for delivery in by_id)
     place = furthest % len(by_id)
     return by_id[place:] + by_id[:place]
+
+
+def settle_without_handler(restored: list[Delivery], invocation: Invocation) -> None:
+    """Note the settlement of what is not yet due, or past its last delivery that runs, before any handler runs.
+
+    Where the policy grants a retry all the same, the message is a suspect like others. The rate limit is asked when its turn comes: once.
+    """
+    for delivery in restored:
+        if delivery.unreported or delivery.given_up or delivery.due_at is not None:
+            delivery.settlement = settle_without_attempt(delivery, invocation)
+            if delivery.settlement is None:
+                delivery.unreported, delivery.due_at = False, None  # its policy was asked, and its time has come
+
+
+def hand_back_group(group: list[Delivery], invocation: Invocation) -> None:
+    """Note that those of a group that have no settlement are handed back without being run."""
+    reason = "another message of its batch is tried alone, or no time is left for it"
+    for place, delivery in enumerate(each for each in group if each.settlement is None):
+        delay = delay_of_hand_back(delivery, place)
+        delivery.settlement = hand_back(delivery, invocation, delay, reason=reason)
