@@ -12,6 +12,7 @@ from aws.queues import Queue
 from aws.server import client_at
 from faulty_proxy import FaultyProxy
 from recoverable import Message
+from recoverable_local.testing import SqsWorld
 
 HEADER: Any = {"counter": "header"}
 COUNTS = ("NServiceBus.Retries", "NServiceBus.FLRetries")
@@ -106,3 +107,20 @@ def test_a_message_that_kills_at_every_delivery_ends_in_the_error_queue(
     (copy,) = error.arrived()
     assert (handler.runs, orders.count()) == ([], 0)
     assert copy.headers["NServiceBus.ExceptionInfo.ExceptionType"] == "recoverable.UnreportedFailure"
+
+
+@pytest.mark.parametrize(("immediate", "delayed"), [(0, 0), (1, 0), (2, 1), (0, 2)])
+def test_a_message_that_kills_runs_three_times_for_each_attempt_of_the_formula(immediate: int, delayed: int) -> None:
+    world, runs = SqsWorld(), list[str]()
+
+    def kill(message: Message) -> None:
+        runs.append(message.id)
+        world.kill()
+
+    settings = ladder("errors", immediate=immediate, delayed=delayed, delay=1)
+    world.serve("orders", sqs_endpoint(kill, settings, **HEADER))
+    world.send("orders", "hello")
+    world.run()
+
+    assert len(runs) == 3 * (immediate + 1) * (delayed + 1)
+    assert [seen.exception_type for seen in world.queue("errors")] == ["recoverable.UnreportedFailure"]
