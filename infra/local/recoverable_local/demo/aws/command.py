@@ -17,6 +17,7 @@ from recoverable.operate.aws.client import SqsErrorQueue
 from recoverable.operate.port import ErrorQueue, Stop, SystemClock
 from recoverable_local.console import print_error
 from recoverable_local.demo.aws.entries import LONGEST_DELAY, count_dispatched, to_error_message, to_event
+from recoverable_local.demo.counters import counted_by_metrics, in_words
 from recoverable_local.demo.orders import ORDERS
 from recoverable_local.demo.progress import STORED, Progress
 from recoverable_local.demo.redriving import HOPELESS, report_sent_back, send_group_back, show_groups
@@ -28,6 +29,7 @@ from recoverable_local.lambda_host.sam.document import TemplateError
 
 LADDER = {"ImmediateRetries": "2", "DelayedRetries": "2", "TimeIncreaseSeconds": "2", "FunctionTimeout": "10"}
 STORE = {"Timeouts": "true"}
+METRICS = {"Metrics": "true"}
 VISIBILITY = timedelta(seconds=2)
 INTERVAL = timedelta(seconds=1)
 DEADLINE = timedelta(seconds=120)
@@ -47,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         host = LocalAws.from_template(
             arguments.template,
-            parameters=LADDER | STORE,
+            parameters=LADDER | STORE | METRICS,
             environment={"LONGEST_DELAY_SECONDS": str(LONGEST_DELAY)},
             visibility_timeout=VISIBILITY,
             schedule_interval=INTERVAL,
@@ -71,6 +73,7 @@ def show(host: LocalAws, watcher: Watcher[Entry], console: Console) -> int:
             host.run_until(lambda: watcher.ended() and host.queue("orders").depth().total == 0, deadline=DEADLINE)
         found = [to_error_message(message) for message in host.queue("orders-error").messages()]
         console.print(error_queue_table("orders-error", found))
+        console.print(in_words(counted_by_metrics(line.line for line in host.function_log)), soft_wrap=True)
         status = report_stored(watcher.progress, count_dispatched(host.function_log), console)
         status = status or report_result(watcher.progress, found, console)
         return status or send_back(host, watcher, console)

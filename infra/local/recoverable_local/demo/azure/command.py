@@ -19,6 +19,7 @@ from recoverable.operate.azure.entity import Entity
 from recoverable.operate.port import ErrorQueue, Stop, SystemClock
 from recoverable_local.console import print_error
 from recoverable_local.demo.azure.entries import EntryConverter, text_of, to_error_message
+from recoverable_local.demo.counters import counted_by_log, in_words
 from recoverable_local.demo.orders import DEADLY, NEIGHBOUR, ORDERS, Order
 from recoverable_local.demo.progress import UNREPORTED
 from recoverable_local.demo.redriving import HOPELESS, report_sent_back, send_group_back, show_groups
@@ -72,6 +73,7 @@ def show(folder: str, namespace: ServiceBusNamespace, console: Console) -> int:
             send_orders(host, watcher, namespace)
         found = [to_error_message(message) for message in namespace.queue("orders-error").messages()]
         console.print(error_queue_table("orders-error", found))
+        console.print(in_words(counted_by_log(line.line for line in host.function_log)), soft_wrap=True)
         status = report_result(watcher.progress, found, console)
         return status or send_back(host, namespace, watcher, console)
 
