@@ -58,7 +58,7 @@ def test_a_role_that_cannot_give_back_is_told_when_messages_come_back(
     ran = errors("list", "--queue", error.name)
 
     assert ran.status == DONE
-    assert "1 messages come back by themselves at" in ran.err
+    assert "1 message will come back at" in ran.err
     assert "sqs:ChangeMessageVisibility is missing" in ran.err
 
 

@@ -119,8 +119,8 @@ def test_a_look_says_first_that_it_hides_messages_and_counts_receives(errors: Er
         "Looking at SQS hides each message, here for 5 minutes; all are given back at the end and on Ctrl-C. "
         "Killed, the last ones come back within 5 minutes.",
         "Each look counts as a receive of each message, and disturbs alarms on visible messages and on the age of the oldest.",
-        "Looked at 1 messages; 1 match.",
-        "Gave back 1 messages.",
+        "Looked at 1 message; 1 match.",
+        "Gave back 1 message.",
     ]
 
 

@@ -208,3 +208,12 @@ def test_copies_are_hidden_for_the_delay(errors: Errors, error: Queue, orders: Q
     errors("retry", "--queue", error.name, "--delay", "10m", "--yes")
 
     assert (orders.visible(), orders.count()) == (0, 1)
+
+
+def test_a_delay_that_sqs_cannot_do_leaves_the_message(errors: Errors, error: Queue, orders: Queue) -> None:
+    send_failed(error, headers=fault_headers(orders.name))
+
+    ran = errors("retry", "--queue", error.name, "--delay", "16m", "--yes")
+
+    assert (ran.status, error.visible()) == (PARTLY, 1)
+    assert "SQS delays a message by 900 seconds at most" in ran.out

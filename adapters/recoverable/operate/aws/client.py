@@ -11,7 +11,7 @@ from recoverable.aws.copies import MAX_SIZE, size
 from recoverable.aws.queues import queue_from_arn
 from recoverable.operate.aws import visibility
 from recoverable.operate.aws.answers import call_error, failed_entries, numbered
-from recoverable.operate.aws.messages import TooLarge, arn_of, checked_record, entry_for, failed_message, record_of
+from recoverable.operate.aws.messages import Unsendable, arn_of, checked_record, entry_for, failed_message, record_of
 from recoverable.operate.failed import FailedMessage
 from recoverable.operate.holding import Held, Holding
 from recoverable.operate.port import Clock, Copy, GivenBack, OperateError, SendResult, Stop
@@ -151,7 +151,7 @@ class SqsErrorQueue:
         for copy in copies:
             try:
                 entry = entry_for(copy, source=self._source, to=target, delay=delay)
-            except TooLarge as error:
+            except Unsendable as error:
                 result.refused[copy.message.broker_id] = str(error)
                 continue
             if batch and total + size(entry) > MAX_SIZE:

@@ -20,9 +20,12 @@ from recoverable.recovery.settlement import Forward
 
 Record = dict[str, Any]
 
+MAX_DELAY = 900
+"""Seconds of DelaySeconds (SendMessage)."""
 
-class TooLarge(Exception):
-    """Raised when a copy is larger than SQS takes."""
+
+class Unsendable(Exception):
+    """Raised when SQS would not take a copy."""
 
 
 def record_of(received: Mapping[str, Any]) -> Record:
@@ -115,7 +118,7 @@ def entry_for(copy: Copy, *, source: Queue, to: Queue, delay: timedelta) -> dict
         delay: how long it is hidden; a FIFO queue has no delay of a message.
 
     Raises:
-        TooLarge: SQS does not take it.
+        Unsendable: SQS does not take it.
     """
     record = copy.message.native
     wire = changed(wire_of(record), Forward("", delay, copy.changes))
@@ -123,8 +126,17 @@ def entry_for(copy: Copy, *, source: Queue, to: Queue, delay: timedelta) -> dict
         record, wire = edited(record, wire, copy.body)
     entry = entry_of(record, wire)
     if (excess := size(entry) - MAX_SIZE) > 0:
-        raise TooLarge(f"its copy would be {excess:,} bytes larger than the {MAX_SIZE:,} that SQS takes")
+        raise Unsendable(f"its copy would be {excess:,} bytes larger than the {MAX_SIZE:,} that SQS takes")
+    check_delay(to, delay)
     return entry | addressed(copy, source, to, delay)
+
+
+def check_delay(to: Queue, delay: timedelta) -> None:
+    """Raise Unsendable for a delay that the queue cannot have."""
+    if delay and to.fifo:
+        raise Unsendable("a FIFO queue delays no single message; leave --delay out")
+    if delay.total_seconds() > MAX_DELAY:
+        raise Unsendable(f"SQS delays a message by {MAX_DELAY} seconds at most; give a shorter --delay")
 
 
 def edited(record: Record, wire: Wire, body: bytes) -> tuple[Record, Wire]:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from recoverable.operate.commands.terminal import INTERRUPTED, REFUSED, Terminal, stopping
+from recoverable.operate.commands.terminal import INTERRUPTED, REFUSED, Terminal, messages, stopping
 from recoverable.operate.port import Clock, ErrorQueue, OperateError, Stop, SystemClock
 
 if TYPE_CHECKING:
@@ -71,9 +71,9 @@ def give_back(queue: ErrorQueue, terminal: Terminal) -> None:
     """Let others have what is held, and say so."""
     given = queue.give_back()
     if given.visible:
-        terminal.note(f"Gave back {given.visible} messages.")
+        terminal.note(f"Gave back {messages(given.visible)}.")
     if given.hidden and given.until:
-        terminal.note(f"{given.hidden} messages come back by themselves at {given.until:%H:%M:%S} UTC: {given.why}.")
+        terminal.note(f"{messages(given.hidden)} will come back at {given.until:%H:%M:%S} UTC: {given.why}.")
 
 
 def open_queue(arguments: argparse.Namespace, clock: Clock, stop: Stop) -> ErrorQueue:

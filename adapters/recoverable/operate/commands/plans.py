@@ -11,7 +11,7 @@ from typing import Any
 from recoverable.operate.aws.visibility import until_text
 from recoverable.operate.commands.opening import Session
 from recoverable.operate.commands.tables import group_data, group_table
-from recoverable.operate.commands.terminal import printable
+from recoverable.operate.commands.terminal import messages, printable
 from recoverable.operate.sending import Outcome, Settings
 from recoverable.operate.sweep import Plan
 
@@ -21,7 +21,7 @@ SHOWN = 10
 
 def say_ending(session: Session, plan: Plan) -> None:
     """Print how many messages were looked at, and what the look has not seen."""
-    session.terminal.note(f"Looked at {plan.seen} messages; {plan.matched} match.")
+    session.terminal.note(f"Looked at {messages(plan.seen)}; {plan.matched} match.")
     if plan.ending:
         session.terminal.note(f"The look ended early: {plan.ending}.")
     unseen = getattr(session.queue, "unseen", lambda: 0)()

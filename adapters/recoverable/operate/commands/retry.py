@@ -27,7 +27,7 @@ from recoverable.operate.commands.arguments import (
 )
 from recoverable.operate.commands.opening import Session, open_journal, run_with_queue
 from recoverable.operate.commands.plans import command_with, plan_data, show_outcome, show_plan
-from recoverable.operate.commands.terminal import DONE, NOTHING, PARTLY, REFUSED
+from recoverable.operate.commands.terminal import DONE, NOTHING, PARTLY, REFUSED, messages
 from recoverable.operate.editing import edited_body
 from recoverable.operate.failed import id_of_edit
 from recoverable.operate.port import ErrorQueue
@@ -68,7 +68,7 @@ def retry(session: Session, arguments: argparse.Namespace) -> int:
     if getattr(arguments, "edit", False):
         body = edited_body(plan)
         settings = replace(settings, new_body=body, new_id=id_of_edit(plan.last, body) if plan.last else None)
-    if not agreed(session, arguments, f"Send {plan.chosen} messages?"):
+    if not agreed(session, arguments, f"Send {messages(plan.chosen)}?"):
         return DONE
     outcome = carry_out(session, arguments, plan, settings, more)
     show_outcome(session, outcome, as_json=arguments.json)

@@ -77,6 +77,11 @@ def console(stream: Any) -> Console:
     return Console(file=stream, width=None if stream.isatty() else PIPE_WIDTH, markup=False, highlight=False)
 
 
+def messages(count: int) -> str:
+    """Return so many messages in words."""
+    return "1 message" if count == 1 else f"{count} messages"
+
+
 def printable(text: str, *, lines: bool = False) -> str:
     """Return the text with what could steer a terminal, or turn its direction, written as escapes.
 
