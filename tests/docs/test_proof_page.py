@@ -6,6 +6,8 @@ import pytest
 
 from docs.pages import page
 from proof.catalogue import NAMED
+from proof.crowds import mutations as crowds
+from proof.crowds.mutations import CrowdMutation
 from proof.mistakes import Mutation
 from proof.service_bus import mutations as service_bus
 from proof.sqs import mutations as sqs
@@ -21,6 +23,11 @@ def test_the_page_lists_each_mistake_with_what_it_replaces(mutation: Mutation) -
     row = f"| {mutation.name} | `{mutation.target}` | {mutation.scenario} | {mutation.breaks} |"
 
     assert f"\n{row}" in page(PAGE)
+
+
+@pytest.mark.parametrize("mutation", crowds.MUTATIONS, ids=lambda mutation: mutation.name)
+def test_the_page_lists_each_mistake_that_a_crowd_shows(mutation: CrowdMutation) -> None:
+    assert f"\n| {mutation.name} | `{mutation.target}` | {mutation.breaks} |" in page(PAGE)
 
 
 def test_the_page_lists_each_scenario() -> None:

@@ -13,7 +13,7 @@ from proof.crowds.crowd import Crowd, outcome_of
 from proof.crowds.invariants import broken
 from proof.crowds.search import search
 
-SHUFFLES, DRAWN = 40, 1_000
+SHUFFLES, DRAWN, DRAWN_WITH_FAULTS = 40, 1_000, 500
 
 
 def row(name: str, settings: Mapping[str, Any], seeds: Sequence[int]) -> str:
@@ -45,6 +45,8 @@ def main() -> None:
     for name, settings in LARGE.items():
         say(row(name, settings, range(1)))
     say(f"| drawn at random | {len(list(search(range(DRAWN))))} of {DRAWN:,} | |")
+    faulty = list(search(range(DRAWN_WITH_FAULTS), faulty=True))
+    say(f"| drawn at random, with one to three faults | {len(faulty)} of {DRAWN_WITH_FAULTS:,} | |")
 
 
 if __name__ == "__main__":

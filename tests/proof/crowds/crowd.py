@@ -1,20 +1,19 @@
-"""Describe a crowd: many messages of several kinds in one queue, without any fault but what their handlers do; and run it."""
+"""Describe a crowd: many messages of several kinds in one queue, and what goes wrong besides; and run it."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from random import Random
-from typing import Any
 
+from proof.crowds.fronts import BLOCKED, TIMEOUT, Act, front_of
+from proof.crowds.watching import Watch
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability
-from recoverable.aws import SqsEndpoint
-from recoverable_local.testing import Slow, SqsWorld
-
-TIMEOUT = 30.0
-"""Seconds of an invocation."""
+from recoverable.headers import PRIOR_ATTEMPTS
+from recoverable_local.testing import EndlessRun, Slow, SqsWorld
 
 QUEUE, ERRORS = "jobs", "errors"
 
@@ -24,27 +23,36 @@ class Crowd:
     """A crowd of messages, and the function that they meet.
 
     Args:
-        bodies: what each message does: "ok", "kills", "too long", "fails" or "fails 2" (then it succeeds), "takes 0.5" (seconds, then it succeeds).
+        bodies: what each message does: "ok", "kills", "too long", "fails" or "fails 2" (then it succeeds), "takes 0.5" (seconds, then it
+            succeeds), "blocks" (too long, and a coroutine stops all beside it).
         immediate: immediate retries.
         delayed: delayed retries.
+        step: seconds that the first delayed retry waits; beyond 900 its copy hops.
         batch_size: messages of one invocation.
         concurrency: invocations at a time.
         counter: how attempts are counted.
+        front: what the function is; see `fronts`.
+        carried: attempts that every third message has behind it, as a copy that carries its count.
         later: bodies that arrive one each so many seconds: seconds, then body.
         call_time: seconds that each call to SQS takes.
         visibility: seconds for which the queue hides what it gave out; Lambda allows no fewer than the invocation has.
-        seed: shuffles the messages, and draws the order in which the queue hands them out.
+        faults: how many faults there may be besides.
+        seed: shuffles the messages, draws the faults, and the order in which the queue hands the messages out.
     """
 
     bodies: Sequence[str]
     immediate: int = 0
     delayed: int = 0
+    step: float = 10
     batch_size: int = 10
     concurrency: int = 1
     counter: str = "native"
+    front: str = "plain"
+    carried: int = 0
     later: Sequence[tuple[float, str]] = ()
     call_time: float = 0.0
     visibility: int = 6 * int(TIMEOUT)
+    faults: int = 0
     seed: int = 0
 
     @property
@@ -55,74 +63,122 @@ class Crowd:
 
 @dataclass
 class Outcome:
-    """What came of a crowd.
+    """What came of a crowd; messages have their names.
 
     Args:
-        runs: how often each message's handler ran, by name.
-        rounds: in which rounds each message ran.
-        given_up: the names in the error queue, with the exception's type.
-        left: the names that are still in the queue.
-        copies: how many copies each message had.
+        runs: how often each message's handler ran.
+        succeeded: how often it succeeded.
+        times: when it ran: round, and seconds.
+        given_up: those in the error queue, with the exception's type.
+        left: those that are still in the queue.
+        copies: how many copies each had in the queue.
+        unreported: how many deliveries each lost by the end of a process.
+        tried: those that had to be tried alone, with the round.
+        struck: the faults.
+        endless: True if it would have gone on for ever.
     """
 
     runs: Counter[str] = field(default_factory=Counter)
-    rounds: dict[str, Counter[int]] = field(default_factory=dict)
+    succeeded: Counter[str] = field(default_factory=Counter)
+    times: dict[str, list[tuple[int, float]]] = field(default_factory=dict)
     given_up: dict[str, str | None] = field(default_factory=dict)
     left: list[str] = field(default_factory=list)
     copies: Counter[str] = field(default_factory=Counter)
+    unreported: Counter[str] = field(default_factory=Counter)
+    tried: set[tuple[str, int]] = field(default_factory=set)
+    struck: list[str] = field(default_factory=list)
+    endless: bool = False
 
 
 def outcome_of(crowd: Crowd) -> Outcome:
     """Run a crowd until nothing is left to do."""
     world, outcome = SqsWorld(seed=crowd.seed, most_invocations=60_000), Outcome()
-    settings = Recoverability(Immediate(crowd.immediate), Delayed(crowd.delayed, timedelta(seconds=10)), Failed(ERRORS))
-    endpoint: Any = SqsEndpoint(handler_in(world, outcome), settings, counter=crowd.counter)  # type: ignore[arg-type]  # one of two
+    watch = Watch(crowd, world, QUEUE)
+    world.ask_at_each_point(watch)
+    serve(crowd, world, act_in(crowd, world, watch, outcome))
+    names = send_all(crowd, world)
+    try:
+        world.run()
+    except EndlessRun:
+        outcome.endless = True
+    collect(world, watch, names, outcome)
+    return outcome
+
+
+def serve(crowd: Crowd, world: SqsWorld, act: Act) -> None:
+    """Make the queues, and connect the function."""
+    settings = Recoverability(
+        Immediate(crowd.immediate), Delayed(crowd.delayed, timedelta(seconds=crowd.step)), Failed(ERRORS)
+    )
     world.create_queue(ERRORS, retention=timedelta(days=14))
     receives = crowd.immediate + 6
     world.create_queue(QUEUE, visibility_timeout=crowd.visibility, dead_letter_queue=ERRORS, max_receive_count=receives)
     world.serve(
-        QUEUE, endpoint, recursive_loop="Allow", batch_size=crowd.batch_size, concurrency=crowd.concurrency,
-        timeout=TIMEOUT, window=1 if crowd.batch_size > 10 else 0,
+        QUEUE, front_of(crowd.front, world, act, settings, counter=crowd.counter), recursive_loop="Allow",
+        batch_size=crowd.batch_size, concurrency=crowd.concurrency, timeout=TIMEOUT, window=1 if crowd.batch_size > 10 else 0,
     )  # fmt: skip
     for call in (
         ("send_message_batch", "delete_message_batch", "change_message_visibility_batch") if crowd.call_time else ()
     ):
         world.fail(call, Slow(timedelta(seconds=crowd.call_time)))
+
+
+def send_all(crowd: Crowd, world: SqsWorld) -> dict[str, str]:
+    """Send all messages, and return their names by id."""
     bodies = [*crowd.bodies]
     Random(crowd.seed).shuffle(bodies)
-    names = {world.send(QUEUE, body): f"{number} {body}" for number, body in enumerate(bodies)}
-    for number, (after, body) in enumerate(crowd.later, len(bodies)):
-        names[world.send(QUEUE, body, delay=timedelta(seconds=after))] = f"{number} {body}"
-    world.run()
-    collect(world, names, outcome)
-    return outcome
+    arrivals = [*((0.0, body) for body in bodies), *crowd.later]
+    names = {}
+    for number, (after, body) in enumerate(arrivals):
+        carried = json.dumps({PRIOR_ATTEMPTS: str(carried_by(crowd, number))})
+        attributes = {"NServiceBus.AmazonSQS.Headers": carried} if carried_by(crowd, number) else None
+        names[world.send(QUEUE, body, attributes=attributes, delay=timedelta(seconds=int(after)))] = f"{number} {body}"
+    return names
 
 
-def handler_in(world: SqsWorld, outcome: Outcome) -> Any:
-    """Return a handler that does what a message's body says, and notes its runs by message id."""
+def carried_by(crowd: Crowd, number: int) -> int:
+    """Return the attempts that a message has behind it when it comes."""
+    return 0 if number % 3 else min(crowd.carried, crowd.immediate)
 
-    def handle(message: Message) -> None:
+
+def act_in(crowd: Crowd, world: SqsWorld, watch: Watch, outcome: Outcome) -> Act:
+    """Return a function that says what a message does, and notes its runs by message id."""
+
+    def act(message: Message) -> tuple[str, float]:
         outcome.runs[message.id] += 1
-        outcome.rounds.setdefault(message.id, Counter())[message.round] += 1
-        kind, _, number = message.text.rpartition(" ")
-        match kind or number:
+        outcome.times.setdefault(message.id, []).append((message.round, world.now.timestamp()))
+        kind, _, number = message.text.partition(" ")
+        match kind:
             case "kills":
-                world.kill()
-            case "too" if number == "long":
-                world.spend(2 * TIMEOUT)
-            case "fails" if not kind or outcome.runs[message.id] <= int(number):
-                raise ValueError("no")
-            case "takes":
-                world.spend(float(number))
-            case _:
-                pass  # "ok", or "fails 2" that has failed twice
+                watch.note_end()
+                return "kills", 0
+            case "blocks":
+                watch.note_block(BLOCKED if crowd.front == "coroutines" else 0)
+                return "blocks", 2 * TIMEOUT
+            case "too":
+                return "spends", 2 * TIMEOUT
+            case "fails" if not number or outcome.runs[message.id] <= int(number):
+                return "fails", 0
+            case _:  # "ok", "takes 0.5", or "fails 2" that has failed twice
+                outcome.succeeded[message.id] += 1
+                return "spends", float(number) if kind == "takes" else 0
 
-    return handle
+    return act
 
 
-def collect(world: SqsWorld, names: dict[str, str], outcome: Outcome) -> None:
+def collect(world: SqsWorld, watch: Watch, names: dict[str, str], outcome: Outcome) -> None:
     """Note by name what is in the queues, and what was sent."""
     outcome.runs = Counter({names[each]: count for each, count in outcome.runs.items()})
-    outcome.rounds = {names[each]: rounds for each, rounds in outcome.rounds.items()}
+    outcome.succeeded = Counter({names[each]: count for each, count in outcome.succeeded.items()})
+    outcome.times = {names[each]: times for each, times in outcome.times.items()}
     outcome.given_up = {names[message.id]: message.exception_type for message in world.queue(ERRORS)}
     outcome.left = [names[message.id] for message in world.queue(QUEUE)]
+    sent = [
+        world._identity(broker_id)
+        for broker_id, (queue, _) in world._broker.all.items()
+        if queue.settings.name == QUEUE
+    ]
+    outcome.copies = Counter(names[each] for each in sent) - Counter(names.values())
+    outcome.unreported = Counter({names[each]: count for each, count in watch.unreported.items()})
+    outcome.tried = {(names[each], round_) for each, round_ in watch.tried}
+    outcome.struck = watch.struck

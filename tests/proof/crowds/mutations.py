@@ -1,0 +1,81 @@
+"""List mistakes that the package does not make, each with a crowd that shows it, and the promise that it breaks there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from proof.sqs.mutations import delete_first, send_twice, with_one_too_many, without_due_date
+from recoverable.attempts.invocation import FOREVER
+from recoverable.aws.order import Group, held_longest_first
+from recoverable.errors import HandlerTimeout, TimeUp
+from recoverable.recovery.counting import restore_retry_state
+from recoverable.recovery.delivery import Delivery
+
+
+@dataclass(frozen=True)
+class CrowdMutation:
+    """A mistake.
+
+    Args:
+        name: the mistake.
+        target: what is replaced.
+        by: the replacement.
+        crowd: the settings of a crowd that shows it.
+        breaks: the promise that it breaks, by the first word of the problem.
+    """
+
+    name: str
+    target: str
+    by: Callable[..., Any]
+    crowd: Mapping[str, Any]
+    breaks: str
+
+
+def nobody(*_: object) -> None:
+    """Try no message before the others."""
+
+
+def one_at_a_time(deliveries: list[Delivery], _: object) -> Iterator[Group]:
+    """Run one message of each batch, and hand back the others."""
+    settled = [delivery for delivery in deliveries if delivery.settlement is not None]
+    first, *others = held_longest_first([delivery for delivery in deliveries if delivery.settlement is None])
+    yield [*settled, *others], False
+    yield [first], True
+
+
+def vouch_for_copies(delivery: Delivery, counter: Any, max_immediate: int) -> None:
+    """Restore the retry state, but take each delivery of a copy's originals for reported."""
+    restore_retry_state(delivery, counter, max_immediate)
+    delivery.originals_reported = True
+
+
+def always(stopped: TimeUp, seconds: float, *, counts_as_failure: bool) -> HandlerTimeout:
+    """Take each stop for a failure, whoever used up the time."""
+    return HandlerTimeout(f"stopped after {seconds} s beside others: {counts_as_failure}, {stopped}")
+
+
+KILLERS = {"bodies": ["kills"] * 2 + ["ok"] * 8}
+TOO_LONG = {"bodies": ["kills", "too long"] + ["ok"] * 6, "immediate": 1}
+BLOCKED = {"bodies": ["blocks"] + ["takes 0.1"] * 6, "front": "coroutines"}
+FAILING = {"bodies": ["fails"] * 20, "delayed": 2}
+NO_TIME = {"bodies": ["takes 9"] * 4 + ["fails"] * 4, "immediate": 2}
+DEAD = {"bodies": ["kills"] + ["fails"] * 7, "immediate": 2}
+STOPPED = {"bodies": ["too long"] + ["fails"] * 9, "immediate": 5, "delayed": 3}
+
+MUTATIONS = (
+    CrowdMutation("nobody is tried first", "aws.order.message_to_try_first", nobody, KILLERS, "CONVICTED"),
+    CrowdMutation(
+        "nobody is tried first by Powertools", "aws.order.message_to_try_first", nobody, {**KILLERS, "front": "powertools"}, "CONVICTED"
+    ),
+    CrowdMutation("nobody who was stopped is tried first", "aws.order.message_to_try_first", nobody, STOPPED, "RUNS"),
+    CrowdMutation("all but one are handed back", "aws.order.groups", one_at_a_time, DEAD, "COPIES"),
+    CrowdMutation("a copy with counts is no suspect", "recovery.counting.restore_retry_state", vouch_for_copies, TOO_LONG, "RUNS"),
+    CrowdMutation("an old message is no suspect", "aws.order.hidden_for", lambda _: FOREVER, TOO_LONG, "RUNS"),
+    CrowdMutation("a stop beside others fails", "recovery.decision.classify_timeout", always, BLOCKED, "CONVICTED"),
+    CrowdMutation("a hand-back counts", "recovery.counting.prior_attempts_of_deferral", with_one_too_many, NO_TIME, "ATTEMPTS"),
+    CrowdMutation("sent twice", "aws.client.Broker.send", send_twice, FAILING, "COPIES"),
+    CrowdMutation("due date dropped", "recovery.decision.delayed_copy", without_due_date, {**FAILING, "step": 1_000}, "EARLY"),
+    CrowdMutation("complete before send", "aws.settle.send_and_delete", delete_first, {**FAILING, "faults": 3}, "LOST"),
+)  # fmt: skip
