@@ -5,7 +5,7 @@ READY := .venv/.ready
 WORKER := azure-functions-runtime==1.3.0
 OLDEST_SERVICE_BUS := azure-servicebus==7.14.3
 
-.PHONY: demo test check quick runtime bench crossings simulate outages soak format lock clean prove crowds properties fuzz interleavings
+.PHONY: demo test check quick runtime bench crossings simulate outages soak format lock clean prove crowds properties fuzz interleavings waves
 
 demo: $(READY)          ## orders climb the ladder on AWS, then on Azure, both local; exit status 1 if one is lost; CLOUD=aws or CLOUD=azure for one
 	@status=0; for cloud in $(or $(CLOUD),aws azure); do $(BIN)/recoverable demo $$cloud || status=1; done; exit $$status
@@ -45,6 +45,9 @@ properties: $(READY)    ## the properties on inputs that no run has tried yet; `
 
 outages: $(READY)       ## an outage of an hour on both clouds, and what each way to meet it costs: the tables of docs/outages.md; three quarters of an hour
 	PYTHONPATH=benchmarks $(BIN)/python -m simulation.outages
+
+waves: $(READY)         ## how messages come back after an outage, by the longest wait: a table of docs/outages.md; a minute
+	PYTHONPATH=benchmarks $(BIN)/python -m simulation.outages.waves
 
 soak: $(READY)          ## 10,000 messages while hosts are killed and connections drop; CLOUD=azure, MESSAGES=1000, SEED=7
 	PYTHONPATH=tests $(BIN)/python -m soak $(if $(CLOUD),--cloud $(CLOUD)) $(if $(MESSAGES),--messages $(MESSAGES)) $(if $(SEED),--seed $(SEED))

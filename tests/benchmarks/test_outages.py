@@ -7,7 +7,8 @@ from functools import cache
 
 import pytest
 
-from simulation.outages.cell import Cell, simulate
+from builders import NOW
+from simulation.outages.cell import Cell, most_in_a_second, simulate
 from simulation.outages.ways import FAILURES, WAYS
 
 MESSAGES, MINUTES = 25, 10.0
@@ -59,6 +60,12 @@ def test_twenty_instances_that_share_a_circuit_attempt_one_message_in_each_wait(
     result = simulated(Cell("shared circuit", cloud, 20, MESSAGES, MINUTES))
 
     assert result.failed <= SECONDS + 20 * FAILURES
+
+
+def test_the_busiest_second_is_the_one_with_most_of_the_messages() -> None:
+    moments = [NOW.replace(microsecond=0) + timedelta(seconds=at) for at in (0, 1.5, 2.1, 2.2, 9)]
+
+    assert (most_in_a_second(moments), most_in_a_second([])) == (2, 0)
 
 
 def test_a_paused_trigger_costs_less_than_half_of_what_deferrals_cost() -> None:

@@ -15,6 +15,8 @@ from simulation.outages.prices import (
     STORE,
 )
 from simulation.outages.tables import COLUMNS
+from simulation.outages.waves import HEADS as HEADS_OF_WAVES
+from simulation.outages.waves import waves
 from simulation.outages.ways import FAILURES, WAYS
 from simulation.prices import MEMORY
 
@@ -29,6 +31,15 @@ def test_the_page_has_a_row_for_each_way_on_each_number_of_instances(cloud: str)
 
     wanted = [[name, cloud, str(n)] for name, way in WAYS.items() if cloud in way.clouds for n in INSTANCES]
     assert [row.strip("| ").split(" | ")[:3] for row in rows] == wanted
+
+
+def test_the_page_has_a_row_for_each_wave() -> None:
+    [table] = [
+        after.split("\n\n")[0].splitlines()[1:] for after in PAGE.split(f"\n| {' | '.join(HEADS_OF_WAVES)} |\n")[1:]
+    ]
+    wanted = [[wave.cloud, f"{wave.longest} min", f"{wave.grid} s"] for wave in waves(["AWS", "Azure"])]
+
+    assert [row.replace("–", "1 s").strip("| ").split(" | ")[:3] for row in table] == wanted
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ def test_the_defaults_are_those_of_nservicebus_and_a_day_of_holding() -> None:
     limit = RateLimit(10)
 
     assert (limit.wait, limit.max_hold) == (timedelta(seconds=1), timedelta(hours=24))
+    assert limit.longest_wait == timedelta(minutes=5)
     assert (limit.on_started, limit.on_ended, limit.counts, limit.store) == (None, None, None, None)
 
 
@@ -45,6 +46,9 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"wait": 1}, TypeError, "such as timedelta"),
     ({"max_hold": seconds(-1)}, ValueError, "max_hold"),
     ({"max_hold": timedelta(days=366)}, ValueError, "max_hold"),
+    ({"longest_wait": seconds(4)}, ValueError, "RateLimit\\(longest_wait\\) is 0:00:04; write 0:00:05 to 0:15:00"),
+    ({"longest_wait": seconds(901)}, ValueError, "longest_wait"),
+    ({"longest_wait": 300}, TypeError, "longest_wait"),
     ({"on_started": "page"}, TypeError, "write a function without arguments"),
     ({"on_started": started_later}, TypeError, "by a plain def"),
     ({"on_ended": started_later}, TypeError, "on_ended"),

@@ -13,6 +13,7 @@ from builders import NOW, seconds
 from recoverable.rate_limit.settings import RateLimit
 from recoverable.rate_limit.state import (
     CLOSED,
+    EPOCH,
     Circuit,
     Closed,
     Open,
@@ -22,6 +23,7 @@ from recoverable.rate_limit.state import (
     delay_while_open,
     from_item,
     may_defer,
+    on_grid,
     to_item,
     transition,
 )
@@ -29,7 +31,7 @@ from recoverable.rate_limit.state import (
 if TYPE_CHECKING:
     from recoverable.rate_limit.state import Outcome
 
-EARLIER = NOW - seconds(600)
+EARLIER, DAY_AGO = NOW - seconds(600), NOW - timedelta(days=1)
 LIMIT = RateLimit(3, seconds(2))
 WAITING = Open(EARLIER, NOW + seconds(1))
 DAYS = st.timedeltas(timedelta(days=-2000), timedelta(days=2000)).map(lambda off: NOW + off)
@@ -102,13 +104,52 @@ def test_no_message_waits_longer_than_a_broker_can_or_shorter_than_a_second(
     assert all(timedelta(seconds=1) <= each <= timedelta(minutes=15) for each in waits)
 
 
-@pytest.mark.parametrize(("age", "least", "most"), [(0, 2.5, 5), (10, 5, 10), (600, 300, 600), (90_000, 450, 900)])
+@pytest.mark.parametrize(("age", "least", "most"), [(0, 2.5, 5), (10, 5, 10), (600, 150, 300), (90_000, 150, 300)])
 def test_the_waits_grow_with_the_outage_and_are_spread(age: int, least: float, most: float) -> None:
     circuit = Open(NOW - seconds(age), NOW)
     waits = sorted(delay_while_open(circuit, LIMIT, f"m-{number}", NOW).total_seconds() for number in range(500))
 
     assert least <= waits[0] < least * 1.02
     assert most * 0.98 < waits[-1] <= most
+
+
+LONGEST: list[tuple[timedelta, timedelta, float]] = [
+    # the longest wait, the time between two attempts: the most seconds that a message waits in a long outage
+    (seconds(5), seconds(1), 5),
+    (timedelta(minutes=15), seconds(1), 900),
+    (seconds(60), seconds(120), 120),
+]
+
+
+@pytest.mark.parametrize(("longest_wait", "wait", "most"), LONGEST)
+def test_the_longest_wait_is_a_setting(longest_wait: timedelta, wait: timedelta, most: float) -> None:
+    limit = RateLimit(3, wait, longest_wait=longest_wait)
+    waits = [delay_while_open(Open(DAY_AGO, NOW), limit, f"m-{number}", NOW).total_seconds() for number in range(500)]
+
+    assert most * 0.98 < max(waits) <= most
+
+
+STEPS: list[tuple[float, float]] = [
+    # a delay, and the step of the grid on which it is over
+    (2.5, 1),
+    (7.9, 1),
+    (8, 2),
+    (39, 9),
+    (40, 10),
+    (300, 10),
+    (899, 10),
+]
+
+
+@pytest.mark.parametrize(("delay", "step"), STEPS)
+@pytest.mark.parametrize("number", range(7))
+def test_a_delay_in_batches_is_over_on_a_grid(delay: float, step: float, number: int) -> None:
+    now = NOW + seconds(1.37 * number)
+    waits = on_grid(seconds(delay), now)
+
+    assert (now + waits - EPOCH) % seconds(step) == timedelta(0)
+    assert abs(waits - seconds(delay)) < seconds(step)
+    assert waits <= timedelta(minutes=15)
 
 
 @pytest.mark.parametrize(("age", "least", "most"), [(0, 2, 3), (300, 30, 45), (90_000, 60, 90)])

@@ -196,7 +196,8 @@ class SqsProcessor:
             return None
         from recoverable.rate_limit.limiter import limiter_for  # noqa: PLC0415  # imported for those who limit the rate
 
-        return limiter_for(self, self.recoverability.rate_limit, self.recoverability, environment, may_defer=may_defer)
+        limit = self.recoverability.rate_limit
+        return limiter_for(self, limit, self.recoverability, environment, may_defer=may_defer, in_batches=True)
 
 
 def response(unfinished: list[Delivery]) -> Response:

@@ -10,6 +10,7 @@ from recoverable.rate_limit.state import (
     delay_of_probe,
     delay_while_open,
     may_defer,
+    on_grid,
     transition,
 )
 from recoverable.rate_limit.store import Breaker
@@ -36,24 +37,36 @@ class Limiter:
     Args:
         breaker: the instance's.
         clock: returns the time.
+        in_batches: True where messages that are due together come in one invocation.
         may_defer: False where messages keep an order, which a deferral would break: failures are counted, and no
             message waits.
         unrecoverable: returns True for a failure that no wait repairs: its message moves to the error queue at once,
             limited or not.
     """
 
-    __slots__ = ("_claim", "_clock", "_limit", "_may_defer", "_probe", "_refreshed", "_unrecoverable", "breaker")
+    __slots__ = (
+        "_claim",
+        "_clock",
+        "_in_batches",
+        "_limit",
+        "_may_defer",
+        "_probe",
+        "_refreshed",
+        "_unrecoverable",
+        "breaker",
+    )
 
     def __init__(
         self,
         breaker: Breaker,
         clock: Callable[[], datetime],
         *,
+        in_batches: bool = False,
         may_defer: bool = True,
         unrecoverable: Callable[[BaseException], bool] = lambda _error: False,
     ) -> None:
         self.breaker, self._limit, self._clock, self._may_defer = breaker, breaker.limit, clock, may_defer
-        self._unrecoverable = unrecoverable
+        self._unrecoverable, self._in_batches = unrecoverable, in_batches
         self._refreshed = False  # True when this invocation has read the store
         self._probe: Delivery | None = None
         self._claim = UNCLAIMED
@@ -89,7 +102,7 @@ class Limiter:
         if probe is not None and self._claims(probe, snapshot, now):
             self._probe = delivery
             return None
-        return delay_while_open(snapshot.circuit, self._limit, delivery.message.id, now)
+        return self._delay_while_open(snapshot.circuit, delivery, now)
 
     def succeeded(self) -> None:
         """Close the circuit after a success."""
@@ -114,8 +127,10 @@ class Limiter:
             return None
         if self._unrecoverable(error):
             return None
-        delay_for = delay_of_probe if is_probe else delay_while_open
-        delay = delay_for(circuit, self._limit, delivery.message.id, now)
+        if is_probe:
+            delay = delay_of_probe(circuit, self._limit, delivery.message.id, now)
+        else:
+            delay = self._delay_while_open(circuit, delivery, now)
         if isinstance(error, RetryAfter):
             from recoverable.recovery.policy import delay_asked_for  # noqa: PLC0415  # the failure side
 
@@ -126,6 +141,10 @@ class Limiter:
         """Let another message be the probe at once, if this one was, for it is handed back."""
         if self._probe is delivery:
             self._release("probe released", self._clock())
+
+    def _delay_while_open(self, circuit: Open, delivery: Delivery, now: datetime) -> timedelta:
+        delay = delay_while_open(circuit, self._limit, delivery.message.id, now)
+        return on_grid(delay, now) if self._in_batches else delay
 
     def _refresh(self) -> None:
         """Read the store, unless this invocation has."""
@@ -163,13 +182,23 @@ class Limiter:
 
 
 def limiter_for(
-    endpoint: object, limit: RateLimit, recoverability: Recoverability, environment: Environment, *, may_defer: bool
+    endpoint: object,
+    limit: RateLimit,
+    recoverability: Recoverability,
+    environment: Environment,
+    *,
+    may_defer: bool,
+    in_batches: bool = False,
 ) -> Limiter:
     """Return the limiter of a new invocation; the endpoint's breaker lives as long as the process that it runs in."""
     kept = environment.kept
     breaker = kept.get(endpoint) or kept.setdefault(endpoint, Breaker(limit, log_circuit))
     return Limiter(
-        breaker, environment.clock, may_defer=may_defer, unrecoverable=lambda error: is_hopeless(recoverability, error)
+        breaker,
+        environment.clock,
+        in_batches=in_batches,
+        may_defer=may_defer,
+        unrecoverable=lambda error: is_hopeless(recoverability, error),
     )
 
 

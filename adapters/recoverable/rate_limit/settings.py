@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from recoverable.frozen import Frozen, field
 from recoverable.limits import MAX_COUNT, checked_count, checked_delay, checked_function
-from recoverable.rate_limit.state import DEFAULT_WAIT, LONGEST_WAIT
+from recoverable.rate_limit.state import DEFAULT_LONGEST_WAIT, DEFAULT_WAIT, LONGEST_WAIT, SHORTEST_WAIT
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
@@ -50,6 +50,8 @@ class RateLimit(Frozen):
             limiting").
         max_hold: a message that is deferred for longer is attempted, and its failures count, so that no failure stays
             hidden for ever.
+        longest_wait: the longest time of one deferral, 5 seconds to 15 minutes. All that waits comes back within it after
+            the end of an outage; a shorter time costs more deferrals in a long one.
         on_started: called without arguments when limiting starts; what it raises is logged and changes nothing.
         on_ended: the same for when limiting ends.
         counts: returns True for a failure that concerns the whole endpoint, and not one kind of message alone. By
@@ -64,6 +66,7 @@ class RateLimit(Frozen):
     consecutive_failures: int
     wait: timedelta = DEFAULT_WAIT
     max_hold: timedelta = DEFAULT_MAX_HOLD
+    longest_wait: timedelta = field(default=DEFAULT_LONGEST_WAIT, kw_only=True)
     on_started: Callable[[], object] | None = field(default=None, kw_only=True)
     on_ended: Callable[[], object] | None = field(default=None, kw_only=True)
     counts: Callable[[BaseException], bool] | None = field(default=None, kw_only=True)
@@ -74,6 +77,8 @@ class RateLimit(Frozen):
             raise ValueError(f"RateLimit(consecutive_failures) is 0; write a whole number from 1 to {MAX_COUNT:,}")
         checked_delay("RateLimit(wait)", self.wait, LONGEST_WAIT)
         checked_delay("RateLimit(max_hold)", self.max_hold)
+        if checked_delay("RateLimit(longest_wait)", self.longest_wait, LONGEST_WAIT) < SHORTEST_WAIT:
+            raise ValueError(f"RateLimit(longest_wait) is {self.longest_wait}; write {SHORTEST_WAIT} to {LONGEST_WAIT}")
         for name, callback in (("on_started", self.on_started), ("on_ended", self.on_ended)):
             if callback is not None:
                 checked_function(f"RateLimit({name})", callback, "a function without arguments")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from recoverable.frozen import Frozen
 from recoverable.headers import read_date, write_date
@@ -11,7 +11,6 @@ from recoverable.limits import NO_DELAY
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import datetime
     from typing import Any, Literal, Protocol, TypeAlias
 
     class RateLimit(Protocol):
@@ -29,10 +28,27 @@ if TYPE_CHECKING:
         def max_hold(self) -> timedelta:
             """Return how long a message may wait."""
 
+        @property
+        def longest_wait(self) -> timedelta:
+            """Return the longest time of one deferral."""
+
     Outcome: TypeAlias = Literal["succeeded", "failed", "probe failed", "probe released"]
 
 LONGEST_WAIT = timedelta(minutes=15)
 """The longest delay of one message in SQS (Amazon SQS delay queues), and so the longest deferral on each platform."""
+
+DEFAULT_LONGEST_WAIT = timedelta(minutes=5)
+"""The longest deferral unless another is set: on SQS it costs as many invocations as 15 minutes without a grid would
+(docs/outages.md, the waves after an outage)."""
+
+GRID = timedelta(seconds=10)
+"""The longest step between two moments at which deferrals on SQS fall due, so that they come together and fill batches."""
+
+STEPS_IN_A_WAIT = 4
+"""The steps of the grid that fit at least into a deferral, so that short ones stay short."""
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
 
 DEFAULT_WAIT = timedelta(seconds=1)
 
@@ -153,8 +169,18 @@ def delay_while_open(circuit: Open, limit: RateLimit, message_id: str, now: date
     It is half to all of the outage's age, so that messages come back rarely and not all together.
     """
     age = now - circuit.since
-    longest = min(max(age, limit.wait, SHORTEST_WAIT), LONGEST_WAIT)
+    longest = min(max(age, limit.wait, SHORTEST_WAIT), max(limit.longest_wait, limit.wait))
     return longest * (1 - chance_of(message_id, age) / 2)
+
+
+def on_grid(delay: timedelta, now: datetime) -> timedelta:
+    """Return a delay that is over at the next moment of a grid, in steps of 1 to 10 s, so that messages come together.
+
+    Lambda invokes a function for up to ten messages that are there at the same time.
+    """
+    step = max(min(GRID, delay / STEPS_IN_A_WAIT) // SECOND, 1) * SECOND
+    until_next = -(now - EPOCH + delay) % step
+    return delay + (until_next if delay + until_next <= LONGEST_WAIT else until_next - step)
 
 
 def delay_of_probe(circuit: Open, limit: RateLimit, message_id: str, now: datetime) -> timedelta:

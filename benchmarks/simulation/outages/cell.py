@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from time import perf_counter
 from typing import NamedTuple
 
@@ -15,7 +17,7 @@ from simulation.outages.pausing import SCHEDULE
 from simulation.outages.prices import store_dollars
 from simulation.outages.serving import serve_on_aws, serve_on_azure
 from simulation.outages.store import SharedCircuit
-from simulation.outages.ways import ERROR_QUEUE, QUEUE, WAYS
+from simulation.outages.ways import ERROR_QUEUE, QUEUE, WAYS, Way
 
 
 class Cell(NamedTuple):
@@ -47,6 +49,7 @@ class Result:
         fewest_left: attempts that the worst off still had when its last one began; none when one was set aside.
         failed: attempts during the outage.
         normal: from the end of the outage until the second success, for the first is the probe's, and until no message is deferred any more.
+        peak: the most messages that were processed in one second.
         done: from the end of the outage until the last success.
         invocations: of functions.
         calls: to the broker, those of the host too.
@@ -62,6 +65,7 @@ class Result:
     failed: int
     normal: timedelta | None
     done: timedelta | None
+    peak: int
     invocations: int
     calls: int
     store_calls: int
@@ -69,11 +73,16 @@ class Result:
     took: float
 
 
-def simulate(cell: Cell) -> Result:
-    """Connect the function when the outage begins, send the messages, and let the world go on until nothing is left to do."""
+def simulate(cell: Cell, way: Way | None = None) -> Result:
+    """Connect the function when the outage begins, send the messages, and let the world go on until nothing is left to do.
+
+    Args:
+        cell: what is simulated.
+        way: another way than the cell names.
+    """
     began, world = perf_counter(), world_of(cell.cloud)
     database = Database(lambda: world.now, timedelta(minutes=cell.minutes), world.spend)
-    meter, store, way = Meter(world, QUEUE, schedule=SCHEDULE), SharedCircuit(world.spend), WAYS[cell.way]
+    meter, store, way = Meter(world, QUEUE, schedule=SCHEDULE), SharedCircuit(world.spend), way or WAYS[cell.way]
     if isinstance(world, SqsWorld):
         bill = serve_on_aws(world, way, database, store, cell.instances)
     else:
@@ -106,9 +115,15 @@ def measured(
         failed=len(database.failed),
         normal=max(placed[:2][-1], deferred) - over if placed else None,
         done=placed[-1] - over if placed else None,
+        peak=most_in_a_second(placed),
         invocations=meter.invocations,
         calls=meter.calls,
         store_calls=store.calls.total(),
         dollars=dollars,
         took=took,
     )
+
+
+def most_in_a_second(moments: Sequence[datetime]) -> int:
+    """Return how many of these are in the second that has most of them."""
+    return max(Counter(int(moment.timestamp()) for moment in moments).values(), default=0)
