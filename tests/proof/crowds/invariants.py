@@ -107,12 +107,12 @@ def most_runs(crowd: Crowd, outcome: Outcome, name: str) -> int:
     the sake of others, which is no attempt; so may each coroutine beside one that blocks the event loop.
     """
     kind, _, number = name.partition(" ")[2].partition(" ")
-    attempts = attempts_of(crowd, name)
-    more = min(outcome.unreported[name], killers_in(crowd)) + (crowd.front == "coroutines")
+    attempts, stopped = attempts_of(crowd, name), crowd.front == "coroutines"
+    more = min(outcome.unreported[name], killers_in(crowd)) + stopped
     match kind:
         case "kills":
             in_a_round = crowd.immediate + 3 if crowd.counter == "native" else 3 * (crowd.immediate + 1)
-            return in_a_round * (crowd.delayed + 1)
+            return in_a_round * (crowd.delayed + 1) + stopped
         case "too" | "blocks":
             return attempts + 1 + more
         case "fails":
