@@ -87,6 +87,20 @@ def test_each_message_of_a_batch_is_retried_by_itself(bus: Bus) -> None:
     assert bus.seen(QUEUE) == []
 
 
+def test_a_retry_that_breaks_a_limit_multiplies_no_neighbour_in_its_batch(bus: Bus) -> None:
+    runs: dict[str, int] = {}
+
+    def handle(message: Message) -> None:
+        runs[message.text[:1]] = runs.get(message.text[:1], 0) + 1
+        raise Boom(message.text[:1])
+
+    bus.send("A" * 250_000)
+    bus.send("B", application_properties={"a": "x" * 32_000, "b": "x" * 32_000, "c": "x" * 1_400})
+    why = bus.serve(endpoint(handle, batch=True), lambda: len(bus.seen(ERROR_QUEUE)) == 2, batch=True)
+
+    assert (runs, why, bus.seen(QUEUE)) == ({"A": 4, "B": 1}, [], [])
+
+
 def test_a_sessions_message_is_retried_in_its_session(bus: Bus) -> None:
     orders = Orders()
     bus.send("order 42", to=SESSIONS, session_id="customer-7")

@@ -36,6 +36,8 @@ def reason_for(forward: Forward) -> Why:
     """Return why a copy is made, by the headers that only such a copy sets."""
     if FAILED_QUEUE in forward.changes:
         return "error"
+    if headers.REFUSED_SENDS in forward.changes:  # it was given up before, and is sent on or waits again
+        return "hop"
     if headers.DELAYED_RETRIES in forward.changes:
         return "delayed retry"
     if forward.changes.get(headers.HELD_SINCE):

@@ -8,6 +8,12 @@ from proof.handlers import Unwanted
 from recoverable import Action, DelayedRetry, Discard, ErrorContext, MoveToError, Recoverability, default_policy
 
 
+def to_a_refused_queue(recoverability: Recoverability, context: ErrorContext) -> Action:
+    """Move what nobody wants to a queue that refuses it, and do for the rest as the default policy does."""
+    unwanted = isinstance(context.exception, Unwanted)
+    return MoveToError("refused") if unwanted else default_policy(recoverability, context)
+
+
 def own_policy(recoverability: Recoverability, context: ErrorContext) -> Action:
     """Discard, move to another queue, retry without delay, or do as the default policy does."""
     if isinstance(context.exception, Unwanted):

@@ -55,6 +55,10 @@ class Scenario(Protocol):
         """True if the queue keeps the order."""
 
     @property
+    def waits_in_place(self) -> bool:
+        """True if a delay is waited out inside an invocation."""
+
+    @property
     def header_counter(self) -> bool:
         """True if an immediate retry is a copy."""
 

@@ -8,13 +8,14 @@ from typing import Any
 from uuid import UUID
 
 from proof.ladders import ERRORS, ladder
-from proof.policies import own_policy
+from proof.policies import own_policy, to_a_refused_queue
 from proof.service_bus.scenarios import QUEUE, Scenario
-from recoverable_local.testing import Fault, Throttled
+from recoverable_local.testing import Fault, Refused, Throttled
 from recoverable_local.testing.engine.fault_plan import FaultPoint
 
 BATCH: Mapping[str, Any] = {"batch": True}
 SESSIONS: Mapping[str, Any] = {"sessions": True}
+ORDERED: Mapping[str, Any] = {"sessions": "ordered"}
 PROPERTIES: Mapping[str, Any] = {
     "attributes": {"text": "ä", "whole": 7, "broken": 0.5, "sure": False, "id": UUID(int=1)},
     "correlation_id": "c1", "subject": "s1", "to": "t1", "reply_to": "r1", "content_type": "x/y",
@@ -31,6 +32,13 @@ def error_queue_is_away(point: FaultPoint, now: float) -> Fault | None:
     """Refuse all sends to the error queue for the first minute."""
     is_down = point.when == "before" and point.what == "send_messages" and point.queue == ERRORS
     return Throttled() if is_down and now < timedelta(minutes=1).total_seconds() else None
+
+
+def error_queue_denies(point: FaultPoint, now: float) -> Fault | None:
+    """Refuse all sends to the error queue for the first minute, because the function has no role on it."""
+    is_down = point.when == "before" and point.what == "send_messages" and point.queue == ERRORS
+    is_denied = is_down and now < timedelta(minutes=1).total_seconds()
+    return Refused("amqp:unauthorized-access", "no role") if is_denied else None
 
 
 SCENARIOS: tuple[Scenario, ...] = (
@@ -67,5 +75,17 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="bus: trigger with text", bodies=("fails",), text=True, recoverability=ladder(1, 0)),
     Scenario(name="bus: trigger with text that overwrites", bodies=('{"MessageId": "mine"}', "ok"), text=True, copied=False),
     Scenario(name="bus: outage of the error queue", bodies=("fails", "ok"), recoverability=ladder(1, 0), outage=error_queue_is_away),
+    Scenario(name="bus: error queue that denies", bodies=("fails", "ok"), recoverability=ladder(1, 0), outage=error_queue_denies),
+    Scenario(
+        name="bus: batch with a refused copy", bodies=("fails", "unwanted", "ok"), endpoint=BATCH, counted=False,
+        recoverability=ladder(0, 1, policy=to_a_refused_queue), create_missing=False,
+    ),
+    Scenario(
+        name="bus: batch while the error queue denies", bodies=("fails", "ok", "fails ok"), endpoint=BATCH,
+        recoverability=ladder(0, 1), outage=error_queue_denies,
+    ),
+    Scenario(name="bus: ordered session", bodies=("fails", "ok"), endpoint=ORDERED, fifo=True),
+    Scenario(name="bus: ordered session that recovers", bodies=("fails*3 ok", "ok"), endpoint=ORDERED, fifo=True),
+    Scenario(name="bus: ordered session and killer", bodies=("ok", "kills", "ok"), endpoint=ORDERED, fifo=True),
     Scenario(name="bus: coroutines", bodies=("fails", "ok", "fails ok"), coroutine=True, recoverability=ladder(0, 1), share=0.5),
 )  # fmt: skip

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
-from datetime import datetime
+from collections.abc import Mapping
+from datetime import datetime, timedelta
 from typing import Any
 
 from proof.mistakes import Mutation
-from recoverable.attempts.flow import Call
 from recoverable.azure.client import Broker
 from recoverable.azure.copies import Copy
 from recoverable.azure.flow import Forwards
+from recoverable.azure.sending.deliver import Sending
+from recoverable.azure.sending.fallbacks import Way
+from recoverable.azure.sending.letter import Letter
 from recoverable.recovery.delivery import Delivery, Platform
 from recoverable.recovery.settlement import Forward
 
 send = Broker.send
 
 
-def taken_for_sent(forwards: Forwards, send: Callable[[Forwards], None]) -> Iterator[Call]:
-    """Take a copy that could not be sent for sent."""
-    with suppress(Exception):
-        yield Call(lambda: send(forwards))
+def taken_for_sent(letters: list[Letter], sending: Sending, **_: Any) -> list[Letter]:
+    """Take copies that could not be sent for sent."""
+    sending.send([sending.copy(letter.delivery, letter.ways[0]) for letter in letters])
+    return []
 
 
 def never_abandoned(delivery: Delivery) -> Forwards:
@@ -68,10 +69,6 @@ def never(*args: object, **settings: object) -> bool:
     return False
 
 
-def untrimmed(properties: dict[str, Any], room: int) -> None:
-    """Leave fault headers as long as they are."""
-
-
 def no_smaller(copy: Copy) -> None:
     """Give up at once on a copy that is too large."""
 
@@ -82,10 +79,19 @@ def only_ours(properties: Mapping[str, Any], changes: Mapping[str, str | None]) 
     return {name: value for name, value in {**kept, **changes}.items() if value is not None}
 
 
-def send_twice(broker: Broker, copies: list[Copy]) -> None:
+def send_twice(broker: Broker, copies: list[Copy], *, alone: bool = False) -> list[Exception | None]:
     """Repeat each send."""
-    send(broker, copies)
-    send(broker, copies)
+    send(broker, copies, alone=alone)
+    return send(broker, copies, alone=alone)
+
+
+def no_fallback(delivery: Delivery, forward: Forward, **_: Any) -> list[Way]:
+    """Leave a copy that its queue refuses where it is, with its whole batch."""
+    return [Way(forward)]
+
+
+def does_not_wait(delay: timedelta, **_: Any) -> None:
+    """Abandon a message at once whose delay is to be waited out in place."""
 
 
 def counted_from_0(count: object) -> int:
@@ -94,7 +100,7 @@ def counted_from_0(count: object) -> int:
 
 
 MUTATIONS = (
-    Mutation("bus: unconfirmed sends count", "azure.flow.send_all", taken_for_sent, "bus: one message", "LOST"),
+    Mutation("bus: unconfirmed sends count", "azure.sending.deliver.send_round", taken_for_sent, "bus: one message", "LOST"),
     Mutation("bus: never abandoned", "azure.flow.forwarded", never_abandoned, "bus: one message", "LOST"),
     Mutation("bus: counters in identity", "azure.copies.identity", with_counters, "bus: duplicates detected in the error queue", "COPIES"),
     Mutation("bus: the original's identity", "azure.copies.identity", the_original_s, "bus: duplicates detected", "LOST"),
@@ -104,10 +110,11 @@ MUTATIONS = (
     Mutation("bus: count not carried", "recovery.copy_headers.immediate_retry", not_carried, "bus: batch that retries at once", "ENDLESS"),
     Mutation("bus: no grace", "recovery.counting.UNREPORTED_ALLOWANCE", 0, "bus: one chance", "CONVICTED"),
     Mutation("bus: killers never reported", "recovery.counting.is_unreported", never, "bus: killer alone", "UNREPORTED"),
-    Mutation("bus: fault headers not trimmed", "azure.copies.fit", untrimmed, "bus: properties at the limit", "RUNS"),
     Mutation("bus: too large given up", "azure.client.smaller", no_smaller, "bus: body at the limit", "UNREPORTED"),
     Mutation("bus: session dropped", "azure.copies.ARRAYS", {}, "bus: batch in sessions", "UNREPORTED"),
     Mutation("bus: properties dropped", "azure.copies.changed", only_ours, "bus: properties of all kinds", "CHANGED"),
     Mutation("bus: sent twice", "azure.client.Broker.send", send_twice, "bus: one message", "COPIES"),
+    Mutation("bus: refused copies fall back nowhere", "azure.client.ways", no_fallback, "bus: batch with a refused copy", "RUNS"),
+    Mutation("bus: ordered sessions do not wait", "azure.ordered.wait_in_place", does_not_wait, "bus: ordered session", "EARLY"),
     Mutation("bus: counted from 0", "azure.messages.delivered", counted_from_0, "bus: one message", "ATTEMPTS"),
 )  # fmt: skip

@@ -49,6 +49,8 @@ class Scenario:
         apart: whether killers run apart from others, because handlers take no time.
         share: which part of the schedules `make test` tries.
         pairs: how many schedules of two faults it tries, if that part is all.
+        create_missing: whether queues that a policy names are there.
+        fifo: whether all retries keep the order; all messages are then of one session.
     """
 
     name: str
@@ -66,8 +68,14 @@ class Scenario:
     apart: bool = True
     share: float = 1.0
     pairs: int = 235
+    create_missing: bool = True
     queue: str = QUEUE
     fifo: bool = False
+
+    @property
+    def waits_in_place(self) -> bool:
+        """True if a delay is waited out inside an invocation."""
+        return self.endpoint.get("sessions") == "ordered"
 
     @property
     def header_counter(self) -> bool:
@@ -96,7 +104,7 @@ class Scenario:
 
 def world_of(scenario: Scenario) -> tuple[ServiceBusWorld, dict[str, str]]:
     """Return the world before anything happens, and the bodies by the broker's ids of what was sent."""
-    world = ServiceBusWorld(most_invocations=300)
+    world = ServiceBusWorld(most_invocations=300, create_missing=scenario.create_missing)
     make_queues(world, scenario)
     sent = {send(world, scenario, number, body): body for number, body in enumerate(scenario.bodies, 1)}
     world.serve(scenario.queue, app_of(scenario, world), timeout=TIMEOUT, **scenario.host)
@@ -110,7 +118,7 @@ def make_queues(world: ServiceBusWorld, scenario: Scenario) -> None:
     world.create_queue(
         scenario.queue,
         lock=LOCK,
-        max_delivery_count=scenario.attempts_per_round + 5,
+        max_delivery_count=scenario.attempts + 10 if scenario.fifo else scenario.attempts_per_round + 5,
         dead_letter_queue=ERRORS,
         sessions=scenario.sessions,
         duplicate_detection=window.get(scenario.queue),
@@ -162,6 +170,6 @@ def send(world: ServiceBusWorld, scenario: Scenario, number: int, body: str) -> 
     message = dict(scenario.message)
     attributes = {**message.pop("attributes", {}), MESSAGE_ID: f"m{number}"}
     if scenario.sessions:
-        message["group_id"] = session_of(number)
+        message["group_id"] = "one" if scenario.fifo else session_of(number)
     world.send(scenario.queue, body, attributes=attributes, **message)
     return next(reversed(world._register.contents))

@@ -58,6 +58,11 @@ class Scenario:
     pairs: int = 100
 
     @property
+    def waits_in_place(self) -> bool:
+        """True if a delay is waited out inside an invocation."""
+        return False
+
+    @property
     def fifo(self) -> bool:
         """True if the queue keeps the order."""
         return self.queue.endswith(".fifo")
