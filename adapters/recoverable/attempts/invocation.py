@@ -30,9 +30,10 @@ class Invocation:
         deadline: stops plain handlers; None where nothing can.
         limiter: decides who may be attempted where the rate may be limited.
         on_failure: called with the message and the exception of each failed attempt, before recovery decides.
-        observer: collects what is told when all is settled; None where nothing is.
         holds_interruptions: True to settle first when a handler raises KeyboardInterrupt or SystemExit; False to raise it at once.
     """
+
+    observer: Observer | None = None  # collects what is told when all is settled, where somebody observes
 
     def __init__(
         self,
@@ -45,13 +46,12 @@ class Invocation:
         deadline: Deadline | None = None,
         limiter: Limiter | None = None,
         on_failure: Callable[[Message, BaseException], None] | None = None,
-        observer: Observer | None = None,
         holds_interruptions: bool = True,
     ) -> None:
         self.recoverability, self.platform, self.clock = recoverability, platform, clock
         self.seconds_left = seconds_left or FOREVER.__float__  # which returns it
         self.own_seconds = FOREVER if handler_timeout is None else handler_timeout.total_seconds()
         self.deadline, self.limiter = deadline, limiter
-        self.on_failure, self.observer, self.holds_interruptions = on_failure, observer, holds_interruptions
+        self.on_failure, self.holds_interruptions = on_failure, holds_interruptions
         self.started = self.finished = 0  # handlers
         self.interruption: KeyboardInterrupt | SystemExit | None = None  # to be raised again after settling

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from recoverable.aws.batch import RunHandlers
     from recoverable.message import Message
     from recoverable.observe.observer import Observer
+    from recoverable.observe.settings import Observe
     from recoverable.rate_limit.limiter import Limiter
     from recoverable.rate_limit.store import Breaker
     from recoverable.recovery.delivery import Counter, Delivery
@@ -145,7 +146,6 @@ class SqsProcessor:
         deliveries = [delivery_of(record, queue, self.recoverability, platform, restored) for record in records]
         time = TimeBudget(context, self._settle_within, 0 if fifo else len(records), self._visibility_timeout)
         environment = current_environment.get() or self._environment
-        observer = self._observer(environment, context)
         with environment.deadline() as deadline:
             invocation = Invocation(
                 self.recoverability,
@@ -156,9 +156,10 @@ class SqsProcessor:
                 deadline=deadline,
                 limiter=self._limiter(environment, may_defer=not fifo),
                 on_failure=on_failure,
-                observer=observer,
             )
             time.invocation = invocation
+            if self.recoverability.observe is not None:
+                invocation.observer = self._observer(self.recoverability.observe, environment, context)
             unfinished = process_batch(
                 deliveries,
                 restored,
@@ -170,10 +171,10 @@ class SqsProcessor:
                 timeouts=self._timeouts,
                 partial=partial,
             )
-        if observer is not None:
+        if invocation.observer is not None:
             from recoverable.observe.emit import emit_after_batch  # noqa: PLC0415  # imported for those who observe
 
-            emit_after_batch(observer, invocation, unfinished)
+            emit_after_batch(invocation.observer, invocation, unfinished)
         if invocation.interruption is not None:
             raise invocation.interruption
         return unfinished
@@ -184,12 +185,10 @@ class SqsProcessor:
         limiter = self._limiter(current_environment.get() or self._environment, may_defer=True)
         return limiter.breaker if limiter else None
 
-    def _observer(self, environment: Environment, context: Any) -> Observer | None:
-        if self.recoverability.observe is None:
-            return None
+    def _observer(self, observe: Observe, environment: Environment, context: Any) -> Observer:
         from recoverable.observe.observer import Observer  # noqa: PLC0415  # imported for those who observe
 
-        return Observer(self.recoverability.observe, "aws_sqs", environment.clock, context)
+        return Observer(observe, "aws_sqs", environment.clock, context)
 
     def _limiter(self, environment: Environment, *, may_defer: bool) -> Limiter | None:
         if self.recoverability.rate_limit is None:

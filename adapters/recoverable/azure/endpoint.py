@@ -197,13 +197,9 @@ class ServiceBusEndpoint(Generic[R]):
         settings, platform = self.recoverability, self._platform
         deliveries = [delivery_of(native, self.queue, settings, platform) for native in natives]
         invocation = Invocation(
-            settings,
-            platform,
-            environment.clock,
-            limiter=self._limiter(environment),
-            observer=self._observer(environment),
-            holds_interruptions=False,
+            settings, platform, environment.clock, limiter=self._limiter(environment), holds_interruptions=False
         )
+        invocation.observer = self._observer(environment)
         handler = environment.wrap_handler(self._handler) if environment.wrap_handler else self._handler
         send = partial(self._send, environment=environment)
         wait = partial(self._wait, environment=environment, began=environment.clock())
