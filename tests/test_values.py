@@ -94,7 +94,7 @@ def test_the_whole_ladder_prints_in_full() -> None:
         "Recoverability(immediate=Immediate(max_retries=5), "
         "delayed=Delayed(max_retries=3, time_increase=datetime.timedelta(seconds=10), backoff=None, jitter=0.0, max_total_time=None), "
         "failed=Failed(error_queue='orders-error', unrecoverable=(<class 'recoverable.MessageDeserializationError'>,)), "
-        "rate_limit=None, policy=None)"
+        "rate_limit=None, policy=None, observe=None)"
     )
 
 

@@ -46,9 +46,9 @@ class Call(NamedTuple):
 
 
 CALLS = [
-    Call("aws/client.py", "sqs", "send_message_batch", ENDPOINTS, {ORDERS, ERRORS}),  # copies
-    Call("aws/client.py", "sqs", "delete_message_batch", ENDPOINTS, {ORDERS}),
-    Call("aws/client.py", "sqs", "change_message_visibility_batch", ENDPOINTS, {ORDERS}),
+    Call("aws/broker/operations.py", "sqs", "send_message_batch", ENDPOINTS, {ORDERS, ERRORS}),  # copies
+    Call("aws/broker/operations.py", "sqs", "delete_message_batch", ENDPOINTS, {ORDERS}),
+    Call("aws/broker/operations.py", "sqs", "change_message_visibility_batch", ENDPOINTS, {ORDERS}),
     Call("aws/pause/queue_store.py", "sqs", "receive_message", PROBE, {ORDERS}),
     Call("aws/pause/queue_store.py", "sqs", "delete_message", PROBE, {ORDERS}),
     Call("aws/pause/circuit_store.py", "dynamodb", "get_item", ENDPOINTS, {CIRCUIT}, LIMIT),
