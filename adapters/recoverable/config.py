@@ -22,7 +22,7 @@ from recoverable.limits import (
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Any, TypeAlias
+    from typing import Any, TypeAlias, TypedDict, Unpack
 
     from recoverable.observe.settings import Observe
     from recoverable.rate_limit.settings import RateLimit
@@ -32,6 +32,16 @@ if TYPE_CHECKING:
     Backoff: TypeAlias = Callable[[int], timedelta]
     Unrecoverable: TypeAlias = type[BaseException] | Callable[[BaseException], bool]
     Policy: TypeAlias = Callable[["Recoverability", ErrorContext], Action]
+
+    class Code(TypedDict, total=False):
+        """The parts that code may give beside environment variables."""
+
+        immediate: Immediate | Callable[[Immediate], Immediate]
+        delayed: Delayed | Callable[[Delayed], Delayed]
+        failed: Failed | Callable[[Failed], Failed]
+        rate_limit: RateLimit | Callable[[RateLimit], RateLimit | None] | None
+        policy: Policy | None
+        observe: Observe | None
 
 
 def checked_rules(rules: object) -> tuple[Any, ...]:
@@ -163,3 +173,25 @@ class Recoverability(Frozen):
             from recoverable.observe.settings import Observe  # noqa: PLC0415  # as above
 
             checked_part("observe", self.observe, Observe)
+
+    @classmethod
+    def from_environment(cls, prefix: str = "RECOVERABLE_", **code: Unpack[Code]) -> Recoverability:
+        """Return settings whose retries, error queue and rate limit the process's environment variables set.
+
+        The code wins over the environment, and the environment over the defaults. The variables, each with the prefix:
+        IMMEDIATE_RETRIES, DELAYED_RETRIES, TIME_INCREASE (10s, 5m, 1h, 1d or 00:00:10), ENABLED (false: no retries,
+        failures go to the error queue at once), ERROR_QUEUE and RATE_LIMIT_AFTER (0: no rate limit).
+
+        Args:
+            prefix: how the names of the variables begin.
+            code: parts as `Recoverability` takes them. A part wins as a whole, except for a `Failed` without an error
+                queue, which gets the environment's. A function gets the part as the environment sets it, and returns
+                the one to use; for a rate limit it is called only where the environment asks for one.
+
+        Raises:
+            TypeError: no such part, or one of another kind.
+            ValueError: a variable that cannot be read; the text names it and says what to write.
+        """
+        from recoverable.variables import from_variables  # noqa: PLC0415  # imported for those who use it
+
+        return from_variables(cls(), prefix, code)

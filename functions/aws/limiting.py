@@ -1,4 +1,4 @@
-"""Set the rate limit of the orders function; `orders.py` imports this only where the environment asks for a rate limit."""
+"""Complete the rate limit of the orders function; `orders.py` imports this only where the environment asks for a rate limit."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from recoverable.aws.pause.trigger import PauseTrigger
 from shop import is_bank_failure
 
 
-def rate_limit_after(failures: int) -> RateLimit:
-    """Return a rate limit: one message at a time, over all instances. If PAUSE_TRIGGER is "true", the trigger is paused meanwhile.
+def over_all_instances(limit: RateLimit) -> RateLimit:
+    """Return the rate limit for all instances together. If PAUSE_TRIGGER is "true", the trigger is paused meanwhile.
 
     Args:
-        failures: how many attempts in a row must fail.
+        limit: says how many attempts in a row must fail.
     """
+    failures = limit.consecutive_failures
     circuit = DynamoDbCircuit(os.environ["CIRCUIT_TABLE"], "orders")
     if os.environ.get("PAUSE_TRIGGER") != "true":
         return RateLimit(failures, counts=is_bank_failure, store=circuit)

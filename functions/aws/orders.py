@@ -6,7 +6,7 @@ import os
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from recoverable import Delayed, Failed, Immediate, Recoverability
+from recoverable import Failed, Recoverability
 from recoverable.aws import SqsEndpoint
 from shop import CardDeclined, place_order
 
@@ -15,14 +15,11 @@ if TYPE_CHECKING:
     from recoverable.timeouts import Timeouts
 
 
-def rate_limit() -> RateLimit | None:
-    """Return the rate limit that the environment asks for. Without one, nothing of it is imported."""
-    failures = int(os.environ.get("RATE_LIMIT_AFTER", "0"))
-    if not failures:
-        return None
-    from limiting import rate_limit_after  # noqa: PLC0415
+def rate_limit(limit: RateLimit) -> RateLimit:
+    """Return the rate limit of the environment, which all instances share. Without one, nothing of it is imported."""
+    from limiting import over_all_instances  # noqa: PLC0415
 
-    return rate_limit_after(failures)
+    return over_all_instances(limit)
 
 
 def timeouts() -> Timeouts | None:
@@ -47,15 +44,8 @@ def observe() -> Observe | None:
 
 handler = SqsEndpoint(
     place_order,
-    Recoverability(
-        immediate=Immediate(max_retries=int(os.environ.get("IMMEDIATE_RETRIES", "5"))),
-        delayed=Delayed(
-            max_retries=int(os.environ.get("DELAYED_RETRIES", "3")),
-            time_increase=timedelta(seconds=float(os.environ.get("TIME_INCREASE_SECONDS", "10"))),
-        ),
-        failed=Failed(unrecoverable=(CardDeclined,)),
-        rate_limit=rate_limit(),
-        observe=observe(),
+    Recoverability.from_environment(
+        failed=Failed(unrecoverable=(CardDeclined,)), rate_limit=rate_limit, observe=observe()
     ),
     longest_delay=timedelta(seconds=float(os.environ.get("LONGEST_DELAY_SECONDS", "900"))),
     timeouts=timeouts(),

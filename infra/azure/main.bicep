@@ -244,10 +244,10 @@ resource settings 'Microsoft.Web/sites/config@2024-04-01' = {
     ServiceBus__credential: 'managedidentity'
     ServiceBus__clientId: identity.properties.clientId
     RECOVERABLE_ERROR_QUEUE: errorQueue.name
-    IMMEDIATE_RETRIES: string(immediateRetries)
-    DELAYED_RETRIES: string(delayedRetries)
-    TIME_INCREASE_SECONDS: string(timeIncreaseSeconds)
-    RATE_LIMIT_AFTER: string(rateLimitAfter)
+    RECOVERABLE_IMMEDIATE_RETRIES: string(immediateRetries)
+    RECOVERABLE_DELAYED_RETRIES: string(delayedRetries)
+    RECOVERABLE_TIME_INCREASE: '${timeIncreaseSeconds}s'
+    RECOVERABLE_RATE_LIMIT_AFTER: string(rateLimitAfter)
     // As many threads as host.json lets messages run at a time; one that waits for a thread uses up its functionTimeout.
     PYTHON_THREADPOOL_THREAD_COUNT: '16'
     AzureWebJobsStorage__accountName: storage.name

@@ -32,7 +32,7 @@ def reason(message: QueuedMessage) -> str:
 
 def test_each_customers_orders_are_placed_in_their_order_and_what_fails_is_given_up_with_its_reason() -> None:
     seen = list[Entry]()
-    settings = {"environment": {"TIME_INCREASE_SECONDS": "1"}, "visibility_timeout": timedelta(minutes=2)}
+    settings = {"environment": {"RECOVERABLE_TIME_INCREASE": "1s"}, "visibility_timeout": timedelta(minutes=2)}
     with LocalAws.from_template(TEMPLATE, observe=seen.append, **settings) as host:
         for number, (customer, card) in enumerate(ORDERS):
             host.send("orders.fifo", {"id": number, "card": card}, group_id=customer)

@@ -62,6 +62,13 @@ def corners(source: Template, *names: str) -> list[dict[str, Any]]:
     return [dict(zip(names, values, strict=True)) for values in product(*choices)]
 
 
+def substituted(text: str, parameters: Parameters) -> str | dict[str, str]:
+    """Return a text for `Fn::Sub` with some parameters' values in it; the text alone when nothing else is to be filled in."""
+    for name, value in parameters.items():
+        text = text.replace(f"${{{name}}}", str(value))
+    return {"Fn::Sub": text} if "${" in text else text
+
+
 def filled_in(source: Template, parameters: Parameters) -> Template:
     """Return the template with some parameters' values in place of the references to them."""
 
@@ -69,6 +76,8 @@ def filled_in(source: Template, parameters: Parameters) -> Template:
         match node:
             case {"Ref": str(name)} if name in parameters:
                 return parameters[name]
+            case {"Fn::Sub": str(text)}:
+                return substituted(text, parameters)
             case dict():
                 return {key: written(inner) for key, inner in node.items()}
             case list():
@@ -97,5 +106,7 @@ def value(source: Template, parameters: Parameters, resource: str, *path: str) -
             return parameters[name]
         case {"Fn::FindInMap": [table, {"Ref": name}, column]}:
             return source["Mappings"][table][str(parameters[name])][column]
+        case {"Fn::Sub": str(text)}:
+            return substituted(text, parameters)
         case _:
             return node

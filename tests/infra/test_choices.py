@@ -17,7 +17,7 @@ LADDER = ("ImmediateRetries", "DelayedRetries", "TimeIncreaseSeconds")
 
 def environment(parameters: Parameters) -> dict[str, str]:
     """Return the function's variables that carry the ladder."""
-    variables = {"IMMEDIATE_RETRIES", "DELAYED_RETRIES", "TIME_INCREASE_SECONDS"}
+    variables = {"RECOVERABLE_IMMEDIATE_RETRIES", "RECOVERABLE_DELAYED_RETRIES", "RECOVERABLE_TIME_INCREASE"}
     path = ("Environment", "Variables")
     return {name: str(value(SAM, parameters, "OrdersFunction", *path, name)) for name in variables}
 

@@ -29,7 +29,7 @@ def test_the_transformed_template_is_clean() -> None:
 
 
 def test_a_message_may_be_received_ten_times_more_often_than_the_ladder_has_attempts() -> None:
-    attempts = (LADDER["IMMEDIATE_RETRIES"] + 1) * (LADDER["DELAYED_RETRIES"] + 1)
+    attempts = (LADDER["RECOVERABLE_IMMEDIATE_RETRIES"] + 1) * (LADDER["RECOVERABLE_DELAYED_RETRIES"] + 1)
 
     assert QUEUE["RedrivePolicy"]["maxReceiveCount"] == attempts + 10
 

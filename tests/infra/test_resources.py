@@ -45,10 +45,10 @@ def test_the_mapping_reads_the_orders_queue_and_deletes_only_what_succeeded() ->
 def test_the_function_knows_its_ladder_its_queues_and_that_nothing_limits_it() -> None:
     assert STACK["OrdersFunction"]["Properties"]["Environment"]["Variables"] == {
         "RECOVERABLE_ERROR_QUEUE": attribute("ErrorQueue", "QueueName"),
-        "IMMEDIATE_RETRIES": 4,
-        "DELAYED_RETRIES": 3,
-        "TIME_INCREASE_SECONDS": 10,
-        "RATE_LIMIT_AFTER": 0,
+        "RECOVERABLE_IMMEDIATE_RETRIES": 4,
+        "RECOVERABLE_DELAYED_RETRIES": 3,
+        "RECOVERABLE_TIME_INCREASE": "10s",
+        "RECOVERABLE_RATE_LIMIT_AFTER": 0,
         "PAUSE_TRIGGER": "false",
         "ORDERS_QUEUE_ARN": attribute("OrdersQueue", "Arn"),
     }

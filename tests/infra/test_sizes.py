@@ -31,7 +31,7 @@ def test_a_message_stays_invisible_for_six_time_outs_and_the_batch_window(parame
 
 @pytest.mark.parametrize("parameters", corners(SAM, "ImmediateRetries"), ids=str)
 def test_the_broker_gives_up_later_than_the_ladder(parameters: Parameters) -> None:
-    immediate = number(parameters, "OrdersFunction", "Environment", "Variables", "IMMEDIATE_RETRIES")
+    immediate = number(parameters, "OrdersFunction", "Environment", "Variables", "RECOVERABLE_IMMEDIATE_RETRIES")
 
     assert number(parameters, "OrdersQueue", "RedrivePolicy", "maxReceiveCount") >= immediate + 6
 

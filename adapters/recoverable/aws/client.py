@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from recoverable import calls
+from recoverable.aws.broker import calls
 from recoverable.aws.broker.answers import Failure, call_failure, describe_error, failures_in
 from recoverable.aws.broker.operations import (
     CHANGE_VISIBILITY,

@@ -78,7 +78,7 @@ def test_the_package_that_runs_is_the_one_that_was_installed(worker: Worker) -> 
 
 
 def test_orders_are_placed_tried_again_and_given_up_on_the_queues_of_the_template(app: Path) -> None:
-    settings = app_settings(TIME_INCREASE_SECONDS="1")
+    settings = app_settings(RECOVERABLE_TIME_INCREASE="1s")
     cards = ("good", "declined", "flaky-bank", "slow-bank")
     with (
         namespace(DEPLOYED) as bus,

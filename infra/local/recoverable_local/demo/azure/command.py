@@ -29,7 +29,7 @@ from recoverable_local.demo.watcher import Watcher, show_progress
 from recoverable_local.functions_host import AppError, Entry, LocalFunctions
 from recoverable_local.service_bus import Queue, ServiceBusNamespace
 
-LADDER = {"IMMEDIATE_RETRIES": "2", "DELAYED_RETRIES": "2", "TIME_INCREASE_SECONDS": "2"}
+LADDER = {"RECOVERABLE_IMMEDIATE_RETRIES": "2", "RECOVERABLE_DELAYED_RETRIES": "2", "RECOVERABLE_TIME_INCREASE": "2s"}
 WHERE = "The example shop is in the project's repository; give the folder of that with --folder."
 BEGINNING = (
     "Azure: two immediate and two delayed retries, so at most 9 attempts per order. The one that kills its process is sent when the others "

@@ -1,4 +1,4 @@
-"""Bound a call as a whole: looking up a name, trying several addresses and agreeing on TLS have no time-out that an SDK's settings reach."""
+"""Bound a call to SQS as a whole: looking up a name, trying several addresses and agreeing on TLS have no time-out that an SDK's settings reach."""
 
 from __future__ import annotations
 
