@@ -45,6 +45,7 @@ REFUSED: list[tuple[Callable[[Any], Any], Any, type[Exception], str]] = [
     (Immediate, 995, ValueError, f"Immediate(max_retries) is 995; {HOW_MANY} (no retries) to 994"),
     (Immediate, 2.0, TypeError, f"Immediate(max_retries) is 2.0; {HOW_MANY} to 994"),
     (Immediate, True, TypeError, f"Immediate(max_retries) is True; {HOW_MANY} to 994"),
+    (lambda value: Immediate(in_process=value), 1, TypeError, "Immediate(in_process) is 1; write True or False"),
     (Immediate, "5", TypeError, f"Immediate(max_retries) is '5'; {HOW_MANY} to 994"),
     (Immediate, None, TypeError, f"Immediate(max_retries) is None; {HOW_MANY} to 994"),
     (Delayed, -1, ValueError, f"Delayed(max_retries) is -1; {HOW_MANY} (no retries) to 1,000"),
@@ -173,7 +174,7 @@ REFUSED: list[tuple[Callable[[Any], Any], Any, type[Exception], str]] = [
         lambda value: Recoverability(delayed=value),
         Immediate(1),
         TypeError,
-        "Recoverability(delayed) is Immediate(max_retries=1); write delayed=Delayed(...)",
+        "Recoverability(delayed) is Immediate(max_retries=1, in_process=False); write delayed=Delayed(...)",
     ),
     (
         lambda value: Recoverability(failed=value),

@@ -68,16 +68,22 @@ class Immediate(Frozen):
     Args:
         max_retries: immediate retries in each round, 0 to 994; 5 makes 6 attempts (default: NServiceBus, "Immediate
             retries"). With a custom policy, write here the most immediate retries that it grants.
+        in_process: True to make the retries of a message that comes for the first time inside the same invocation, while it has
+            time, without a call to the broker. A process that ends meanwhile takes their count along: the round then has up to
+            `max_retries` attempts more. Ignored, with a warning, where the order of messages is kept.
 
     Raises:
-        TypeError: not a whole number.
+        TypeError: not a whole number, or `in_process` is neither True nor False.
         ValueError: out of range.
     """
 
     max_retries: int = 5
+    in_process: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         checked_count("Immediate(max_retries)", self.max_retries, MAX_IMMEDIATE)
+        if not isinstance(self.in_process, bool):
+            raise TypeError(f"Immediate(in_process) is {self.in_process!r}; write True or False")
 
 
 class Delayed(Frozen):

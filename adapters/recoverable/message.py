@@ -208,6 +208,13 @@ def place(message: Message, *, round: int, attempt: int) -> None:  # noqa: A002 
     message._round, message._attempt = round, attempt  # noqa: SLF001  # it is this module's
 
 
+def next_attempt(message: Message) -> Message:
+    """Return the message for its next attempt in the round, as it was received: nothing that a handler did to it is left."""
+    names = ("_body", "_id", "_native", "_queue", "_sent_at", "_headers", "_group_id")
+    parts = [getattr(message, name) for name in names]
+    return Message(*parts, attempt=message.attempt + 1, round=message.round)
+
+
 def received(message: Message) -> Any:
     """Return the platform's record as it was received, whatever the handler did to its own."""
     return message._native  # noqa: SLF001  # it is this module's

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from recoverable.attempts.invocation import Invocation
 from recoverable.observe.log import report, report_given_up, report_undecided
+from recoverable.recovery.counting import is_retried_in_process
 from recoverable.recovery.decision import decide
-from recoverable.recovery.delivery import Deferral, Delivery
+from recoverable.recovery.delivery import Deferral, Delivery, Platform
 from recoverable.recovery.redaction import redactor_of
 from recoverable.recovery.refused_sends import forward_given_up
 from recoverable.recovery.settlement import Redeliver, Settlement
@@ -22,7 +23,7 @@ def decide_and_report(delivery: Delivery, event: BaseException | Deferral, invoc
         event: the failed attempt's exception, or the deferral.
         invocation: what it came in.
     """
-    settings, platform, observer = invocation.recoverability, invocation.platform, invocation.observer
+    settings, platform, observer = invocation.recoverability, platform_for(delivery, invocation), invocation.observer
     redact = redactor_of(settings)
     try:
         decision = decide(delivery, event, recoverability=settings, platform=platform, now=invocation.clock())
@@ -31,6 +32,19 @@ def decide_and_report(delivery: Delivery, event: BaseException | Deferral, invoc
         return Redeliver(None) if observer is None else observer.note_undecided(delivery)
     report(decision, redact, in_text=platform.text_log)
     return decision.settlement if observer is None else observer.note(decision)
+
+
+def platform_for(delivery: Delivery, invocation: Invocation) -> Platform:
+    """Return what counts for the next attempt of a delivery; this is the broker, unless the message is retried in process.
+
+    There its count is 1, so both counters count the same failures, and they differ in how an immediate retry is made: "native" by
+    giving it back at once, which this invocation does itself; "header", once no time is left, by a copy that carries the count.
+    """
+    platform = invocation.platform
+    if not is_retried_in_process(delivery, invocation.recoverability.immediate, platform):
+        return platform
+    has_time = invocation.interruption is None and invocation.seconds_for_retries() > 0
+    return platform.__replace__(counter="native" if has_time else "header")
 
 
 def send_on(delivery: Delivery, invocation: Invocation) -> Settlement:

@@ -49,6 +49,10 @@ def attempt_each(deliveries: Iterable[Delivery], invocation: Invocation, *, may_
     """
     limiter, seconds_left, own_seconds = invocation.limiter, invocation.seconds_left, invocation.own_seconds
     observer = invocation.observer
+    if invocation.recoverability.immediate.in_process:
+        from recoverable.attempts.outcomes import retried_in_process  # noqa: PLC0415  # for those who ask for it
+
+        deliveries = retried_in_process(deliveries, invocation)
     for delivery in deliveries:
         settlement = None
         if delivery.due_at is not None or delivery.unreported or delivery.given_up or limiter is not None:

@@ -49,7 +49,8 @@ class Invocation:
         holds_interruptions: bool = True,
     ) -> None:
         self.recoverability, self.platform, self.clock = recoverability, platform, clock
-        self.seconds_left = seconds_left or FOREVER.__float__  # which returns it
+        self.seconds_left = self.seconds_for_retries = seconds_left or FOREVER.__float__  # which returns it
+        """Functions that return for how long handlers may still run, and for how long retries in process may still start."""
         self.own_seconds = FOREVER if handler_timeout is None else handler_timeout.total_seconds()
         self.deadline, self.limiter = deadline, limiter
         self.on_failure, self.holds_interruptions = on_failure, holds_interruptions

@@ -1,14 +1,17 @@
-"""Settle a delivery before its handler runs and after it has ended, with what the rate limit says about both."""
+"""Settle a delivery before its handler runs and after it has ended, with what the rate limit says about both, and retry in process."""
 
 from __future__ import annotations
 
 from recoverable.errors import TimeUp, UnreportedFailure
 from recoverable.limits import MAX_DELAY, NO_DELAY
+from recoverable.message import next_attempt
+from recoverable.recovery.counting import is_retried_in_process
 from recoverable.recovery.delivery import Deferral
 from recoverable.recovery.settlement import COMPLETE, Redeliver
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from datetime import datetime, timedelta
 
     from recoverable.attempts.invocation import Invocation
@@ -19,6 +22,25 @@ AT_ONCE = Redeliver(NO_DELAY)
 
 NO_TIME = "this invocation has no time left for it"
 """Why a message is handed back, unless said otherwise."""
+
+
+def retried_in_process(deliveries: Iterable[Delivery], invocation: Invocation) -> Iterator[Delivery]:
+    """Yield each delivery, and again for as long as it is to be retried at once: each attempt goes the whole way from receipt on.
+
+    Args:
+        deliveries: the messages as they came.
+        invocation: what they run in.
+    """
+    immediate, platform = invocation.recoverability.immediate, invocation.platform
+    for delivery in deliveries:
+        yield delivery
+        while delivery.settlement == AT_ONCE and is_retried_in_process(delivery, immediate, platform):
+            delivery.prior_attempts += 1
+            delivery.message, delivery.error, delivery.settlement = next_attempt(delivery.message), None, None
+            invocation.finished -= (
+                1  # it counts messages: the time of all their attempts says how long the next ones take
+            )
+            yield delivery
 
 
 def settle_on_receipt(delivery: Delivery, invocation: Invocation, *, may_defer: bool = True) -> Settlement | None:

@@ -127,11 +127,17 @@ class ServiceBusEndpoint(Generic[R]):
             counter, shared_process=True, text_log=True, is_source=is_source, host=names[0], machine=names[1]
         )
         if sessions == "ordered":
-            from recoverable.azure.ordered import check_delays, longest_wait  # noqa: PLC0415  # for ordered sessions alone
+            from recoverable.azure.host_json import longest_wait  # noqa: PLC0415  # for ordered sessions alone
+            from recoverable.azure.ordered import check_delays  # noqa: PLC0415  # as above
 
             longest = longest_wait(os.environ)
             check_delays(self.recoverability.delayed, longest)
             self._platform = self._platform.__replace__(redelivers_only=True, longest_delay=longest)
+        self._time_for_retries: timedelta | None = None
+        if self.recoverability.immediate.in_process:
+            from recoverable.azure.host_json import time_for_retries  # noqa: PLC0415  # for those who ask for it
+
+            self._time_for_retries = time_for_retries(os.environ, batch=batch)
         self._resend_for = checked_resend_for(resend_for, batch=batch)
         self._environment = Environment(client, utc_clock(clock), nullcontext)
         self.__name__ = self.__qualname__ = name or name_of(handler)
@@ -200,6 +206,10 @@ class ServiceBusEndpoint(Generic[R]):
             settings, platform, environment.clock, limiter=self._limiter(environment), holds_interruptions=False
         )
         invocation.observer = self._observer(environment)
+        if self._time_for_retries is not None:
+            from recoverable.azure.host_json import countdown  # noqa: PLC0415  # for those who retry in process
+
+            invocation.seconds_for_retries = countdown(environment.clock, self._time_for_retries)
         handler = environment.wrap_handler(self._handler) if environment.wrap_handler else self._handler
         send = partial(self._send, environment=environment)
         wait = partial(self._wait, environment=environment, began=environment.clock())

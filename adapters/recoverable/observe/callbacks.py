@@ -69,7 +69,7 @@ def call_back(observer: Observer, name: str, note: Note, seconds: float) -> Coro
     """
     callback: Callable[..., Any] = getattr(observer.settings, name)
     try:
-        result = callback(note.facts, note.delivery.message)
+        result = callback(note.facts, note.message)
     except BaseException as error:  # noqa: BLE001  # logged; the message is settled, whatever a callback raises
         log_failed(observer, name, note, error)
         return None

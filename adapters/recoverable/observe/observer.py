@@ -38,12 +38,13 @@ class Attempt:
 
 
 class Note:
-    """One decision about a delivery, with the settlement that was to be done."""
+    """One decision about a delivery, with the settlement that was to be done, and the message as this attempt got it."""
 
-    __slots__ = ("attempt", "delivery", "facts", "settlement")
+    __slots__ = ("attempt", "delivery", "facts", "message", "settlement")
 
     def __init__(self, delivery: Delivery, facts: Facts, settlement: Settlement, attempt: Attempt | None) -> None:
         self.delivery, self.facts, self.settlement, self.attempt = delivery, facts, settlement, attempt
+        self.message = delivery.message
 
 
 class Observer:

@@ -18,7 +18,8 @@ from recoverable.message import place
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
-    from recoverable.recovery.delivery import Counter, Delivery
+    from recoverable.config import Immediate
+    from recoverable.recovery.delivery import Counter, Delivery, Platform
 
 UNREPORTED_ALLOWANCE = 2
 """Unreported deliveries before the policy is asked about them. Two allows for a healthy message batched with a crashing one."""
@@ -46,6 +47,14 @@ def failures(delivery: Delivery, counter: Counter) -> int:
 def unreported_failures(delivery: Delivery, counter: Counter) -> int:
     """Return the failed attempts of this round when the handler does not run now, for earlier deliveries were unreported."""
     return delivery.prior_attempts + (delivery.deliveries - 1 if counter == "native" else 1)
+
+
+def is_retried_in_process(delivery: Delivery, immediate: Immediate, platform: Platform) -> bool:
+    """True if a delivery's immediate retries are made by the invocation that it is in.
+
+    A redelivery is left to the broker's count: the delivery before it may have ended its process in the middle of such retries.
+    """
+    return immediate.in_process and delivery.deliveries == 1 and not platform.redelivers_only
 
 
 def is_unreported(delivery: Delivery, limit: int) -> bool:

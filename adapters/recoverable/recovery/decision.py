@@ -29,6 +29,11 @@ from recoverable.recovery.settlement import COMPLETE, Forward, Redeliver, Settle
 RATE_LIMITED = "the rate is limited"
 """Why a message is deferred while attempts fail."""
 
+IN_PROCESS_IGNORED = (
+    "Immediate(in_process=True) is ignored where the order of messages is kept. This message is redelivered for its retry. "
+    "Leave in_process out for this queue."
+)
+
 NEXT_POLICY = "The next simpler policy decides for this message."
 
 
@@ -94,6 +99,7 @@ def decide(
     action, warnings = evaluate_policy(recoverability, context, lambda name: is_source(name, delivery))
     action, warning = adjust_for_transport_capabilities(action, context, platform)
     if platform.redelivers_only:
+        warnings += ignored_settings(action, recoverability)
         action = at_least_configured(action, recoverability.delayed, context)
     error_queue = (isinstance(action, MoveToError) and action.error_queue) or recoverability.failed.error_queue or ""
     return Decision(
@@ -157,6 +163,13 @@ def evaluate_policy(
         else:
             return action, warnings
     return MoveToError(), warnings
+
+
+def ignored_settings(action: Action, recoverability: Recoverability) -> tuple[str, ...]:
+    """Return a warning if a retry would be made in process where messages are only redelivered, so that nothing could carry its count."""
+    if not (isinstance(action, ImmediateRetry) and recoverability.immediate.in_process):
+        return ()
+    return (IN_PROCESS_IGNORED,)
 
 
 def moves_to_source(action: Action, recoverability: Recoverability, is_source: Callable[[str], bool]) -> bool:

@@ -15,7 +15,7 @@ from aws.powertools.entry_points import Context, powertools_function
 from aws.recording_client import RecordingClient
 from aws.records import event, record
 from builders import seconds
-from recoverable import HandlerTimeout
+from recoverable import HandlerTimeout, Immediate
 from recoverable.aws.powertools import RecoverableBatchProcessor
 
 GOOD, BAD = record("good", message_id="native-1"), record("bad", message_id="native-2")
@@ -127,3 +127,15 @@ def test_powertools_own_logger_warns_of_a_failed_attempt(caplog: pytest.LogCaptu
     powertools_function(place, processor)(event(BAD), Context())
 
     assert ("shop", logging.WARNING, "Record processing exception; skipping this record") in caplog.record_tuples
+
+
+def test_each_attempt_in_process_calls_the_hooks() -> None:
+    settings = ladder("error").__replace__(immediate=Immediate(2, in_process=True))
+    processor, answers = RecordingProcessor(recoverability=settings), iter([False, False, True])
+
+    def third_time_lucky(record: SQSRecord) -> str:
+        return place(record) if not next(answers) else "placed"
+
+    powertools_function(third_time_lucky, processor)(event(BAD), Context())
+
+    assert [call[0] for call in processor.calls] == ["failure", "failure", "success"]
