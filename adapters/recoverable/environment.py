@@ -33,9 +33,20 @@ class Environment:
         kept: state of each endpoint that the process keeps from one invocation to the next.
         sleep: waits for so many seconds, for pauses between sends.
         call_within: makes a call to the broker that may take so many seconds; None to make it in a thread of its own.
+        topic_client: as `client`, for SNS.
     """
 
-    __slots__ = ("call_within", "client", "clock", "deadline", "kept", "runner", "sleep", "wrap_handler")
+    __slots__ = (
+        "call_within",
+        "client",
+        "clock",
+        "deadline",
+        "kept",
+        "runner",
+        "sleep",
+        "topic_client",
+        "wrap_handler",
+    )
 
     def __init__(
         self,
@@ -47,11 +58,12 @@ class Environment:
         kept: dict[object, Any] | None = None,
         sleep: Callable[[float], None] = sleep,
         call_within: Callable[[float, Callable[[], Any]], Any] | None = None,
+        topic_client: Any = None,
     ) -> None:
         self.client, self.clock, self.deadline = client, clock, deadline
         self.runner, self.wrap_handler, self.sleep = runner, wrap_handler, sleep
         self.kept: dict[object, Any] = {} if kept is None else kept
-        self.call_within = call_within
+        self.call_within, self.topic_client = call_within, topic_client
 
 
 current_environment: ContextVar[Environment | None] = ContextVar("recoverable.environment", default=None)

@@ -11,8 +11,10 @@ from recoverable.errors import MessageDeserializationError
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from datetime import datetime
-    from typing import Any, Protocol, Self, TypeVar, overload
+    from datetime import datetime, timedelta
+    from typing import Any, Protocol, Self, TypedDict, TypeVar, Unpack, overload
+
+    from recoverable.outgoing import Outgoing
 
     T = TypeVar("T")
 
@@ -24,6 +26,16 @@ if TYPE_CHECKING:
             """Return the model that is read from the JSON."""
 
     M = TypeVar("M", bound=Model)
+
+    class SendOptions(TypedDict, total=False):
+        """Options of `Message.send` and `Message.publish`, documented there."""
+
+        headers: Mapping[str, str] | None
+        attributes: Mapping[str, Any] | None
+        delay: timedelta | None
+        group_id: str | None
+        message_id: str | None
+
 
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
@@ -43,7 +55,7 @@ class Message:
         round: the number of delayed retries made before this attempt.
     """
 
-    __slots__ = ("_attempt", "_body", "_copy", "_group_id", "_headers", "_id", "_native", "_queue", "_round", "_sent_at")  # fmt: skip
+    __slots__ = ("_attempt", "_body", "_copy", "_group_id", "_headers", "_id", "_native", "_outbox", "_queue", "_round", "_sent_at")  # fmt: skip
 
     def __init__(
         self,
@@ -64,6 +76,7 @@ class Message:
 
     if TYPE_CHECKING:
         _copy: Any
+        _outbox: Any  # Outbox, what opens one, or False once the attempt has ended; see outgoing.py
 
         @property
         def id(self) -> str:
@@ -175,6 +188,38 @@ class Message:
         """
         parse_body = getattr(model, "model_validate_json", model)
         return self._parsed(lambda: parse_body(self.body))
+
+    def send(self, queue: str, body: object, **options: Unpack[SendOptions]) -> None:
+        """Send a message to a queue when this attempt has succeeded; an attempt that fails sends nothing.
+
+        Args:
+            queue: a name in the same account or namespace, an ARN, a queue's URL, or `sb://namespace/queue`.
+            body: text, bytes, or anything else as JSON; taken as it is now.
+            options: `headers`, further headers, such as NServiceBus.EnclosedMessageTypes; `attributes`, SQS's message attributes or
+                Service Bus's application properties; `delay`, a timedelta; `group_id`, the FIFO message group or session, by default
+                that of this message; `message_id`, its id, by default the same each time the handler sends the same again.
+
+        Raises:
+            RuntimeError: the attempt has ended.
+            TypeError: a part of another kind.
+            ValueError: the platform takes no such message.
+        """
+        from recoverable.outgoing import collect  # noqa: PLC0415  # for handlers that send
+
+        collect(self, "Send", queue, body, **options)
+
+    def publish(self, topic: str, body: object, **options: Unpack[SendOptions]) -> None:
+        """Publish a message to a topic when this attempt has succeeded; see `send`."""
+        from recoverable.outgoing import collect  # noqa: PLC0415  # as above
+
+        collect(self, "Publish", topic, body, **options)
+
+    @property
+    def outgoing(self) -> tuple[Outgoing, ...]:
+        """Return what this attempt has sent and published so far."""
+        from recoverable.outgoing import collected  # noqa: PLC0415  # as above
+
+        return collected(self)
 
     def _raw(self) -> str | bytes:
         if isinstance(self._body, MessageDeserializationError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 ACTIONS = ("Action", "DelayedRetry", "Discard", "ImmediateRetry", "MoveToError")
 
 
-def imported(name: str) -> object:
+def imported(name: str) -> object:  # noqa: PLR0911  # one for each
     """Return what a public name stands for; None when it is none of these."""
     if name in ACTIONS:
         from recoverable.recovery import actions  # noqa: PLC0415
@@ -24,6 +24,10 @@ def imported(name: str) -> object:
             from recoverable.rate_limit.settings import RateLimit  # noqa: PLC0415
 
             return RateLimit
+        case "OutgoingRefused":
+            from recoverable.outgoing import OutgoingRefused  # noqa: PLC0415
+
+            return OutgoingRefused
         case "ErrorContext" | "Policy" | "default_policy":
             from recoverable.recovery import policy  # noqa: PLC0415
 

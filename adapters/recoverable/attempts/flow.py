@@ -64,10 +64,14 @@ def attempt_each(deliveries: Iterable[Delivery], invocation: Invocation, *, may_
             else:
                 seconds = seconds if seconds < own_seconds else own_seconds  # noqa: FURB136  # min() costs each record more
                 invocation.started += 1
-                run = (delivery.message, seconds)
+                run = (message := delivery.message, seconds)
+                message._outbox = invocation  # noqa: SLF001  # see outgoing.py
                 error = (yield run) if observer is None else (yield from observer.attempt(delivery, run))
+                outbox, message._outbox = message._outbox, False  # noqa: SLF001  # as above
                 invocation.finished += 1
-                if error is None and limiter is None:
+                if outbox is not invocation and error is None:
+                    invocation.outgoing.append((delivery, outbox, seconds))  # settled once it is sent
+                elif error is None and limiter is None:
                     settlement = COMPLETE
                 else:
                     settlement = yield from conclude(delivery, error, seconds, invocation)

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from recoverable.config import Recoverability
     from recoverable.message import Message
     from recoverable.observe.observer import Observer
+    from recoverable.outgoing import Outbox, Sender
     from recoverable.rate_limit.limiter import Limiter
-    from recoverable.recovery.delivery import Platform
+    from recoverable.recovery.delivery import Delivery, Platform
 
 FOREVER = float("inf")
 """Seconds where nothing sets a limit."""
@@ -34,6 +35,7 @@ class Invocation:
     """
 
     observer: Observer | None = None  # collects what is told when all is settled, where somebody observes
+    sender: Callable[[], Sender] | None = None  # returns what collecting needs, when a handler first sends
 
     def __init__(
         self,
@@ -54,5 +56,6 @@ class Invocation:
         self.own_seconds = FOREVER if handler_timeout is None else handler_timeout.total_seconds()
         self.deadline, self.limiter = deadline, limiter
         self.on_failure, self.holds_interruptions = on_failure, holds_interruptions
+        self.outgoing: list[tuple[Delivery, Outbox, float]] = []  # of handlers that succeeded, until it is sent
         self.started = self.finished = 0  # handlers
         self.interruption: KeyboardInterrupt | SystemExit | None = None  # to be raised again after settling

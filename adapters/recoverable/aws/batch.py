@@ -51,6 +51,10 @@ def process_batch(
     for group, runs in groups_of(deliveries, restored, unfinished, invocation, time, fifo=queue.fifo):
         if runs:
             run_handlers(group, invocation)
+            if invocation.outgoing:
+                from recoverable.aws.outgoing.dispatch import send_outgoing  # noqa: PLC0415  # for handlers that send
+
+                send_outgoing(invocation, queue, environment, time, timeouts)
         else:
             from recoverable.aws.order import hand_back_group  # noqa: PLC0415  # it was imported to order them
 

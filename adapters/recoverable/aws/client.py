@@ -6,7 +6,7 @@ No other module of the endpoint calls it.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from recoverable.aws.broker import calls
 from recoverable.aws.broker.answers import Failure, call_failure, describe_error, failures_in
@@ -26,12 +26,30 @@ from recoverable.recovery.refused_sends import pauses
 
 if TYPE_CHECKING:
     from boto3.session import Session
+    from botocore.config import Config
     from mypy_boto3_sqs import SQSClient
 
     from recoverable.aws.time_budget import TimeBudget
     from recoverable.environment import Environment
 
 Item = tuple[Delivery, Entry]
+
+
+class Destination(Protocol):
+    """A queue or a topic."""
+
+    @property
+    def service(self) -> str:
+        """Return the service that it is of, "sqs" or "sns"."""
+
+    @property
+    def region(self) -> str:
+        """Return its region."""
+
+    def url_at(self, endpoint: str) -> str:
+        """Return what a client of that endpoint calls it."""
+
+
 NO_TIME = Failure("unknown", "no time is left for the call")
 
 
@@ -45,7 +63,7 @@ def session() -> Session:
 
 @cache
 def sqs_client(region: str, timeout: float) -> SQSClient:
-    """Return the process's client for a region, made at the first failure.
+    """Return the process's client for a region, made at the first failure or outgoing message.
 
     It tries each call once: a resend after a lost answer would make a second copy, and an unsettled message is
     redelivered anyway.
@@ -54,13 +72,23 @@ def sqs_client(region: str, timeout: float) -> SQSClient:
         region: such as "eu-central-1".
         timeout: seconds for connecting to one address and for one read; the call as a whole is bounded where it is made.
     """
+    client: SQSClient = session().client("sqs", region_name=region, config=each_call_once(timeout))
+    return client
+
+
+@cache
+def sns_client(region: str, timeout: float) -> Any:
+    """Return the process's SNS client for a region, made for the first message that is published; see `sqs_client`."""
+    return session().client("sns", region_name=region, config=each_call_once(timeout))
+
+
+def each_call_once(timeout: float) -> Config:
+    """Return the settings of a client that tries each call once."""
     from botocore.config import Config
 
-    config = Config(
+    return Config(
         connect_timeout=timeout / 2, read_timeout=timeout / 2, retries={"total_max_attempts": 1, "mode": "standard"}
     )
-    client: SQSClient = session().client("sqs", region_name=region, config=config)
-    return client
 
 
 class Sent(NamedTuple):
@@ -86,7 +114,7 @@ class Broker:
 
     def __init__(self, queue: Queue, environment: Environment, time: TimeBudget) -> None:
         self.queue, self.time = queue, time
-        self._client: SQSClient | None = environment.client
+        self._client, self._topic_client = environment.client, environment.topic_client
         self._call_within, self._sleep = environment.call_within or calls.call_within, environment.sleep
 
     def send(self, batch: list[Copy]) -> Sent:
@@ -98,15 +126,21 @@ class Broker:
         sent = self._send_once(batch)
         for pause in pauses(self.time.pauses_left):
             busy = [copy for copy, failure in sent.failed if failure.kind == "busy"]
-            if not busy or self.time.before_call() <= pause:
+            if not busy or not self.wait(pause):
                 break
-            self._sleep(pause)
-            self.time.pauses_left -= pause
             again = self._send_once(busy)
             rest = [each for each in sent.failed if each[1].kind != "busy"]
             sent = Sent(sent.confirmed + again.confirmed, rest + again.failed)
         log_failed_copies(sent.failed, self.queue)
         return sent
+
+    def wait(self, seconds: float) -> bool:
+        """Wait before a call is repeated; return False where no time is left for that."""
+        if self.time.before_call() <= seconds:
+            return False
+        self._sleep(seconds)
+        self.time.pauses_left -= seconds
+        return True
 
     def _send_once(self, batch: list[Copy]) -> Sent:
         """Send copies by one call; what is refused for one of them is sent again without it.
@@ -114,8 +148,7 @@ class Broker:
         A refused batch is resent one by one, for one bad entry must not hold back nine good ones. A queue may take smaller messages
         than SQS's limit (`MaximumMessageSize`): a copy that is too large is resent without the fault headers that may be trimmed.
         """
-        entries = [(copy.delivery, copy.entry) for copy in batch]
-        failures, as_a_whole = self._call(SEND, batch[0].to, entries)
+        failures, as_a_whole = self.call(SEND, batch[0].to, [copy.entry for copy in batch])
         if as_a_whole and len(batch) > 1 and failures[0].kind in {"refused", "size"}:
             each = [self._send_once([copy]) for copy in batch]
             return Sent([d for sent in each for d in sent.confirmed], [f for sent in each for f in sent.failed])
@@ -145,35 +178,35 @@ class Broker:
         confirmed: list[Delivery] = []
         for start in range(0, len(items), MAX_ENTRIES):
             batch = items[start : start + MAX_ENTRIES]
-            failures, _ = self._call(operation, self.queue, batch)
+            failures, _ = self.call(operation, self.queue, [entry for _, entry in batch])
             confirmed += [delivery for n, (delivery, _) in enumerate(batch) if n not in failures]
             if failures:
                 reasons = "; ".join(sorted({failure.reason for failure in failures.values()}))
                 log_failed_call(operation, self.queue, [batch[n][0] for n in failures], reasons)
         return confirmed
 
-    def _call(self, operation: BatchOperation, queue: Queue, items: list[Item]) -> tuple[dict[int, Failure], bool]:
+    def call(self, operation: BatchOperation, to: Destination, entries: list[Entry]) -> tuple[dict[int, Failure], bool]:
         """Make one call; return the failures by the numbers of the entries, and True if the call failed as a whole."""
         if not self.time.for_call():
-            return dict.fromkeys(range(len(items)), NO_TIME), True
-        entries = [{"Id": str(n), **entry} for n, (_, entry) in enumerate(items)]
+            return dict.fromkeys(range(len(entries)), NO_TIME), True
+        numbered = [{"Id": str(n), **entry} for n, entry in enumerate(entries)]
         try:
-            client = self._client_for(queue.region)
-            url = queue.url_at(client.meta.endpoint_url)
-            answer = self._call_within(self.time.call_timeout, lambda: operation.call(client, url, entries))
+            client = self.client_for(to)
+            url = to.url_at(client.meta.endpoint_url)
+            answer = self._call_within(self.time.call_timeout, lambda: operation.call(client, url, numbered))
         except Exception as error:  # noqa: BLE001  # logged by the caller, and nothing is confirmed
-            return dict.fromkeys(range(len(items)), call_failure(error, describe_error(error))), True
+            return dict.fromkeys(range(len(entries)), call_failure(error, describe_error(error))), True
         finally:
             self.time.note_call()
-        return failures_in(answer, len(items)), False
+        return failures_in(answer, len(entries)), False
 
-    def _client_for(self, region: str) -> SQSClient:
+    def client_for(self, to: Destination) -> Any:
         """Return the client; making one may take all the time but that of a call, for reading boto3 is slow on a small function."""
-        if self._client is not None:
-            return self._client
+        given, make = (self._client, sqs_client) if to.service == "sqs" else (self._topic_client, sns_client)
+        if given is not None:
+            return given
         seconds, timeout = self.time.before_call(), self.time.call_timeout
-        client: SQSClient = self._call_within(seconds, lambda: sqs_client(region, timeout))
-        return client
+        return self._call_within(seconds, lambda: make(to.region, timeout))
 
 
 def receipt(delivery: Delivery) -> Entry:

@@ -47,13 +47,15 @@ class SqsEndpoint:
         visibility_timeout: the shortest time for which anything hides a message that was received; None for the function's time-out,
             for Lambda takes no queue with a shorter one. Write less, down to 0, where the queue's is lowered later or other
             code changes it: redelivered messages that are older then run one by one.
+        warm: True to make the SQS client when the endpoint is made, for handlers that send: else the first `Message.send` of
+            an instance waits for it.
 
     Raises:
         TypeError: a handler that cannot be called, or a setting of another kind.
         ValueError: a setting out of range.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # each setting has a name
         self,
         handler: Callable[[Message], Any],
         recoverability: Recoverability = Recoverability(),
@@ -68,23 +70,21 @@ class SqsEndpoint:
         longest_delay: timedelta = LONGEST_DELAY,
         timeouts: Timeouts | None = None,
         visibility_timeout: timedelta | None = None,
+        warm: bool = False,
     ) -> None:
         if checked_count("SqsEndpoint(concurrency)", concurrency, MAX_COUNT) < 1:
             raise ValueError("SqsEndpoint(concurrency) is 0; write how many messages are worked on at once, from 1")
         self._run_handlers = handler_runner(handler, concurrency)
         self._partial_responses = partial_responses
         self._processor = SqsProcessor(
-            "SqsEndpoint",
-            recoverability,
-            client=client,
-            clock=clock,
-            counter=counter,
-            handler_timeout=handler_timeout,
-            settle_within=settle_within,
-            longest_delay=longest_delay,
-            timeouts=timeouts,
-            visibility_timeout=visibility_timeout,
-        )
+            "SqsEndpoint", recoverability, client=client, clock=clock, counter=counter,
+            handler_timeout=handler_timeout, settle_within=settle_within, longest_delay=longest_delay,
+            timeouts=timeouts, visibility_timeout=visibility_timeout,
+        )  # fmt: skip
+        if warm and client is None:
+            from recoverable.aws.outgoing.sender import warm_up  # noqa: PLC0415  # imported for those who want it
+
+            warm_up(settle_within)
         # with the error queue resolved, for code that creates queues
         self.recoverability = self._processor.recoverability
         self.__name__ = self.__qualname__ = name_of(handler)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from recoverable.message import Message
     from recoverable.observe.observer import Observer
     from recoverable.observe.settings import Observe
+    from recoverable.outgoing import Sender
     from recoverable.rate_limit.limiter import Limiter
     from recoverable.rate_limit.store import Breaker
     from recoverable.recovery.delivery import Counter, Delivery
@@ -100,12 +101,10 @@ class SqsProcessor:
         self._handler_timeout = handler_timeout
         self.recoverability = with_error_queue(owner, recoverability)
         self._environment = Environment(client, utc_clock(clock), Deadline)
-        if timeouts is not None and not hasattr(timeouts, "hold"):
-            raise TypeError(f"{owner}(timeouts) is {timeouts!r}; write Timeouts(store), or None")
-        if timeouts is not None and settle_within < timeouts.longest_hold:
-            raise ValueError(
-                f"{owner}(settle_within) is {settle_within}; with timeouts write at least {timeouts.longest_hold}, for a store that does not answer takes as long"
-            )
+        if timeouts is not None:
+            from recoverable.timeouts.holding import check_timeouts  # noqa: PLC0415  # imported for those who store
+
+            check_timeouts(owner, timeouts, settle_within)
         self._timeouts = timeouts
         if visibility_timeout is not None:
             checked_delay(f"{owner}(visibility_timeout)", visibility_timeout, LONGEST_INVOCATION)
@@ -146,31 +145,26 @@ class SqsProcessor:
         deliveries = [delivery_of(record, queue, self.recoverability, platform, restored) for record in records]
         time = TimeBudget(context, self._settle_within, 0 if fifo else len(records), self._visibility_timeout)
         environment = current_environment.get() or self._environment
+
+        def sender() -> Sender:
+            from recoverable.aws.outgoing.sender import sender_for  # noqa: PLC0415  # for handlers that send
+
+            return sender_for(queue, environment, time, self._timeouts)
+
         with environment.deadline() as deadline:
             invocation = Invocation(
-                self.recoverability,
-                platform,
-                environment.clock,
-                seconds_left=time.for_handlers,
-                handler_timeout=self._handler_timeout,
-                deadline=deadline,
-                limiter=self._limiter(environment, may_defer=not fifo),
-                on_failure=on_failure,
-            )
+                self.recoverability, platform, environment.clock, seconds_left=time.for_handlers,
+                handler_timeout=self._handler_timeout, deadline=deadline,
+                limiter=self._limiter(environment, may_defer=not fifo), on_failure=on_failure,
+            )  # fmt: skip
+            invocation.sender = sender
             time.invocation = invocation
             if self.recoverability.observe is not None:
                 invocation.observer = self._observer(self.recoverability.observe, environment, context)
             unfinished = process_batch(
-                deliveries,
-                restored,
-                queue,
-                run_handlers,
-                invocation,
-                time,
-                environment=environment,
-                timeouts=self._timeouts,
-                partial=partial,
-            )
+                deliveries, restored, queue, run_handlers, invocation, time,
+                environment=environment, timeouts=self._timeouts, partial=partial,
+            )  # fmt: skip
         if invocation.observer is not None:
             from recoverable.observe.emit import emit_after_batch  # noqa: PLC0415  # imported for those who observe
 

@@ -24,6 +24,7 @@ class Queue(Frozen):
     account: str
     name: str
     url: str | None = None
+    service = "sqs"
 
     @property
     def fifo(self) -> bool:

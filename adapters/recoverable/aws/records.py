@@ -33,6 +33,8 @@ def records_of(event: object) -> tuple[Queue, list[Record]]:
     event = getattr(event, "raw_event", event)  # as Powertools' `event_source` wraps it
     records = event.get("Records") if isinstance(event, dict) else None
     if not isinstance(records, list) or not records:
+        from recoverable.aws.restoring import shape  # noqa: PLC0415  # for the error
+
         raise ValueError(
             f"no SQS event: {shape(event)}; wanted is what an event source mapping sends, {{'Records': [...]}} with at least one"
         )
@@ -57,15 +59,6 @@ def problem_of(records: list[Any]) -> str:
     names = ("messageId", "receiptHandle", "body")
     number = [all(type(record.get(name)) is str for name in names) for record in records].index(False)
     return f"record {number} lacks a messageId, receiptHandle or body that is text"
-
-
-def shape(event: object) -> str:
-    """Describe an event for an error, without quoting it."""
-    return (
-        f"a dict with the keys {sorted(map(str, event))[:10]}"
-        if isinstance(event, dict)
-        else f"a {type(event).__name__}"
-    )
 
 
 def delivery_of(

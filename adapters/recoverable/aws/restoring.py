@@ -70,3 +70,12 @@ def date_sent(message: Message) -> datetime | None:
         return datetime.fromtimestamp(int(received(message)["attributes"]["SentTimestamp"]) / 1000, UTC)
     except (KeyError, TypeError, ValueError, OverflowError, OSError):
         return None  # absent or absurd: unknown
+
+
+def shape(event: object) -> str:
+    """Describe an event for an error, without quoting it."""
+    return (
+        f"a dict with the keys {sorted(map(str, event))[:10]}"
+        if isinstance(event, dict)
+        else f"a {type(event).__name__}"
+    )

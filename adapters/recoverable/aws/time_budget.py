@@ -50,9 +50,7 @@ class TimeBudget:
             text = "This invocation has %.1f s, of which %.1f s should be kept for settling. Handlers get half of its time. Raise the function's time-out, or lower settle_within."
             log.warning(text, self.total, self._reserve)
             self._reserve = self.total / 2
-        self.call_timeout = max(int(self._reserve / 2 * 10) / 10, SHORTEST_CALL_TIMEOUT)
-        """Seconds that one call to SQS may take, in whole tenths: each value has a client of its own, so few values are
-        used."""
+        self.call_timeout = call_timeout(self._reserve)
         self.visibility_timeout = visibility_timeout
         self.for_handlers = self._seconds_for_handlers if self._remaining else None
         """A function that returns how many seconds a handler that starts now may run; None when there is no limit."""
@@ -102,3 +100,8 @@ class TimeBudget:
         if self._kept > self.total:
             text = "This invocation has no time left for %d of its %d messages. They are handed back and lose no attempt. Lower BatchSize, or raise the function's time-out."
             log.warning(text, self.messages - finished, self.messages)
+
+
+def call_timeout(reserve: float) -> float:
+    """Return the seconds that one call to SQS may take, in whole tenths: each value has a client of its own, so few values are used."""
+    return max(int(reserve / 2 * 10) / 10, SHORTEST_CALL_TIMEOUT)

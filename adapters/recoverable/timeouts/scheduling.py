@@ -147,13 +147,14 @@ class Timeouts:
         now, waiting = self.now(), self._store.ids_by_correlation(checked_correlation(correlation))
         return sum(self._store.cancel(timeout_id, now=now) for timeout_id in waiting)
 
-    def hold(self, entry: Mapping[str, Any], *, to: str, at: datetime) -> str:
+    def hold(self, entry: Mapping[str, Any], *, to: str, at: datetime, key: str | None = None) -> str:
         """Store a message that is already built, such as the copy of a delayed retry, and return the timeout's id.
 
         Args:
             entry: MessageBody, MessageAttributes and MessageGroupId of an entry of SendMessageBatch.
             to: the queue's URL or ARN.
             at: when it is due, with a time zone.
+            key: makes repeated calls with the same queue and `at` one message.
 
         Raises:
             TooLarge: the message is too large for the store.
@@ -161,7 +162,7 @@ class Timeouts:
         """
         now = self.now()
         timeout = Timeout(
-            new_id(resolve_due_time(now, at, None), unique_token(to, None), self._store.shards),
+            new_id(resolve_due_time(now, at, None), unique_token(to, key), self._store.shards),
             to,
             entry["MessageBody"],
             attributes=entry.get("MessageAttributes"),

@@ -93,7 +93,7 @@ def without_due_date(
 
 def send_twice(broker: Broker, batch: list[Copy]) -> Sent:
     """Repeat each send, as an SDK that retries by itself."""
-    Broker._call(broker, SEND, batch[0].to, [(copy.delivery, copy.entry) for copy in batch])
+    broker.call(SEND, batch[0].to, [copy.entry for copy in batch])
     return send(broker, batch)
 
 

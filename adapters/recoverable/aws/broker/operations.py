@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from recoverable.aws.broker.answers import Failure
 from recoverable.aws.copies import Copy
@@ -12,12 +12,9 @@ from recoverable.aws.queues import Queue
 from recoverable.observe.log import log_safely
 from recoverable.recovery.delivery import Delivery
 
-if TYPE_CHECKING:
-    from mypy_boto3_sqs import SQSClient
-
 log = logging.getLogger("recoverable.settlement")
 
-Call = Callable[["SQSClient", str, Any], Any]
+Call = Callable[[Any, str, Any], Any]
 
 
 class BatchOperation(NamedTuple):
@@ -36,6 +33,11 @@ SEND = BatchOperation(
     lambda client, url, entries: client.send_message_batch(QueueUrl=url, Entries=entries),
     "They stay on the queue and will be redelivered after their visibility timeout. "
     "Check Failed(error_queue) and the permission sqs:SendMessage.",
+)
+PUBLISH = BatchOperation(
+    "PublishBatch",
+    lambda client, arn, entries: client.publish_batch(TopicArn=arn, PublishBatchRequestEntries=entries),
+    "The message that published them is not completed, and will be attempted again. Check the permission sns:Publish.",
 )
 DELETE = BatchOperation(
     "DeleteMessageBatch",
