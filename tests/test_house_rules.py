@@ -37,7 +37,17 @@ def test_there_are_files_to_check() -> None:
 def test_the_runtime_has_the_folders_of_the_layout_and_no_others() -> None:
     folders = {path.relative_to(PACKAGE).parts[0] for path in runtime() if path.parent != PACKAGE}
 
-    assert folders == {"attempts", "aws", "azure", "observe", "operate", "rate_limit", "recovery", "timeouts"}
+    assert folders == {
+        "attempts",
+        "aws",
+        "azure",
+        "observe",
+        "operate",
+        "outgoing",
+        "rate_limit",
+        "recovery",
+        "timeouts",
+    }
 
 
 def test_the_runtime_never_imports_the_local_cloud() -> None:

@@ -9,7 +9,7 @@ from recoverable.message import Message
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from recoverable.observe.settings import Observe
-    from recoverable.outgoing import OutgoingRefused
+    from recoverable.outgoing.values import OutgoingRefused
     from recoverable.rate_limit.settings import RateLimit
     from recoverable.recovery.actions import Action, DelayedRetry, Discard, ImmediateRetry, MoveToError
     from recoverable.recovery.backoff import Exponential

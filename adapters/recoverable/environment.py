@@ -37,16 +37,8 @@ class Environment:
     """
 
     __slots__ = (
-        "call_within",
-        "client",
-        "clock",
-        "deadline",
-        "kept",
-        "runner",
-        "sleep",
-        "topic_client",
-        "wrap_handler",
-    )
+        "call_within", "client", "clock", "deadline", "kept", "runner", "sleep", "topic_client", "wrap_handler",
+    )  # fmt: skip
 
     def __init__(
         self,

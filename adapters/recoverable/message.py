@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime, timedelta
     from typing import Any, Protocol, Self, TypedDict, TypeVar, Unpack, overload
 
-    from recoverable.outgoing import Outgoing
+    from recoverable.outgoing.values import Outgoing
 
     T = TypeVar("T")
 
@@ -204,20 +204,20 @@ class Message:
             TypeError: a part of another kind.
             ValueError: the platform takes no such message.
         """
-        from recoverable.outgoing import collect  # noqa: PLC0415  # for handlers that send
+        from recoverable.outgoing.outbox import collect  # noqa: PLC0415  # for handlers that send
 
         collect(self, "Send", queue, body, **options)
 
     def publish(self, topic: str, body: object, **options: Unpack[SendOptions]) -> None:
         """Publish a message to a topic when this attempt has succeeded; see `send`."""
-        from recoverable.outgoing import collect  # noqa: PLC0415  # as above
+        from recoverable.outgoing.outbox import collect  # noqa: PLC0415  # as above
 
         collect(self, "Publish", topic, body, **options)
 
     @property
     def outgoing(self) -> tuple[Outgoing, ...]:
         """Return what this attempt has sent and published so far."""
-        from recoverable.outgoing import collected  # noqa: PLC0415  # as above
+        from recoverable.outgoing.outbox import collected  # noqa: PLC0415  # as above
 
         return collected(self)
 
@@ -251,13 +251,6 @@ for _name in ("id", "attempt", "round", "queue", "group_id"):
 def place(message: Message, *, round: int, attempt: int) -> None:  # noqa: A002  # as the message calls it
     """Set the message's place on the ladder, which is known once its headers are read."""
     message._round, message._attempt = round, attempt  # noqa: SLF001  # it is this module's
-
-
-def next_attempt(message: Message) -> Message:
-    """Return the message for its next attempt in the round, as it was received: nothing that a handler did to it is left."""
-    names = ("_body", "_id", "_native", "_queue", "_sent_at", "_headers", "_group_id")
-    parts = [getattr(message, name) for name in names]
-    return Message(*parts, attempt=message.attempt + 1, round=message.round)
 
 
 def received(message: Message) -> Any:

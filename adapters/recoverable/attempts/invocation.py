@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from recoverable.config import Recoverability
     from recoverable.message import Message
     from recoverable.observe.observer import Observer
-    from recoverable.outgoing import Outbox, Sender
+    from recoverable.outgoing.outbox import Outbox
+    from recoverable.outgoing.senders import Sender
     from recoverable.rate_limit.limiter import Limiter
     from recoverable.recovery.delivery import Delivery, Platform
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recoverable.errors import TimeUp, UnreportedFailure
 from recoverable.limits import MAX_DELAY, NO_DELAY
-from recoverable.message import next_attempt
+from recoverable.message import Message
 from recoverable.recovery.counting import is_retried_in_process
 from recoverable.recovery.delivery import Deferral
 from recoverable.recovery.settlement import COMPLETE, Redeliver
@@ -182,3 +182,10 @@ def decide(delivery: Delivery, event: BaseException | Deferral, invocation: Invo
     from recoverable.attempts.decide import decide_and_report  # noqa: PLC0415
 
     return decide_and_report(delivery, event, invocation)
+
+
+def next_attempt(message: Message) -> Message:
+    """Return the message for its next attempt in the round, as it was received: nothing that a handler did to it is left."""
+    names = ("_body", "_id", "_native", "_queue", "_sent_at", "_headers", "_group_id")
+    parts = [getattr(message, name) for name in names]
+    return Message(*parts, attempt=message.attempt + 1, round=message.round)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from recoverable.message import Message
     from recoverable.observe.observer import Observer
     from recoverable.observe.settings import Observe
-    from recoverable.outgoing import Sender
+    from recoverable.outgoing.senders import Sender
     from recoverable.rate_limit.limiter import Limiter
     from recoverable.rate_limit.store import Breaker
     from recoverable.recovery.delivery import Counter, Delivery

@@ -12,7 +12,7 @@ from recoverable.aws.copies import MAX_ENTRIES, MAX_SIZE
 from recoverable.aws.outgoing.entries import Destination, Letter
 from recoverable.aws.outgoing.sender import MAX_TOPIC_SIZE
 from recoverable.aws.outgoing.topics import Topic
-from recoverable.outgoing import OutgoingRefused
+from recoverable.outgoing.values import OutgoingRefused
 from recoverable.recovery.delivery import Delivery
 from recoverable.recovery.refused_sends import pauses
 

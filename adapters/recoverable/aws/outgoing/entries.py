@@ -13,7 +13,7 @@ from recoverable.aws.outgoing.topics import Topic
 from recoverable.aws.queues import Queue
 from recoverable.aws.wire import ATTRIBUTE_NAME, HEADERS, TEXT
 from recoverable.message import Message, received
-from recoverable.outgoing import Outgoing
+from recoverable.outgoing.values import Outgoing
 
 LONGEST_DELAY = timedelta(minutes=15)
 """SQS delays a message by 15 minutes at most (Amazon SQS delay queues)."""

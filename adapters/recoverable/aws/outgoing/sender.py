@@ -17,7 +17,7 @@ from recoverable.aws.wire import HEADERS
 from recoverable.headers import ORIGIN
 from recoverable.limits import NO_DELAY
 from recoverable.message import Message, received
-from recoverable.outgoing import Outgoing
+from recoverable.outgoing.values import Outgoing
 
 if TYPE_CHECKING:
     from recoverable.aws.time_budget import TimeBudget
