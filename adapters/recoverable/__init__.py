@@ -8,6 +8,7 @@ from recoverable.message import Message
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
+    from recoverable.observe.facts import Facts
     from recoverable.observe.settings import Observe
     from recoverable.outgoing.values import OutgoingRefused
     from recoverable.rate_limit.settings import RateLimit
@@ -23,6 +24,7 @@ __all__ = [
     "Discard",
     "ErrorContext",
     "Exponential",
+    "Facts",
     "Failed",
     "HandlerTimeout",
     "Immediate",

@@ -16,10 +16,10 @@ def imported(name: str) -> object:  # noqa: PLR0911  # one for each
             from recoverable.recovery.backoff import Exponential  # noqa: PLC0415
 
             return Exponential
-        case "Observe":
-            from recoverable.observe.settings import Observe  # noqa: PLC0415
+        case "Facts" | "Observe":
+            from recoverable.observe import facts, settings  # noqa: PLC0415
 
-            return Observe
+            return facts.Facts if name == "Facts" else settings.Observe
         case "RateLimit":
             from recoverable.rate_limit.settings import RateLimit  # noqa: PLC0415
 

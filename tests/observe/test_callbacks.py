@@ -24,9 +24,8 @@ from observe.clouds import (
     serve,
     settings,
 )
-from recoverable import Discard, Message, Observe
+from recoverable import Discard, Facts, Message, Observe
 from recoverable.errors import TimeUp
-from recoverable.observe.facts import Facts
 from recoverable_local.testing import Refused, ServiceBusWorld, SqsWorld, Unreachable
 
 Row = tuple[str, int, int, timedelta | None, str, int | None]

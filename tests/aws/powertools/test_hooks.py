@@ -15,7 +15,7 @@ from aws.powertools.entry_points import Context, powertools_function
 from aws.recording_client import RecordingClient
 from aws.records import event, record
 from builders import seconds
-from recoverable import HandlerTimeout, Immediate
+from recoverable import HandlerTimeout, Immediate, Observe
 from recoverable.aws.powertools import RecoverableBatchProcessor
 
 GOOD, BAD = record("good", message_id="native-1"), record("bad", message_id="native-2")
@@ -139,3 +139,29 @@ def test_each_attempt_in_process_calls_the_hooks() -> None:
     powertools_function(third_time_lucky, processor)(event(BAD), Context())
 
     assert [call[0] for call in processor.calls] == ["failure", "failure", "success"]
+
+
+def test_what_a_hook_raises_passes_the_redactor_too(caplog: pytest.LogCaptureFixture) -> None:
+    class Careless(RecordingProcessor):
+        def failure_handler(self, record: Any, exception: ExceptionInfo) -> FailureResponse:
+            raise ValueError("wrong password hunter2")
+
+    hidden = Observe(redact=lambda text: text.replace("hunter2", "***"), cloudwatch_namespace=None)
+    settings = ladder("error").__replace__(observe=hidden)
+
+    powertools_function(place, Careless(recoverability=settings))(event(BAD), Context())
+
+    assert "wrong password ***" in caplog.text
+    assert "hunter2" not in caplog.text
+
+
+def test_callbacks_are_called_as_with_the_endpoint() -> None:
+    told: list[tuple[str, str]] = []
+    observe = Observe(
+        on_error=lambda facts, message: told.append((facts.action, message.text)), cloudwatch_namespace=None
+    )
+    settings = ladder("error").__replace__(observe=observe)
+
+    powertools_function(place, RecordingProcessor(recoverability=settings))(event(GOOD, BAD), Context())
+
+    assert told == [("move_to_error", "bad")]
