@@ -24,7 +24,7 @@ from observe.clouds import (
     serve,
     settings,
 )
-from recoverable import Discard, Facts, Message, Observe
+from recoverable import Discard, Facts, Immediate, Message, Observe
 from recoverable.errors import TimeUp
 from recoverable_local.testing import Refused, ServiceBusWorld, SqsWorld, Unreachable
 
@@ -301,3 +301,15 @@ def test_a_message_whose_error_queue_refuses_it_is_told_when_it_gets_there(world
 
     assert len(here.queue(ERROR_QUEUE)) == 1
     assert [(facts.action, facts.exception_type) for facts in book.facts] == [("move_to_error", "builders.Boom")]
+
+
+@on_both_clouds
+@both_kinds_of_handlers
+def test_retries_in_process_are_told_one_by_one(world: type[World], handler: Handler) -> None:
+    told: list[tuple[str, int, int]] = []
+    tell = lambda facts, message: told.append((facts.action, facts.attempt, message.attempt))  # noqa: E731  # for both
+    recoverability = settings(Observe(on_immediate_retry=tell, on_error=tell), delayed=0)
+
+    climb(world(), handler, recoverability.__replace__(immediate=Immediate(2, in_process=True)))
+
+    assert told == [("immediate_retry", 1, 1), ("immediate_retry", 2, 2), ("move_to_error", 3, 3)]

@@ -20,7 +20,7 @@ from azure.triggers import trigger_message
 from builders import ERROR_QUEUE, QUEUE, Boom
 from observe.clouds import Handler, World, both_kinds_of_handlers, climb, failing, on_both_clouds, serve, settings
 from observe.telemetry import Row, Telemetry, row
-from recoverable import Message, Observe
+from recoverable import Immediate, Message, Observe
 from recoverable.aws import SqsEndpoint
 from recoverable_local.testing import Refused, ServiceBusWorld, SqsWorld
 
@@ -327,3 +327,14 @@ print([name for name in sys.modules if name.startswith("opentelemetry")])
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
 
     assert ended.stdout.splitlines()[-1] == "[]"
+
+
+@on_both_clouds
+def test_retries_in_process_share_a_trace_and_each_has_its_span(world: type[World], telemetry: Telemetry) -> None:
+    recoverability = settings(Observe(), delayed=0).__replace__(immediate=Immediate(1, in_process=True))
+
+    climb(world(), failing, recoverability)
+
+    spans = telemetry.spans()
+    assert [row(span) for span in spans] == [LADDER[0], LADDER[3]._replace(round=0)]
+    assert len({span.context.trace_id for span in spans}) == 1

@@ -25,14 +25,14 @@ class Attempt:
     """One run of a handler.
 
     Args:
-        delivery: the message that it ran on.
+        delivery: the delivery that it ran on; a retry in process gives it another message, so this one is kept.
         began: when it began.
     """
 
-    __slots__ = ("began", "delivery", "handler_time", "span")
+    __slots__ = ("began", "delivery", "handler_time", "message", "span")
 
     def __init__(self, delivery: Delivery, began: datetime) -> None:
-        self.delivery, self.began = delivery, began
+        self.delivery, self.message, self.began = delivery, delivery.message, began
         self.handler_time: timedelta | None = None  # until it has ended
         self.span: OpenSpan | None = None
 
@@ -70,10 +70,11 @@ class Observer:
         self, delivery: Delivery, run: tuple[Message, float]
     ) -> Generator[tuple[Message, float], Any, BaseException | None]:
         """Have the handler run, and note for how long it did; return what it raised."""
+        earlier = self._latest.get(delivery)
         attempt = self._latest[delivery] = Attempt(delivery, self.clock())
         self.attempts.append(attempt)
         if self._tracer is not None:
-            attempt.span = self._tracer.open(delivery)
+            attempt.span = self._tracer.open(delivery, earlier.span if earlier else None)
         try:
             error: BaseException | None = yield run
             return error
@@ -85,7 +86,7 @@ class Observer:
     def end_span(self, attempt: Attempt, facts: Facts | None, *, done: bool) -> None:
         """End the span of an attempt, if it has one, with the facts; `done` is True if they were carried out."""
         if attempt.span is not None and self._tracer is not None:
-            self._tracer.end(attempt.span, attempt.delivery, facts, done=done)
+            self._tracer.end(attempt.span, attempt.message, attempt.delivery.deliveries, facts, done=done)
 
     def note(self, decision: Decision) -> Settlement:
         """Note a decision, and return its settlement."""

@@ -12,6 +12,7 @@ from recoverable.recovery.settlement import Forward
 if TYPE_CHECKING:
     from opentelemetry.trace import Link, Span, SpanContext
 
+    from recoverable.message import Message
     from recoverable.observe.facts import Facts
     from recoverable.observe.settings import Observe
     from recoverable.recovery.delivery import Delivery
@@ -61,12 +62,19 @@ class Tracer:
         self._redact, self._system, self._api = settings.redact, system, api
         self._tracer = api.get_tracer(SCOPE)
 
-    def open(self, delivery: Delivery) -> OpenSpan | None:
-        """Return a span for a run that begins now, a child of the current one and linked to who sent the message; None if that fails."""
+    def open(self, delivery: Delivery, earlier: OpenSpan | None = None) -> OpenSpan | None:
+        """Return a span for a run that begins now, a child of the current one and linked to the sender; None if that fails.
+
+        Args:
+            delivery: the message.
+            earlier: the span of its attempt before in the same invocation, whose trace this one shares.
+        """
         api = self._api
         try:
-            name = f"process {delivery.message.queue}"
-            span = self._tracer.start_span(name, kind=api.SpanKind.CONSUMER, links=self._links(delivery))
+            name, around = f"process {delivery.message.queue}", None
+            if earlier is not None and not api.get_current_span().get_span_context().is_valid:
+                around = api.set_span_in_context(earlier.span)
+            span = self._tracer.start_span(name, around, kind=api.SpanKind.CONSUMER, links=self._links(delivery))
             token = sys.modules["opentelemetry.context"].attach(api.set_span_in_context(span))
             return OpenSpan(span, token)
         except Exception as error:  # noqa: BLE001  # logged; the handler runs without a span
@@ -83,21 +91,20 @@ class Tracer:
         made_by = {TRACE_PARENT: written(opened.span.get_span_context())} if opened else {}
         sender = xray_header(delivery)
         kept = {AWS_TRACE_HEADER: sender} if sender else {}
-        if not made_by and not kept:
-            return settlement
         return settlement.__replace__(changes={**settlement.changes, **made_by, **kept})
 
-    def end(self, opened: OpenSpan, delivery: Delivery, facts: Facts | None, *, done: bool) -> None:
+    def end(self, opened: OpenSpan, message: Message, deliveries: int, facts: Facts | None, *, done: bool) -> None:
         """End a span with the facts about its message.
 
         Args:
             opened: the span.
-            delivery: the message.
+            message: the message that the handler got.
+            deliveries: how often the broker has delivered it.
             facts: what was decided; None where the invocation was interrupted.
             done: True if it was carried out. Only a message that has been given up is an error, for a retry may still succeed.
         """
         if opened.span.is_recording():
-            opened.span.set_attributes({**self._attributes(delivery), **(described(facts) if facts else {})})
+            opened.span.set_attributes(self._attributes(message, deliveries, facts))
             if facts is not None and facts.exception is not None and facts.action == "move_to_error" and done:
                 self._record_error(opened.span, facts, facts.exception)
         opened.span.end(opened.ended_at)
@@ -123,10 +130,9 @@ class Tracer:
         )
         return context if context.is_valid else None
 
-    def _attributes(self, delivery: Delivery) -> dict[str, str | int]:
+    def _attributes(self, message: Message, deliveries: int, facts: Facts | None) -> dict[str, str | int]:
         """Return the attributes by the semantic conventions for messaging, v1.44, and ours."""
-        message = delivery.message
-        counted: dict[str, str | int] = {"messaging.servicebus.message.delivery_count": delivery.deliveries}
+        counted: dict[str, str | int] = {"messaging.servicebus.message.delivery_count": deliveries}
         return {
             "messaging.system": self._system,
             "messaging.operation.name": "process",
@@ -136,6 +142,8 @@ class Tracer:
             "recoverable.attempt": message.attempt,
             "recoverable.round": message.round,
             **(counted if self._system == "servicebus" else {}),
+            **({"recoverable.action": facts.action} if facts else {}),
+            **({"faas.invocation_id": facts.request_id} if facts and facts.request_id else {}),
         }
 
     def _record_error(self, span: Span, facts: Facts, exception: BaseException) -> None:
@@ -148,12 +156,6 @@ class Tracer:
         span.set_attribute("error.type", facts.exception_type)
         span.set_status(self._api.Status(self._api.StatusCode.ERROR, text))
         span.add_event("exception", {f"exception.{name}": value for name, value in parts.items()})
-
-
-def described(facts: Facts) -> dict[str, str]:
-    """Return the attributes that say what becomes of the message."""
-    invocation = {"faas.invocation_id": facts.request_id} if facts.request_id else {}
-    return {"recoverable.action": facts.action, **invocation}
 
 
 def tracer(settings: Observe, system: str) -> Tracer | None:
@@ -184,10 +186,7 @@ def xray_header(delivery: Delivery) -> str | None:
 def traceparent_of_xray(header: str | None) -> str | None:
     """Return X-Ray's header in the form of `traceparent`; None where it is absent or malformed."""
     match = re.fullmatch(XRAY, header or "")
-    if match is None:
-        return None
-    began, rest, parent, sampled = match.groups()
-    return f"00-{began}{rest}-{parent}-0{sampled or 0}"
+    return match and f"00-{match[1]}{match[2]}-{match[3]}-0{match[4] or 0}"
 
 
 def log_failed(error: Exception, redact: Any) -> None:
