@@ -93,7 +93,7 @@ def copy_instead(refused: Copy, failure: Failure, broker: Broker, invocation: In
     """Return what is sent instead of a copy that was refused for good; None when its message stays on the queue.
 
     A copy for the error queue waits on its own queue and is sent on from there. A failed message of which no copy for a retry can be
-    sent, such as one that is too large for its own queue, moves to the error queue.
+    sent because it is too large for its own queue moves to the error queue.
     """
     delivery, settlement = refused.delivery, refused.delivery.settlement
     if broker.queue.fifo or failure.kind not in {"refused", "size"} or not isinstance(settlement, Forward):
@@ -101,8 +101,8 @@ def copy_instead(refused: Copy, failure: Failure, broker: Broker, invocation: In
     if delivery.given_up or FAILED_QUEUE in settlement.changes:
         delivery.settlement = later = deferral_after_refusal(delivery, settlement)
         return copy_of(delivery, later, source=broker.queue, to=broker.queue)
-    if not isinstance(delivery.error, Exception):
-        return None  # it was only to wait
+    if failure.kind != "size" or not isinstance(delivery.error, Exception):
+        return None  # its own queue may take it later, or it was only to wait
     settings, platform = invocation.recoverability, invocation.platform
     moved = give_up(delivery, delivery.error, recoverability=settings, platform=platform, now=invocation.clock())
     if not isinstance(moved, Forward):
