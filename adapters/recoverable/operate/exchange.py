@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import IO, Any
 
@@ -40,7 +41,7 @@ def message_of(text: str, queue: ErrorQueue) -> FailedMessage:
     message = queue.from_line(line["message"])
     if message.body is None or line.get("body") == digest(message.body):
         return message
-    return message.__replace__(new_id=id_of_edit(message, message.body))
+    return replace(message, new_id=id_of_edit(message, message.body))
 
 
 class ExportedQueue:
@@ -64,6 +65,11 @@ class ExportedQueue:
     @property
     def ordered(self) -> bool:
         """Return False: the lines are in the order in which they are to be sent."""
+        return False
+
+    @property
+    def sends_along(self) -> bool:
+        """Return False: all lines are checked before the first is sent."""
         return False
 
     @property

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
 from recoverable.aws.wire import UNREADABLE_HEADERS
-from recoverable.frozen import Frozen, field
 from recoverable.headers import read_count, read_date
 from recoverable.recovery import faults
 
@@ -25,7 +25,8 @@ ACTIVE, SCHEDULED, DEFERRED = "active", "scheduled", "deferred"
 """The states of a message: Service Bus lists the last two, which no receiver gets."""
 
 
-class FailedMessage(Frozen):
+@dataclass(frozen=True, slots=True)
+class FailedMessage:
     """A message of an error queue.
 
     Args:

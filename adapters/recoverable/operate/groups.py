@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
 
-from recoverable.frozen import Frozen
 from recoverable.operate.failed import FailedMessage
 from recoverable.recovery.faults import STACK_TRACE
 
@@ -27,7 +27,8 @@ UNREADABLE = "unreadable"
 DIED = "dead-lettered by the broker"
 
 
-class Group(Frozen):
+@dataclass(frozen=True, slots=True)
+class Group:
     """A group of failed messages.
 
     Args:
@@ -46,21 +47,32 @@ class Group(Frozen):
         return f"{self.kind}: {self.frame}" if self.frame else self.kind
 
 
-class Tally(Frozen):
-    """A group with the number of its messages, and the times of the first and the last failure."""
+@dataclass(slots=True)
+class Tally:
+    """A group with the number of its messages.
+
+    Args:
+        group: the group.
+        count: how many messages it has.
+        first: the time of the first failure.
+        last: the time of the last one.
+        queues: where they failed.
+    """
 
     group: Group
-    count: int
-    first: datetime | None
-    last: datetime | None
-    queues: frozenset[str]  # where they failed
+    count: int = 0
+    first: datetime | None = None
+    last: datetime | None = None
+    queues: set[str] = field(default_factory=set)
 
-    def with_one(self, message: FailedMessage) -> Tally:
-        """Return the tally with one message more."""
-        times = [time for time in (self.first, self.last, message.failed_at) if time]
-        queue = message.failed_queue
-        queues = self.queues | {queue} if queue and len(self.queues) < MOST_QUEUES else self.queues
-        return Tally(self.group, self.count + 1, min(times, default=None), max(times, default=None), queues)
+    def add(self, message: FailedMessage) -> None:
+        """Count one message more."""
+        self.count += 1
+        if moment := message.failed_at:
+            self.first = min(self.first or moment, moment)
+            self.last = max(self.last or moment, moment)
+        if message.failed_queue and len(self.queues) < MOST_QUEUES:
+            self.queues.add(message.failed_queue)
 
 
 def group_of(message: FailedMessage) -> Group:
@@ -89,8 +101,9 @@ def own_frame(trace: str) -> str:
     return first
 
 
-def tally(tallies: dict[str, Tally], message: FailedMessage) -> Group:
-    """Count the message in its group, and return the group."""
+def tally(tallies: dict[str, Tally], message: FailedMessage) -> None:
+    """Count the message in its group."""
     found = group_of(message)
-    tallies[found.id] = tallies.get(found.id, Tally(found, 0, None, None, frozenset())).with_one(message)
-    return found
+    if found.id not in tallies:
+        tallies[found.id] = Tally(found)
+    tallies[found.id].add(message)

@@ -46,15 +46,12 @@ class Holding:
 
     def add(self, held: Held, *, until: float, now: float, group: str | None = None) -> bool:
         """Add a message, or note its newer handle. Return True if it is new."""
-        found = self._database.execute(
-            "UPDATE held SET handle = ?, until = ? WHERE id = ?", (held.handle, until, held.id)
-        )
-        if found.rowcount:
-            return False
         self._place += 1
         values = (held.id, self._place, held.handle, until, now, held.raw, held.target, group)
-        self._database.execute("INSERT INTO held VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
-        return True
+        if self._database.execute("INSERT OR IGNORE INTO held VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values).rowcount:
+            return True
+        self._database.execute("UPDATE held SET handle = ?, until = ? WHERE id = ?", (held.handle, until, held.id))
+        return False
 
     def choose(self, broker_id: str, target: str) -> None:
         """Note where a message is to be sent; empty when it is to be deleted."""

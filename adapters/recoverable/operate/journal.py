@@ -10,10 +10,10 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from recoverable.frozen import Frozen
 from recoverable.operate.port import OperateError
 
 INTENT, SENT, DELETED = "intent", "sent", "deleted"
@@ -29,7 +29,8 @@ CREATE TABLE IF NOT EXISTS sends (
 """
 
 
-class Entry(Frozen):
+@dataclass(frozen=True, slots=True)
+class Entry:
     """What the journal knows about one message.
 
     Args:
@@ -52,6 +53,9 @@ class Entry(Frozen):
 class Journal:
     """The journal.
 
+    What is committed survives the end of this process, however it ends. It does not wait for the disk, so a power failure of
+    the operator's machine may take the last entries; then a message may be sent again without being named (SQLite, "WAL").
+
     Args:
         path: the file, made if it is missing; ":memory:" for one that ends with the process.
 
@@ -64,7 +68,7 @@ class Journal:
             if path != ":memory:":
                 Path(path).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._database = sqlite3.connect(path, isolation_level=None, timeout=30)
-            self._database.executescript(f"PRAGMA journal_mode = WAL; {SCHEMA}")
+            self._database.executescript(f"PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; {SCHEMA}")
         except (OSError, sqlite3.Error) as error:
             raise OperateError(
                 f"the journal {path} cannot be opened: {error}; name another file with --journal"

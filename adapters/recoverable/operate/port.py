@@ -108,6 +108,10 @@ class ErrorQueue(Protocol):
         """True if the queue keeps the order of its groups, so that a group ends at the first message that stays."""
 
     @property
+    def sends_along(self) -> bool:
+        """True if messages can be sent while the look goes on: what is looked at is held already."""
+
+    @property
     def trusted_source(self) -> bool:
         """True if the broker's word on where it dead-lettered a message from is enough to send it back there."""
 

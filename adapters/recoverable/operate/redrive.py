@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from datetime import timedelta
 
 from recoverable import headers
-from recoverable.frozen import Frozen
 from recoverable.operate import failed
 from recoverable.operate.failed import FailedMessage
 from recoverable.recovery import faults
@@ -29,13 +29,15 @@ DEFAULT_LADDER = timedelta(seconds=60)
 Canonical = Callable[[str], str]
 
 
-class Target(Frozen):
+@dataclass(frozen=True, slots=True)
+class Target:
     """The queue to which a message is sent back, by its full address."""
 
     queue: str
 
 
-class Refusal(Frozen):
+@dataclass(frozen=True, slots=True)
+class Refusal:
     """A message that stays where it is.
 
     Args:
@@ -47,7 +49,8 @@ class Refusal(Frozen):
     allow: str | None = None
 
 
-class Rules(Frozen):
+@dataclass(frozen=True, slots=True)
+class Rules:
     """What may be sent where.
 
     Args:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -11,6 +11,9 @@ from recoverable.operate.journal import DELETED, INTENT, SENT, Entry, Journal, w
 from recoverable.operate.port import Clock, Copy, ErrorQueue, OperateError, Stop
 from recoverable.operate.redrive import copy_changes
 from recoverable.operate.sweep import Plan
+
+ALONG = 100
+"""Chosen messages that are sent together while a look goes on: enough to fill batches of ten to several queues."""
 
 SLICE = 5
 """Seconds of a wait after which what is held is looked after, and canaries are looked for."""
@@ -117,6 +120,21 @@ class Redrive:
                 self._queue.keep()
         self.outcome.stopped = self.outcome.stopped or self._queue.missed()
         return self.outcome
+
+    def run_along(self, plan: Plan, choosing: Iterator[object]) -> Outcome:
+        """Send what is chosen while the look goes on, so that little is held at a time.
+
+        Args:
+            plan: what is chosen.
+            choosing: looks on, and chooses.
+        """
+        settled = 0
+        for _ in choosing:
+            if plan.chosen - settled >= ALONG:
+                settled = plan.chosen
+                if self.run().stopped:
+                    return self.outcome
+        return self.run()
 
     def run_groups(self, plan: Plan, more: Callable[[Plan], None]) -> Outcome:
         """Send what is chosen. On a FIFO queue look again, for a group shows its next messages when its first are gone.

@@ -80,6 +80,12 @@ def matching(queue: ErrorQueue, wanted: Filter, limit: int | None, plan: Plan) -
 
 def plan_redrive(queue: ErrorQueue, wanted: Filter, limit: int | None, rules: Rules, plan: Plan) -> None:
     """Look at the queue, and choose the messages that may be sent back."""
+    for _ in choosing(queue, wanted, limit, rules, plan):
+        pass
+
+
+def choosing(queue: ErrorQueue, wanted: Filter, limit: int | None, rules: Rules, plan: Plan) -> Iterator[FailedMessage]:
+    """Look at the queue, choose the messages that may be sent back, and yield each that matches when it is decided about."""
     for message in matching(queue, wanted, limit, plan):
         if message.state != ACTIVE:
             plan.waiting += 1
@@ -87,17 +93,18 @@ def plan_redrive(queue: ErrorQueue, wanted: Filter, limit: int | None, rules: Ru
             plan.behind += 1
         else:
             decide(queue, message, rules, plan)
+        yield message
 
 
 def decide(queue: ErrorQueue, message: FailedMessage, rules: Rules, plan: Plan) -> None:
     """Choose a message, or count it among those that stay."""
     match destination(message, rules, trusted_source=queue.trusted_source):
-        case Target(queue=to):
+        case Target(to):
             queue.choose(message, to)
             plan.last = message
             plan.targets[to] += 1
             plan.ladder = max(plan.ladder, ladder_time(message))
-        case Refusal(reason=reason, allow=allow):
+        case Refusal(reason, allow):
             note_refusal(plan, reason, allow)
             plan.ended_groups |= {message.group_id} if message.group_id else set()
         case other:

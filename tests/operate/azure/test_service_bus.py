@@ -270,3 +270,16 @@ def test_a_connection_of_another_namespace_is_refused(bus: Bus, monkeypatch: pyt
     ran = bus.run("list")
 
     assert (ran.status, "secret" in ran.err, "of other.servicebus.windows.net" in ran.err) == (REFUSED, False, True)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+def test_ten_thousand_are_sent_back(bus: Bus) -> None:
+    with bus.client.get_queue_sender(ERROR) as sender:
+        for start in range(0, 10_000, 100):
+            made: Any = [(str(n), allowing(bus, id=str(n))) for n in range(start, start + 100)]
+            sender.send_messages([ServiceBusMessage(body, application_properties=each) for body, each in made])
+
+    ran = bus.run("retry", "--allow", "bills", "--rate", "0", "--yes")
+
+    assert (ran.status, len({each.body for each in bus.seen("bills")}), bus.seen()) == (DONE, 10_000, [])

@@ -25,6 +25,9 @@ EMPTY_POLLS = 3
 
 BATCH = 10
 
+RECENT = 200
+"""Messages that are remembered as they were read; the others are on disk alone."""
+
 
 class SqsErrorQueue:
     """An SQS error queue.
@@ -59,6 +62,7 @@ class SqsErrorQueue:
         self._sender_for, self._senders = sender_for, dict[str, Sender]()
         self._held, self._began, self._seen, self._lost = Holding(), self._seconds(), 0, 0
         self._ended: str | None = None
+        self._recent: dict[str, FailedMessage] = {}
 
     @property
     def address(self) -> str:
@@ -69,6 +73,11 @@ class SqsErrorQueue:
     def ordered(self) -> bool:
         """True if it is a FIFO queue."""
         return self._attributes.fifo
+
+    @property
+    def sends_along(self) -> bool:
+        """True for a standard queue: of a FIFO queue, a group is looked at before any of it is sent."""
+        return not self.ordered
 
     @property
     def depth(self) -> int:
@@ -111,7 +120,10 @@ class SqsErrorQueue:
             empty = 0 if new else empty + 1
             self.keep()
             for record in new:
-                yield self._checked(failed_message(record))
+                message = self._recent[record["messageId"]] = self._checked(failed_message(record))
+                yield message
+            while len(self._recent) > RECENT:
+                del self._recent[next(iter(self._recent))]
             if new and self.ordered and self._seen > len(self._held):
                 return  # what is gone since the first look let more of its groups appear: they are sent before others
 
@@ -134,7 +146,7 @@ class SqsErrorQueue:
             if self._seconds() - self._began > visibility.LONGEST_SWEEP:
                 self._ended = "SQS hides no message for more than 12 hours"
                 return
-            yield str(held[0].target), [failed_message(json.loads(each.raw)) for each in held]
+            yield str(held[0].target), [self._looked_at(each) for each in held]
             self._held.pass_over([each.id for each in held])
 
     def missed(self) -> str | None:
@@ -247,6 +259,10 @@ class SqsErrorQueue:
                 MessageAttributeNames=["All"],
             )
         return [record_of(each) for each in answer.get("Messages", [])]
+
+    def _looked_at(self, held: Held) -> FailedMessage:
+        """Return a held message: as it was read when it was looked at, if that was just now."""
+        return self._recent.pop(held.id, None) or failed_message(json.loads(held.raw))
 
     def _hold(self, record: dict[str, Any]) -> bool:
         """Hold a message. Return False for one that was seen before: SQS delivers some twice."""

@@ -43,6 +43,7 @@ class ServiceBusErrorQueue:
 
     trusted_source = True
     ordered = False
+    sends_along = False
 
     def __init__(
         self,

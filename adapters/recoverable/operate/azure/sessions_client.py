@@ -33,6 +33,7 @@ class SessionErrorQueue:
 
     trusted_source = True
     ordered = False
+    sends_along = False
 
     def __init__(
         self,

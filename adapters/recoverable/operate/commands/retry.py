@@ -13,8 +13,8 @@ Examples:
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 
 from recoverable.operate.commands.arguments import (
@@ -32,8 +32,8 @@ from recoverable.operate.editing import edited_body
 from recoverable.operate.failed import id_of_edit
 from recoverable.operate.port import ErrorQueue
 from recoverable.operate.redrive import Rules
-from recoverable.operate.sending import Outcome, Redrive, Settings
-from recoverable.operate.sweep import Plan, plan_redrive
+from recoverable.operate.sending import Redrive, Settings
+from recoverable.operate.sweep import Plan, choosing, plan_redrive
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -55,24 +55,50 @@ def run(arguments: argparse.Namespace) -> int:
 
 def retry(session: Session, arguments: argparse.Namespace) -> int:
     """Make the plan, show it, ask, and carry it out."""
+    if arguments.yes and session.queue.sends_along and not (arguments.canary or getattr(arguments, "edit", False)):
+        return retry_along(session, arguments)
     plan, settings, more = Plan(), settings_of(arguments), planner(session, arguments)
     more(plan)
-    if arguments.json:
-        session.terminal.data(plan_data(plan))
-    else:
-        show_plan(session, plan, "send", settings)
-    if session.stop.requested or not plan.matched:
-        return NOTHING
-    if not plan.chosen:
-        return REFUSED
+    show(session, arguments, plan, settings)
+    if (status := status_of(plan)) is not None:
+        return status
     if getattr(arguments, "edit", False):
         body = edited_body(plan)
         settings = replace(settings, new_body=body, new_id=id_of_edit(plan.last, body) if plan.last else None)
     if not agreed(session, arguments, f"Send {messages(plan.chosen)}?"):
         return DONE
-    outcome = carry_out(session, arguments, plan, settings, more)
+    with redriving(session, arguments, plan, settings) as redrive:
+        outcome = redrive.run_groups(plan, more)
     show_outcome(session, outcome, as_json=arguments.json)
     return DONE if outcome.complete and plan.whole else PARTLY
+
+
+def retry_along(session: Session, arguments: argparse.Namespace) -> int:
+    """Send messages back while looking, for nobody is asked; print the plan when it is known to its end."""
+    plan, settings = Plan(), settings_of(arguments)
+    looking = choosing(session.queue, filter_of(arguments), arguments.limit, rules_of(session.queue, arguments), plan)
+    with redriving(session, arguments, plan, settings) as redrive:
+        outcome = redrive.run_along(plan, looking)
+    show(session, arguments, plan, settings)
+    if (status := status_of(plan)) is not None:
+        return status
+    show_outcome(session, outcome, as_json=arguments.json)
+    return DONE if outcome.complete and plan.whole else PARTLY
+
+
+def show(session: Session, arguments: argparse.Namespace, plan: Plan, settings: Settings) -> None:
+    """Print the plan."""
+    if arguments.json:
+        session.terminal.data(plan_data(plan))
+    else:
+        show_plan(session, plan, "send", settings)
+
+
+def status_of(plan: Plan) -> int | None:
+    """Return the exit status when nothing is chosen; None when something is."""
+    if plan.chosen:
+        return None
+    return REFUSED if plan.matched else NOTHING
 
 
 def planner(session: Session, arguments: argparse.Namespace) -> Callable[[Plan], None]:
@@ -81,16 +107,14 @@ def planner(session: Session, arguments: argparse.Namespace) -> Callable[[Plan],
     return lambda plan: plan_redrive(session.queue, wanted, arguments.limit, rules, plan)
 
 
-def carry_out(
-    session: Session, arguments: argparse.Namespace, plan: Plan, settings: Settings, more: Callable[[Plan], None]
-) -> Outcome:
-    """Send what is chosen. On a FIFO queue look again, until no more of any group appears."""
+@contextmanager
+def redriving(session: Session, arguments: argparse.Namespace, plan: Plan, settings: Settings) -> Iterator[Redrive]:
+    """Yield what sends, with the journal open and the progress shown."""
     with closing(open_journal(arguments, session.clock)) as journal, session.terminal.progress(plan.chosen) as progress:
-        redrive = Redrive(
+        yield Redrive(
             session.queue, journal, settings, clock=session.clock, stop=session.stop,
             progress=lambda outcome: progress(outcome.settled, plan.chosen),
         )  # fmt: skip
-        return redrive.run_groups(plan, more)
 
 
 def agreed(session: Session, arguments: argparse.Namespace, question: str) -> bool:
