@@ -163,6 +163,7 @@ def settle_unsent(delivery: Delivery, to: str, why: str, invocation: Invocation)
 
     if invocation.limiter is not None:
         invocation.limiter.release_probe(delivery)
+    delivery.unsent = True
     waited = NO_DELAY if delivery.held_since is None else invocation.clock() - delivery.held_since
     delay = min(max(waited, FIRST_DELAY), LONGEST_DELAY)
     return decide(delivery, Deferral(delay, f"what it sent to '{to}' was not taken ({why})"), invocation)

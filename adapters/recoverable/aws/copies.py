@@ -50,8 +50,8 @@ def copy_of(delivery: Delivery, forward: Forward, *, source: Queue, to: Queue) -
 
     Return None when it is too large even without fault headers.
     """
-    wire = changed(wire_of(delivery.native), forward)
     record = delivery.native
+    wire = changed(wire_of(record), forward)
     room = [name for name in FIRST_TO_TRIM if any(header.startswith(name) for header in wire.headers)]
     while size(entry := entry_of(record, wire)) > MAX_SIZE:
         if not room:

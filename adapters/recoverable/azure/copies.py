@@ -129,10 +129,13 @@ def identity(delivery: Delivery, namespace: str, to: str) -> str:
 
     So one original makes at most one copy per destination where duplicates are detected.
     """
-    native, queue = delivery.native, delivery.message.queue
-    number = native.message_id if native.sequence_number is None else str(native.sequence_number)
-    parts = (namespace.lower(), queue.lower(), number or "", to.lower())
+    parts = (namespace.lower(), delivery.message.queue.lower(), broker_id(delivery.native), to.lower())
     return sha256("\n".join(parts).encode()).hexdigest()
+
+
+def broker_id(native: Any) -> str:
+    """Return the id by which the broker knows a message: its sequence number, else its MessageId."""
+    return str((native.message_id or "") if native.sequence_number is None else native.sequence_number)
 
 
 def timed(expires_at: datetime | None, forward: Forward, now: datetime) -> dict[str, Any]:

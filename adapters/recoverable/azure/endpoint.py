@@ -36,9 +36,11 @@ if TYPE_CHECKING:
     from azure.functions import Blueprint, ServiceBusMessage  # noqa: TID251  # for types alone
     from azure.servicebus import ServiceBusClient  # noqa: TID251  # for types alone
 
+    from recoverable.azure.client import Broker
     from recoverable.azure.sending.letter import Letter
     from recoverable.message import Message
     from recoverable.observe.observer import Observer
+    from recoverable.outgoing.senders import Sender
     from recoverable.rate_limit.limiter import Limiter
     from recoverable.recovery.delivery import Counter, Delivery
     from recoverable.recovery.settlement import Forward
@@ -65,6 +67,8 @@ class ServiceBusEndpoint(Generic[R]):
         resend_for: for how long a copy is sent again that Service Bus did not take because it was busy or could not be reached. When not
             given, 60 s; in a batch, whose locks the host does not renew, 10 s. Keep it well below `functionTimeout`, and in a batch below
             the queue's lock.
+        warm: True to make the Service Bus client when the endpoint is made, for handlers that send: else the first `Message.send` of a
+            process waits for it.
 
     Raises:
         TypeError: a handler that cannot be called, or a setting of another kind.
@@ -86,6 +90,7 @@ class ServiceBusEndpoint(Generic[R]):
         client: ServiceBusClient | None = ...,
         clock: Callable[[], datetime] | None = ...,
         resend_for: timedelta | None = ...,
+        warm: bool = ...,
     ) -> None: ...
     @overload
     def __init__(
@@ -101,6 +106,7 @@ class ServiceBusEndpoint(Generic[R]):
         client: ServiceBusClient | None = ...,
         clock: Callable[[], datetime] | None = ...,
         resend_for: timedelta | None = ...,
+        warm: bool = ...,
     ) -> None: ...
     def __init__(
         self,
@@ -115,6 +121,7 @@ class ServiceBusEndpoint(Generic[R]):
         client: ServiceBusClient | None = None,
         clock: Callable[[], datetime] | None = None,
         resend_for: timedelta | None = None,
+        warm: bool = False,
     ) -> None:
         self._handler, self._is_coroutine = handler, is_coroutine_handler(handler)
         self._connection = connection_name(connection)
@@ -140,6 +147,8 @@ class ServiceBusEndpoint(Generic[R]):
             self._time_for_retries = time_for_retries(os.environ, batch=batch)
         self._resend_for = checked_resend_for(resend_for, batch=batch)
         self._environment = Environment(client, utc_clock(clock), nullcontext)
+        if warm:
+            self._bus(self._environment)
         self.__name__ = self.__qualname__ = name or name_of(handler)
         self.__doc__ = getattr(handler, "__doc__", None)
         self.__module__ = getattr(handler, "__module__", __name__)
@@ -206,14 +215,16 @@ class ServiceBusEndpoint(Generic[R]):
             settings, platform, environment.clock, limiter=self._limiter(environment), holds_interruptions=False
         )
         invocation.observer = self._observer(environment)
+        invocation.sender = partial(self._sender, environment)
         if self._time_for_retries is not None:
             from recoverable.azure.host_json import countdown  # noqa: PLC0415  # for those who retry in process
 
             invocation.seconds_for_retries = countdown(environment.clock, self._time_for_retries)
         handler = environment.wrap_handler(self._handler) if environment.wrap_handler else self._handler
         send = partial(self._send, environment=environment)
+        send_outgoing = partial(self._send_outgoing, environment=environment)
         wait = partial(self._wait, environment=environment, began=environment.clock())
-        result: R = self._driver()(process_messages(deliveries, invocation, send, wait), handler)
+        result: R = self._driver()(process_messages(deliveries, invocation, send, wait, send_outgoing), handler)
         return result
 
     def _wait(self, delay: timedelta, *, environment: Environment, began: datetime) -> None:
@@ -221,6 +232,23 @@ class ServiceBusEndpoint(Generic[R]):
         from recoverable.azure.ordered import wait_in_place  # noqa: PLC0415  # for ordered sessions alone
 
         wait_in_place(delay, environment=environment, until=began + (self._platform.longest_delay or NO_DELAY))
+
+    def _bus(self, environment: Environment) -> Broker:
+        from recoverable.azure.client import broker  # noqa: PLC0415  # the SDK, for handlers that send
+        from recoverable.azure.settings import connection  # noqa: PLC0415  # as above
+
+        return broker(environment.client, lambda: connection(self._connection, os.environ))
+
+    def _sender(self, environment: Environment) -> Sender:
+        """Return what collecting outgoing messages needs; it makes the client, in the handler's time."""
+        from recoverable.azure.sending.outgoing import ServiceBusSender  # noqa: PLC0415  # for handlers that send
+
+        return ServiceBusSender(self._bus(environment), self.queue, environment.clock)
+
+    def _send_outgoing(self, invocation: Invocation, *, environment: Environment) -> None:
+        from recoverable.azure.sending.outgoing import send_outgoing  # noqa: PLC0415  # it was imported to collect
+
+        send_outgoing(invocation, self._bus(environment), patience=self._resend_for, sleep=environment.sleep)
 
     def _driver(self) -> Callable[..., Any]:
         if not self._is_coroutine:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 Forwards: TypeAlias = list[tuple[Delivery, Forward]]
 
 
+SendOutgoing: TypeAlias = "Callable[[Invocation], None]"
+
+
 class Send(Protocol):
     """Sends copies, again and elsewhere where that helps; returns what no queue took."""
 
@@ -38,7 +41,11 @@ Abandoned.__module__ = "recoverable.azure.ladder"  # the name under which it has
 
 
 def process_messages(
-    deliveries: list[Delivery], invocation: Invocation, send: Send, wait: Callable[[timedelta], None]
+    deliveries: list[Delivery],
+    invocation: Invocation,
+    send: Send,
+    wait: Callable[[timedelta], None],
+    send_outgoing: SendOutgoing,
 ) -> Steps:
     """Take the messages of an invocation through the flow, settle them, and tell what it came to where somebody observes.
 
@@ -47,11 +54,12 @@ def process_messages(
         invocation: what they run in.
         send: sends copies.
         wait: waits out a delay before a message is abandoned, where sessions keep their order.
+        send_outgoing: sends what the handlers sent that have succeeded, and notes the settlement of their messages.
 
     Raises:
         Exception: the handler's, or the reason why a copy could not be sent: the host abandons the messages.
     """
-    steps = settle_messages(deliveries, invocation, send, wait)
+    steps = settle_messages(deliveries, invocation, send, wait, send_outgoing)
     if invocation.observer is not None:
         from recoverable.observe.emit import emit_after  # noqa: PLC0415  # imported for those who observe
 
@@ -60,7 +68,11 @@ def process_messages(
 
 
 def settle_messages(
-    deliveries: list[Delivery], invocation: Invocation, send: Send, wait: Callable[[timedelta], None]
+    deliveries: list[Delivery],
+    invocation: Invocation,
+    send: Send,
+    wait: Callable[[timedelta], None],
+    send_outgoing: SendOutgoing,
 ) -> Steps:
     """Run the handlers of an invocation, then send the copies, and last the deferrals.
 
@@ -73,6 +85,7 @@ def settle_messages(
         invocation: what they run in.
         send: sends copies.
         wait: waits out a delay before a message is abandoned, where sessions keep their order.
+        send_outgoing: sends what the handlers sent that have succeeded, and notes the settlement of their messages.
 
     Raises:
         Exception: the handler's, or the reason why a copy could not be sent: the host abandons the messages.
@@ -81,15 +94,29 @@ def settle_messages(
     deferrals: Forwards = []
     for delivery in deliveries:
         yield from attempt_each([delivery], invocation)
-        if isinstance(delivery.settlement, Redeliver) and delivery.settlement.after:
-            yield Call(partial(wait, delivery.settlement.after))
-        is_deferral = delivery.error is None and not delivery.unreported and not delivery.given_up
-        (deferrals if is_deferral else forwards).extend(forwarded(delivery))
+        if invocation.outgoing and delivery.message.group_id is not None:
+            yield Call(partial(send_outgoing, invocation))  # before the next message of its session runs
+        if not invocation.outgoing or invocation.outgoing[-1][0] is not delivery:
+            yield from sort(delivery, forwards, deferrals, wait)
+    if later := [delivery for delivery, *_ in invocation.outgoing]:
+        yield Call(partial(send_outgoing, invocation))
+        for delivery in later:
+            yield from sort(delivery, forwards, deferrals, wait)
     yield from send_all(forwards, send)
-    yield from send_deferrals(deferrals, invocation, send)
+    yield from send_deferrals(deferrals, invocation, send, send_outgoing)
 
 
-def send_deferrals(deferrals: Forwards, invocation: Invocation, send: Send) -> Steps:
+def sort(
+    delivery: Delivery, forwards: Forwards, deferrals: Forwards, wait: Callable[[timedelta], None]
+) -> Generator[Run | Call, Any, None]:
+    """Add the copy of a message that has its settlement to one of the lists, after its wait in place if it has one."""
+    if isinstance(delivery.settlement, Redeliver) and delivery.settlement.after:
+        yield Call(partial(wait, delivery.settlement.after))
+    is_deferral = delivery.error is None and not delivery.unreported and not delivery.given_up and not delivery.unsent
+    (deferrals if is_deferral else forwards).extend(forwarded(delivery))
+
+
+def send_deferrals(deferrals: Forwards, invocation: Invocation, send: Send, send_outgoing: SendOutgoing) -> Steps:
     """Send the copies of deferred messages; run the handler of a message whose copy cannot be sent."""
     if not deferrals:
         return
@@ -100,6 +127,8 @@ def send_deferrals(deferrals: Forwards, invocation: Invocation, send: Send) -> S
     forwards: Forwards = []
     for delivery in [delivery for delivery, _ in deferrals if delivery in left]:
         yield from attempt_each([delivery], invocation, may_defer=False)
+        if invocation.outgoing:
+            yield Call(partial(send_outgoing, invocation))
         forwards += forwarded(delivery)
     yield from send_all(forwards, send)
 

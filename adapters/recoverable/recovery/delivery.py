@@ -33,7 +33,8 @@ class Delivery:
 
     The retry state is restored from what the message carries: `suspect`, True if it may have ended a process; `at_limit`, True if its
     next unreported delivery would be its failure; `stopped`, True if its handler was stopped before for the sake of others; `given_up`,
-    True if its copy for the error queue was refused, and is to be sent again without running the handler; `originals_reported`, True if
+    True if its copy for the error queue was refused, and is to be sent again without running the handler; `unsent`, True if
+    its handler succeeded and what it sent was not taken for now; `originals_reported`, True if
     each delivery of the messages that it is a copy of ended with a recorded outcome. After the attempt it also holds `error`, what
     the handler raised, and `settlement`, None until there is one. On Service Bus `properties` are the application properties as they
     were received.
@@ -43,7 +44,7 @@ class Delivery:
     deliveries, prior_attempts = 1, 0
     due_at: datetime | None = None
     held_since: datetime | None = None
-    unreported = suspect = at_limit = stopped = given_up = False
+    unreported = suspect = at_limit = stopped = given_up = unsent = False
     originals_reported = True
     error: BaseException | None = None
     settlement: Settlement | None = None
