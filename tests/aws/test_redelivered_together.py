@@ -124,3 +124,16 @@ def test_without_a_time_limit_nothing_shows_that_a_delivery_was_reported(
     Mapping(orders, endpoint(error), contexts=lambda: None).poll()
 
     assert proxy.calls == {"ChangeMessageVisibilityBatch": 10}
+
+
+def test_a_local_host_says_for_how_long_its_queues_hide_messages(
+    orders: Queue, error: Queue, proxy: FaultyProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECOVERABLE_VISIBILITY_TIMEOUT", "1")
+    for body in TEN:
+        orders.send(body)
+    lose_deliveries(orders, 1)
+
+    Mapping(orders, endpoint(error)).poll()
+
+    assert proxy.calls == {"ChangeMessageVisibilityBatch": 10}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeAlias
@@ -19,6 +20,9 @@ Group: TypeAlias = tuple[list[Delivery], bool]
 
 LONGEST_SPREAD = timedelta(minutes=15)
 """What SQS can delay one message by (Amazon SQS delay queues)."""
+
+VISIBILITY_TIMEOUT = "RECOVERABLE_VISIBILITY_TIMEOUT"
+"""The environment variable by which a local host says in seconds for how long its queues hide messages, where that is less than in AWS."""
 
 CLOCK_SKEW = 1.0
 """Seconds by which the clocks of SQS and of this instance may differ."""
@@ -71,7 +75,10 @@ def hidden_for(time: TimeBudget) -> float:
     """Return the shortest time in seconds for which a message that was received stays hidden; 0 when that is unknown."""
     if time.for_handlers is None:
         return 0.0
-    return time.total if time.visibility_timeout is None else min(time.total, time.visibility_timeout.total_seconds())
+    if time.visibility_timeout is not None:
+        return min(time.total, time.visibility_timeout.total_seconds())
+    text = os.environ.get(VISIBILITY_TIMEOUT, "")
+    return min(time.total, int(text)) if text.isascii() and text.isdigit() else time.total
 
 
 def seconds_since_first_receive(delivery: Delivery, now: datetime) -> float | None:

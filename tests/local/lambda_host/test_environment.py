@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from local.lambda_host.test_template import SHOP
-from recoverable_local.lambda_host.runtime.environment import credentials, lambda_variables, process_variables
+from recoverable_local.lambda_host.runtime.environment import (
+    credentials,
+    hidden_for,
+    lambda_variables,
+    process_variables,
+)
 
 DUMMIES = {"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local"}
 OWN = {"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_SESSION_TOKEN": "c"}
@@ -49,3 +55,8 @@ def test_a_process_gets_the_way_to_python_and_to_its_modules_and_nothing_else_of
         "AWS_LAMBDA_RUNTIME_API": "127.0.0.1:1",
         "PYTHONPATH": f"{SHOP.code}:{SHOP.code / 'layer'}:/mine",
     }
+
+
+def test_the_endpoint_learns_for_how_long_the_queues_hide_messages() -> None:
+    assert hidden_for(None) == {}
+    assert hidden_for(timedelta(seconds=2)) == {"RECOVERABLE_VISIBILITY_TIMEOUT": "2"}

@@ -99,6 +99,7 @@ def _instance(function: Function, context: ServingContext) -> Instance:
         endpoint_url=context.sqs.endpoint_url,
         log_stream=f"{now:%Y/%m/%d}/[$LATEST]{uuid.uuid4().hex}",
         host=os.environ,
+        visibility_timeout=context.settings.visibility_timeout,
     )
     if context.settings.in_process:
         return InProcessInstance(function, variables=variables)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from datetime import timedelta
 
+from recoverable.aws.order import VISIBILITY_TIMEOUT
 from recoverable_local.lambda_host.sam.stack import Function
 
 _INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
@@ -14,7 +16,13 @@ _DUMMY_CREDENTIALS = {"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "lo
 
 
 def lambda_variables(
-    function: Function, *, region: str, endpoint_url: str, log_stream: str, host: Mapping[str, str]
+    function: Function,
+    *,
+    region: str,
+    endpoint_url: str,
+    log_stream: str,
+    host: Mapping[str, str],
+    visibility_timeout: timedelta | None = None,
 ) -> dict[str, str]:
     """Return the environment variables of a function, without those of its process.
 
@@ -28,6 +36,7 @@ def lambda_variables(
         endpoint_url: The URL of the local broker.
         log_stream: The name of the instance's log stream.
         host: The host's own environment.
+        visibility_timeout: How long the queues hide messages where that is not what the template says; the endpoint must know.
     """
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     return {
@@ -47,8 +56,14 @@ def lambda_variables(
         "AWS_LAMBDA_INITIALIZATION_TYPE": "on-demand",
         "LAMBDA_TASK_ROOT": str(function.code),
         "_HANDLER": function.handler,
+        **hidden_for(visibility_timeout),
         **function.environment,
     }
+
+
+def hidden_for(visibility_timeout: timedelta | None) -> dict[str, str]:
+    """Return the variable that tells the endpoint for how long the queues hide messages; none where AWS would hide them as long."""
+    return {} if visibility_timeout is None else {VISIBILITY_TIMEOUT: str(int(visibility_timeout.total_seconds()))}
 
 
 def process_variables(function: Function, *, api_address: str, host: Mapping[str, str]) -> dict[str, str]:
