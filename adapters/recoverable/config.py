@@ -173,8 +173,9 @@ class Recoverability(Frozen):
 
             checked_part("rate_limit", self.rate_limit, RateLimit)
         if self.policy is not None:
-            wanted = "a function (recoverability, error_context) -> action"
-            checked_function("Recoverability(policy)", self.policy, wanted)
+            from recoverable.attempts.signatures import check_policy  # noqa: PLC0415  # as above
+
+            check_policy(self.policy)
         if self.observe is not None:
             from recoverable.observe.settings import Observe  # noqa: PLC0415  # as above
 

@@ -1,10 +1,10 @@
-"""Refuse handlers that cannot be called, cannot be called with one message, or run nothing when they are called."""
+"""Refuse handlers and policies that cannot be called with what they get, or run nothing when they are called."""
 
 from __future__ import annotations
 
 from functools import partial
 
-from recoverable.limits import ASYNC_GENERATOR, GENERATOR, code_flags, name_of
+from recoverable.limits import ASYNC_GENERATOR, GENERATOR, checked_function, code_flags, name_of
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
@@ -30,18 +30,33 @@ def check(handler: Any) -> None:
 
 
 def _check_arguments(handler: Any) -> None:
-    """Refuse a handler that takes no argument or needs more than one.
-
-    Accept one without a readable signature, such as a built-in.
-    """
-    function = handler if hasattr(handler, "__code__") else handler.__call__
-    code = getattr(function, "__code__", None)
-    if isinstance(handler, partial) or code is None or code_flags(function) & ANY_NUMBER:
-        return
-    names = code.co_varnames[hasattr(function, "__self__") : code.co_argcount]
-    wanted = len(names) - len(function.__defaults__ or ())
-    if not names or wanted > 1:
+    """Refuse a handler that takes no argument or needs more than one."""
+    if (names := _unfit_arguments(handler, 1)) is not None:
         raise TypeError(
             f"the handler {name_of(handler)} takes ({', '.join(names)}); write a function that takes one Message:"
             " the endpoint is what the platform calls, and gives each message to it"
         )
+
+
+def check_policy(policy: Any) -> None:
+    """Raise TypeError, whose text says what to write instead, unless the policy is a plain function of settings and error context."""
+    wanted = "a function (recoverability, error_context) -> action"
+    checked_function("Recoverability(policy)", policy, wanted)
+    if (names := _unfit_arguments(policy, 2)) is not None:
+        raise TypeError(
+            f"Recoverability(policy) is {name_of(policy)}, which takes ({', '.join(names)}); write {wanted}"
+        )
+
+
+def _unfit_arguments(callee: Any, given: int) -> tuple[str, ...] | None:
+    """Return the names of a function's arguments when it cannot be called with so many by place; None when it can.
+
+    None too for one without a readable signature, such as a built-in.
+    """
+    function = callee if hasattr(callee, "__code__") else callee.__call__
+    code = getattr(function, "__code__", None)
+    if isinstance(callee, partial) or code is None or code_flags(function) & ANY_NUMBER:
+        return None
+    names: tuple[str, ...] = code.co_varnames[hasattr(function, "__self__") : code.co_argcount]
+    wanted = len(names) - len(function.__defaults__ or ())
+    return names if len(names) < given or wanted > given else None

@@ -100,6 +100,10 @@ class SqsProcessor:
         self._settle_within = checked_delay(f"{owner}(settle_within)", settle_within, LONGEST_INVOCATION)
         self._handler_timeout = handler_timeout
         self.recoverability = with_error_queue(owner, recoverability)
+        if client is not None:
+            from recoverable.aws.broker.given_client import check_client  # noqa: PLC0415  # most give none
+
+            check_client(owner, client)
         self._environment = Environment(client, utc_clock(clock), Deadline)
         if timeouts is not None:
             from recoverable.timeouts.holding import check_timeouts  # noqa: PLC0415  # imported for those who store

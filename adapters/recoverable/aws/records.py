@@ -47,18 +47,10 @@ def records_of(event: object) -> tuple[Queue, list[Record]]:
     except (KeyError, TypeError):
         fits = [False]
     if not all(fits) or len(arns) != 1 or not isinstance(arn := arns.pop(), str):
+        from recoverable.aws.restoring import problem_of  # noqa: PLC0415  # as above
+
         raise ValueError(f"no SQS event: {problem_of(records)}")
     return queue_from_arn(arn), records
-
-
-def problem_of(records: list[Any]) -> str:
-    """Describe what is wrong with the records of an event, for an error."""
-    arns = [record.get("eventSourceARN") if isinstance(record, dict) else None for record in records]
-    if not isinstance(arns[0], str) or arns.count(arns[0]) != len(arns):
-        return "its records name no queue, or several, in eventSourceARN; wanted is one and the same"
-    names = ("messageId", "receiptHandle", "body")
-    number = [all(type(record.get(name)) is str for name in names) for record in records].index(False)
-    return f"record {number} lacks a messageId, receiptHandle or body that is text"
 
 
 def delivery_of(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recoverable.aws.wire import wire_of
 from recoverable.headers import MESSAGE_ID, TIME_SENT, read_date
@@ -79,3 +80,25 @@ def shape(event: object) -> str:
         if isinstance(event, dict)
         else f"a {type(event).__name__}"
     )
+
+
+def problem_of(records: list[Any]) -> str:
+    """Describe what is wrong with the records of an event, for an error."""
+    kept = [record if isinstance(record, dict) else {} for record in records]
+    if others := sorted({source for record in kept if (source := source_of(record)) not in ("", "aws:sqs")}):
+        return (
+            f"these records come from {', '.join(others)}, and this function serves SQS only; let them be sent to a queue, and"
+            " let the function read the queue"
+        )
+    arns = [record.get("eventSourceARN") for record in kept]
+    if not isinstance(arns[0], str) or arns.count(arns[0]) != len(arns):
+        return "its records name no queue, or several, in eventSourceARN; wanted is one and the same"
+    names = ("messageId", "receiptHandle", "body")
+    number = [all(type(record.get(name)) is str for name in names) for record in kept].index(False)
+    return f"record {number} lacks a messageId, receiptHandle or body that is text"
+
+
+def source_of(record: Record) -> str:
+    """Return the service that a record comes from, such as "aws:sns", which writes its name with a capital; nothing when it says none."""
+    source = str(record.get("eventSource") or record.get("EventSource") or "")
+    return source if re.fullmatch("aws:[a-z0-9-]{1,40}", source) else ""

@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from recoverable.azure.process_client import with_extra
+from recoverable.azure.settings import connection as find_connection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from azure.functions import Blueprint
+
+
+log = logging.getLogger("recoverable")
+
+
+def warn_of_missing_connection(name: str, settings: Mapping[str, str]) -> None:
+    """Warn, on Functions alone, when the app settings lack the connection: the first copy would be the first to miss it.
+
+    Args:
+        name: the connection's name.
+        settings: the app settings.
+    """
+    if "FUNCTIONS_WORKER_RUNTIME" not in settings:  # a test or a script, which need no connection
+        return
+    try:
+        find_connection(name, settings)
+    except ValueError as error:
+        log.warning("No retry can be delayed and no message moved to the error queue: %s.", error)
 
 
 def blueprint(function: Callable[..., Any], name: str, **trigger: Any) -> Blueprint:

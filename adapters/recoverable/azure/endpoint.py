@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Coroutine
 from contextlib import nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, overload
 
 from recoverable.attempts.drive import drive
 from recoverable.attempts.flow import utc_clock
@@ -173,8 +173,9 @@ class ServiceBusEndpoint(Generic[R]):
             ImportError: azure-functions is not installed.
             ValueError: the host does not take the name for a function.
         """
-        from recoverable.azure.blueprint_client import blueprint  # noqa: PLC0415  # the SDK's side
+        from recoverable.azure.blueprint_client import blueprint, warn_of_missing_connection  # noqa: PLC0415  # the SDK's side
 
+        warn_of_missing_connection(self._connection, os.environ)
         return blueprint(
             self._function(),
             function_name(self.__name__),
@@ -183,6 +184,13 @@ class ServiceBusEndpoint(Generic[R]):
             cardinality="many" if self._batch else "one",
             is_sessions_enabled=bool(self._sessions),
             auto_complete_messages=True,
+        )
+
+    @property
+    def _function_builders(self) -> NoReturn:
+        """Refuse to be registered as it is: `app.register_functions` reads this of a blueprint."""
+        raise TypeError(
+            f"{self.__name__} is an endpoint, and an app registers blueprints; write app.register_functions({self.__name__}.blueprint())"
         )
 
     def _function(self) -> Callable[..., Any]:

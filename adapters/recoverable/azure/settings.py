@@ -205,7 +205,7 @@ def function_name(name: str) -> str:
     """
     if not re.fullmatch("[A-Za-z][A-Za-z0-9_-]{0,127}", name):
         raise ValueError(
-            f"ServiceBusEndpoint(name) is {name!r}; write a letter, then up to 127 letters, digits, - or _"
+            f"the function would be called {name!r}; pass ServiceBusEndpoint(name=...): a letter, then up to 127 letters, digits, - or _"
         )
     return name
 

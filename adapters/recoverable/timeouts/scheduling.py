@@ -19,6 +19,7 @@ from recoverable.timeouts.requests import (
     time_for_id,
     to_attributes,
 )
+from recoverable.timeouts.stores.settings import checked_store
 from recoverable.timeouts.timeout import Timeout
 
 TYPE_CHECKING = False  # see frozen.py
@@ -52,7 +53,7 @@ class Timeouts:
         longest_native: SQS itself does delays up to this, and these cannot be cancelled. At most 15 minutes.
 
     Raises:
-        TypeError: a duration that is none.
+        TypeError: a store or a duration that is none.
         ValueError: it is longer than 15 minutes.
     """
 
@@ -70,7 +71,8 @@ class Timeouts:
     ) -> None:
         self.longest_native = checked_delay("Timeouts(longest_native)", longest_native, LONGEST_NATIVE)
         self._endpoint = endpoint or os.environ.get("AWS_LAMBDA_FUNCTION_NAME", "local")
-        self._store, self._client, self._own_clock = store, client, utc_clock(clock)
+        self._store: Store = checked_store("Timeouts", store)
+        self._client, self._own_clock = client, utc_clock(clock)
 
     def schedule(
         self,

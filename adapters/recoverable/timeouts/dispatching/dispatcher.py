@@ -18,7 +18,7 @@ from recoverable.timeouts.dispatching.report import Report, log_report
 from recoverable.timeouts.dispatching.run import Run, Timing
 from recoverable.timeouts.stores.port import Store
 from recoverable.timeouts.stores.rows import StoreUnavailable
-from recoverable.timeouts.stores.settings import checked_lease
+from recoverable.timeouts.stores.settings import checked_lease, checked_store
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -57,7 +57,7 @@ class Dispatcher:
         settle_within: the last part of an invocation's time, in which no work is started.
 
     Raises:
-        TypeError: a duration that is no timedelta.
+        TypeError: a store that is none, or a duration that is no timedelta.
         ValueError: a duration out of range.
     """
 
@@ -81,7 +81,8 @@ class Dispatcher:
             retry_kept=checked_delay("Dispatcher(retry_kept)", retry_kept),
         )
         self._reserve = checked_delay("Dispatcher(settle_within)", settle_within).total_seconds()
-        self._store, self._clock, self._sleep = store, utc_clock(clock), sleep
+        self._store: Store = checked_store("Dispatcher", store)
+        self._clock, self._sleep = utc_clock(clock), sleep
         self._sender, self._unmarked = Sender(client), set[str]()
         self._circuit = Circuit(critical_after, on_critical)
 

@@ -6,8 +6,24 @@ from datetime import timedelta
 
 from recoverable.limits import checked_delay, checked_number
 
+TYPE_CHECKING = False  # see frozen.py
+if TYPE_CHECKING:
+    from typing import Any
+
 LEAST_LEASE = timedelta(seconds=1)
 """A shorter lease ends before a page is sent, and then several dispatchers work on one shard."""
+
+
+def checked_store(owner: str, store: Any) -> Any:
+    """Return the store of a `Timeouts` or `Dispatcher` after checking that it is one.
+
+    Raises:
+        TypeError: it is none, such as the name of a table.
+    """
+    if isinstance(store, type) or not all(hasattr(store, name) for name in ("put", "claim", "shards")):
+        table = store if isinstance(store, str) else "timeouts"
+        raise TypeError(f"{owner}(store) is {store!r}; write a store, such as DynamoDBStore({table!r})")
+    return store
 
 
 def checked_page(name: str, value: object) -> int:
