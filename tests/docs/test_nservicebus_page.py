@@ -183,6 +183,17 @@ def test_the_dispatcher_runs_on_the_store(reader: dict[str, Any]) -> None:
     assert reader["dispatcher"]({}, Context())["dispatched"] == 0
 
 
+def test_only_an_attempt_that_succeeds_sends(reader: dict[str, Any], sqs_world: SqsWorld) -> None:
+    sqs_world.create_queue("invoices")
+    sqs_world.serve("orders", SqsEndpoint(reader["place_order"], Recoverability(Immediate(1), Delayed(0))))
+    for order in ({"id": 1}, {"id": 2, "card": "good"}):
+        sqs_world.send("orders", order)
+    sqs_world.run()
+
+    assert [invoice.json() for invoice in sqs_world.queue("invoices")] == [{"order": 2}]
+    assert [order.exception_type for order in sqs_world.queue("error")] == ["KeyError"]
+
+
 def test_the_texts_of_the_log_are_nservicebus_s(
     reader: dict[str, Any], sqs_world: SqsWorld, caplog: pytest.LogCaptureFixture
 ) -> None:
