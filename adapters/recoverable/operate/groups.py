@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from hashlib import sha256
 
 from recoverable.operate.failed import FailedMessage
@@ -84,12 +85,14 @@ def group_of(message: FailedMessage) -> Group:
     return group(message.exception_type or "no exception type", own_frame(message.headers.get(STACK_TRACE, "")))
 
 
+@lru_cache(maxsize=1024)
 def group(kind: str, frame: str) -> Group:
     """Return the group of a kind and a frame."""
     kind, frame = kind[:LONGEST_TITLE], frame[:LONGEST_TITLE]
     return Group(sha256(f"{kind}\n{frame}".encode(errors="replace")).hexdigest()[:8], kind, frame)
 
 
+@lru_cache(maxsize=64)
 def own_frame(trace: str) -> str:
     """Return the first call of the trace that is the application's own, else the first one; empty without any."""
     first = ""

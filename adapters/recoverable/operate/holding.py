@@ -79,10 +79,10 @@ class Holding:
         ).fetchall()
         return [Held(*row) for row in rows if row[3] == rows[0][3]]
 
-    def handle(self, broker_id: str) -> str | None:
-        """Return the newest handle of a message; None when it is not held."""
-        found = self._database.execute("SELECT handle FROM held WHERE id = ?", (broker_id,)).fetchone()
-        return str(found[0]) if found else None
+    def newest_handles(self, broker_ids: Sequence[str]) -> dict[str, str]:
+        """Return the newest handles of messages, as far as they are held."""
+        rows = self._database.execute(f"SELECT id, handle FROM held WHERE id IN ({marks(broker_ids)})", broker_ids)  # noqa: S608  # marks alone
+        return {str(name): str(handle) for name, handle in rows}
 
     def target(self, broker_id: str) -> str | None:
         """Return where a message is to be sent; None when it was not chosen."""
@@ -91,11 +91,11 @@ class Holding:
 
     def pass_over(self, broker_ids: Sequence[str]) -> None:
         """Hold the messages on, but choose them no more."""
-        self._database.executemany("UPDATE held SET target = NULL WHERE id = ?", [(each,) for each in broker_ids])
+        self._database.execute(f"UPDATE held SET target = NULL WHERE id IN ({marks(broker_ids)})", broker_ids)  # noqa: S608  # marks alone
 
     def forget(self, broker_ids: Sequence[str]) -> None:
         """Hold the messages no longer."""
-        self._database.executemany("DELETE FROM held WHERE id = ?", [(each,) for each in broker_ids])
+        self._database.execute(f"DELETE FROM held WHERE id IN ({marks(broker_ids)})", broker_ids)  # noqa: S608  # marks alone
 
     def ending(self, before: float, count: int) -> list[tuple[str, str, float]]:
         """Return id, handle and first receive of the messages that are hidden no longer than this, the earliest first."""
@@ -127,3 +127,8 @@ class Holding:
     def close(self) -> None:
         """Forget all."""
         self._database.close()
+
+
+def marks(values: Sequence[str]) -> str:
+    """Return a placeholder for each value."""
+    return ", ".join("?" * len(values))

@@ -178,7 +178,8 @@ class SqsErrorQueue:
     def delete(self, messages: Sequence[FailedMessage]) -> dict[str, str]:
         """Delete messages by their newest handles."""
         ids = [each.broker_id for each in messages]
-        handles = [{"ReceiptHandle": self._held.handle(each)} for each in ids]
+        newest = self._held.newest_handles(ids)
+        handles = [{"ReceiptHandle": newest.get(each, "")} for each in ids]
         failed = failed_entries(
             lambda: self._client.delete_message_batch(QueueUrl=self._url, Entries=numbered(handles)), ids, self._url
         )
