@@ -46,12 +46,12 @@ def bus() -> Iterator[Bus]:
     """Yield queues that detect duplicates and queues that do not, new for each test, and the endpoint's client, which sends once more when a connection is lost."""
     kinds = {"once": 24 * HOUR, "twice": None}
     names = [
-        f"{kind} {use}"
+        queue_of(kind, use)
         for kind in kinds
         for use in (*DEATHS, "answer", "batch", "one by one", "in batches", "orders", "invoices")
     ]
     queues = [
-        Queue(part, duplicate_detection_window=kinds[name.split()[0]])
+        Queue(part, duplicate_detection_window=kinds[name.partition("-")[0]])
         for name in names
         for part in (name, error_queue(name))
     ]
@@ -77,8 +77,12 @@ def receiver_of(bus: Bus, queue: str) -> ServiceBusReceiver:
     return bus.client.get_queue_receiver(queue).__enter__()
 
 
+def queue_of(kind: str, use: str) -> str:
+    return f"{kind} {use}".replace(" ", "-")
+
+
 def error_queue(queue: str) -> str:
-    return f"{queue} error"
+    return f"{queue}-error"
 
 
 def endpoint(bus: Bus, queue: str, settings: Recoverability, **parts: Any) -> ServiceBusEndpoint[Any]:
@@ -126,7 +130,7 @@ def arrived(bus: Bus, queue: str) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("death", DEATHS)
 def test_a_host_that_dies(bus: Bus, death: str, *, detects: bool) -> None:
     """It costs a message at most one copy where duplicates are not detected, and none where they are."""
-    queue, (settings, calls, copies) = f"{'once' if detects else 'twice'} {death}", DEATHS[death]
+    queue, (settings, calls, copies) = queue_of("once" if detects else "twice", death), DEATHS[death]
     failing = endpoint(bus, queue, settings)
     send(bus, queue, "m-1")
 
@@ -139,7 +143,7 @@ def test_a_host_that_dies(bus: Bus, death: str, *, detects: bool) -> None:
 
 @pytest.mark.parametrize(("kind", "copies"), [("once", 1), ("twice", 2)])
 def test_a_sending_whose_answer_is_lost_is_done_again(bus: Bus, kind: str, copies: int) -> None:
-    queue = f"{kind} answer"
+    queue = queue_of(kind, "answer")
     send(bus, queue, "m-1")
     bus.namespace.fail(Operation.SEND, DropConnection(done=True), path=error_queue(queue))
 
@@ -151,7 +155,7 @@ def test_a_sending_whose_answer_is_lost_is_done_again(bus: Bus, kind: str, copie
 @pytest.mark.parametrize(("kind", "copies"), [("once", 1), ("twice", 2)])
 def test_a_host_that_dies_with_a_batch(bus: Bus, kind: str, copies: int) -> None:
     """It costs each of its messages at most one copy."""
-    queue, ids = f"{kind} batch", ("m-1", "m-2", "m-3")
+    queue, ids = queue_of(kind, "batch"), ("m-1", "m-2", "m-3")
     failing = endpoint(bus, queue, TO_ERROR, batch=True)
     send(bus, queue, *ids)
 
@@ -162,7 +166,7 @@ def test_a_host_that_dies_with_a_batch(bus: Bus, kind: str, copies: int) -> None
     assert arrived(bus, queue) == [(each, f"of {each}") for each in ids for _ in range(copies)]
 
 
-@pytest.mark.parametrize(("queue", "batch"), [("once one by one", False), ("once in batches", True)])
+@pytest.mark.parametrize(("queue", "batch"), [("once-one-by-one", False), ("once-in-batches", True)])
 def test_the_copies_of_one_ladder_are_no_duplicates(bus: Bus, queue: str, *, batch: bool) -> None:
     rounds = list[tuple[int, int]]()
 
@@ -186,7 +190,7 @@ def test_the_copies_of_one_ladder_are_no_duplicates(bus: Bus, queue: str, *, bat
 
 
 def test_messages_of_one_number_and_id_from_two_queues_both_reach_their_error_queue(bus: Bus) -> None:
-    queues, errors = ("once orders", "once invoices"), "once orders error"
+    queues, errors = ("once-orders", "once-invoices"), "once-orders-error"
     for queue in queues:
         send(bus, queue, "m-1")
     numbers = {queue: bus.seen(queue)[0].sequence_number for queue in queues}

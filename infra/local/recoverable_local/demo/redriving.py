@@ -43,8 +43,11 @@ def send_group_back(queue: ErrorQueue, allowed: list[str], console: Console) -> 
 
 
 def report_sent_back(sent: int, progress: Progress, console: Console, hopeless: Order = HOPELESS) -> int:
-    """Print what became of the messages that were sent back. Return 0 if they are placed, else 1."""
-    placed = sent == 1 and progress.orders[hopeless].placed
+    """Print what became of the messages that were sent back. Return 0 if they are placed, else 1.
+
+    They are more than one where a process died between sending its copy and completing its message.
+    """
+    placed = sent > 0 and progress.orders[hopeless].placed
     style, what = ("bold green", "and placed") if placed else ("bold red", "but not placed")
-    console.print(f"[{style}]{sent} order sent back from the error queue, {what}.")
+    console.print(f"[{style}]{sent} {'message' if sent == 1 else 'messages'} sent back from the error queue, {what}.")
     return 0 if placed else 1
