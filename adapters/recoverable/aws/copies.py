@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recoverable.aws.queues import Queue, queue_from_arn
 from recoverable.aws.wire import FOLDED, HEADERS, TEXT, Wire, wire_of
+from recoverable.headers import ORIGIN
+from recoverable.outgoing import has_sent
 from recoverable.recovery.delivery import Delivery
 from recoverable.recovery.faults import FIRST_TO_TRIM
 from recoverable.recovery.settlement import Forward
@@ -52,6 +54,8 @@ def copy_of(delivery: Delivery, forward: Forward, *, source: Queue, to: Queue) -
     """
     record = delivery.native
     wire = changed(wire_of(record), forward)
+    if has_sent(delivery.message):
+        wire.headers.setdefault(ORIGIN, record["messageId"])  # so that what it sends again has the same identity
     room = [name for name in FIRST_TO_TRIM if any(header.startswith(name) for header in wire.headers)]
     while size(entry := entry_of(record, wire)) > MAX_SIZE:
         if not room:

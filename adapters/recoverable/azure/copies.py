@@ -10,8 +10,9 @@ from math import ceil
 from typing import Any, NamedTuple
 
 from recoverable.azure.messages import ARRAYS, aware
-from recoverable.headers import REFUSED_SENDS
+from recoverable.headers import ORIGIN, REFUSED_SENDS
 from recoverable.limits import NO_DELAY
+from recoverable.outgoing import has_sent
 from recoverable.recovery.delivery import Delivery
 from recoverable.recovery.faults import FAILED_QUEUE, FIRST_TO_TRIM
 from recoverable.recovery.settlement import Forward
@@ -69,7 +70,7 @@ def copy_of(delivery: Delivery, forward: Forward, *, namespace: str, now: dateti
         **{name: sendable(text) for name, text in texts.items() if text},
         "body": native.get_body(),
         "message_id": identity(delivery, namespace, forward.to),
-        "application_properties": changed(delivery.properties, forward.changes),
+        "application_properties": origin(delivery) | changed(delivery.properties, forward.changes),
         **timed(
             None if is_given_up(delivery, forward) else native.expires_at_utc,
             forward,
@@ -131,6 +132,11 @@ def identity(delivery: Delivery, namespace: str, to: str) -> str:
     """
     parts = (namespace.lower(), delivery.message.queue.lower(), broker_id(delivery.native), to.lower())
     return sha256("\n".join(parts).encode()).hexdigest()
+
+
+def origin(delivery: Delivery) -> dict[str, str]:
+    """Return the header by which what a handler sends again has the same identity; none where the handler sent nothing."""
+    return {ORIGIN: broker_id(delivery.native)} if has_sent(delivery.message) else {}
 
 
 def broker_id(native: Any) -> str:

@@ -1,0 +1,94 @@
+"""Handlers that send, in virtual time: faults and deaths at each point lose nothing and make no ghost."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from builders import Boom
+from local.testing.ladders import endpoint
+from recoverable import Message
+from recoverable_local.testing import AnswerLost, Died, Fault, Refused, SqsWorld, Throttled, Unreachable
+
+
+def billing(failures: int = 0) -> Any:
+    """Return a handler that sends, and fails so often."""
+    attempts: list[int] = []
+
+    def bill(message: Message) -> None:
+        attempts.append(1)
+        message.send("invoices", "invoice")
+        if len(attempts) <= failures:
+            raise Boom
+
+    return bill
+
+
+def world_of(handler: Any, **settings: Any) -> SqsWorld:
+    """Return a world that serves the handler."""
+    world = SqsWorld()
+    world.create_queue("invoices")
+    world.serve("orders", endpoint(handler=handler, **settings), timeout=30, recursive_loop="Allow")
+    return world
+
+
+def test_an_outage_of_the_destination_costs_no_attempt_and_loses_nothing() -> None:
+    world = world_of(billing(), immediate=0, delayed=0)
+    world.fail("send_message_batch", Throttled(), queue="invoices", during=timedelta(hours=2))
+    world.send("orders", "hello")
+    world.run()
+
+    assert [each.body for each in world.queue("invoices")] == ["invoice"]
+    assert (world.queue("orders"), world.queue("orders-error")) == ([], [])
+
+
+FAULTS: dict[str, tuple[str, Fault]] = {
+    "death when the handler runs": ("attempt", Died()),
+    "death when it is sent": ("send_message_batch", Died()),
+    "death when the invocation begins": ("invoke", Died()),
+    "an answer that is lost": ("send_message_batch", AnswerLost()),
+    "a broker that is away": ("send_message_batch", Unreachable()),
+    "a throttled call": ("send_message_batch", Throttled()),
+}
+
+
+@pytest.mark.parametrize(("what", "fault"), FAULTS.values(), ids=FAULTS)
+def test_one_fault_loses_nothing_and_whatever_is_sent_twice_has_one_id(what: str, fault: Fault) -> None:
+    world = world_of(billing(), immediate=1, delayed=1)
+    world.fail(what, fault, nth=1)
+    world.send("orders", "hello")
+    world.run()
+
+    sent = world.queue("invoices")
+    assert {each.body for each in sent} == {"invoice"}
+    assert len({each.headers["NServiceBus.MessageId"] for each in sent}) == 1
+    assert (world.queue("orders"), world.queue("orders-error")) == ([], [])
+
+
+@pytest.mark.parametrize(("what", "fault"), FAULTS.values(), ids=FAULTS)
+def test_one_fault_makes_no_ghost_of_what_failed_attempts_sent(what: str, fault: Fault) -> None:
+    world = world_of(billing(failures=1000), immediate=1, delayed=1)
+    world.fail(what, fault, nth=1)
+    world.send("orders", "hello")
+    world.run()
+
+    assert world.queue("invoices") == []
+    assert [each.body for each in world.queue("orders-error")] != []
+
+
+def test_a_destination_that_refuses_for_good_ends_in_the_error_queue_and_sends_nothing() -> None:
+    world = world_of(billing(), immediate=1, delayed=1)
+    world.fail(
+        "send_message_batch",
+        Refused("AWS.SimpleQueueService.NonExistentQueue"),
+        queue="invoices",
+        during=timedelta(days=1),
+    )
+    world.send("orders", "hello")
+    world.run()
+
+    [failed] = world.queue("orders-error")
+    assert failed.headers["NServiceBus.ExceptionInfo.ExceptionType"] == "recoverable.OutgoingRefused"
+    assert world.queue("invoices") == []

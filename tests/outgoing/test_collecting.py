@@ -1,0 +1,145 @@
+"""What `Message.send` collects: snapshots, identities and errors, on no platform, as in a unit test of a handler."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from builders import Boom, delivery, message, platform, recoverability, seconds
+from recoverable import Message
+from recoverable.attempts.drive import drive
+from recoverable.attempts.flow import attempt_each
+from recoverable.attempts.invocation import Invocation
+from recoverable.outgoing.senders import InMemory
+from recoverable.recovery.delivery import Delivery
+
+
+def sent(work: Message) -> list[tuple[str, str, str | bytes]]:
+    """Return intent, destination and body of each outgoing message."""
+    return [(each.intent, each.destination, each.body) for each in work.outgoing]
+
+
+def test_a_handler_can_be_tested_without_a_world() -> None:
+    work = message()
+
+    work.send("invoices", {"order": 42})
+    work.publish("events", b"placed")
+
+    assert sent(work) == [("Send", "invoices", '{"order": 42}'), ("Publish", "events", b"placed")]
+
+
+def test_a_body_is_taken_as_it_is_when_it_is_sent() -> None:
+    work, body = message(), {"order": 42}
+
+    work.send("invoices", body)
+    body["order"] = 43
+
+    assert work.outgoing[0].json() == {"order": 42}
+
+
+def identities(*bodies: str) -> dict[str, list[str | None]]:
+    """Return the ids under which the bodies are sent, in this order."""
+    work = message()
+    for body in bodies:
+        work.send("invoices", body)
+    found: dict[str, list[str | None]] = {}
+    for each in work.outgoing:
+        found.setdefault(str(each.body), []).append(each.message_id)
+    return found
+
+
+def test_ids_do_not_depend_on_the_order_of_sends() -> None:
+    every = [identities(*bodies) for bodies in permutations(["a", "b", "b", "c"])]
+
+    assert all(each == every[0] for each in every)
+
+
+def test_equal_messages_of_one_attempt_have_ids_of_their_own() -> None:
+    ids = identities("a", "a", "a")["a"]
+
+    assert len(set(ids)) == 3
+
+
+def test_a_delay_that_is_reckoned_anew_does_not_change_the_id() -> None:
+    work, again = message(), message()
+    work.send("invoices", "a", delay=seconds(10))
+    again.send("invoices", "a", delay=seconds(9))
+
+    assert work.outgoing[0].message_id == again.outgoing[0].message_id
+
+
+def test_the_handler_may_name_a_message() -> None:
+    work = message()
+    work.send("invoices", "a", message_id="invoice-42")
+
+    assert work.outgoing[0].headers["NServiceBus.MessageId"] == "invoice-42"
+
+
+REFUSED: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
+    "an empty body": ({"body": ""}, ValueError, "is empty"),
+    "a body that is no JSON": ({"body": object()}, TypeError, "no JSON"),
+    "a blank queue": ({"queue": " "}, ValueError, "is blank"),
+    "a negative delay": ({"delay": seconds(-1)}, ValueError, "delay"),
+    "a delay that is none": ({"delay": 5}, TypeError, "timedelta"),
+    "a blank id": ({"message_id": ""}, ValueError, "message_id"),
+    "a long group": ({"group_id": "g" * 129}, ValueError, "129 characters"),
+    "a header of recovery": ({"headers": {"NServiceBus.Retries": "2"}}, ValueError, "NServiceBus.Retries"),
+    "a header of our own": ({"headers": {"Recoverable.Origin": "x"}}, ValueError, "Recoverable.Origin"),
+    "a header that is no text": ({"headers": {"tries": 2}}, TypeError, "write names and texts"),
+}
+
+
+@pytest.mark.parametrize(("parts", "kind", "text"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_sent_is_refused_at_once(parts: dict[str, Any], kind: type[Exception], text: str) -> None:
+    with pytest.raises(kind, match=text):
+        message().send(**{"queue": "invoices", "body": "hello", **parts})
+
+
+def attempted(handler: Any) -> tuple[Delivery, Invocation]:
+    """Return a delivery after its attempt, and the invocation that it was made in."""
+    invocation = Invocation(recoverability(), platform(), lambda: InMemory().now())
+    invocation.sender = InMemory
+    attempt = delivery()
+    drive(attempt_each([attempt], invocation), handler)
+    return attempt, invocation
+
+
+def test_an_attempt_that_fails_has_nothing_to_send() -> None:
+    def fail(message: Message) -> None:
+        message.send("invoices", "hello")
+        raise Boom
+
+    _, invocation = attempted(fail)
+
+    assert invocation.outgoing == []
+
+
+def test_a_message_whose_outgoing_ones_are_not_yet_sent_is_not_completed() -> None:
+    attempt, invocation = attempted(lambda message: message.send("invoices", "hello"))
+
+    assert (attempt.settlement, len(invocation.outgoing)) == (None, 1)
+
+
+def test_after_the_attempt_a_send_says_that_it_is_too_late() -> None:
+    kept: list[Message] = []
+    attempted(kept.append)
+
+    with pytest.raises(RuntimeError, match="has ended"):
+        kept[0].send("invoices", "hello")
+
+
+def test_threads_of_a_handler_send_together() -> None:
+    def fan_out(message: Message) -> None:
+        threads = [Thread(target=message.send, args=("invoices", str(number))) for number in range(20)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    _, invocation = attempted(fan_out)
+
+    [(_, outbox, _)] = invocation.outgoing
+    assert sorted(int(str(each.body)) for each in outbox.close()) == list(range(20))
