@@ -16,7 +16,18 @@ from infra.sam_template import ROOT
 pytestmark = pytest.mark.xdist_group("wheels")
 
 FOLDERS = {
-    "recoverable": {"", "attempts", "aws", "azure", "observe", "operate", "rate_limit", "recovery", "timeouts"},
+    "recoverable": {
+        "",
+        "attempts",
+        "aws",
+        "azure",
+        "observe",
+        "operate",
+        "outgoing",
+        "rate_limit",
+        "recovery",
+        "timeouts",
+    },
     "recoverable_local": {"", "demo", "functions_host", "lambda_host", "service_bus", "testing"},
 }
 VERBS = {

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+import re
 from typing import Any
 
-log = logging.getLogger("recoverable")
+from recoverable.aws.broker.operations import CHANGE_VISIBILITY, DELETE, SEND
 
-CALLS = ("send_message_batch", "delete_message_batch", "change_message_visibility_batch")
+log = logging.getLogger("recoverable")
 
 ONCE = 'boto3.client("sqs", config=Config(retries={"total_max_attempts": 1, "mode": "standard"}))'
 
@@ -22,7 +23,8 @@ def check_client(owner: str, client: Any) -> None:
     Raises:
         TypeError: it is no SQS client.
     """
-    if not all(callable(getattr(client, name, None)) for name in CALLS):
+    needed = [method_of(operation.name) for operation in (SEND, DELETE, CHANGE_VISIBILITY)]
+    if not all(callable(getattr(client, method, None)) for method in needed):
         raise TypeError(f"{owner}(client) is {client!r}; write {ONCE}, or leave it out")
     retries = getattr(getattr(getattr(client, "meta", None), "config", None), "retries", None)
     if isinstance(retries, dict) and retries.get("total_max_attempts") != 1:
@@ -32,3 +34,8 @@ def check_client(owner: str, client: Any) -> None:
             owner,
             ONCE,
         )
+
+
+def method_of(operation: str) -> str:
+    """Return the name of a client's method for an operation, as botocore makes it of "SendMessageBatch"."""
+    return re.sub("(?<!^)(?=[A-Z])", "_", operation).lower()
