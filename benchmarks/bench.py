@@ -8,6 +8,7 @@ from statistics import median
 from rich.console import Console
 from rich.table import Table
 
+from good_path import table as good_path
 from measuring import HERE, Row, pairs, printed
 from stub_sqs import stub_sqs
 
@@ -104,6 +105,7 @@ def main() -> None:
         table.add_row(row.what, f"{row.ours:.2f}", "–" if row.theirs is None else f"{row.theirs:.2f}", row.ratio)
     console = Console()
     console.print(table)
+    console.print(good_path())
     console.print(first_failures())
 
 

@@ -248,3 +248,17 @@ def test_on_functions_retries_start_in_the_first_half_of_the_time_alone() -> Non
 
     assert orders.seen == [(0, 1), (0, 2), (0, 3), (0, 4)]
     assert invocations(world) == 2
+
+
+@on_both_clouds
+def test_a_process_that_has_ended_makes_no_retry(world: type[World]) -> None:
+    made, runs = world(), list[int]()
+
+    def handle(message: Message) -> None:
+        runs.append(message.attempt)
+        if len(runs) == 1:
+            made.kill()
+
+    climb(made, handle, in_process(5))
+
+    assert runs == [1, 2]

@@ -13,3 +13,8 @@ ERRORS = "errors"
 def ladder(immediate: int = 1, delayed: int = 1, errors: str = ERRORS, **settings: Any) -> Recoverability:
     """Return a short ladder."""
     return Recoverability(Immediate(immediate), Delayed(delayed, timedelta(seconds=10)), Failed(errors), **settings)
+
+
+def in_process(immediate: int = 1, delayed: int = 1) -> Recoverability:
+    """Return a short ladder whose first deliveries are retried inside their invocation."""
+    return ladder(immediate, delayed).__replace__(immediate=Immediate(immediate, in_process=True))

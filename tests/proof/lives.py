@@ -24,6 +24,7 @@ class Count:
     Args:
         attempts: attempts, runs that were stopped for lack of time not among them.
         deliveries: deliveries that count with the broker's counter.
+        repeated: attempts in process, beyond the first of each invocation.
         not_counted: attempts that the header counter may leave out.
         in_earlier_rounds: attempts of the rounds before.
         round: the delayed retries before.
@@ -31,6 +32,7 @@ class Count:
 
     attempts: int = 0
     deliveries: int = 0
+    repeated: int = 0
     not_counted: int = 0
     in_earlier_rounds: int = 0
     round: int = 0
@@ -152,10 +154,12 @@ def count_copy(parent: Life, origin: Origin, *, unreported: bool, handed_back: i
     """
     before, waits = parent.before, origin.why == "deferral"
     deliveries = origin.delivery - (waits or unreported)
-    runs = sum(attempt.delivery <= origin.delivery for attempt in parent.attempts)
+    invocations = [attempt.invocation for attempt in parent.attempts if attempt.delivery <= origin.delivery]
+    runs = len(invocations)
     return replace(
         before,
-        attempts=before.attempts + runs - (handed_back if waits else 0),
+        attempts=before.attempts + runs - (min(handed_back, 1) if waits else 0),
+        repeated=before.repeated + runs - len(set(invocations)),
         deliveries=before.deliveries + (0 if origin.why == "hop" else deliveries),
         not_counted=before.not_counted + (deliveries if waits else int(unreported)),
     )

@@ -8,6 +8,7 @@ from itertools import pairwise
 from proof.cases import Case, case_of, done_by, given_up, is_failure, messages, not_settled, with_hops
 from proof.fault_names import FREE
 from proof.handlers import script
+from proof.lives import Life
 from proof.replaying import Replay
 
 CLOCKS = 1.0
@@ -59,11 +60,18 @@ def innocents_are_processed(case: Case) -> Iterator[str]:
             yield f"CONVICTED: {message_id} never failed ({failed} failures, {hits} hits), and is in the error queue"
 
 
+def lost_in_process(case: Case, life: Life) -> int:
+    """Return how many attempts the faults may have cost a message: the count of retries in process ends with its process."""
+    immediate = case.replay.scenario.recoverability.immediate
+    return case.on_the_way(case.hits, life) * immediate.max_retries if immediate.in_process else 0
+
+
 def runs_are_few(case: Case) -> Iterator[str]:
     """Check that a fault costs each message of its invocation at most one extra run, and that copies get no more attempts than the ladder has."""
     scenario = case.replay.scenario
     for life in case.lives.values():
-        runs, most = life.before.in_earlier_rounds + life.before.attempts + len(life.attempts), scenario.attempts
+        runs = life.before.in_earlier_rounds + life.before.attempts + len(life.attempts)
+        most = scenario.attempts + lost_in_process(case, life)
         if runs > most + (hits := case.on_the_way(case.hits, life)):
             yield f"RUNS: {life.message_id} ran {runs} times of {most} with {hits} hits"
     for message_id, _, lives in messages(case):
@@ -78,7 +86,7 @@ def rounds_are_short(case: Case) -> Iterator[str]:
     if scenario.header_counter or scenario.fifo:
         return
     for life in case.lives.values():
-        most = scenario.attempts_per_round + case.on_the_way(case.expiries, life)
+        most = scenario.attempts_per_round + case.on_the_way(case.expiries, life) + lost_in_process(case, life)
         most += UNREPORTED_ALLOWANCE if case.on_the_way(case.hits, life) else 0
         if (made := life.before.attempts + len(life.attempts)) > most:
             yield f"ATTEMPTS: {life.message_id} has {made} attempts in round {life.before.round}, at most {most} are allowed"
@@ -91,7 +99,9 @@ def rounds_are_long_enough(case: Case) -> Iterator[str]:
         return
     for life in case.lives.values():
         if life.total is not None and life.origin is not None:
-            made = life.total.attempts + life.total.not_counted if scenario.header_counter else life.total.deliveries
+            by_header = life.total.attempts + life.total.not_counted
+            by_broker = life.total.deliveries + life.total.repeated
+            made = by_header if scenario.header_counter else by_broker
             wanted = scenario.attempts if scenario.fifo else scenario.attempts_per_round
             if made < wanted:
                 yield f"ATTEMPTS: {life.message_id} leaves round {life.total.round} after {made} of {wanted}"

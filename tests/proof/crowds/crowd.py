@@ -36,6 +36,7 @@ class Crowd:
         later: bodies that arrive one each so many seconds: seconds, then body.
         call_time: seconds that each call to SQS takes.
         visibility: seconds for which the queue hides what it gave out; Lambda allows no fewer than the invocation has.
+        in_process: whether first deliveries are retried inside their invocation.
         faults: how many faults there may be besides.
         seed: shuffles the messages, draws the faults, and the order in which the queue hands the messages out.
     """
@@ -52,6 +53,7 @@ class Crowd:
     later: Sequence[tuple[float, str]] = ()
     call_time: float = 0.0
     visibility: int = 6 * int(TIMEOUT)
+    in_process: bool = False
     faults: int = 0
     seed: int = 0
 
@@ -107,9 +109,8 @@ def outcome_of(crowd: Crowd) -> Outcome:
 
 def serve(crowd: Crowd, world: SqsWorld, act: Act) -> None:
     """Make the queues, and connect the function."""
-    settings = Recoverability(
-        Immediate(crowd.immediate), Delayed(crowd.delayed, timedelta(seconds=crowd.step)), Failed(ERRORS)
-    )
+    immediate = Immediate(crowd.immediate, in_process=crowd.in_process)
+    settings = Recoverability(immediate, Delayed(crowd.delayed, timedelta(seconds=crowd.step)), Failed(ERRORS))
     world.create_queue(ERRORS, retention=timedelta(days=14))
     receives = crowd.immediate + 6
     world.create_queue(QUEUE, visibility_timeout=crowd.visibility, dead_letter_queue=ERRORS, max_receive_count=receives)

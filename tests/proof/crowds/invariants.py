@@ -104,11 +104,13 @@ def most_runs(crowd: Crowd, outcome: Outcome, name: str) -> int:
     """Return how often a handler may run: the first death of each killer may cost a message of its invocation one run more.
 
     At its later deaths a killer is a suspect, and what ran before it is settled. A handler that takes a while may be stopped once for
-    the sake of others, which is no attempt; so may each coroutine beside one that blocks the event loop.
+    the sake of others, which is no attempt; so may each coroutine beside one that blocks the event loop. The end of a process takes
+    the count of its retries in process along.
     """
     kind, _, number = name.partition(" ")[2].partition(" ")
     attempts, stopped = attempts_of(crowd, name), crowd.front == "coroutines"
     more = min(outcome.unreported[name], killers_in(crowd)) + stopped
+    more += outcome.unreported[name] * crowd.immediate if crowd.in_process else 0
     match kind:
         case "kills":
             in_a_round = crowd.immediate + 3 if crowd.counter == "native" else 3 * (crowd.immediate + 1)

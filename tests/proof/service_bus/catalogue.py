@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from proof.ladders import ERRORS, ladder
+from proof.ladders import ERRORS, in_process, ladder
 from proof.policies import own_policy, to_a_refused_queue
 from proof.service_bus.scenarios import QUEUE, Scenario
 from recoverable_local.testing import Fault, Refused, Throttled
@@ -74,6 +74,9 @@ SCENARIOS: tuple[Scenario, ...] = (
     ),
     Scenario(name="bus: trigger with text", bodies=("fails",), text=True, recoverability=ladder(1, 0)),
     Scenario(name="bus: trigger with text that overwrites", bodies=('{"MessageId": "mine"}', "ok"), text=True, copied=False),
+    Scenario(name="bus: in process", bodies=("fails", "fails*2 ok"), recoverability=in_process(2, 1)),
+    Scenario(name="bus: in process and killer", bodies=("fails kills", "fails"), recoverability=in_process(1, 1)),
+    Scenario(name="bus: batch in process", bodies=("fails", "ok"), endpoint=BATCH, recoverability=in_process(1, 1)),
     Scenario(name="bus: outage of the error queue", bodies=("fails", "ok"), recoverability=ladder(1, 0), outage=error_queue_is_away),
     Scenario(name="bus: error queue that denies", bodies=("fails", "ok"), recoverability=ladder(1, 0), outage=error_queue_denies),
     Scenario(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from proof.ladders import ERRORS, ladder
+from proof.ladders import ERRORS, in_process, ladder
 from proof.policies import own_policy
 from proof.sqs.scenarios import Scenario
 from recoverable import Delayed, Failed, Immediate, Recoverability
@@ -83,6 +83,9 @@ SCENARIOS: tuple[Scenario, ...] = (
         name="little time and header counter", bodies=("works", "toils", "toils ok"),
         endpoint={"counter": "header"}, recoverability=ladder(1, 0),
     ),
+    Scenario(name="in process", bodies=("fails", "ok", "fails*2 ok"), recoverability=in_process(2, 1)),
+    Scenario(name="in process and killer", bodies=("fails", "fails kills", "ok"), recoverability=in_process(1, 1)),
+    Scenario(name="in process with little time", bodies=("toils", "fails ok"), recoverability=in_process(2, 0)),
     Scenario(name="outage of the error queue", bodies=("fails", "ok"), recoverability=ladder(1, 0), outage=error_queue_is_away),
     Scenario(name="outage of SQS", bodies=("fails", "fails*3 ok"), outage=sqs_is_away),
     Scenario(

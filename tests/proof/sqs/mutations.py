@@ -112,6 +112,7 @@ MUTATIONS = (
     Mutation("deferral forgets", "recovery.counting.prior_attempts_of_deferral", with_one_too_few, "little time", "RUNS"),
     Mutation("counters in identity", "aws.copies.identity", identity_with_counters, "FIFO error queue", "COPIES"),
     Mutation("count not carried", "recovery.copy_headers.immediate_retry", not_carried, "header counter", "ENDLESS"),
+    Mutation("count of retries in process not carried", "recovery.copy_headers.immediate_retry", not_carried, "in process with little time", "RUNS"),
     Mutation("no grace", "recovery.counting.UNREPORTED_ALLOWANCE", 0, "killer in the middle", "CONVICTED"),
     Mutation("killers never reported", "recovery.counting.is_unreported", never, "killer first", "UNREPORTED"),
     Mutation("delay dropped", "aws.copies.addressed", without_delay, "one message", "EARLY"),

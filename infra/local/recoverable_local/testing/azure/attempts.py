@@ -51,6 +51,7 @@ class Attempts:
     def _attempt(self, message: Message) -> Iterator[None]:
         ids = self._invocation.message_ids
         broker_id = self._numbered.get(message.native.sequence_number, ids[0])
+        self._invocation.check_alive()  # a dead process makes no retry
         try:
             self._apply_fault("before", broker_id)
             yield

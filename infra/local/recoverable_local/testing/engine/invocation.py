@@ -68,8 +68,8 @@ class Invocation:
         self._timeout, self._deadline = timeout, scheduler.now + timeout
 
     def remaining(self) -> float:
-        """Return the seconds until the function is killed."""
-        return max(self._deadline - self._scheduler.now, 0.0)
+        """Return the seconds until the function is killed; 0 once its process has ended."""
+        return 0.0 if self.ended else max(self._deadline - self._scheduler.now, 0.0)
 
     def spend(self, seconds: float) -> None:
         """Let time pass, until the handler's deadline or the function's time-out at most.
