@@ -23,14 +23,6 @@ CLIENTS = {
 }
 
 
-def overhead(size: int) -> Row:
-    """Measure the microseconds per good record beyond the loop that both have to do."""
-    program = str(HERE / "overhead.py")
-    bare = printed([program, "bare", str(size)])
-    ours, theirs = pairs([program, "ours", str(size)], [program, "theirs", str(size)], 3)
-    return Row(f"overhead per good record, batch of {size:,} (µs)", ours - bare, theirs - bare)
-
-
 def closed_circuit(size: int) -> Row:
     """Measure the microseconds that a rate limit adds to a good record while nothing fails."""
     program = str(HERE / "closed_circuit.py")
@@ -93,8 +85,6 @@ def main() -> None:
         title_justify="left",
     )
     for row in (
-        overhead(10),
-        overhead(10_000),
         closed_circuit(10),
         closed_circuit(10_000),
         importing(bytecode=True),
