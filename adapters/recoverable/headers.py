@@ -40,6 +40,12 @@ UNREPORTED = "Recoverable.Unreported"
 REFUSED_SENDS = "Recoverable.RefusedSends"
 REPORTED = "Recoverable.Reported"
 
+FAILED_QUEUE_ADDRESS = "Recoverable.FailedQueue"
+REQUEST_ID = "Recoverable.RequestId"
+LOG_STREAM = "Recoverable.LogStream"
+ATTEMPTS = "Recoverable.Attempts"
+FIRST_FAILED_AT = "Recoverable.FirstFailedAt"
+
 RETRY_HEADERS = (
     DELAYED_RETRIES,
     DELAYED_RETRY_AT,

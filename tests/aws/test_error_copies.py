@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from aws.conftest import NewQueue
-from aws.harness import Mapping, ladder, sqs_endpoint
+from aws.harness import Context, Mapping, ladder, sqs_endpoint
 from aws.placeholders import A_DATE, Matching
 from aws.queues import Queue
 from recoverable import Delayed, Immediate, Message, Recoverability
@@ -49,6 +49,13 @@ FAULTS = {
 }
 
 
+class Request(Context):
+    """Lambda's context of a request."""
+
+    aws_request_id = "8f5c6e1a-request"
+    log_stream_name = "2026/03/04/[$LATEST]abc"
+
+
 class OutOfStock(Exception):
     """A failure that has all that an exception can have."""
 
@@ -77,10 +84,18 @@ def test_the_error_copy_has_the_body_the_attributes_and_every_fault_header(
     message_id = orders.send("an order: ä€😀", attributes=ATTRIBUTES)
 
     endpoint = sqs_endpoint(out_of_stock, ladder(error, immediate=1, delayed=1), clock=lambda: NOW)
-    Mapping(orders, endpoint).run_dry()
+    Mapping(orders, endpoint, contexts=Request).run_dry()
 
     (copy,) = error.arrived()
-    ours = {"NServiceBus.MessageId": message_id, "NServiceBus.TimeSent": A_DATE}
+    ours = {
+        "NServiceBus.MessageId": message_id,
+        "NServiceBus.TimeSent": A_DATE,
+        "Recoverable.FailedQueue": orders.arn,
+        "Recoverable.RequestId": Request.aws_request_id,
+        "Recoverable.LogStream": Request.log_stream_name,
+        "Recoverable.Attempts": "4",
+        "Recoverable.FirstFailedAt": "2026-03-04 05:06:07:000089 Z",
+    }
     assert copy.headers == {**ours, **FAULTS}
     assert (copy.body, copy.attributes) == ("an order: ä€😀", ATTRIBUTES)
 
@@ -100,6 +115,8 @@ def test_a_delayed_retry_carries_its_round_and_no_fault(orders: Queue, error: Qu
         "NServiceBus.Retries": "1",
         "NServiceBus.Retries.Timestamp": now,
         "Recoverable.FirstDelayedRetry": now,
+        "Recoverable.Attempts": "1",
+        "Recoverable.FirstFailedAt": now,
     }
 
 

@@ -66,6 +66,8 @@ def test_a_delayed_retry_is_a_copy_that_is_scheduled() -> None:
             DELAYED_RETRIES: "1",
             DELAYED_RETRY_AT: NOW_WRITTEN,
             "Recoverable.FirstDelayedRetry": NOW_WRITTEN,
+            "Recoverable.Attempts": "3",
+            "Recoverable.FirstFailedAt": NOW_WRITTEN,
         },
     )
 

@@ -33,10 +33,12 @@ from builders import (
 )
 from recoverable import Discard, MoveToError, RetryAfter
 from recoverable.headers import (
+    ATTEMPTS,
     DELAYED_RETRIES,
     DELAYED_RETRY_AT,
     DUE_AT,
     FIRST_DELAYED_RETRY_AT,
+    FIRST_FAILED_AT,
     HELD_SINCE,
     MESSAGE_ID,
     PRIOR_ATTEMPTS,
@@ -71,6 +73,7 @@ def test_an_immediate_retry_that_is_a_copy_carries_the_count(prior_attempts: int
             TIME_SENT: written(AN_HOUR_AGO),
             PRIOR_ATTEMPTS: written_count,
             REPORTED: "1",
+            FIRST_FAILED_AT: NOW_WRITTEN,
             DUE_AT: None,
         },
     )
@@ -89,6 +92,8 @@ def test_a_first_delayed_retry_starts_the_next_round(on: Any) -> None:
             DELAYED_RETRIES: "1",
             DELAYED_RETRY_AT: NOW_WRITTEN,
             FIRST_DELAYED_RETRY_AT: NOW_WRITTEN,
+            ATTEMPTS: "3",
+            FIRST_FAILED_AT: NOW_WRITTEN,
             PRIOR_ATTEMPTS: None,
             REPORTED: None,
             DUE_AT: None,
@@ -101,6 +106,8 @@ def test_a_later_delayed_retry_counts_on() -> None:
         DELAYED_RETRIES: "1",
         DELAYED_RETRY_AT: written(A_MINUTE_AGO),
         FIRST_DELAYED_RETRY_AT: written(AN_HOUR_AGO),
+        ATTEMPTS: "3",
+        FIRST_FAILED_AT: written(AN_HOUR_AGO),
     }
 
     made = decision(of=delivery(deliveries=3, round=1, headers=headers))
@@ -113,6 +120,8 @@ def test_a_later_delayed_retry_counts_on() -> None:
             DELAYED_RETRIES: "2",
             DELAYED_RETRY_AT: NOW_WRITTEN,
             FIRST_DELAYED_RETRY_AT: written(AN_HOUR_AGO),
+            ATTEMPTS: "6",
+            FIRST_FAILED_AT: written(AN_HOUR_AGO),
             PRIOR_ATTEMPTS: None,
             REPORTED: None,
             DUE_AT: None,
@@ -237,6 +246,8 @@ def test_a_message_moves_to_the_error_queue_with_the_reason_and_without_a_trace_
             UNREPORTED: None,
             REPORTED: None,
             REFUSED_SENDS: None,
+            ATTEMPTS: "3",
+            FIRST_FAILED_AT: NOW_WRITTEN,
             "NServiceBus.ProcessingMachine": "instance-7",
             "NServiceBus.ProcessingEndpoint": QUEUE,
             "$.diagnostics.hostid": "79f68ddd2605fbecca4cbd7a6622203d",

@@ -21,6 +21,7 @@ from recoverable.aws.broker.operations import (
 )
 from recoverable.aws.copies import MAX_ENTRIES, Copy, Entry, without_faults
 from recoverable.aws.queues import Queue
+from recoverable.headers import FAILED_QUEUE_ADDRESS, LOG_STREAM, REQUEST_ID
 from recoverable.recovery.delivery import Delivery
 from recoverable.recovery.refused_sends import pauses
 
@@ -116,6 +117,16 @@ class Broker:
         self.queue, self.time = queue, time
         self._client, self._topic_client = environment.client, environment.topic_client
         self._call_within, self._sleep = environment.call_within or calls.call_within, environment.sleep
+
+    def where(self, delivery: Delivery) -> dict[str, str]:
+        """Return the headers that say where a message failed: its queue, the request, and the log stream of its last attempt."""
+        context = self.time.context
+        found = {
+            FAILED_QUEUE_ADDRESS: delivery.native["eventSourceARN"],
+            REQUEST_ID: getattr(context, "aws_request_id", None),
+            LOG_STREAM: getattr(context, "log_stream_name", None),
+        }
+        return {name: text for name, text in found.items() if isinstance(text, str) and text}
 
     def send(self, batch: list[Copy]) -> Sent:
         """Send a batch of copies to their queue.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64decode
+from collections.abc import Mapping
 from hashlib import sha256
 from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,7 +15,7 @@ from recoverable.aws.wire import FOLDED, HEADERS, TEXT, Wire, wire_of
 from recoverable.headers import ORIGIN
 from recoverable.outgoing import has_sent
 from recoverable.recovery.delivery import Delivery
-from recoverable.recovery.faults import FIRST_TO_TRIM
+from recoverable.recovery.faults import FAILED_QUEUE, FIRST_TO_TRIM
 from recoverable.recovery.settlement import Forward
 
 if TYPE_CHECKING:
@@ -47,13 +48,24 @@ class Copy(NamedTuple):
     entry: Entry
 
 
-def copy_of(delivery: Delivery, forward: Forward, *, source: Queue, to: Queue) -> Copy | None:
+def copy_of(
+    delivery: Delivery, forward: Forward, *, source: Queue, to: Queue, where: Mapping[str, str] | None = None
+) -> Copy | None:
     """Return the copy: the same body and attributes, with the headers changed.
 
     Return None when it is too large even without fault headers.
+
+    Args:
+        delivery: the message.
+        forward: its queue and its headers.
+        source: the queue that the message came from.
+        to: the queue of the copy.
+        where: headers of a copy that has fault headers: where it failed.
     """
     record = delivery.native
     wire = changed(wire_of(record), forward)
+    if where and FAILED_QUEUE in forward.changes:
+        wire.headers.update(where)
     if has_sent(delivery.message):
         wire.headers.setdefault(ORIGIN, record["messageId"])  # so that what it sends again has the same identity
     room = [name for name in FIRST_TO_TRIM if any(header.startswith(name) for header in wire.headers)]

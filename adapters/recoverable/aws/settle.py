@@ -100,7 +100,7 @@ def copy_instead(refused: Copy, failure: Failure, broker: Broker, invocation: In
         return None  # a FIFO queue keeps its order, and a copy without an answer may be there
     if delivery.given_up or FAILED_QUEUE in settlement.changes:
         delivery.settlement = later = deferral_after_refusal(delivery, settlement)
-        return copy_of(delivery, later, source=broker.queue, to=broker.queue)
+        return copy_of(delivery, later, source=broker.queue, to=broker.queue, where=broker.where(delivery))
     if failure.kind != "size" or not isinstance(delivery.error, Exception):
         return None  # its own queue may take it later, or it was only to wait
     settings, platform = invocation.recoverability, invocation.platform
@@ -111,7 +111,8 @@ def copy_instead(refused: Copy, failure: Failure, broker: Broker, invocation: In
     delivery.settlement = moved
     if invocation.observer is not None:
         invocation.observer.note_given_up(delivery, moved, delivery.error)
-    return copy_of(delivery, moved, source=broker.queue, to=destination(moved.to, broker.queue))
+    to = destination(moved.to, broker.queue)
+    return copy_of(delivery, moved, source=broker.queue, to=to, where=broker.where(delivery))
 
 
 def longer_wait(delivery: Delivery, broker: Broker, invocation: Invocation) -> timedelta | None:
@@ -164,7 +165,7 @@ def forward(delivery: Delivery, settlement: Forward, broker: Broker, work: Work)
     if FAILED_QUEUE in settlement.changes and is_same(to, broker.queue):
         log_not_settled(delivery, OWN_ERROR_QUEUE.format(to.name))
         work.redelivered.append((delivery, None))
-    elif (copy := copy_of(delivery, settlement, source=broker.queue, to=to)) is None:
+    elif (copy := copy_of(delivery, settlement, source=broker.queue, to=to, where=broker.where(delivery))) is None:
         log_not_settled(delivery, TOO_LARGE)
         work.redelivered.append((delivery, settlement.delay or None))
     else:

@@ -43,7 +43,7 @@ class TimeBudget:
     def __init__(
         self, context: Any, settle_within: timedelta, messages: int = 0, visibility_timeout: timedelta | None = None
     ) -> None:
-        self._reserve = settle_within.total_seconds()
+        self.context, self._reserve = context, settle_within.total_seconds()
         self._remaining: Callable[[], float] | None = getattr(context, "get_remaining_time_in_millis", None)
         self.total = self._remaining() / 1000 if self._remaining else LONGEST_INVOCATION.total_seconds()
         if self._reserve > self.total / 2:

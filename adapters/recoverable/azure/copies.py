@@ -10,7 +10,7 @@ from math import ceil
 from typing import Any, NamedTuple
 
 from recoverable.azure.messages import ARRAYS, aware
-from recoverable.headers import ORIGIN, REFUSED_SENDS
+from recoverable.headers import FAILED_QUEUE_ADDRESS, ORIGIN, REFUSED_SENDS
 from recoverable.limits import NO_DELAY
 from recoverable.outgoing import has_sent
 from recoverable.recovery.delivery import Delivery
@@ -70,7 +70,8 @@ def copy_of(delivery: Delivery, forward: Forward, *, namespace: str, now: dateti
         **{name: sendable(text) for name, text in texts.items() if text},
         "body": native.get_body(),
         "message_id": identity(delivery, namespace, forward.to),
-        "application_properties": origin(delivery) | changed(delivery.properties, forward.changes),
+        "application_properties": origin(delivery)
+        | changed(delivery.properties, {**forward.changes, **where(delivery, forward, namespace)}),
         **timed(
             None if is_given_up(delivery, forward) else native.expires_at_utc,
             forward,
@@ -82,6 +83,12 @@ def copy_of(delivery: Delivery, forward: Forward, *, namespace: str, now: dateti
     copy = Copy(delivery.message.id, forward.to, fields)
     fit(copy.properties, MAX_PROPERTIES - weight(text for text in texts.values() if text))
     return copy
+
+
+def where(delivery: Delivery, forward: Forward, namespace: str) -> dict[str, str]:
+    """Return the header of a copy with fault headers that says at which queue it failed: the full address, for names repeat."""
+    failed = forward.changes.get(FAILED_QUEUE) is not None
+    return {FAILED_QUEUE_ADDRESS: f"sb://{namespace}/{delivery.message.queue}"} if failed and namespace else {}
 
 
 def is_given_up(delivery: Delivery, forward: Forward) -> bool:

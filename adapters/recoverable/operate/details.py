@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from recoverable.headers import read_date
-from recoverable.operate import failed
+from recoverable.headers import FIRST_FAILED_AT, LOG_STREAM, REQUEST_ID, read_date
 from recoverable.operate.failed import FailedMessage
 from recoverable.operate.groups import group_of
 from recoverable.recovery import faults
@@ -38,7 +37,7 @@ def way(message: FailedMessage) -> Iterator[str]:
     attempts = f", attempt {message.attempts}" if message.attempts else ""
     steps = (
         (message.sent_at, "sent"),
-        (read_date(message.headers, failed.FIRST_FAILED_AT), "failed for the first time"),
+        (read_date(message.headers, FIRST_FAILED_AT), "failed for the first time"),
         (
             read_date(message.headers, faults.TIME_OF_FAILURE),
             f"failed for the last time{attempts}, at {message.failed_queue}",
@@ -50,7 +49,7 @@ def way(message: FailedMessage) -> Iterator[str]:
     yield from (f"  {moment:%Y-%m-%d %H:%M:%S}  {what}" for moment, what in steps if moment)
     if message.redrives:
         yield f"  sent back {message.redrives} times before"
-    for name, what in ((failed.REQUEST_ID, "request"), (failed.LOG_STREAM, "log stream")):
+    for name, what in ((REQUEST_ID, "request"), (LOG_STREAM, "log stream")):
         if text := message.headers.get(name):
             yield f"  {what}: {text}"
 

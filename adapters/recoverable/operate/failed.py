@@ -10,14 +10,9 @@ from typing import Any
 from uuid import UUID
 
 from recoverable.aws.wire import UNREADABLE_HEADERS
-from recoverable.headers import read_count, read_date
+from recoverable.headers import ATTEMPTS, FAILED_QUEUE_ADDRESS, FIRST_FAILED_AT, read_count, read_date
 from recoverable.recovery import faults
 
-FAILED_QUEUE_ADDRESS = "Recoverable.FailedQueue"
-REQUEST_ID = "Recoverable.RequestId"
-LOG_STREAM = "Recoverable.LogStream"
-ATTEMPTS = "Recoverable.Attempts"
-FIRST_FAILED_AT = "Recoverable.FirstFailedAt"
 REDRIVES = "Recoverable.Redrives"
 EDIT_OF = "Recoverable.EditOf"
 

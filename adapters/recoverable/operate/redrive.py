@@ -15,8 +15,8 @@ from recoverable.recovery.copy_headers import Changes
 REMOVED = frozenset(
     (
         *headers.RETRY_HEADERS, faults.FAILED_QUEUE, faults.TIME_OF_FAILURE, faults.PROCESSING_ENDPOINT,
-        faults.PROCESSING_MACHINE, faults.HOST_ID, faults.HOST_NAME, failed.FAILED_QUEUE_ADDRESS, failed.REQUEST_ID,
-        failed.LOG_STREAM, failed.ATTEMPTS, failed.FIRST_FAILED_AT,
+        faults.PROCESSING_MACHINE, faults.HOST_ID, faults.HOST_NAME, headers.FAILED_QUEUE_ADDRESS, headers.REQUEST_ID,
+        headers.LOG_STREAM, headers.ATTEMPTS, headers.FIRST_FAILED_AT,
     )
 )  # fmt: skip
 """Headers about the failure, and about retries, which a copy that is sent back does not have."""
@@ -79,7 +79,7 @@ def destination(message: FailedMessage, rules: Rules, *, trusted_source: bool) -
     if message.problem:
         return Refusal(f"cannot be read ({message.problem}); it goes only where --to names a queue")
     allowed = {*rules.allowed, *([message.source] if trusted_source and message.source else [])}
-    if address := message.headers.get(failed.FAILED_QUEUE_ADDRESS):
+    if address := message.headers.get(headers.FAILED_QUEUE_ADDRESS):
         return allowed_or_refused(rules.canonical(address), allowed, rules)
     if name := message.headers.get(faults.FAILED_QUEUE):
         return by_name(name, allowed, rules)
@@ -143,6 +143,6 @@ def copy_changes(message: FailedMessage, *, new_id: str | None = None) -> Change
 
 def ladder_time(message: FailedMessage) -> timedelta:
     """Return how long its attempts took last time, from the first failure to the last; else the default ladder's."""
-    first = headers.read_date(message.headers, failed.FIRST_FAILED_AT)
+    first = headers.read_date(message.headers, headers.FIRST_FAILED_AT)
     last = headers.read_date(message.headers, faults.TIME_OF_FAILURE)
     return last - first if first and last and last > first else DEFAULT_LADDER

@@ -30,11 +30,12 @@ def identity_headers(message: Message) -> Changes:
     return {headers.MESSAGE_ID: message.id, **sent}
 
 
-def immediate_retry(delivery: Delivery, platform: Platform) -> Changes:
+def immediate_retry(delivery: Delivery, context: ErrorContext, platform: Platform) -> Changes:
     """Return the headers of an immediate retry that is a copy."""
     return {
         **identity_headers(delivery.message),
         **counted(delivery, delivery.prior_attempts + 1, platform),
+        headers.FIRST_FAILED_AT: first_failed_at(context),
         headers.DUE_AT: None,
     }
 
@@ -49,6 +50,8 @@ def delayed_retry(delivery: Delivery, context: ErrorContext) -> Changes:
         headers.DELAYED_RETRY_AT: now,
         headers.FIRST_DELAYED_RETRY_AT: headers.write_date(first) if first else now,
         headers.PRIOR_ATTEMPTS: None,
+        headers.ATTEMPTS: attempts_so_far(context),
+        headers.FIRST_FAILED_AT: first_failed_at(context),
         headers.REPORTED: None,
         **({headers.UNREPORTED: MARKED} if delivery.unreported else {}),
     }
@@ -83,7 +86,26 @@ def move_to_error(context: ErrorContext, platform: Platform, redact: Redact | No
     queue = context.receive_address
     faults = fault_headers(context.exception, queue=queue, platform=platform, now=context.now, redact=redact)
     earlier = [name for name in context.message.headers if name.startswith(FIRST_TO_TRIM)]
-    return {**identity_headers(context.message), **dict.fromkeys((*headers.RETRY_HEADERS, *earlier)), **faults}
+    # where messages are only redelivered, no copy has carried the attempts of earlier rounds, nor when the first failed
+    history = (
+        {}
+        if platform.redelivers_only
+        else {headers.ATTEMPTS: attempts_so_far(context), headers.FIRST_FAILED_AT: first_failed_at(context)}
+    )
+    removed = dict.fromkeys((*headers.RETRY_HEADERS, *earlier))
+    return {**identity_headers(context.message), **removed, **history, **faults}
+
+
+def attempts_so_far(context: ErrorContext) -> str | None:
+    """Return all attempts, those of earlier rounds included."""
+    earlier = headers.read_count(context.message.headers, headers.ATTEMPTS)
+    return write_count(earlier + context.immediate_processing_failures)
+
+
+def first_failed_at(context: ErrorContext) -> str:
+    """Return when the first attempt failed of which a copy was made: now, unless an earlier one says."""
+    first = headers.read_date(context.message.headers, headers.FIRST_FAILED_AT)
+    return headers.write_date(first or context.now)
 
 
 def counted(delivery: Delivery, attempts: int, platform: Platform) -> Changes:

@@ -215,7 +215,7 @@ def settlement_for(
         case ImmediateRetry() if platform.counter == "native":
             return Redeliver(NO_DELAY)
         case ImmediateRetry():
-            return Forward(context.receive_address, NO_DELAY, copy_headers.immediate_retry(delivery, platform))
+            return Forward(context.receive_address, NO_DELAY, copy_headers.immediate_retry(delivery, context, platform))
         case DelayedRetry(delay) if platform.redelivers_only:
             return Redeliver(delay)
         case DelayedRetry(delay):
