@@ -11,6 +11,7 @@ from sources import module_of, runtime, tree
 NAMES = {
     "recoverable.HandlerTimeout",
     "recoverable.MessageDeserializationError",
+    "recoverable.OutgoingRefused",
     "recoverable.RetryAfter",
     "recoverable.UnreportedFailure",
     "recoverable.aws.endpoint.UnfinishedBatch",

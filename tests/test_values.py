@@ -91,7 +91,7 @@ def test_it_prints_as_it_is_written() -> None:
 
 def test_the_whole_ladder_prints_in_full() -> None:
     assert repr(Recoverability(failed=Failed("orders-error"))) == (
-        "Recoverability(immediate=Immediate(max_retries=5), "
+        "Recoverability(immediate=Immediate(max_retries=5, in_process=False), "
         "delayed=Delayed(max_retries=3, time_increase=datetime.timedelta(seconds=10), backoff=None, jitter=0.0, max_total_time=None), "
         "failed=Failed(error_queue='orders-error', unrecoverable=(<class 'recoverable.MessageDeserializationError'>,)), "
         "rate_limit=None, policy=None, observe=None)"

@@ -11,7 +11,7 @@ from attempts.invocations import Handler, Rung, attempt, attempts, invocation
 from builders import ERROR_QUEUE, NOW_WRITTEN, QUEUE, Boom, delivery, platform, seconds
 from observe.clouds import World, climb, on_both_clouds, serve
 from recoverable import Delayed, Failed, Immediate, Message, Observe, RateLimit, Recoverability
-from recoverable.headers import DUE_AT, HELD_SINCE, MESSAGE_ID, PRIOR_ATTEMPTS, REPORTED, STOPPED
+from recoverable.headers import DUE_AT, FIRST_FAILED_AT, HELD_SINCE, MESSAGE_ID, PRIOR_ATTEMPTS, REPORTED, STOPPED
 from recoverable.observe.facts import Facts
 from recoverable.recovery.delivery import Platform
 from recoverable.recovery.settlement import COMPLETE, Forward, Redeliver
@@ -28,7 +28,13 @@ def in_process(immediate: int = 2, delayed: int = 1, **more: Any) -> Recoverabil
 
 def left_over(attempts_made: int) -> Forward:
     """Return the copy that carries attempts, all of which were reported."""
-    changes = {MESSAGE_ID: "m-1", PRIOR_ATTEMPTS: str(attempts_made), REPORTED: "1", DUE_AT: None}
+    changes = {
+        MESSAGE_ID: "m-1",
+        PRIOR_ATTEMPTS: str(attempts_made),
+        REPORTED: "1",
+        DUE_AT: None,
+        FIRST_FAILED_AT: NOW_WRITTEN,
+    }
     return Forward(QUEUE, seconds(0), changes)
 
 

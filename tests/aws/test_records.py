@@ -33,6 +33,7 @@ def test_an_event_is_the_queue_of_its_records_and_the_records() -> None:
 
 NO_ARRAY = "wanted is what an event source mapping sends, {'Records': [...]} with at least one"
 NO_QUEUE = "its records name no queue, or several, in eventSourceARN; wanted is one and the same"
+FROM_SNS = "these records come from aws:sns, and this function serves SQS only; let them be sent to a queue, and let the function read the queue"
 NO_TEXT = "lacks a messageId, receiptHandle or body that is text"
 DYNAMO = "arn:aws:dynamodb:eu-west-1:1:table/orders/stream/2026"
 
@@ -48,7 +49,7 @@ DYNAMO = "arn:aws:dynamodb:eu-west-1:1:table/orders/stream/2026"
         ({"Records": {}}, f"a dict with the keys ['Records']; {NO_ARRAY}"),
         ({"Records": [None]}, NO_QUEUE),
         ({"Records": [{"s3": {}}]}, NO_QUEUE),
-        ({"Records": [{"EventSource": "aws:sns", "Sns": {}}]}, NO_QUEUE),
+        ({"Records": [{"EventSource": "aws:sns", "Sns": {}}]}, FROM_SNS),
         (event(record(), record(arn=ARN + "-2")), NO_QUEUE),
         (event(record(), {}), NO_QUEUE),
         ({"Records": [{"eventSourceARN": DYNAMO, "dynamodb": {}}]}, f"record 0 {NO_TEXT}"),

@@ -43,7 +43,14 @@ def without_faults(headers: dict[str, str]) -> dict[str, str]:
 
 def failed(orders: Queue, **headers: str) -> dict[str, Any]:
     """Return the headers of a message that failed in that queue."""
-    return {**headers, "NServiceBus.FailedQ": orders.name, "NServiceBus.TimeOfFailure": A_DATE}
+    return {
+        **headers,
+        "NServiceBus.FailedQ": orders.name,
+        "NServiceBus.TimeOfFailure": A_DATE,
+        "Recoverable.FailedQueue": orders.arn,
+        "Recoverable.Attempts": "2",
+        "Recoverable.FirstFailedAt": A_DATE,
+    }
 
 
 def attribute(text: str) -> dict[str, Any]:

@@ -110,8 +110,12 @@ def test_the_gauge_falls_with_the_success_that_ends_the_limit(world: type[World]
     assert (while_limited, telemetry.gauge(system)) == ([1], 0)
 
 
+TOO_LARGE = "One or more parameters are invalid. Reason: Message must be shorter than 1024 bytes."
+"""SQS's answer where a queue's MaximumMessageSize is smaller than a copy."""
+
+
 def test_an_attempt_that_is_decided_about_twice_is_measured_once(sqs_world: SqsWorld, telemetry: Telemetry) -> None:
-    sqs_world.fail("send_message_batch", Refused("InvalidMessageContents"), nth=1)
+    sqs_world.fail("send_message_batch", Refused("InvalidParameterValue", TOO_LARGE), nth=1)
 
     climb(sqs_world, failing, settings(Observe(), immediate=0))
 

@@ -15,7 +15,7 @@ from recoverable.aws.wire import FOLDED, HEADERS, TEXT, Wire, wire_of
 from recoverable.headers import ORIGIN
 from recoverable.outgoing import has_sent
 from recoverable.recovery.delivery import Delivery
-from recoverable.recovery.faults import FAILED_QUEUE, FIRST_TO_TRIM
+from recoverable.recovery.faults import FIRST_TO_TRIM, TIME_OF_FAILURE
 from recoverable.recovery.settlement import Forward
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def copy_of(
     """
     record = delivery.native
     wire = changed(wire_of(record), forward)
-    if where and FAILED_QUEUE in forward.changes:
+    if where and TIME_OF_FAILURE in forward.changes:
         wire.headers.update(where)
     if has_sent(delivery.message):
         wire.headers.setdefault(ORIGIN, record["messageId"])  # so that what it sends again has the same identity

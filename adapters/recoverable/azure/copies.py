@@ -14,7 +14,7 @@ from recoverable.headers import FAILED_QUEUE_ADDRESS, ORIGIN, REFUSED_SENDS
 from recoverable.limits import NO_DELAY
 from recoverable.outgoing import has_sent
 from recoverable.recovery.delivery import Delivery
-from recoverable.recovery.faults import FAILED_QUEUE, FIRST_TO_TRIM
+from recoverable.recovery.faults import FAILED_QUEUE, FIRST_TO_TRIM, TIME_OF_FAILURE
 from recoverable.recovery.settlement import Forward
 
 MAX_PROPERTY = 30_719
@@ -87,8 +87,8 @@ def copy_of(delivery: Delivery, forward: Forward, *, namespace: str, now: dateti
 
 def where(delivery: Delivery, forward: Forward, namespace: str) -> dict[str, str]:
     """Return the header of a copy with fault headers that says at which queue it failed: the full address, for names repeat."""
-    failed = forward.changes.get(FAILED_QUEUE) is not None
-    return {FAILED_QUEUE_ADDRESS: f"sb://{namespace}/{delivery.message.queue}"} if failed and namespace else {}
+    with_faults = TIME_OF_FAILURE in forward.changes  # a bare copy has no room
+    return {FAILED_QUEUE_ADDRESS: f"sb://{namespace}/{delivery.message.queue}"} if with_faults and namespace else {}
 
 
 def is_given_up(delivery: Delivery, forward: Forward) -> bool:

@@ -10,7 +10,13 @@ from aws.harness import Mapping, ladder
 from aws.powertools.entry_points import ENDPOINT, PROCESSOR, Context, Shop, function
 from aws.queues import Arrived, Queue
 
-VARIES = ("MessageId", "TimeSent", "TimeOfFailure", "StackTrace")  # which message, when, and where its handler stands
+VARIES = (
+    "MessageId",
+    "TimeSent",
+    "TimeOfFailure",
+    "FirstFailedAt",
+    "StackTrace",
+)  # which message, when, and where its handler stands
 
 
 def constant(copy: Arrived) -> Arrived:
