@@ -11,7 +11,6 @@ from azure.triggers import BODY, NEVER, trigger_message
 from builders import ERROR_QUEUE, NOW, QUEUE, platform, recoverability, seconds
 from recoverable.azure.copies import MAX_PROPERTIES, MAX_PROPERTY, Copy, copy_of, in_milliseconds, smaller, weight
 from recoverable.azure.messages import delivery_of
-from recoverable.headers import FAILED_QUEUE_ADDRESS
 from recoverable.limits import NO_DELAY
 from recoverable.recovery.faults import DATA, EXCEPTION_MESSAGE, EXCEPTION_TYPE, FAILED_QUEUE, STACK_TRACE
 from recoverable.recovery.settlement import Forward
@@ -172,7 +171,7 @@ def test_data_gives_way_entry_by_entry() -> None:
 def test_when_nothing_can_be_trimmed_the_users_properties_stay() -> None:
     copy = copied(faults(**{STACK_TRACE: "s" * 30_000}), properties={"a": "u" * 30_000, "b": "u" * 33_000})
 
-    assert sorted(copy.properties) == [FAILED_QUEUE, FAILED_QUEUE_ADDRESS, "a", "b"]
+    assert sorted(copy.properties) == [FAILED_QUEUE, "a", "b"]
 
 
 def test_a_smaller_copy_lacks_the_next_fault_header_until_none_is_left() -> None:
@@ -186,10 +185,10 @@ def test_a_smaller_copy_lacks_the_next_fault_header_until_none_is_left() -> None
     assert names == [
         sorted(names)
         for names in (
-            {FAILED_QUEUE, FAILED_QUEUE_ADDRESS, EXCEPTION_TYPE, EXCEPTION_MESSAGE, STACK_TRACE},
-            {FAILED_QUEUE, FAILED_QUEUE_ADDRESS, EXCEPTION_TYPE, EXCEPTION_MESSAGE},
-            {FAILED_QUEUE, FAILED_QUEUE_ADDRESS, EXCEPTION_TYPE},
-            {FAILED_QUEUE, FAILED_QUEUE_ADDRESS},
+            {FAILED_QUEUE, EXCEPTION_TYPE, EXCEPTION_MESSAGE, STACK_TRACE},
+            {FAILED_QUEUE, EXCEPTION_TYPE, EXCEPTION_MESSAGE},
+            {FAILED_QUEUE, EXCEPTION_TYPE},
+            {FAILED_QUEUE},
         )
     ]
 
