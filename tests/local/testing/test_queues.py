@@ -95,9 +95,9 @@ def test_a_queue_is_not_made_whose_name_sqs_does_not_take(sqs_world: SqsWorld, n
         sqs_world.create_queue(name)
 
 
-def test_an_error_queue_whose_name_sqs_does_not_take_is_told_before_a_message_fails(sqs_world: SqsWorld) -> None:
-    with pytest.raises(ValueError, match="'orders error' is no queue's name"):
-        sqs_world.serve("orders", SqsEndpoint(decline, Recoverability(failed=Failed("orders error"))))
+def test_an_error_queue_whose_name_sqs_does_not_take_is_told_before_a_message_fails() -> None:
+    with pytest.raises(ValueError, match="'orders error'; write a queue's name"):
+        SqsEndpoint(decline, Recoverability(failed=Failed("orders error")))
 
 
 def test_a_body_that_json_cannot_say_is_not_sent(sqs_world: SqsWorld) -> None:
