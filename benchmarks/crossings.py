@@ -38,7 +38,7 @@ class Client:
         """Confirm each entry."""
         return {"Successful": [{"Id": entry["Id"]} for entry in Entries]}
 
-    delete_message_batch = send_message_batch
+    delete_message_batch = change_message_visibility_batch = send_message_batch
 
 
 class Bus:

@@ -76,6 +76,22 @@ def test_fault_headers_give_way_one_after_the_other(gone: int) -> None:
     assert 0 < headers[TRIMMED_FIRST[gone - 1]] < 1_000
 
 
+WHERE = {"Recoverable.RequestId": "r" * 36, "Recoverable.LogStream": "l" * 60}
+
+
+@pytest.mark.parametrize(("room", "left"), [(1_550, 0), (1_600, 1), (1_700, 2)])
+def test_request_id_and_log_stream_give_way_whole_and_before_the_type_of_the_failure(room: int, left: int) -> None:
+    faults = {name: FAULTS[name] for name in ("NServiceBus.FailedQ", "NServiceBus.TimeOfFailure")}
+    kind = {INFO + "ExceptionType": "t" * 1_350}
+
+    copy = copied(record("x" * (LIMIT - room)), {**faults, **kind, **WHERE})
+
+    assert copy is not None
+    assert copy.wire.headers[INFO + "ExceptionType"] == "t" * 1_350
+    assert {name: copy.wire.headers.get(name, text) for name, text in WHERE.items()} == WHERE
+    assert len(WHERE.keys() & copy.wire.headers.keys()) == left
+
+
 def test_a_copy_that_fits_to_the_byte_is_not_trimmed() -> None:
     whole = len(json.dumps(FAULTS)) + len(HEADERS) + len("String")
 

@@ -20,8 +20,8 @@ from infra.commands import RUNTIME, environment
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("deploying page"), pytest.mark.timeout(900)]
 
 CONSOLE = blocks("deploying-on-aws.md", "console")
-(VALIDATE, BUILD, SIZE, DEPLOY, SEND, LOOK, SEND_BACK, ALARMS, RING, DELETE, DELETE_QUEUES) = range(11)
-LIMIT, PAUSE, TIMEOUTS, LARGE_TIMEOUTS, YOUR_QUEUE, SET_ON_YOUR_QUEUE = range(11, 17)
+(VALIDATE, BUILD, SIZE, DEPLOY, SEND, LOOK, SEND_BACK, ALARMS, RING, METRICS, DELETE, DELETE_QUEUES) = range(12)
+LIMIT, PAUSE, TIMEOUTS, LARGE_TIMEOUTS, YOUR_QUEUE, SET_ON_YOUR_QUEUE = range(12, 18)
 DEFAULTS = "\n" * 30
 YES = "y\n" * 5
 

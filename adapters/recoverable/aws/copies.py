@@ -15,7 +15,7 @@ from recoverable.aws.wire import FOLDED, HEADERS, TEXT, Wire, wire_of
 from recoverable.headers import ORIGIN
 from recoverable.outgoing import has_sent
 from recoverable.recovery.delivery import Delivery
-from recoverable.recovery.faults import FIRST_TO_TRIM, TIME_OF_FAILURE
+from recoverable.recovery.faults import FIRST_TO_TRIM, REMOVED_WHOLE, TIME_OF_FAILURE
 from recoverable.recovery.settlement import Forward
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ def trim(headers: dict[str, str], beginning: str, excess: int) -> None:
     """Cut as many characters as the excess has bytes from the headers whose names begin so; remove empty ones."""
     for name in [name for name in headers if name.startswith(beginning)]:
         text = headers[name]
-        headers[name] = text[: max(len(text) - excess, 0)]
+        headers[name] = "" if name in REMOVED_WHOLE else text[: max(len(text) - excess, 0)]
         excess -= len(text) - len(headers[name])
         if not headers[name]:
             del headers[name]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from types import FrameType
 
-from recoverable.headers import write_date
+from recoverable.headers import LOG_STREAM, REQUEST_ID, write_date
 from recoverable.recovery.delivery import Platform
 from recoverable.recovery.redaction import Redact, redacted
 
@@ -35,7 +35,13 @@ MAX_STACK_TRACE = 200_000
 MAX_CAUSES = 20
 """Exceptions of a chain of causes that are described at most."""
 
-FIRST_TO_TRIM = (STACK_TRACE, DATA, EXCEPTION_MESSAGE, SOURCE, HELP_LINK, INNER_EXCEPTION_TYPE, EXCEPTION_TYPE)
+REMOVED_WHOLE = (LOG_STREAM, REQUEST_ID)
+"""Fault headers of which a part would name nothing."""
+
+FIRST_TO_TRIM = (
+    *(STACK_TRACE, DATA, EXCEPTION_MESSAGE, SOURCE, HELP_LINK),
+    *(*REMOVED_WHOLE, INNER_EXCEPTION_TYPE, EXCEPTION_TYPE),
+)
 """The beginnings of the fault headers' names, in the order in which they are trimmed where a copy is too large."""
 
 OUR_PACKAGES = ("recoverable", "recoverable_local")

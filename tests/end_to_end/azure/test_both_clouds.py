@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -57,8 +58,12 @@ DIFFERENT = {
     "NServiceBus.ProcessingMachine",
     "$.diagnostics.hostid",
     "$.diagnostics.hostdisplayname",
+    "Recoverable.FailedQueue",
+    "Recoverable.FirstFailedAt",
 }
 """The headers whose values are of the time and the place."""
+
+FACTS = re.compile(r" \[action=[^\]]*\]")
 
 
 @dataclass(frozen=True)
@@ -152,7 +157,10 @@ def test_no_delayed_retry_comes_too_early(on_aws: Seen, on_azure: Seen) -> None:
 
 
 def test_the_log_is_the_same(on_aws: Seen, on_azure: Seen) -> None:
-    assert on_azure.log == on_aws.log
+    without_facts = {one: [FACTS.sub("", line) for line in lines] for one, lines in on_azure.log.items()}
+    assert (
+        without_facts == on_aws.log
+    )  # on Functions the facts stand in the text, for its worker passes on nothing else
     assert {one: [line.split()[2] for line in lines] for one, lines in on_azure.log.items()} == LOGGED
 
 
@@ -162,6 +170,9 @@ def test_the_headers_of_what_is_given_up_are_the_same_but_for_time_and_place(
 ) -> None:
     there, here = on_aws.headers[one], on_azure.headers[one]
 
-    assert there.keys() == here.keys()
-    assert {name for name in there if there[name] != here[name]} == DIFFERENT
+    assert there.keys() - here.keys() == {
+        "Recoverable.RequestId",
+        "Recoverable.LogStream",
+    }  # which Functions does not tell
+    assert {name for name in here if there[name] != here[name]} == DIFFERENT
     assert (here[FAILED_QUEUE], here[MESSAGE_ID]) == ("orders", one)

@@ -62,11 +62,21 @@ def test_it_says_what_is_not_installed(cloud: str, missing: str, extra: str) -> 
     assert (ran.returncode, ran.stderr) == (2, told)
 
 
+READS_ANOTHER_QUEUE = """
+import azure.functions as func
+from recoverable.azure import ServiceBusEndpoint
+
+app = func.FunctionApp()
+endpoint = ServiceBusEndpoint(print, queue="invoices", connection="ServiceBus", name="invoices")
+app.register_functions(endpoint.blueprint())
+"""
+
+
 @pytest.mark.slow
 @pytest.mark.xdist_group("demo")
 def test_an_app_that_reads_no_orders_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "host.json").write_text(MINIMAL_HOST_JSON)
-    (tmp_path / "function_app.py").write_text("import azure.functions as func\n\napp = func.FunctionApp()\n")
+    (tmp_path / "function_app.py").write_text(READS_ANOTHER_QUEUE)
 
     status = main(["demo", "azure", "--folder", str(tmp_path)])
 

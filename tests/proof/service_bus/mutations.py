@@ -13,7 +13,7 @@ from recoverable.azure.flow import Forwards
 from recoverable.azure.sending.deliver import Sending
 from recoverable.azure.sending.fallbacks import Way
 from recoverable.azure.sending.letter import Letter
-from recoverable.recovery.delivery import Delivery, Platform
+from recoverable.recovery.delivery import Delivery
 from recoverable.recovery.settlement import Forward
 
 send = Broker.send
@@ -59,7 +59,7 @@ def with_what_is_left(expires_at: datetime | None, forward: Forward, now: dateti
     return {**due, "time_to_live": min(life, forward.delay / 2) if forward.delay else life}
 
 
-def not_carried(delivery: Delivery, _: Platform) -> dict[str, str | None]:
+def not_carried(delivery: Delivery, *_: object) -> dict[str, str | None]:
     """Retry at once by a copy that does not carry the count."""
     return {"NServiceBus.MessageId": delivery.message.id, "NServiceBus.FLRetries": None}
 

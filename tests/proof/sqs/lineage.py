@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 from unittest.mock import patch
 
 from proof.lineage import Origin, reason_for, to_text
@@ -18,8 +19,8 @@ from recoverable.recovery.settlement import Forward
 def traced() -> Iterator[None]:
     """Let each copy carry its origin; nothing else tells two copies of one message apart."""
 
-    def traced_copy_of(delivery: Delivery, forward: Forward, *, source: Queue, to: Queue) -> Copy | None:
-        copy = copy_of(delivery, forward, source=source, to=to)
+    def traced_copy_of(delivery: Delivery, forward: Forward, *, to: Queue, **others: Any) -> Copy | None:
+        copy = copy_of(delivery, forward, to=to, **others)
         if copy is None:
             return None
         trace = {"DataType": "String", "StringValue": to_text(origin_of(delivery, forward))}

@@ -60,7 +60,7 @@ def identity_with_counters(delivery: Delivery, source: Queue, to: Queue) -> str:
     return f"{native['messageId']}-{native['attributes']['ApproximateReceiveCount']}"
 
 
-def not_carried(delivery: Delivery, _: Platform) -> dict[str, str | None]:
+def not_carried(delivery: Delivery, *_: object) -> dict[str, str | None]:
     """Retry at once by a copy that does not carry the count."""
     return {"NServiceBus.MessageId": delivery.message.id, "NServiceBus.FLRetries": None}
 
