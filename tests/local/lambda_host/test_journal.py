@@ -12,6 +12,7 @@ from recoverable_local.lambda_host import (
     Ended,
     Entry,
     Expired,
+    FilteredOut,
     FunctionLog,
     Invoked,
     Raised,
@@ -37,6 +38,7 @@ LINES: list[tuple[Entry, str]] = [
     (Throttled("Shop", ()), "Shop is throttled: its schedule waits for one of its reserved instances"),
     (Expired("Shop", ()), "Shop had no free instance in time: its schedule skips this invocation"),
     (FunctionLog("Shop", 7, "hello"), "Shop[7] hello"),
+    (FilteredOut("Shop.Orders", ("a", "b")), "Shop.Orders: 2 message(s) pass no filter and are deleted, as in AWS"),
     (Throttled("Shop", ("a",)), "Shop is throttled: 1 message(s) wait for one of its reserved instances"),
     (
         Expired("Shop", ("a",)),

@@ -1,4 +1,4 @@
-"""Test that what is no template is told in a sentence, and that a loop is noted and the rest run."""
+"""Test that what is no template is told in a sentence."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from local.lambda_host.templates import document, written
-from local.lambda_host.test_template import MAPPING, read, stack_of
+from local.lambda_host.templates import written
+from local.lambda_host.test_template import read
 from recoverable_local.lambda_host.sam.document import TemplateError
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
@@ -35,14 +35,3 @@ def test_what_is_no_template_is_said(tmp_path: Path, template: dict[str, Any], s
         read(written(tmp_path, template))
 
     assert str(refused.value) == said
-
-
-def test_a_loop_is_noted_and_the_rest_runs(tmp_path: Path) -> None:
-    template = document()
-    loop = ["Name", ["a", "b"], {"${Name}Queue": {"Type": "AWS::SQS::Queue"}}]
-    template["Resources"]["Fn::ForEach::Queues"] = loop
-
-    found = stack_of(read(written(tmp_path, template)))
-
-    assert found.mappings == (MAPPING,)
-    assert found.not_served == ("Fn::ForEach::Queues is a loop, which is not expanded here; its resources are not run",)

@@ -138,7 +138,7 @@ def test_a_schedule_that_aws_would_refuse_is_refused(tmp_path: Path, properties:
         ({"State": "DISABLED"}, "Shop.Orders is not Enabled, so nothing here invokes its function"),
         (
             {"Schedule": "cron(0 10 * * ? *)"},
-            "Shop.Orders is a cron schedule, which this host does not support; write a rate",
+            "Shop.Orders is a schedule by cron or at, which this host does not support; write a rate",
         ),
     ],
 )

@@ -175,7 +175,7 @@ def test_what_is_left_out_is_said(tmp_path: Path) -> None:
 
     assert found.mappings == (MAPPING,)
     assert found.not_served == (
-        "Old is an AWS::Lambda::EventSourceMapping, which is not supported; write an AWS::Serverless::Function with an event of Type SQS",
+        "Old invokes no function of this template, so nothing here reads its queue",
         "Shop.Pictures is an event of Type S3, which this host does not send",
         "Shop.Off is not Enabled, so nothing here reads its queue",
     )

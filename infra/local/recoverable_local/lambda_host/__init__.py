@@ -10,6 +10,7 @@ The modules, in the order in which a message passes through them:
     mapping              one thread per event source mapping: receive, collect a batch, invoke, delete completed messages
     schedule             one thread per schedule: invoke its function at each interval
     records              convert a message into a record of the event (pure)
+    filtering            decide which messages pass the mapping's filters (pure)
     runtime/             one function and its instances:
         invoker, pool    find a free instance for the batch, a warm one if there is one, or throttle
         instance         run a process with the real runtime client, `python -m awslambdaric`
@@ -30,6 +31,7 @@ from recoverable_local.lambda_host.journal import (
     Ended,
     Entry,
     Expired,
+    FilteredOut,
     FunctionLog,
     Invoked,
     Started,
@@ -48,6 +50,7 @@ __all__ = [
     "Ended",
     "Entry",
     "Expired",
+    "FilteredOut",
     "FunctionLog",
     "InitFailed",
     "Invoked",

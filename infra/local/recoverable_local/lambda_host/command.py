@@ -20,7 +20,7 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from recoverable_local.console import name_and_value, port, print_error, print_line, serve, whole_seconds
-from recoverable_local.lambda_host.formatting import format_entry
+from recoverable_local.lambda_host.formatting import format_entry, send_command
 from recoverable_local.lambda_host.host import LocalAws
 from recoverable_local.lambda_host.sam.advice import advice
 from recoverable_local.lambda_host.sam.document import TemplateError
@@ -117,9 +117,8 @@ def _startup_text(host: LocalAws) -> str:
     lines += [f"function {each.function:<32} runs every {interval or each.every}" for each in stack.schedules]
     lines += [f"note     {note}" for note in (*_runtime_differences(stack), *stack.not_served, *advice(stack))]
     if stack.mappings:
-        sending = f"aws sqs send-message --endpoint-url {host.endpoint_url}"
         queue = host.queue(stack.mappings[0].queue)
-        lines.append(f"Send with: {sending} --queue-url {queue.url} --message-body …")
+        lines.append(f"Send with: {send_command(host.endpoint_url, queue.url, region=host.settings.region)}")
     return "\n".join([*lines, "Ctrl-C stops."])
 
 

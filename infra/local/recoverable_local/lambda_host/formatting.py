@@ -1,17 +1,31 @@
-"""Format a journal entry as the line that the command prints. Pure."""
+"""Format what the command prints: a line for each journal entry, and how to send a message. Pure."""
 
 from __future__ import annotations
+
+import shlex
 
 from recoverable_local.lambda_host.journal import (
     BrokerTrouble,
     Ended,
     Entry,
     Expired,
+    FilteredOut,
     FunctionLog,
     Invoked,
     Started,
     Throttled,
 )
+
+_CREDENTIALS = "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local"
+"""The command signs with some credentials; no local broker looks which."""
+
+
+def send_command(endpoint_url: str, queue_url: str, *, region: str) -> str:
+    """Return a command that sends a message, for a POSIX shell in which nothing of AWS is configured."""
+    options = {"--region": region, "--endpoint-url": endpoint_url, "--queue-url": queue_url, "--message-body": "{}"}
+    command = " ".join(f"{name} {shlex.quote(value)}" for name, value in options.items())
+    fifo = ' --message-group-id a --message-deduplication-id "$(date +%s%N)"' if queue_url.endswith(".fifo") else ""
+    return f"{_CREDENTIALS} aws sqs send-message {command}{fifo}"
 
 
 def format_entry(entry: Entry) -> str:
@@ -25,6 +39,8 @@ def format_entry(entry: Entry) -> str:
             return _ended(entry)
         case FunctionLog(function, pid, line):
             return f"{function}[{pid}] {line}"
+        case FilteredOut(mapping, ids):
+            return f"{mapping}: {len(ids)} message(s) pass no filter and are deleted, as in AWS"
         case Throttled() | Expired() | BrokerTrouble():
             return _trouble(entry)
 

@@ -75,6 +75,14 @@ class Expired:
 
 
 @dataclass(frozen=True, slots=True)
+class FilteredOut:
+    """Messages passed no filter of a mapping, and were deleted, as Lambda does."""
+
+    mapping: str
+    message_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class FunctionLog:
     """One line that a function wrote to its standard output or error."""
 
@@ -92,7 +100,7 @@ class BrokerTrouble:
     then: str
 
 
-Entry = Started | Invoked | Ended | Throttled | Expired | FunctionLog | BrokerTrouble
+Entry = Started | Invoked | Ended | Throttled | Expired | FilteredOut | FunctionLog | BrokerTrouble
 Observer = Callable[[Entry], None]
 Journal: TypeAlias = AnyJournal[Entry, FunctionLog]
 """The host's journal: `Journal(FunctionLog, observe)`."""

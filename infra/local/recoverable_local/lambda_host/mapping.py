@@ -14,7 +14,8 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from recoverable_local.lambda_host.journal import BrokerTrouble
+from recoverable_local.lambda_host.filtering import passes
+from recoverable_local.lambda_host.journal import BrokerTrouble, FilteredOut
 from recoverable_local.lambda_host.records import PAYLOAD_LIMIT, Record, size_of, split, to_event, to_record
 from recoverable_local.lambda_host.responses import batch_result
 from recoverable_local.lambda_host.runtime.invoker import Invoker
@@ -102,7 +103,15 @@ class Poller:
     def _receive(self, max_messages: int, *, wait: int) -> list[Record]:
         url, arn = self.queue.url, self.queue.arn
         messages = self._call("ReceiveMessage", lambda: self.sqs.receive(url, max_messages=max_messages, wait=wait))
-        return [to_record(message, queue_arn=arn) for message in messages or []]
+        return self._filtered([to_record(message, queue_arn=arn) for message in messages or []])
+
+    def _filtered(self, records: list[Record]) -> list[Record]:
+        """Delete the records that pass no filter, as Lambda does, and return the others."""
+        passing = [record for record in records if passes(record, self.mapping.filters)]
+        if dropped := [record for record in records if record not in passing]:
+            self._delete([record["receiptHandle"] for record in dropped])
+            self.invoker.journal(FilteredOut(self.mapping.name, tuple(record["messageId"] for record in dropped)))
+        return passing
 
     def _serve(self, batch: list[Record], received: float) -> None:
         try:

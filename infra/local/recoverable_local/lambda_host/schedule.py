@@ -55,9 +55,9 @@ class ScheduleRunner:
 
 
 def scheduled_event(schedule: Schedule, function_arn: str, now: datetime) -> str:
-    """Build the event that EventBridge sends for a scheduled rule, as JSON.
+    """Build the event that EventBridge sends for a scheduled rule, or EventBridge Scheduler for a schedule, as JSON.
 
-    Source: Amazon EventBridge, "Creating a rule that runs on a schedule".
+    Sources: Amazon EventBridge, "Creating a rule that runs on a schedule"; EventBridge Scheduler, "Managing targets".
 
     Args:
         schedule: The schedule; its name is the rule's name.
@@ -69,11 +69,17 @@ def scheduled_event(schedule: Schedule, function_arn: str, now: datetime) -> str
         "version": "0",
         "id": str(uuid.uuid4()),
         "detail-type": "Scheduled Event",
-        "source": "aws.events",
+        "source": "aws.scheduler" if schedule.by_scheduler else "aws.events",
         "account": account,
         "time": f"{now.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}",
         "region": region,
-        "resources": [f"arn:aws:events:{region}:{account}:rule/{schedule.name}"],
-        "detail": {},
+        "resources": [_arn(schedule, region, account)],
+        "detail": "{}" if schedule.by_scheduler else {},
     }
     return json.dumps(event)
+
+
+def _arn(schedule: Schedule, region: str, account: str) -> str:
+    if schedule.by_scheduler:
+        return f"arn:aws:scheduler:{region}:{account}:schedule/default/{schedule.name}"
+    return f"arn:aws:events:{region}:{account}:rule/{schedule.name}"

@@ -45,7 +45,8 @@ def _notes(mapping: EventSourceMapping, function: Function, queues: Mapping[str,
         )
     if queue.fifo:
         yield from batch_notes(mapping)
-    yield from _redrive_notes(queue, queues)
+    if not queue.outside:  # else nothing is known of its settings
+        yield from _redrive_notes(queue, queues)
 
 
 def _redrive_notes(queue: Queue, queues: Mapping[str, Queue]) -> Iterator[str]:
@@ -64,7 +65,7 @@ def _redrive_notes(queue: Queue, queues: Mapping[str, Queue]) -> Iterator[str]:
             f" write immediate retries + {_SPARE_RECEIVES} or more"
         )
     target = queues.get(queue.redrive.target)
-    if target is not None and _retention(target) <= _retention(queue):
+    if target is not None and not target.outside and _retention(target) <= _retention(queue):
         yield (
             f"{target.name} keeps messages no longer than {queue.name}, and for dead-lettered messages the time counts from the first send;"
             " write a longer MessageRetentionPeriod, such as 1209600"

@@ -10,6 +10,7 @@ from recoverable_local.lambda_host.sam.document import TemplateError
 from recoverable_local.lambda_host.sam.intrinsics import Scope
 from recoverable_local.lambda_host.sam.properties import Properties
 from recoverable_local.lambda_host.sam.resources.functions import FUNCTION, LAYER
+from recoverable_local.lambda_host.sam.resources.plain import PLAIN_FUNCTION, PLAIN_LAYER
 
 PLACEHOLDER_ACCOUNT = "000000000000"
 """The account id in ARNs until the servers have returned theirs."""
@@ -44,20 +45,22 @@ def with_created_resources(
     }
     attributes |= {key: {"Ref": table.name, "Arn": table.arn} for key, table in tables.items()}
     resolved = replace(scope, parameters={**scope.parameters, "AWS::AccountId": account}, attributes=attributes)
-    return replace(resolved, attributes=attributes | _layers(scope) | _functions(resolved))
+    return replace(resolved, attributes=attributes | _layers(scope) | function_names(resolved))
 
 
 def _layers(scope: Scope) -> dict[str, dict[str, str]]:
     """Resolve a `Ref` to a layer to its logical id, by which its folder is found."""
-    return {key: {"Ref": key} for key, resource in scope.resources.items() if resource.get("Type") == LAYER}
+    return {
+        key: {"Ref": key} for key, resource in scope.resources.items() if resource.get("Type") in {LAYER, PLAIN_LAYER}
+    }
 
 
-def _functions(scope: Scope) -> dict[str, dict[str, str]]:
-    """Resolve a `Ref` to a function to its name, unless the name is only known in AWS."""
+def function_names(scope: Scope) -> dict[str, dict[str, str]]:
+    """Return the values of `Ref` and `Arn` of each function, its name and ARN, unless the name is only known in AWS."""
     region, account = scope.parameters["AWS::Region"], scope.parameters["AWS::AccountId"]
     names: dict[str, str] = {}
     for key, resource in scope.resources.items():
-        if resource.get("Type") == FUNCTION:
+        if resource.get("Type") in {FUNCTION, PLAIN_FUNCTION}:
             with suppress(TemplateError):  # raised again where another resource refers to this function
                 own = Properties(key, resource.get("Properties") or {}, scope)
                 names[key] = own.text("FunctionName", key)

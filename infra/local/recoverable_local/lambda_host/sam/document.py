@@ -39,13 +39,12 @@ def section(document: Mapping[str, Any], name: str) -> dict[str, Any]:
     return found or {}
 
 
-def resources_of(document: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return a template's resources by their logical ids, without loops.
+def resources_of(found: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the section `Resources` as resources by their logical ids.
 
     Raises:
         TemplateError: One of them is no resource.
     """
-    found = {name: each for name, each in section(document, "Resources").items() if name not in loops_of(document)}
     for name, resource in found.items():
         if not isinstance(resource, dict) or not isinstance(resource.get("Type"), str):
             raise TemplateError(
@@ -53,12 +52,7 @@ def resources_of(document: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
             )
         if not isinstance(resource.get("Properties") or {}, dict):
             raise TemplateError(f"The Properties of {name} are {resource['Properties']!r:.80}; write a mapping.")
-    return found
-
-
-def loops_of(document: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names of the loops among a template's resources, such as `Fn::ForEach::Queues`."""
-    return tuple(name for name in section(document, "Resources") if str(name).startswith("Fn::ForEach"))
+    return dict(found)
 
 
 def as_text(value: Any) -> str:

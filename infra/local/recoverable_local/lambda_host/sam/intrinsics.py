@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from recoverable_local.lambda_host.sam.document import TemplateError, as_text
+from recoverable_local.lambda_host.sam.parameters import NOT_HERE, no_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,8 @@ def _call(name: str, argument: Any, scope: Scope) -> Any:
 def _ref(name: str, scope: Scope) -> Any:
     if name == "AWS::NoValue":
         return NO_VALUE
+    if scope.parameters.get(name) is NOT_HERE:
+        raise no_value(name)
     if name in scope.parameters:
         return scope.parameters[name]
     return _attribute(name, "Ref", scope)
@@ -190,4 +194,6 @@ _FUNCTIONS: Mapping[str, Callable[[Any, Scope], Any]] = {
     "Fn::Join": _join,
     "Fn::Select": _select,
     "Fn::Split": _split,
+    "Fn::Length": lambda items, scope: len(resolve(items, scope)),
+    "Fn::ToJsonString": lambda value, scope: json.dumps(resolve(value, scope)),
 }

@@ -8,6 +8,9 @@ from typing import Any
 
 from recoverable_local.lambda_host.sam.document import TemplateError, as_text
 
+NOT_HERE = object()
+"""The value of a parameter that AWS reads from SSM when it deploys."""
+
 
 def parse_parameters(declared: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
     """Return the value of every declared parameter.
@@ -17,7 +20,8 @@ def parse_parameters(declared: Mapping[str, Any], given: Mapping[str, str]) -> d
         given: Values by name.
 
     Raises:
-        TemplateError: A name is not declared, a parameter has no value, or a value is not allowed.
+        TemplateError: A name is not declared, a parameter has no value, or a value is not allowed. A parameter whose value is in SSM
+            is `NOT_HERE`, which is refused where it is used.
     """
     for name in given:
         if name not in declared:
@@ -25,11 +29,18 @@ def parse_parameters(declared: Mapping[str, Any], given: Mapping[str, str]) -> d
     return {name: _value(name, declaration, given.get(name)) for name, declaration in declared.items()}
 
 
-def _value(name: str, declaration: Mapping[str, Any], given: str | None) -> str | list[str]:
+def no_value(name: str) -> TemplateError:
+    """Make the error for a parameter that has no value here."""
+    return TemplateError(f"The parameter {name} has no value here; give it with --parameter {name}=VALUE.")
+
+
+def _value(name: str, declaration: Mapping[str, Any], given: str | None) -> Any:
     kind = str(declaration.get("Type", "String"))
     value = declaration.get("Default") if given is None else given
-    if value is None or (given is None and kind.startswith("AWS::SSM::")):
-        raise TemplateError(f"The parameter {name} has no value here; give it with --parameter {name}=VALUE.")
+    if given is None and kind.startswith("AWS::SSM::"):
+        return NOT_HERE
+    if value is None:
+        raise no_value(name)
     text = as_text(value)
     _check(name, text, declaration)
     return text.split(",") if "List" in kind else text

@@ -28,6 +28,7 @@ class Queue:
         visibility_timeout: How long a received message stays hidden.
         attributes: The other attributes that the template sets, as in the SQS API.
         redrive: Where messages go that were received too often, if anywhere.
+        outside: True if the template only names it, so that an empty queue stands in for it here.
     """
 
     logical_id: str
@@ -36,6 +37,7 @@ class Queue:
     visibility_timeout: timedelta
     attributes: Mapping[str, str]
     redrive: Redrive | None
+    outside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,7 @@ class EventSourceMapping:
         window: How long a batch collects records, from its first.
         max_concurrency: The most invocations at a time; None for the host's default.
         partial_responses: True if it has `ReportBatchItemFailures`.
+        filters: The patterns of its filters; a message must match one of them, or is deleted.
     """
 
     name: str
@@ -109,6 +112,7 @@ class EventSourceMapping:
     window: timedelta
     max_concurrency: int | None
     partial_responses: bool
+    filters: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +124,14 @@ class Schedule:
         function: The function's logical id.
         every: The time between two invocations.
         input: The event, as JSON; None for that of EventBridge.
+        by_scheduler: True if EventBridge Scheduler runs it (`ScheduleV2`), whose own event differs from that of a rule.
     """
 
     name: str
     function: str
     every: timedelta
     input: str | None = None
+    by_scheduler: bool = False
 
 
 @dataclass(frozen=True, slots=True)

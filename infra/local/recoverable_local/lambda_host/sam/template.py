@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +16,29 @@ from recoverable_local.lambda_host.sam.created import (
     PLACEHOLDER_ACCOUNT,
     CreatedQueue,
     CreatedTable,
+    function_names,
     with_created_resources,
 )
-from recoverable_local.lambda_host.sam.document import TemplateError, loops_of, parse_document, resources_of, section
+from recoverable_local.lambda_host.sam.document import TemplateError, parse_document, resources_of, section
 from recoverable_local.lambda_host.sam.intrinsics import Scope, holds
+from recoverable_local.lambda_host.sam.loops import expand_section, transform_notes
 from recoverable_local.lambda_host.sam.parameters import parse_parameters
 from recoverable_local.lambda_host.sam.properties import Properties
 from recoverable_local.lambda_host.sam.resources.events import events_of
-from recoverable_local.lambda_host.sam.resources.functions import FUNCTION, parse_function, with_globals
-from recoverable_local.lambda_host.sam.resources.mappings import parse_mapping
+from recoverable_local.lambda_host.sam.resources.functions import FUNCTION, timeout_of, with_globals
+from recoverable_local.lambda_host.sam.resources.mappings import source_name
+from recoverable_local.lambda_host.sam.resources.outside import stand_in_notes, stand_ins
+from recoverable_local.lambda_host.sam.resources.plain import (
+    PLAIN_FUNCTION,
+    PLAIN_MAPPING,
+    as_event,
+    as_serverless,
+    function_of,
+)
 from recoverable_local.lambda_host.sam.resources.queues import parse_queue, queue_name
-from recoverable_local.lambda_host.sam.resources.schedules import parse_schedule
 from recoverable_local.lambda_host.sam.resources.tables import TABLE, parse_table
-from recoverable_local.lambda_host.sam.stack import EventSourceMapping, Function, Queue, Schedule, Stack, Table
+from recoverable_local.lambda_host.sam.running import Candidate, parse_running, refuse_nothing_to_run
+from recoverable_local.lambda_host.sam.stack import Queue, Stack, Table
 
 QUEUE = "AWS::SQS::Queue"
 
@@ -39,6 +50,7 @@ class Template:
     path: Path
     document: Mapping[str, Any]
     scope: Scope
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def from_file(cls, path: Path, *, parameters: Mapping[str, str], region: str, stack_name: str) -> Template:
@@ -60,19 +72,22 @@ class Template:
             parameters={**_pseudo(region, stack_name), **parse_parameters(section(document, "Parameters"), parameters)},
             mappings=section(document, "Mappings"),
             conditions=section(document, "Conditions"),
-            resources=resources_of(document),
+            resources={},
             attributes={},
         )
-        return cls(path, document, scope)
+        resources, notes = expand_section(section(document, "Resources"), scope)
+        expanded = replace(scope, resources=resources_of(resources))
+        return cls(path, document, expanded, (*transform_notes(document), *notes))
 
     def queues(self) -> tuple[Queue, ...]:
-        """Parse the queues to create.
+        """Parse the queues to create, and add those that stand in for queues which the template only names.
 
         Raises:
             TemplateError: One of them is invalid.
         """
         scope = replace(self.scope, attributes=self._names())
-        return tuple(parse_queue(queue) for queue in self._resources(QUEUE, scope))
+        queues = tuple(parse_queue(queue) for queue in self._resources(QUEUE, scope))
+        return queues + stand_ins(queues, self._read(queues))
 
     def tables(self) -> tuple[Table, ...]:
         """Parse the tables to create.
@@ -95,26 +110,49 @@ class Template:
         Raises:
             TemplateError: A function, a mapping or a schedule is invalid.
         """
-        queues, notes = self.queues(), list(self._unsupported())
-        functions: list[Function] = []
-        mappings: list[EventSourceMapping] = []
-        schedules: list[Schedule] = []
-        for properties in self._functions(with_created_resources(self.scope, created, tables)):
-            events = events_of(properties)
-            notes.extend(events.notes)
-            if not events.queues and not events.schedules:
-                continue
-            function, left_out = parse_function(properties, root=self.path.parent, environment=environment)
-            functions.append(function)
-            notes.extend(left_out)
-            mappings += [parse_mapping(event, function=function, queues=queues) for event in events.queues]
-            schedules += [parse_schedule(event, function=function) for event in events.schedules]
-        return Stack(queues, tuple(functions), tuple(mappings), tuple(notes), self.tables(), tuple(schedules))
+        queues, candidates = self.queues(), self._candidates(with_created_resources(self.scope, created, tables))
+        found = [
+            parse_running(each, root=self.path.parent, environment=environment, queues=queues) for each in candidates
+        ]
+        refuse_nothing_to_run(found)
+        return Stack(
+            queues,
+            functions=tuple(one.function for one in found if one.function is not None),
+            mappings=tuple(mapping for one in found for mapping in one.mappings),
+            schedules=tuple(schedule for one in found for schedule in one.schedules),
+            tables=self.tables(),
+            not_served=(
+                *self.notes,
+                *self._strays(candidates),
+                *(note for one in found for note in one.notes),
+                *stand_in_notes(queues),
+            ),
+        )
 
-    def _functions(self, scope: Scope) -> Iterator[Properties]:
+    def _candidates(self, scope: Scope) -> tuple[Candidate, ...]:
         shared = section(section(self.document, "Globals"), "Function")
-        for function in self._resources(FUNCTION, scope):
-            yield replace(function, values=with_globals(function.values, shared))
+        own = [replace(each, values=with_globals(each.values, shared)) for each in self._resources(FUNCTION, scope)]
+        own += [as_serverless(scope.resources[each.where], each) for each in self._resources(PLAIN_FUNCTION, scope)]
+        mappings = [(function_of(each, function_names(scope)), each) for each in self._resources(PLAIN_MAPPING, scope)]
+        return tuple(
+            Candidate(each, tuple(as_event(mapping) for name, mapping in mappings if name == each.where))
+            for each in own
+        )
+
+    def _read(self, queues: tuple[Queue, ...]) -> Iterator[tuple[str, timedelta]]:
+        """Yield the name of each queue that a mapping reads, and the time-out of its function."""
+        arn = f"arn:aws:sqs:{self.scope.parameters['AWS::Region']}:{PLACEHOLDER_ACCOUNT}:"
+        planned = {queue.logical_id: CreatedQueue(queue.name, queue.name, arn + queue.name) for queue in queues}
+        for each in self._candidates(with_created_resources(self.scope, planned, {})):
+            for event in events_of(each.properties, each.mappings).queues:
+                yield source_name(event), timeout_of(each.properties)
+
+    def _strays(self, candidates: tuple[Candidate, ...]) -> Iterator[str]:
+        """Yield a note on each event source mapping that invokes no function of the template."""
+        known = {mapping.where for each in candidates for mapping in each.mappings}
+        for mapping in self._resources(PLAIN_MAPPING, self.scope):
+            if mapping.where not in known:
+                yield f"{mapping.where} invokes no function of this template, so nothing here reads its queue"
 
     def _resources(self, kind: str, scope: Scope) -> Iterator[Properties]:
         for logical_id, resource in self.scope.resources.items():
@@ -130,13 +168,6 @@ class Template:
             logical_id: {"Arn": f"arn:aws:sqs:{region}:{PLACEHOLDER_ACCOUNT}:{name}", "QueueName": name}
             for logical_id, name in names.items()
         }
-
-    def _unsupported(self) -> Iterator[str]:
-        for loop in loops_of(self.document):
-            yield f"{loop} is a loop, which is not expanded here; its resources are not run"
-        for kind in ("AWS::Lambda::Function", "AWS::Lambda::EventSourceMapping"):
-            for resource in self._resources(kind, self.scope):
-                yield f"{resource.where} is an {kind}, which is not supported; write an {FUNCTION} with an event of Type SQS"
 
 
 def _pseudo(region: str, stack_name: str) -> dict[str, str]:

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from recoverable_local.lambda_host.sam.created import CreatedQueue, CreatedTable
-from recoverable_local.lambda_host.sam.document import TemplateError
-from recoverable_local.lambda_host.sam.stack import Queue, Redrive, Table
+from recoverable_local.lambda_host.sam.stack import Queue, Table
 from recoverable_local.lambda_host.services.dynamodb import DynamoDb
 from recoverable_local.lambda_host.services.sqs import Sqs
 
@@ -25,15 +24,15 @@ def create_queues(
         queues: The template's queues.
         visibility_timeout: Replaces each queue's own; None keeps it.
 
-    Raises:
-        TemplateError: A redrive policy names a queue that is not in the template.
+    A queue that stands in for one outside the template is left as it is where it exists.
     """
     created = {
         queue.logical_id: _create(sqs, queue, visibility_timeout or queue.visibility_timeout) for queue in queues
     }
+    arns = {queue.name: queue.arn for queue in created.values()}
     for queue in queues:
         if queue.redrive is not None:
-            target = _target(queue.logical_id, queue.redrive, created)
+            target = arns[queue.redrive.target]
             policy = {"deadLetterTargetArn": target, "maxReceiveCount": queue.redrive.max_receive_count}
             sqs.set_attributes(created[queue.logical_id].url, {"RedrivePolicy": json.dumps(policy)})
     return created
@@ -47,16 +46,8 @@ def create_tables(dynamodb: DynamoDb, tables: tuple[Table, ...]) -> Mapping[str,
 
 
 def _create(sqs: Sqs, queue: Queue, visibility: timedelta) -> CreatedQueue:
+    if queue.outside and (found := sqs.find(queue.name)):
+        return CreatedQueue(queue.name, *found)
     attributes = {**queue.attributes, "VisibilityTimeout": str(int(visibility.total_seconds()))}
     url, arn = sqs.create(queue.name, fifo=queue.fifo, attributes=attributes)
     return CreatedQueue(queue.name, url, arn)
-
-
-def _target(where: str, redrive: Redrive, created: Mapping[str, CreatedQueue]) -> str:
-    for candidate in created.values():
-        if candidate.name == redrive.target:
-            return candidate.arn
-    raise TemplateError(
-        f"{where}.RedrivePolicy names {redrive.target!r}, which is no queue of this"
-        " template; write !GetAtt ErrorQueue.Arn with the logical id of one of its queues."
-    )

@@ -40,6 +40,14 @@ class Sqs:
         self.set_attributes(url, attributes)
         return url, self.attributes(url, "QueueArn")["QueueArn"]
 
+    def find(self, name: str) -> tuple[str, str] | None:
+        """Return the URL and the ARN of a queue; None if there is none of this name."""
+        try:
+            url = self._client.get_queue_url(QueueName=name)["QueueUrl"]
+        except self._client.exceptions.QueueDoesNotExist:
+            return None
+        return url, self.attributes(url, "QueueArn")["QueueArn"]
+
     def set_attributes(self, url: str, attributes: Mapping[str, str]) -> None:
         """Set attributes of a queue."""
         if attributes:

@@ -9,6 +9,7 @@ from typing import Any
 
 from recoverable_local.lambda_host.sam.document import TemplateError, as_text
 from recoverable_local.lambda_host.sam.properties import Properties
+from recoverable_local.lambda_host.sam.resources.plain import PLAIN_LAYER, local_folder
 from recoverable_local.lambda_host.sam.stack import Function
 
 FUNCTION = "AWS::Serverless::Function"
@@ -41,9 +42,8 @@ def parse_function(
         environment: Variables added to those of the template. Where both set one, the template's value is not resolved.
 
     Raises:
-        TemplateError: It is not a Python function in a folder, or a property has a value that Lambda does not accept.
+        TemplateError: Its folder does not exist, or a property has a value that Lambda does not accept.
     """
-    _refuse_what_cannot_run(properties)
     folders, notes = _layers(properties, root)
     variables = properties.part("Environment").part("Variables")
     logging = properties.part("LoggingConfig")
@@ -53,7 +53,7 @@ def parse_function(
         code=_folder(properties, "CodeUri", root),
         handler=properties.required("Handler", "orders.handler"),
         runtime=properties.text("Runtime", ""),
-        timeout=timedelta(seconds=properties.number("Timeout", 3, minimum=1, maximum=_LONGEST_TIMEOUT)),
+        timeout=timeout_of(properties),
         memory=properties.number("MemorySize", 128, minimum=128, maximum=10_240),
         environment={**_variables(variables, given=environment), **environment},
         layers=folders,
@@ -63,6 +63,11 @@ def parse_function(
         recursive_loop=properties.text("RecursiveLoop", "Terminate"),  # Lambda's default
     )
     return function, notes
+
+
+def timeout_of(properties: Properties) -> timedelta:
+    """Return how long one invocation of a function may take."""
+    return timedelta(seconds=properties.number("Timeout", 3, minimum=1, maximum=_LONGEST_TIMEOUT))
 
 
 def _variables(variables: Properties, *, given: Mapping[str, str]) -> dict[str, str]:
@@ -76,12 +81,18 @@ def _reserved(properties: Properties) -> int | None:
     return None if properties.get(name) is None else properties.number(name, 0, maximum=1_000_000)
 
 
-def _refuse_what_cannot_run(properties: Properties) -> None:
-    runtime = properties.text("Runtime", "")
-    if properties.text("PackageType", "Zip") != "Zip" or properties.get("InlineCode") is not None:
-        raise TemplateError(f"{properties.where}: the local host runs code from a folder; give it CodeUri and Handler.")
+def why_not_run(properties: Properties) -> str | None:
+    """Return a note that says why this host cannot run a function; None if it can."""
+    runtime, code = properties.text("Runtime", ""), properties.values.get("CodeUri")
+    if properties.text("PackageType", "Zip") != "Zip":
+        return f"{properties.where} is a container image, and is not run here; in a template for your machine give it CodeUri and Handler"
+    if properties.get("InlineCode") is not None or isinstance(code, dict) or str(code).startswith("s3://"):
+        return f"{properties.where} has its code not in a folder, and is not run here; give it CodeUri and Handler"
     if not runtime.startswith("python"):
-        raise TemplateError(f"{properties.where}.Runtime is {runtime!r}; the local host runs python3.x only.")
+        return (
+            f"{properties.where} has the Runtime {runtime!r}, and is not run here: the local host runs python3.x only"
+        )
+    return None
 
 
 def _folder(properties: Properties, name: str, root: Path) -> Path:
@@ -98,14 +109,25 @@ def _layers(properties: Properties, root: Path) -> tuple[tuple[Path, ...], tuple
     notes: list[str] = []
     for layer in properties.get("Layers", []):
         resource = properties.scope.resources.get(layer, {})
-        if resource.get("Type") == LAYER:
-            content = Properties(layer, resource.get("Properties", {}), properties.scope)
+        if uri := _content(resource):
+            content = Properties(layer, {"ContentUri": uri}, properties.scope)
             folders.append(_import_folder(_folder(content, "ContentUri", root)))
         else:
             notes.append(
                 f"{properties.where}: the layer {layer} is not fetched; install what it holds beside recoverable"
             )
     return tuple(reversed(folders)), tuple(notes)
+
+
+def _content(resource: Mapping[str, Any]) -> Any:
+    """Return what names a layer's folder; None if it is no layer of this template, or its folder is not here."""
+    match resource.get("Type"):
+        case str(kind) if kind == LAYER:
+            return (resource.get("Properties") or {}).get("ContentUri")
+        case str(kind) if kind == PLAIN_LAYER:
+            return local_folder(resource, "Content")
+        case _:
+            return None
 
 
 def _import_folder(layer: Path) -> Path:

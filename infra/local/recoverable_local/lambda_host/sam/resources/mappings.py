@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from recoverable_local.lambda_host.sam.document import TemplateError
 from recoverable_local.lambda_host.sam.properties import Properties
+from recoverable_local.lambda_host.sam.resources.filters import parse_filters
 from recoverable_local.lambda_host.sam.stack import EventSourceMapping, Function, Queue
 
 _LARGEST_BATCH = 10_000  # Lambda, "Creating and configuring an Amazon SQS event source mapping"
@@ -33,14 +34,14 @@ def parse_mapping(properties: Properties, *, function: Function, queues: tuple[Q
     Args:
         properties: The event's `Properties`.
         function: The function that it invokes.
-        queues: The queues of the template.
+        queues: All queues, those that stand in for queues outside the template included.
 
     Raises:
-        TemplateError: AWS would refuse it, or it needs a feature that the local host does not have.
+        TemplateError: AWS would refuse it.
     """
     properties.refuse_unknown(_PROPERTIES, of="an SQS event")
-    queue = _queue(properties, queues)
-    _refuse_filters(properties)
+    name = source_name(properties)
+    queue = next(queue for queue in queues if queue.name == name)
     _check_visibility(properties, queue, function)
     return EventSourceMapping(
         name=properties.where,
@@ -50,17 +51,24 @@ def parse_mapping(properties: Properties, *, function: Function, queues: tuple[Q
         window=_window(properties, queue),
         max_concurrency=_max_concurrency(properties),
         partial_responses=_partial_responses(properties),
+        filters=parse_filters(properties),
     )
 
 
-def _queue(properties: Properties, queues: tuple[Queue, ...]) -> Queue:
+def source_name(properties: Properties) -> str:
+    """Return the name of the queue that a mapping reads.
+
+    Raises:
+        TemplateError: It is no ARN of a queue, or is only known in AWS.
+    """
     arn = properties.required("Queue", "!GetAtt Orders.Arn")
-    name = arn.rpartition(":")[2]
-    for queue in queues:
-        if queue.name == name:
-            return queue
-    names = ", ".join(queue.name for queue in queues) or "none"
-    raise TemplateError(f"{properties.where} reads {arn!r}, which is no queue of this template; it has {names}.")
+    match arn.split(":"):
+        case ["arn", _, "sqs", _, _, name] if name:
+            return name
+        case _:
+            raise TemplateError(
+                f"{properties.where}.Queue is {arn!r}, which is no ARN of a queue; write !GetAtt Orders.Arn."
+            )
 
 
 def _batch_size(properties: Properties, queue: Queue) -> int:
@@ -87,14 +95,6 @@ def _partial_responses(properties: Properties) -> bool:
     if types not in ([], [_REPORT]):
         raise TemplateError(f"{properties.where}.FunctionResponseTypes is {types!r}; AWS takes [{_REPORT}] or nothing.")
     return bool(types)
-
-
-def _refuse_filters(properties: Properties) -> None:
-    if properties.values.get("FilterCriteria"):
-        raise TemplateError(
-            f"{properties.where}.FilterCriteria: the local host does not filter, and Lambda deletes what does not match;"
-            " take it out of the template you run here."
-        )
 
 
 def _check_visibility(properties: Properties, queue: Queue, function: Function) -> None:

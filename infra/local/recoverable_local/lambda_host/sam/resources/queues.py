@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 
 from recoverable_local.lambda_host.sam.document import TemplateError, as_text
@@ -65,8 +66,20 @@ def queue_name(properties: Properties) -> str:
 
 
 def _redrive(properties: Properties) -> Redrive | None:
-    policy = properties.part("RedrivePolicy")
+    policy = _policy(properties)
     if not policy.values:
         return None
     arn = policy.required("deadLetterTargetArn", "!GetAtt ErrorQueue.Arn")
     return Redrive(arn.rpartition(":")[2], policy.number("maxReceiveCount", 10, minimum=1, maximum=1000))
+
+
+def _policy(properties: Properties) -> Properties:
+    """Return the redrive policy, which CloudFormation takes as a mapping and as JSON in a text."""
+    name = "RedrivePolicy"
+    text = properties.get(name)
+    if not isinstance(text, str):
+        return properties.part(name)
+    try:
+        return Properties(properties.where, {name: json.loads(text)}, properties.scope).part(name)
+    except ValueError as error:
+        raise TemplateError(f"{properties.where}.{name} is {text!r:.80}, which is no JSON ({error}).") from error

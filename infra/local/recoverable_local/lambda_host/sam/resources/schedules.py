@@ -12,12 +12,18 @@ from recoverable_local.lambda_host.sam.stack import Function, Schedule
 
 # At most five digits: a thread can wait that many days, but not many more.
 _RATE = re.compile(r"rate\(\s*([1-9][0-9]{0,4})\s+(minute|hour|day)(s?)\s*\)", re.ASCII)
+_EXPRESSION = "ScheduleExpression"
 _RETRIES = 2  # Lambda, "Configuring error handling settings for asynchronous invocation"
 
 
 def is_rate(properties: Properties) -> bool:
-    """True if it is a rate, which the local host runs; False if it is `cron`, which it does not."""
-    return not properties.text("Schedule", "").startswith("cron(")
+    """True if it is a rate, which the local host runs; False if it is `cron` or `at`, which it does not."""
+    return not properties.text(_name(properties), "").startswith(("cron(", "at("))
+
+
+def _name(properties: Properties) -> str:
+    """Return the name of the property that says when: a `ScheduleV2` has another one than a `Schedule`."""
+    return _EXPRESSION if _EXPRESSION in properties.values else "Schedule"
 
 
 def is_enabled(properties: Properties) -> bool:
@@ -35,7 +41,8 @@ def parse_schedule(properties: Properties, *, function: Function) -> Schedule:
     Raises:
         TemplateError: AWS would refuse it.
     """
-    return Schedule(properties.where, function.logical_id, _rate(properties), _input(properties))
+    by_scheduler = _name(properties) == _EXPRESSION
+    return Schedule(properties.where, function.logical_id, _rate(properties), _input(properties), by_scheduler)
 
 
 def async_retries(function: Properties) -> int:
@@ -44,11 +51,12 @@ def async_retries(function: Properties) -> int:
 
 
 def _rate(properties: Properties) -> timedelta:
-    text = properties.required("Schedule", "rate(1 minute)")
+    name = _name(properties)
+    text = properties.required(name, "rate(1 minute)")
     match = _RATE.fullmatch(text)
     if match is None or (match[1] == "1") == bool(match[3]):
         raise TemplateError(
-            f"{properties.where}.Schedule is {text!r}; AWS takes rate(1 minute), rate(5 minutes), and so with hours and days."
+            f"{properties.where}.{name} is {text!r}; AWS takes rate(1 minute), rate(5 minutes), and so with hours and days."
         )
     return timedelta(**{f"{match[2]}s": int(match[1])})
 
