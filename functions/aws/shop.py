@@ -24,8 +24,10 @@ def is_bank_failure(error: BaseException) -> bool:
 
 
 def place_order(message: Message) -> None:
-    """Charge the card of one order."""
+    """Charge the card of one order, and tell the queue of placed orders, if the environment names one."""
     order = message.json()
+    if placed := os.environ.get("PLACED_QUEUE"):
+        message.send(placed, {"order": order["id"]})  # it leaves when this attempt has succeeded, and else not
     sent_back = "Recoverable.Redrives" in message.headers
     charge(order["card"], attempt=message.attempt, round_=message.round, sent_back=sent_back)
     log.info("order %s is placed", order["id"])

@@ -1,4 +1,5 @@
-// The example shop on Azure: a queue of orders, the function that reads it, and the error queue for the orders it gives up.
+// The example shop on Azure: a queue of orders, the function that reads it, the queue that it tells of orders that are placed, and the
+// error queue for the orders it gives up.
 // Deploy with `az deployment group create`, see docs/deploying-on-azure.md; `tests/infra/azure` holds each rule that a comment here states.
 targetScope = 'resourceGroup'
 
@@ -76,7 +77,7 @@ var letters = 'abcdefghijklmnopqrstuvwxyz'
 var strangers = filter(range(0, length(name)), place => !contains('${letters}0123456789', substring(name, place, 1)))
 var isPrefix = empty(strangers) && contains(letters, substring(name, 0, 1))
 var prefix = isPrefix ? name : fail('name: write a lower-case letter, then lower-case letters and digits, for a storage account takes no others')
-var isQueue = contains(['orders', 'orders-error'], toLower(topicName))
+var isQueue = contains(['orders', 'orders-error', 'orders-placed'], toLower(topicName))
 var topic = isQueue ? fail('topicName: a queue has this name; write another') : empty(topicName) ? 'none' : topicName
 
 var unique = '${prefix}-${uniqueString(resourceGroup().id)}'
@@ -128,6 +129,20 @@ resource ordersQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
     defaultMessageTimeToLive: 'P10675199DT2H48M5.4775807S' // for ever: a function that is broken for a long weekend loses nothing
     deadLetteringOnMessageExpiration: true // an order with a time to live of its own that nobody read in time is one to hear of
     // A copy made anew, because the answer to its sending was lost, is taken once. The window spans functionTimeout and a lock, after which it is made anew.
+    requiresDuplicateDetection: true
+    duplicateDetectionHistoryTimeWindow: 'PT10M'
+    maxMessageSizeInKilobytes: premium ? maxMessageKilobytes : null
+  }
+}
+
+// What the function sends: a message for each order that is placed, for whoever delivers the goods.
+resource placedQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
+  parent: serviceBus
+  name: 'orders-placed'
+  properties: {
+    // While nobody reads it, it must not fill up: a full queue takes nothing more, and then no order can be placed.
+    defaultMessageTimeToLive: 'P14D'
+    // An order whose function died between sending and completing is placed again, and sends under the same id: that is taken once.
     requiresDuplicateDetection: true
     duplicateDetectionHistoryTimeWindow: 'PT10M'
     maxMessageSizeInKilobytes: premium ? maxMessageKilobytes : null
@@ -248,6 +263,7 @@ resource settings 'Microsoft.Web/sites/config@2024-04-01' = {
     RECOVERABLE_DELAYED_RETRIES: string(delayedRetries)
     RECOVERABLE_TIME_INCREASE: '${timeIncreaseSeconds}s'
     RECOVERABLE_RATE_LIMIT_AFTER: string(rateLimitAfter)
+    PLACED_QUEUE: placedQueue.name
     // As many threads as host.json lets messages run at a time; one that waits for a thread uses up its functionTimeout.
     PYTHON_THREADPOOL_THREAD_COUNT: '16'
     AzureWebJobsStorage__accountName: storage.name
@@ -256,7 +272,7 @@ resource settings 'Microsoft.Web/sites/config@2024-04-01' = {
     APPLICATIONINSIGHTS_CONNECTION_STRING: insights.properties.ConnectionString
     APPLICATIONINSIGHTS_AUTHENTICATION_STRING: 'ClientId=${identity.properties.clientId};Authorization=AAD'
   }
-  dependsOn: [mayReceiveOrders, maySendOrders, maySendErrors, mayUseCircuits, mayPublishMetrics] // the app starts anew with these settings, and then needs them
+  dependsOn: [mayReceiveOrders, maySendOrders, maySendErrors, maySendPlaced, mayUseCircuits, mayPublishMetrics] // the app starts anew with these settings, and then needs them
 }
 
 // ---- What the function may do, and no more: each role on the one entity that it is for. ----
@@ -287,6 +303,17 @@ resource maySendErrors 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
   scope: errorQueue
   properties: {
     description: 'The function sends the copy of an order that is given up.'
+    principalId: identity.properties.principalId
+    principalType: 'ServicePrincipal'
+    roleDefinitionId: serviceBusDataSender
+  }
+}
+
+resource maySendPlaced 'Microsoft.Authorization/roleAssignments@2022-04-01' = { // one for each queue or topic that your handler sends to
+  name: guid(placedQueue.id, identity.id, serviceBusDataSender)
+  scope: placedQueue
+  properties: {
+    description: 'The function says which orders are placed.'
     principalId: identity.properties.principalId
     principalType: 'ServicePrincipal'
     roleDefinitionId: serviceBusDataSender

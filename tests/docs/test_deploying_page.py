@@ -134,6 +134,7 @@ def test_from_a_guided_deployment_to_nothing(shell: Shell, cloud: Cloud) -> None
     seen = shell.types(LOOK)
     assert "Moving message" in seen  # the log
     assert all(word in seen for word in ("shop.CardDeclined", "NServiceBus.ExceptionInfo.ExceptionType"))
+    assert '"Body": "{\\"order\\": \\"1001\\"}"' in seen  # what the placed order sent
 
     shell.types(ALARMS)
     shell.types(RING)
@@ -149,7 +150,11 @@ def test_from_a_guided_deployment_to_nothing(shell: Shell, cloud: Cloud) -> None
     assert "timeouts.handler" in handlers(cloud)
 
     shell.types(DELETE, answers=YES)
-    assert {url.rsplit("/", 1)[1] for url in queues(cloud)} == {"shop-orders", "shop-orders-error"}
+    assert {url.rsplit("/", 1)[1] for url in queues(cloud)} == {
+        "shop-orders",
+        "shop-orders-error",
+        "shop-orders-placed",
+    }
     shell.types(DELETE_QUEUES)
     assert queues(cloud) == []
 
@@ -179,4 +184,6 @@ def test_a_queue_that_was_there_before_is_read_and_set_to_what_the_function_reck
     assert mapping["EventSourceArn"] == said["QueueArn"]
     assert (said["VisibilityTimeout"], int(policy["maxReceiveCount"])) == ("240", 50)
     assert policy["deadLetterTargetArn"].rsplit(":", 1)[1] == "mine-orders-error"
-    assert sorted(queue.rsplit("/", 1)[1] for queue in queues(cloud)) == ["mine-orders-error", "my-queue"]
+    assert sorted(queue.rsplit("/", 1)[1] for queue in queues(cloud)) == [
+        "mine-orders-error", "mine-orders-placed", "my-queue",
+    ]  # fmt: skip

@@ -38,8 +38,10 @@ def test_each_customers_orders_are_placed_in_their_order_and_what_fails_is_given
             host.send("orders.fifo", {"id": number, "card": card}, group_id=customer)
         host.run_until(lambda: host.queue("orders.fifo").depth().total == 0, deadline=DEADLINE)
         given_up = {json.loads(each.body)["id"]: reason(each) for each in host.queue("orders-error.fifo").messages()}
+        placed = [each.json()["order"] for each in host.queue("orders-placed.fifo").messages()]
 
     got = delivered(seen)
     assert [number for customer, number in got if customer == "ann"] == [0, *[1] * 24, 2, 3]
     assert [number for customer, number in got if customer == "bob"] == [4, 5]
     assert given_up == {1: "shop.BankUnreachable", 2: "shop.CardDeclined"}
+    assert ([n for n in placed if n < 4], [n for n in placed if n >= 4]) == ([0, 3], [4, 5])  # Bob's begin there

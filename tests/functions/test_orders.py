@@ -28,6 +28,16 @@ def test_an_order_is_placed_at_the_first_attempt(sqs_world: SqsWorld) -> None:
     assert (attempts(sqs_world, order), sqs_world.queue("error")) == (["succeeded"], [])
 
 
+@pytest.mark.parametrize(("card", "sent"), [("good", 1), ("slow-bank", 1), ("declined", 0), ("no-bank", 0)])
+def test_an_order_says_once_that_it_is_placed_whatever_failed_before(
+    sqs_world: SqsWorld, monkeypatch: pytest.MonkeyPatch, card: str, sent: int
+) -> None:
+    monkeypatch.setenv("PLACED_QUEUE", "orders-placed")
+    sqs_world.create_queue("orders-placed")
+    placed(sqs_world, card=card)
+    assert [message.json() for message in sqs_world.queue("orders-placed")] == [{"order": 1}] * sent
+
+
 def test_a_declined_card_goes_to_the_error_queue_at_once(sqs_world: SqsWorld) -> None:
     placed(sqs_world, card="declined")
     [order] = sqs_world.queue("error")

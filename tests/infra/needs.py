@@ -14,7 +14,7 @@ from infra.features import KEY, YOUR_BUCKET, YOUR_ERRORS, YOUR_ORDERS
 
 Permissions = dict[str, set[str]]
 
-ORDERS, ERRORS, CIRCUIT, TABLE = "OrdersQueue", "ErrorQueue", "CircuitTable", "TimeoutsTable"
+ORDERS, ERRORS, PLACED, CIRCUIT, TABLE = "OrdersQueue", "ErrorQueue", "PlacedQueue", "CircuitTable", "TimeoutsTable"
 BUCKET, OBJECTS = "TimeoutsBucket", "TimeoutsBucket/timeouts/*"
 MAPPING, ANYTHING = "OrdersFunctionOrders", "*"
 LIMIT, PAUSE = "a rate limit", "a paused trigger"
@@ -46,7 +46,9 @@ class Call(NamedTuple):
 
 
 CALLS = [
-    Call("aws/broker/operations.py", "sqs", "send_message_batch", ENDPOINTS, {ORDERS, ERRORS}),  # copies
+    Call(
+        "aws/broker/operations.py", "sqs", "send_message_batch", ENDPOINTS, {ORDERS, ERRORS, PLACED}
+    ),  # copies; what the handler sends
     Call("aws/broker/operations.py", "sqs", "delete_message_batch", ENDPOINTS, {ORDERS}),
     Call("aws/broker/operations.py", "sqs", "change_message_visibility_batch", ENDPOINTS, {ORDERS}),
     Call("aws/pause/queue_store.py", "sqs", "receive_message", PROBE, {ORDERS}),
@@ -88,7 +90,9 @@ def needed(role: str, *features: str) -> Permissions:
     for resource, actions in (*called(role, features), *invoked(role)):
         wanted[resource] |= actions
     if "a key" in features:
-        wanted[KEY] = {use for queue in (ORDERS, ERRORS) for each in wanted[queue] for use in KEY_USED.get(each, ())}
+        wanted[KEY] = {
+            use for queue in (ORDERS, ERRORS, PLACED) for each in wanted[queue] for use in KEY_USED.get(each, ())
+        }
     if "a VPC" in features:
         wanted[ANYTHING] |= aws_gives("AWSLambdaVPCAccessExecutionRole", "ec2")
     names = {name: yours for feature in features for name, yours in YOURS.get(feature, {}).items()}

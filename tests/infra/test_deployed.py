@@ -86,6 +86,12 @@ def test_what_cannot_be_done_ends_in_the_error_queue_with_the_reason(shop: Shop)
     assert shop.reasons() == {"declined": "shop.CardDeclined", "no-bank": "shop.BankUnreachable"}
 
 
+def test_only_the_order_that_is_placed_tells_of_it(shop: Shop) -> None:
+    received = shop.sqs.receive_message(QueueUrl=shop.outputs["PlacedQueueUrl"], MaxNumberOfMessages=10)
+
+    assert [message["Body"] for message in received["Messages"]] == ['{"order": "good"}']
+
+
 def test_what_the_broker_gives_up_goes_to_the_same_error_queue(shop: Shop) -> None:
     orders, errors = shop.attributes("OrdersQueueUrl"), shop.attributes("ErrorQueueUrl")
 
@@ -97,6 +103,6 @@ def test_what_the_broker_gives_up_goes_to_the_same_error_queue(shop: Shop) -> No
     )
 
 
-@pytest.mark.parametrize("queue", ["OrdersQueueUrl", "ErrorQueueUrl"])
+@pytest.mark.parametrize("queue", ["OrdersQueueUrl", "ErrorQueueUrl", "PlacedQueueUrl"])
 def test_a_queue_is_encrypted(shop: Shop, queue: str) -> None:
     assert shop.attributes(queue)["SqsManagedSseEnabled"] == "true"

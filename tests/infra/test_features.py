@@ -87,10 +87,10 @@ def test_a_reference_to_what_is_not_there_is_found() -> None:
 @pytest.mark.parametrize(
     ("features", "queues"),
     [
-        ((), {"OrdersQueue", "ErrorQueue"}),
-        (("an orders queue of yours",), {"ErrorQueue"}),
-        (("an error queue of yours",), {"OrdersQueue"}),
-        (("an orders queue of yours", "an error queue of yours"), set()),
+        ((), {"OrdersQueue", "ErrorQueue", "PlacedQueue"}),
+        (("an orders queue of yours",), {"ErrorQueue", "PlacedQueue"}),
+        (("an error queue of yours",), {"OrdersQueue", "PlacedQueue"}),
+        (("an orders queue of yours", "an error queue of yours"), {"PlacedQueue"}),
     ],
     ids=lambda value: spoken(value) if isinstance(value, tuple) else "",
 )
@@ -139,7 +139,7 @@ def name_in(arn: str) -> Template:
     return {"Fn::Select": [5, {"Fn::Split": [":", arn]}]}
 
 
-@pytest.mark.parametrize("queue", ["OrdersQueue", "ErrorQueue"])
+@pytest.mark.parametrize("queue", ["OrdersQueue", "ErrorQueue", "PlacedQueue"])
 @pytest.mark.parametrize(("features", "encrypted"), [((), (True, None)), (("a key",), (False, KEY))])
 def test_a_queue_is_encrypted_with_the_key_or_with_that_of_sqs(
     queue: str, features: tuple[str, ...], encrypted: tuple[bool, str | None]

@@ -46,14 +46,14 @@ def test_messages_come_one_at_a_time_and_only_what_succeeded_is_deleted() -> Non
     }
 
 
-def test_both_queues_keep_the_order_and_outlive_the_stack() -> None:
+def test_all_queues_keep_the_order_and_outlive_the_stack() -> None:
     kept = {
         name: (part["Properties"]["FifoQueue"], part["DeletionPolicy"], part["UpdateReplacePolicy"])
         for name, part in SAM["Resources"].items()
         if part["Type"] == "AWS::SQS::Queue"
     }
 
-    assert kept == dict.fromkeys(("OrdersQueue", "ErrorQueue"), (True, "RetainExceptOnCreate", "Retain"))
+    assert kept == dict.fromkeys(("OrdersQueue", "ErrorQueue", "PlacedQueue"), (True, "RetainExceptOnCreate", "Retain"))
 
 
 def test_the_role_allows_what_a_fifo_queue_takes_and_no_send_to_the_queue_itself() -> None:
@@ -71,6 +71,7 @@ def test_the_role_allows_what_a_fifo_queue_takes_and_no_send_to_the_queue_itself
             "sqs:ChangeMessageVisibility",
         },
         "ErrorQueue": {"sqs:SendMessage"},
+        "PlacedQueue": {"sqs:SendMessage"},
         "OrdersLog": {"logs:CreateLogStream", "logs:PutLogEvents"},
     }
 

@@ -50,11 +50,12 @@ def test_the_function_knows_its_ladder_its_queues_and_that_nothing_limits_it() -
         "RECOVERABLE_TIME_INCREASE": "10s",
         "RECOVERABLE_RATE_LIMIT_AFTER": 0,
         "PAUSE_TRIGGER": "false",
+        "PLACED_QUEUE": attribute("PlacedQueue", "QueueName"),
         "ORDERS_QUEUE_ARN": attribute("OrdersQueue", "Arn"),
     }
 
 
-@pytest.mark.parametrize("queue", ["OrdersQueue", "ErrorQueue"])
+@pytest.mark.parametrize("queue", ["OrdersQueue", "ErrorQueue", "PlacedQueue"])
 def test_a_queue_outlives_the_stack(queue: str) -> None:
     kept = (STACK[queue]["DeletionPolicy"], STACK[queue]["UpdateReplacePolicy"])
 

@@ -36,6 +36,18 @@ def test_an_order_is_placed_at_the_first_attempt(service_bus_world: ServiceBusWo
     assert (attempts(service_bus_world, order), service_bus_world.queue("error")) == (["succeeded"], [])
 
 
+@pytest.mark.parametrize(("card", "sent"), [("good", 1), ("slow-bank", 1), ("declined", 0), ("no-bank", 0)])
+def test_an_order_says_once_that_it_is_placed_whatever_failed_before(
+    service_bus_world: ServiceBusWorld, monkeypatch: pytest.MonkeyPatch, card: str, sent: int
+) -> None:
+    monkeypatch.setenv("PLACED_QUEUE", "orders-placed")
+    service_bus_world.create_queue("orders-placed")
+
+    placed(service_bus_world, card)
+
+    assert [message.json() for message in service_bus_world.queue("orders-placed")] == [{"order": 0}] * sent
+
+
 def test_a_declined_card_goes_to_the_error_queue_at_once(service_bus_world: ServiceBusWorld) -> None:
     placed(service_bus_world, "declined")
 

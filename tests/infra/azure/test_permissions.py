@@ -23,6 +23,7 @@ NEEDED = {
     ("Azure Service Bus Data Receiver", "ordersQueue"),  # the trigger
     ("Azure Service Bus Data Sender", "ordersQueue"),  # the copy of a delayed retry, or of a deferral
     ("Azure Service Bus Data Sender", "errorQueue"),  # the copy of what is given up
+    ("Azure Service Bus Data Sender", "placedQueue"),  # what the handler sends
     ("Storage Blob Data Owner", "storage"),  # the host's own storage ("Connecting to host storage with an identity")
     ("Monitoring Metrics Publisher", "insights"),  # the log ("Require Microsoft Entra authentication")
 }

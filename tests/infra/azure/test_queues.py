@@ -122,6 +122,13 @@ def test_a_dead_letter_that_comes_again_is_no_duplicate() -> None:
     assert ERRORS["requiresDuplicateDetection"] is False
 
 
+def test_what_the_handler_sends_twice_is_taken_once_and_never_fills_its_queue() -> None:
+    placed = DEPLOYED.properties("placedQueue")
+
+    assert iso(placed["duplicateDetectionHistoryTimeWindow"]) == iso(ORDERS["duplicateDetectionHistoryTimeWindow"])
+    assert (placed["requiresDuplicateDetection"], iso(placed["defaultMessageTimeToLive"])) == (True, timedelta(days=14))
+
+
 def test_a_copy_made_twice_is_taken_once() -> None:
     """It is made again at the latest when a function has run to its time-out, without its lock being renewed, and the lock is over."""
     window = iso(ORDERS["duplicateDetectionHistoryTimeWindow"])
@@ -136,4 +143,4 @@ def test_a_lock_is_one_that_service_bus_gives(queue: str) -> None:
 
 
 def test_the_emulator_takes_the_same_queues() -> None:
-    assert [queue.name for queue in queues(DEPLOYED)] == ["orders", "orders-error"]
+    assert [queue.name for queue in queues(DEPLOYED)] == ["orders", "orders-error", "orders-placed"]

@@ -21,6 +21,7 @@ def test_every_order_ends_where_it_must(cloud: str, capsys: pytest.CaptureFixtur
     said = capsys.readouterr().out
     assert (status, said.splitlines()[-1]) == (0, "1 message sent back from the error queue, and placed.")
     assert "8 orders sent, 4 placed, 4 in the error queue, none lost." in said.splitlines()
+    assert " messages, of the 4 placed orders; failed attempts sent none." in said
     assert any(line.startswith("Counters of this run: ImmediateRetries ") for line in said.splitlines())
     assert ("2 orders waited in the table" in said) == (cloud == "aws")
 

@@ -1,14 +1,14 @@
-"""Check that each order ended where it must."""
+"""Check that each order ended where it must, and that the placed ones, and no others, sent a message."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
 
-from recoverable_local.demo.orders import ORDERS, Order
+from recoverable_local.demo.orders import ORDERS, Order, parse_object
 from recoverable_local.demo.progress import Progress
 
 EXCEPTION_TYPE = "NServiceBus.ExceptionInfo.ExceptionType"
@@ -50,3 +50,23 @@ def ended_as_expected(order: Order, progress: Progress, errors: Mapping[str, str
     if order.expected_error is None:
         return progress.orders[order].placed and order.body not in errors
     return errors.get(order.body) == order.expected_error
+
+
+def report_outgoing(progress: Progress, bodies: Collection[str], console: Console) -> int:
+    """Print of which orders the shop sent a message. Return 1 if these are not the placed ones, else 0.
+
+    A process that dies between sending and completing sends again, so there can be more messages than orders.
+
+    Args:
+        progress: The progress of the orders.
+        bodies: The bodies of the messages in the queue that the shop sends to.
+        console: Where it is printed.
+    """
+    sent = {parse_object(body).get("order") for body in bodies}
+    placed = {parse_object(order.body).get("id") for order, history in progress.orders.items() if history.placed}
+    if sent != placed:
+        console.print(f"[bold red]orders-placed must have messages of the orders {placed}, but has them of {sent}.")
+        return 1
+    count = f"orders-placed: {len(bodies)} messages, of the {len(placed)} placed orders"
+    console.print(f"[bold green]{count}; failed attempts sent none.")
+    return 0

@@ -21,7 +21,7 @@ from recoverable_local.demo.counters import counted_by_metrics, in_words
 from recoverable_local.demo.orders import ORDERS
 from recoverable_local.demo.progress import STORED, Progress
 from recoverable_local.demo.redriving import HOPELESS, report_sent_back, send_group_back, show_groups
-from recoverable_local.demo.result import report_result
+from recoverable_local.demo.result import report_outgoing, report_result
 from recoverable_local.demo.tables import error_queue_table
 from recoverable_local.demo.watcher import Watcher, show_progress
 from recoverable_local.lambda_host import Entry, LocalAws
@@ -75,6 +75,8 @@ def show(host: LocalAws, watcher: Watcher[Entry], console: Console) -> int:
         console.print(error_queue_table("orders-error", found))
         console.print(in_words(counted_by_metrics(line.line for line in host.function_log)), soft_wrap=True)
         status = report_stored(watcher.progress, count_dispatched(host.function_log), console)
+        sent = [message.body for message in host.queue("orders-placed").messages()]
+        status = status or report_outgoing(watcher.progress, sent, console)
         status = status or report_result(watcher.progress, found, console)
         return status or send_back(host, watcher, console)
 

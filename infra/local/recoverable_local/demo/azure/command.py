@@ -23,7 +23,7 @@ from recoverable_local.demo.counters import counted_by_log, in_words
 from recoverable_local.demo.orders import DEADLY, NEIGHBOUR, ORDERS, Order
 from recoverable_local.demo.progress import UNREPORTED
 from recoverable_local.demo.redriving import HOPELESS, report_sent_back, send_group_back, show_groups
-from recoverable_local.demo.result import report_result
+from recoverable_local.demo.result import report_outgoing, report_result
 from recoverable_local.demo.tables import error_queue_table
 from recoverable_local.demo.watcher import Watcher, show_progress
 from recoverable_local.functions_host import AppError, Entry, LocalFunctions
@@ -39,6 +39,7 @@ DEADLINE = timedelta(seconds=120)
 IDS = {f"order-{number}": order for number, order in enumerate(ORDERS, start=1)}
 QUEUES = (
     Queue("orders-error"),
+    Queue("orders-placed", duplicate_detection_window=timedelta(minutes=10)),
     Queue(  # as infra/azure/main.bicep has it
         "orders",
         max_delivery_count=100,
@@ -74,7 +75,9 @@ def show(folder: str, namespace: ServiceBusNamespace, console: Console) -> int:
         found = [to_error_message(message) for message in namespace.queue("orders-error").messages()]
         console.print(error_queue_table("orders-error", found))
         console.print(in_words(counted_by_log(line.line for line in host.function_log)), soft_wrap=True)
-        status = report_result(watcher.progress, found, console)
+        sent = [text_of(message) for message in namespace.queue("orders-placed").messages()]
+        status = report_outgoing(watcher.progress, sent, console)
+        status = status or report_result(watcher.progress, found, console)
         return status or send_back(host, namespace, watcher, console)
 
 
@@ -114,6 +117,7 @@ def create_host(folder: str, namespace: ServiceBusNamespace, watcher: Watcher[En
         **LADDER,
         "AzureWebJobsServiceBus": connection,
         "RECOVERABLE_ERROR_QUEUE": "orders-error",
+        "PLACED_QUEUE": "orders-placed",
         "PYTHON_THREADPOOL_THREAD_COUNT": "1",
     }
     return LocalFunctions.from_folder(folder, observe=watcher, app_settings=settings, connection_string=connection)
