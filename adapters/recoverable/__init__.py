@@ -12,9 +12,8 @@ if TYPE_CHECKING:
     from recoverable.observe.settings import Observe
     from recoverable.outgoing.values import OutgoingRefused
     from recoverable.rate_limit.settings import RateLimit
-    from recoverable.recovery.actions import Action, DelayedRetry, Discard, ImmediateRetry, MoveToError
+    from recoverable.recovery.actions import Action, DelayedRetry, Discard, ErrorContext, ImmediateRetry, MoveToError
     from recoverable.recovery.backoff import Exponential
-    from recoverable.recovery.error_context import ErrorContext
     from recoverable.recovery.policy import Policy, default_policy
 
 __all__ = [

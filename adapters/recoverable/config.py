@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
     from recoverable.observe.settings import Observe
     from recoverable.rate_limit.settings import RateLimit
-    from recoverable.recovery.actions import Action
-    from recoverable.recovery.error_context import ErrorContext
+    from recoverable.recovery.actions import Action, ErrorContext
 
     Backoff: TypeAlias = Callable[[int], timedelta]
     Unrecoverable: TypeAlias = type[BaseException] | Callable[[BaseException], bool]

@@ -1,11 +1,33 @@
-"""Define what a policy decides: a closed union of four, for `match` and `assert_never`."""
+"""Define what a policy gets, the failed attempt, and what it decides: a closed union of four, for `match` and `assert_never`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from recoverable.limits import checked_delay, checked_queue
+from recoverable.message import Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorContext:
+    """A failed attempt, as a policy sees it.
+
+    Args:
+        exception: what the handler raised.
+        message: the message that failed.
+        immediate_processing_failures: failed attempts of this round, this one included; the first is 1.
+        delayed_deliveries_performed: delayed retries made so far.
+        receive_address: the queue that the message came from.
+        now: the time of the failure.
+    """
+
+    exception: BaseException
+    message: Message
+    immediate_processing_failures: int
+    delayed_deliveries_performed: int
+    receive_address: str
+    now: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from recoverable import headers
 from recoverable.limits import MAX_COUNT
 from recoverable.message import Message
 from recoverable.recovery import counting
+from recoverable.recovery.actions import ErrorContext
 from recoverable.recovery.delivery import Delivery, Platform
-from recoverable.recovery.error_context import ErrorContext
 from recoverable.recovery.faults import FIRST_TO_TRIM, fault_headers
 from recoverable.recovery.redaction import Redact
 

@@ -12,10 +12,9 @@ from recoverable.config import Delayed, Immediate, Recoverability
 from recoverable.errors import RetryAfter, UnreportedFailure
 from recoverable.headers import DELAYED_RETRY_AT, FIRST_DELAYED_RETRY_AT, read_date
 from recoverable.limits import MAX_DELAY, MAX_DELAYED, MAX_IMMEDIATE, NO_DELAY
-from recoverable.recovery.actions import Action, DelayedRetry, ImmediateRetry, MoveToError
+from recoverable.recovery.actions import Action, DelayedRetry, ErrorContext, ImmediateRetry, MoveToError
 from recoverable.recovery.backoff import chance
 from recoverable.recovery.delivery import Platform
-from recoverable.recovery.error_context import ErrorContext
 
 MAX_SINCE_DELAYED_RETRY = timedelta(hours=24)
 """No delayed retry follows one that was scheduled longer ago (NServiceBus, "Recoverability": retries must not hide
