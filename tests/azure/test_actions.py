@@ -226,7 +226,7 @@ def test_a_platform_names_itself_by_its_app_settings(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("WEBSITE_SITE_NAME", "shop")
     monkeypatch.setenv("WEBSITE_INSTANCE_ID", "i-7")
 
-    found = endpoint()._platform
+    found = endpoint()._processor.platform
 
     assert (found.host, found.machine, found.shared_process, found.text_log) == ("shop", "i-7", True, True)
 

@@ -9,8 +9,8 @@ from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from recoverable.azure.settings import find_setting as setting
-from recoverable.azure.settings import settings_below
+from recoverable.azure.host.app_settings import find_setting as setting
+from recoverable.azure.host.app_settings import settings_below
 from recoverable.limits import checked_delay, checked_queue
 from recoverable.rate_limit.calls import SharedCalls
 from recoverable.rate_limit.settings import StoreUnavailable

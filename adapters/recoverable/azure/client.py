@@ -8,13 +8,13 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from recoverable.azure.copies import Copy, copy_of, smaller
+from recoverable.azure.host.app_settings import connection
 from recoverable.azure.process_client import client_for
 from recoverable.azure.sending.deliver import Sending, deliver, in_sending_order
 from recoverable.azure.sending.fallbacks import ways
 from recoverable.azure.sending.group_commit import GroupCommit, Parcel
 from recoverable.azure.sending.letter import Letter
 from recoverable.azure.sending.refusals_client import refusal_of
-from recoverable.azure.settings import connection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from azure.servicebus import ServiceBusClient, ServiceBusMessage, ServiceBusMessageBatch, ServiceBusSender
 
+    from recoverable.azure.host.app_settings import ConnectionString, Identity
     from recoverable.azure.sending.fallbacks import Way
-    from recoverable.azure.settings import ConnectionString, Identity
     from recoverable.environment import Environment
     from recoverable.recovery.delivery import Delivery
     from recoverable.recovery.settlement import Forward

@@ -1,34 +1,28 @@
-"""Handle a Functions trigger's messages: messages → deliveries → attempts → copies → return or raise."""
+"""Define the endpoint of a Service Bus queue: its settings, checked, and its function for the Functions host."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Coroutine
 from contextlib import nullcontext
-from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, overload
 
-from recoverable.attempts.drive import drive
 from recoverable.attempts.flow import utc_clock
 from recoverable.attempts.handlers import is_coroutine_handler
-from recoverable.attempts.invocation import Invocation
-from recoverable.azure.flow import process_messages
-from recoverable.azure.messages import ambiguous_fields, as_list, checked_binary, delivery_of, without_fields
-from recoverable.azure.settings import (
+from recoverable.azure.arguments import (
     checked_resend_for,
     checked_sessions,
     connection_name,
     function_name,
-    host,
-    is_source,
-    machine,
     queue_name,
     with_error_queue,
 )
+from recoverable.azure.host.platform import platform_for
+from recoverable.azure.messages import as_list, checked_binary
+from recoverable.azure.processor import Processor
 from recoverable.config import Recoverability
-from recoverable.environment import Environment, current_environment
-from recoverable.limits import NO_DELAY, name_of
-from recoverable.recovery.delivery import Platform
+from recoverable.environment import Environment
+from recoverable.limits import name_of
 
 if TYPE_CHECKING:
     from datetime import datetime, timedelta
@@ -36,14 +30,7 @@ if TYPE_CHECKING:
     from azure.functions import Blueprint, ServiceBusMessage  # noqa: TID251  # for types alone
     from azure.servicebus import ServiceBusClient  # noqa: TID251  # for types alone
 
-    from recoverable.azure.client import Broker
-    from recoverable.azure.sending.letter import Letter
     from recoverable.message import Message
-    from recoverable.observe.observer import Observer
-    from recoverable.outgoing.senders import Sender
-    from recoverable.rate_limit.limiter import Limiter
-    from recoverable.recovery.delivery import Counter, Delivery
-    from recoverable.recovery.settlement import Forward
 
 R = TypeVar("R")
 
@@ -123,32 +110,24 @@ class ServiceBusEndpoint(Generic[R]):
         resend_for: timedelta | None = None,
         warm: bool = False,
     ) -> None:
-        self._handler, self._is_coroutine = handler, is_coroutine_handler(handler)
-        self._connection = connection_name(connection)
-        self._sessions, self._batch = checked_sessions(sessions, batch=batch), batch
         self.queue = queue_name(queue, os.environ)
         self.recoverability = with_error_queue(recoverability, self.queue, os.environ)
-        counter: Counter = "header" if batch else "native"
-        names = host(os.environ), machine(os.environ)
-        self._platform = Platform(
-            counter, shared_process=True, text_log=True, is_source=is_source, host=names[0], machine=names[1]
+        self._sessions, self._batch = checked_sessions(sessions, batch=batch), batch
+        self._processor = Processor(
+            handler=handler,
+            is_coroutine=is_coroutine_handler(handler),
+            queue=self.queue,
+            connection=connection_name(connection),
+            recoverability=self.recoverability,
+            platform=platform_for(self.recoverability.delayed, batch=batch, ordered=self._sessions == "ordered"),
+            batch=batch,
+            may_defer=not self._sessions,
+            resend_for=checked_resend_for(resend_for, batch=batch),
+            time_for_retries=time_for_retries(batch=batch) if self.recoverability.immediate.in_process else None,
+            environment=Environment(client, utc_clock(clock), nullcontext),
         )
-        if sessions == "ordered":
-            from recoverable.azure.host_json import longest_wait  # noqa: PLC0415  # for ordered sessions alone
-            from recoverable.azure.ordered import check_delays  # noqa: PLC0415  # as above
-
-            longest = longest_wait(os.environ)
-            check_delays(self.recoverability.delayed, longest)
-            self._platform = self._platform.__replace__(redelivers_only=True, longest_delay=longest)
-        self._time_for_retries: timedelta | None = None
-        if self.recoverability.immediate.in_process:
-            from recoverable.azure.host_json import time_for_retries  # noqa: PLC0415  # for those who ask for it
-
-            self._time_for_retries = time_for_retries(os.environ, batch=batch)
-        self._resend_for = checked_resend_for(resend_for, batch=batch)
-        self._environment = Environment(client, utc_clock(clock), nullcontext)
         if warm:
-            self._bus(self._environment)
+            self._processor.bus(self._processor.environment)
         self.__name__ = self.__qualname__ = name or name_of(handler)
         self.__doc__ = getattr(handler, "__doc__", None)
         self.__module__ = getattr(handler, "__module__", __name__)
@@ -164,7 +143,8 @@ class ServiceBusEndpoint(Generic[R]):
             Exception: the handler's, so that the host redelivers the message; or the reason why a copy could not be
                 sent.
         """
-        return self._handle(checked_binary(messages, batch=self._batch))
+        result: R = self._processor.process(checked_binary(messages, batch=self._batch))
+        return result
 
     def blueprint(self) -> Blueprint:
         """Return a blueprint with the function and its trigger, rightly set, for `app.register_functions`.
@@ -173,13 +153,13 @@ class ServiceBusEndpoint(Generic[R]):
             ImportError: azure-functions is not installed.
             ValueError: the host does not take the name for a function.
         """
-        from recoverable.azure.blueprint_client import blueprint, warn_of_missing_connection  # noqa: PLC0415  # the SDK's side
+        from recoverable.azure.host.blueprint_client import blueprint, warn_of_missing_connection  # noqa: PLC0415  # the SDK's side
 
-        warn_of_missing_connection(self._connection, os.environ)
+        warn_of_missing_connection(self._processor.connection, os.environ)
         return blueprint(
             self._function(),
             function_name(self.__name__),
-            connection=self._connection,
+            connection=self._processor.connection,
             queue_name=self.queue,
             cardinality="many" if self._batch else "one",
             is_sessions_enabled=bool(self._sessions),
@@ -195,102 +175,24 @@ class ServiceBusEndpoint(Generic[R]):
 
     def _function(self) -> Callable[..., Any]:
         """Return a function, for the host takes no other callable; without annotations, which it could not resolve."""
-        handle: Callable[[Any], Any] = self._handle
+        process: Callable[[Any], Any] = self._processor.process
 
         async def coroutine(message: Any) -> None:
-            await handle(as_list(message, batch=self._batch))
+            await process(as_list(message, batch=self._batch))
 
         def plain(message: Any) -> None:
-            handle(as_list(message, batch=self._batch))
+            process(as_list(message, batch=self._batch))
 
-        function = coroutine if self._is_coroutine else plain
+        function = coroutine if self._processor.is_coroutine else plain
         function.__name__ = function.__qualname__ = self.__name__
         function.__doc__, function.__module__ = self.__doc__, self.__module__
         function.__annotations__ = {}
         function.__dict__["recoverability"] = self.recoverability  # for tests, which make the error queue
         return function
 
-    def _handle(self, natives: list[ServiceBusMessage]) -> R:
-        environment = current_environment.get() or self._environment
-        if absent := ambiguous_fields(natives):
-            from recoverable.azure.log import log_ambiguous_fields  # noqa: PLC0415  # most batches have none
 
-            log_ambiguous_fields(absent, self.queue)
-            natives = without_fields(natives, absent)
-        settings, platform = self.recoverability, self._platform
-        deliveries = [delivery_of(native, self.queue, settings, platform) for native in natives]
-        invocation = Invocation(
-            settings, platform, environment.clock, limiter=self._limiter(environment), holds_interruptions=False
-        )
-        invocation.observer = self._observer(environment)
-        invocation.sender = partial(self._sender, environment)
-        if self._time_for_retries is not None:
-            from recoverable.azure.host_json import countdown  # noqa: PLC0415  # for those who retry in process
+def time_for_retries(*, batch: bool) -> timedelta:
+    """Return for how long an invocation may start retries in process."""
+    from recoverable.azure.host import host_json  # noqa: PLC0415  # for those who ask for it
 
-            invocation.seconds_for_retries = countdown(environment.clock, self._time_for_retries)
-        handler = environment.wrap_handler(self._handler) if environment.wrap_handler else self._handler
-        send = partial(self._send, environment=environment)
-        send_outgoing = partial(self._send_outgoing, environment=environment)
-        wait = partial(self._wait, environment=environment, began=environment.clock())
-        result: R = self._driver()(process_messages(deliveries, invocation, send, wait, send_outgoing), handler)
-        return result
-
-    def _wait(self, delay: timedelta, *, environment: Environment, began: datetime) -> None:
-        """Wait out a delay in place, where sessions keep their order."""
-        from recoverable.azure.ordered import wait_in_place  # noqa: PLC0415  # for ordered sessions alone
-
-        wait_in_place(delay, environment=environment, until=began + (self._platform.longest_delay or NO_DELAY))
-
-    def _bus(self, environment: Environment) -> Broker:
-        from recoverable.azure.client import broker  # noqa: PLC0415  # the SDK, for handlers that send
-        from recoverable.azure.settings import connection  # noqa: PLC0415  # as above
-
-        return broker(environment.client, lambda: connection(self._connection, os.environ))
-
-    def _sender(self, environment: Environment) -> Sender:
-        """Return what collecting outgoing messages needs; it makes the client, in the handler's time."""
-        from recoverable.azure.sending.outgoing import ServiceBusSender  # noqa: PLC0415  # for handlers that send
-
-        return ServiceBusSender(self._bus(environment), self.queue, environment.clock)
-
-    def _send_outgoing(self, invocation: Invocation, *, environment: Environment) -> None:
-        from recoverable.azure.sending.outgoing import send_outgoing  # noqa: PLC0415  # it was imported to collect
-
-        send_outgoing(invocation, self._bus(environment), patience=self._resend_for, sleep=environment.sleep)
-
-    def _driver(self) -> Callable[..., Any]:
-        if not self._is_coroutine:
-            return drive
-        from recoverable.attempts.drive_async import drive_async  # noqa: PLC0415  # asyncio, for those who need it
-
-        return drive_async
-
-    def _observer(self, environment: Environment) -> Observer | None:
-        if self.recoverability.observe is None:
-            return None
-        from recoverable.observe.observer import Observer  # noqa: PLC0415  # imported for those who observe
-
-        return Observer(self.recoverability.observe, "servicebus", environment.clock)
-
-    def _limiter(self, environment: Environment) -> Limiter | None:
-        limit = self.recoverability.rate_limit
-        if limit is None:
-            return None
-        from recoverable.rate_limit.limiter import limiter_for  # noqa: PLC0415  # imported for those who limit the rate
-
-        return limiter_for(self, limit, self.recoverability, environment, may_defer=not self._sessions)
-
-    def _send(
-        self, forwards: list[tuple[Delivery, Forward]], *, environment: Environment, once: bool = False
-    ) -> list[Letter]:
-        """Send the copies by the failure side of this platform, which is imported when there are some; return what no queue took."""
-        from recoverable.azure.client import send_copies  # noqa: PLC0415
-
-        return send_copies(
-            forwards,
-            environment,
-            self._connection,
-            error_queue=self.recoverability.failed.error_queue or "",
-            batch=self._batch,
-            patience=NO_DELAY if once else self._resend_for,
-        )
+    return host_json.time_for_retries(os.environ, batch=batch)

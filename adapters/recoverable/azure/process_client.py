@@ -6,13 +6,13 @@ import atexit
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from recoverable.azure.settings import ConnectionString
+from recoverable.azure.host.app_settings import ConnectionString
 
 if TYPE_CHECKING:
     from azure.core.credentials import TokenCredential
     from azure.servicebus import ServiceBusClient
 
-    from recoverable.azure.settings import Identity
+    from recoverable.azure.host.app_settings import Identity
 
 RESENDS = 1
 """A link that Service Bus closed because it was idle fails once, and is then opened again; more resends could only make

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recoverable.azure.settings import ConnectionString
+from recoverable.azure.host.app_settings import ConnectionString
 from recoverable.operate.azure.answers import call_error
 from recoverable.operate.azure.entity import Entity
 from recoverable.operate.port import OperateError

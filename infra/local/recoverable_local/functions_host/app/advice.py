@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
-from recoverable.azure.settings import find_setting
+from recoverable.azure.host.app_settings import find_setting
 from recoverable_local.functions_host.app.host_json import CALLS_PER_CORE, CORES, HostOptions
 from recoverable_local.functions_host.app.triggers import Trigger
 

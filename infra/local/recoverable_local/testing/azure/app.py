@@ -12,7 +12,7 @@ from azure.functions import Blueprint, Cardinality, DataType, FunctionApp
 from azure.functions.decorators.function_app import Function
 
 from recoverable.azure import ServiceBusEndpoint
-from recoverable.azure.settings import resolved
+from recoverable.azure.host.app_settings import resolved
 from recoverable.config import Recoverability
 from recoverable_local.service_bus.broker.profile import subscription_path
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
+from recoverable.azure.host.app_settings import connection as find_connection
 from recoverable.azure.process_client import with_extra
-from recoverable.azure.settings import connection as find_connection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

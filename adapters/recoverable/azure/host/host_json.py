@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recoverable.azure.settings import find_setting
+from recoverable.azure.host.app_settings import find_setting
 from recoverable.limits import NO_DELAY
 
 if TYPE_CHECKING:
