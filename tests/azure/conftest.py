@@ -7,6 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from azure.namespace import SETTING, Bus, emulated
+from azure.rate_limit.azurite import azurite
+
+__all__ = ["azurite", "bus"]
 
 
 @pytest.fixture

@@ -28,6 +28,7 @@ from recoverable_local.service_bus import Queue, SeenMessage, ServiceBusNamespac
 SETTING = "ServiceBus"
 SESSIONS = "orders-sessions"
 BRIEF = "orders-brief"
+INVOICES = "invoices"
 TIMEOUT = 60
 """Seconds; nothing takes so long unless it is broken."""
 
@@ -119,11 +120,14 @@ def text(value: Any) -> Any:
 
 @contextmanager
 def emulated() -> Iterator[Bus]:
-    """Yield a namespace with a queue, one with sessions, one that gives up after two deliveries, and the error queue, where dead letters go."""
+    """Yield a namespace with a queue, one with sessions, one that gives up after two deliveries, one that handlers send to, and the error queue,
+    where dead letters go.
+    """
     queues = [
         Queue(QUEUE, max_delivery_count=100, forward_dead_lettered_messages_to=ERROR_QUEUE),
         Queue(SESSIONS, max_delivery_count=100, requires_session=True),
         Queue(BRIEF, max_delivery_count=2, forward_dead_lettered_messages_to=ERROR_QUEUE),
+        Queue(INVOICES),
         Queue(ERROR_QUEUE, duplicate_detection_window=timedelta(minutes=10)),
     ]
     with ExitStack() as running:
