@@ -23,6 +23,8 @@ NAMES = {
     "recoverable.observe.host_errors.RedactedFailure",
     "recoverable.operate.aws.messages.Unsendable",
     "recoverable.operate.azure.messages.UncopyableBody",
+    "recoverable.operate.check.cloudformation.document.TemplateError",
+    "recoverable.operate.check.known.NotUnderstood",
     "recoverable.operate.port.OperateError",
     "recoverable.operate.port.Unanswered",
     "recoverable.rate_limit.StoreUnavailable",

@@ -15,7 +15,8 @@ def test_the_local_host_runs_it_and_has_nothing_to_note(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "template.yaml").write_text(TEMPLATE, encoding="utf-8")
 
-    stack = stack_of(read(tmp_path / "template.yaml"))
+    template = read(tmp_path / "template.yaml")
+    stack = stack_of(template)
 
     assert [(mapping.function, mapping.queue) for mapping in stack.mappings] == [("OrdersFunction", "orders")]
-    assert (stack.not_served, advice(stack)) == ((), ())
+    assert (stack.not_served, advice(template, stack)) == ((), ())

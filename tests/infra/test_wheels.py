@@ -32,7 +32,7 @@ FOLDERS = {
 }
 VERBS = {
     "recoverable": {f"errors.{verb}" for verb in ("export", "groups", "import", "list", "purge", "retry", "show")}
-    | {"timeouts"},
+    | {"check", "timeouts"},
     "recoverable_local": {"demo.aws", "demo.azure", "local.aws", "local.azure", "local.service-bus"},
 }
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from recoverable_local.lambda_host.sam.document import TemplateError, parse_document
-from recoverable_local.lambda_host.sam.intrinsics import Scope, resolve
+from recoverable.operate.check.cloudformation.document import TemplateError, parse_document
+from recoverable.operate.check.cloudformation.intrinsics import Scope, resolve
 
 SCOPE = Scope(
     parameters={"Stage": "test", "Size": "10", "Names": ["a", "b"], "AWS::Region": "us-east-1"},
@@ -50,10 +50,10 @@ WRITTEN = [
 ]
 
 NOT_WORKED_OUT = [
-    ("!ImportValue other", "Fn::ImportValue is not supported by the local host"),
+    ("!ImportValue other", "Fn::ImportValue is not supported here"),
     ("!Ref Nobody", "Ref Nobody: there is no such resource or parameter; the template has: AWS::Region, Names"),
-    ("!Ref Table", "the local host has no such value of AWS::DynamoDB::Table; it has none"),
-    ("!GetAtt Orders.Colour", "GetAtt Orders.Colour: .* it has Arn, Ref"),
+    ("!Ref Table", "here there is no such value of AWS::DynamoDB::Table; there is none"),
+    ("!GetAtt Orders.Colour", "GetAtt Orders.Colour: .* there is Arn, Ref"),
     ("!Sub '${Nobody}'", "Ref Nobody"),
     ("!If [Never, 1, 2]", "no condition 'Never'; the template has: IsNumber, IsProduction, IsTest, IsWrong"),
     ("!If [IsWrong, 1, 2]", "this one gives 'test'"),

@@ -12,8 +12,8 @@ import pytest
 
 from local.lambda_host.templates import FUNCTIONS, LONG, document, written
 from local.lambda_host.test_template import ERRORS, MAPPING, ORDERS, SHOP, read, stack_of
+from recoverable.operate.check.cloudformation.document import TemplateError
 from recoverable_local.lambda_host.sam.advice import advice
-from recoverable_local.lambda_host.sam.document import TemplateError
 from recoverable_local.lambda_host.sam.stack import Queue, Redrive, Schedule, Stack
 from recoverable_local.lambda_host.schedule import scheduled_event
 
@@ -97,7 +97,9 @@ def test_an_error_queue_outside_the_template_has_one_too(tmp_path: Path) -> None
 
 
 def test_nothing_is_advised_about_a_queue_outside_the_template(tmp_path: Path) -> None:
-    assert advice(stack(tmp_path, document(event={"Queue": OTHERS}, function={"RecursiveLoop": "Allow"}))) == ()
+    template = read(written(tmp_path, document(event={"Queue": OTHERS}, function={"RecursiveLoop": "Allow"})))
+
+    assert advice(template, stack_of(template)) == ()
 
 
 def test_a_queue_whose_name_is_only_known_in_aws_is_not_read_and_the_rest_runs(tmp_path: Path) -> None:

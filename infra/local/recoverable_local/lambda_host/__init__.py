@@ -22,9 +22,11 @@ The modules, in the order in which a message passes through them:
     journal              the entries that observers get; formatting turns one into a line of text
     serving, host        start, stop, send, inspect, wait
 
-This package imports nothing of `recoverable`: it can run any Lambda function.
+Of `recoverable` this package imports what reads templates and the rules of `recoverable check`, and no endpoint: it can run any Lambda
+function.
 """
 
+from recoverable.operate.check.cloudformation.document import TemplateError
 from recoverable_local.lambda_host.host import LocalAws
 from recoverable_local.lambda_host.journal import (
     BrokerTrouble,
@@ -39,7 +41,6 @@ from recoverable_local.lambda_host.journal import (
 )
 from recoverable_local.lambda_host.local_queue import Depth, LocalQueue, QueuedMessage
 from recoverable_local.lambda_host.runtime.outcomes import InitFailed, Outcome, Raised, Returned
-from recoverable_local.lambda_host.sam.document import TemplateError
 from recoverable_local.lambda_host.settings import Settings
 from recoverable_local.outcomes import Died, TimedOut
 

@@ -19,11 +19,11 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from recoverable.operate.check.cloudformation.document import TemplateError
 from recoverable_local.console import name_and_value, port, print_error, print_line, serve, whole_seconds
 from recoverable_local.lambda_host.formatting import format_entry, send_command
 from recoverable_local.lambda_host.host import LocalAws
 from recoverable_local.lambda_host.sam.advice import advice
-from recoverable_local.lambda_host.sam.document import TemplateError
 from recoverable_local.lambda_host.sam.stack import Stack
 from recoverable_local.lambda_host.settings import Settings
 
@@ -115,7 +115,9 @@ def _startup_text(host: LocalAws) -> str:
     lines += [f"table    {table.name}" for table in stack.tables]
     lines += [f"function {mapping.function:<32} reads {mapping.queue}" for mapping in stack.mappings]
     lines += [f"function {each.function:<32} runs every {interval or each.every}" for each in stack.schedules]
-    lines += [f"note     {note}" for note in (*_runtime_differences(stack), *stack.not_served, *advice(stack))]
+    lines += [
+        f"note     {note}" for note in (*_runtime_differences(stack), *stack.not_served, *advice(host.template, stack))
+    ]
     if stack.mappings:
         queue = host.queue(stack.mappings[0].queue)
         lines.append(f"Send with: {send_command(host.endpoint_url, queue.url, region=host.settings.region)}")

@@ -36,6 +36,9 @@ class LocalAws:
         TemplateError: The host cannot run the template. Some parts of it are checked only when the context is entered.
     """
 
+    template: Template
+    """The template as it is written."""
+
     stack: Stack
     """The parts of the template that run; set when the context is entered."""
 
@@ -46,7 +49,7 @@ class LocalAws:
         self, template: str | Path, settings: Settings | None = None, *, observe: Observer | None = None
     ) -> None:
         self.settings = settings or Settings()
-        self._template = Template.from_file(
+        self.template = Template.from_file(
             Path(template),
             parameters=self.settings.parameters,
             region=self.settings.region,
@@ -79,11 +82,11 @@ class LocalAws:
         cleanup.callback(sqs.close)
         created, tables = self._create_queues(sqs, cleanup), self._create_tables(cleanup)
         self._queues = {key: LocalQueue(queue.name, queue.url, queue.arn, sqs) for key, queue in created.items()}
-        self.stack = self._template.stack(created, self.settings.environment, tables=tables)
+        self.stack = self.template.stack(created, self.settings.environment, tables=tables)
         cleanup.enter_context(serving(self.stack, ServingContext(sqs, created, self._journal, self.settings)))
 
     def _create_queues(self, sqs: Sqs, cleanup: ExitStack) -> Mapping[str, CreatedQueue]:
-        queues, visibility = self._template.queues(), self.settings.visibility_timeout
+        queues, visibility = self.template.queues(), self.settings.visibility_timeout
         created = create_queues(sqs, queues, visibility_timeout=visibility)
         if self.settings.endpoint_url is None:
             for queue in created.values():
@@ -92,7 +95,7 @@ class LocalAws:
 
     def _create_tables(self, cleanup: ExitStack) -> Mapping[str, CreatedTable]:
         """Create the tables on the endpoint that the functions use. A template without tables needs no DynamoDB."""
-        if not (tables := self._template.tables()):
+        if not (tables := self.template.tables()):
             return {}
         endpoint_url = self.settings.environment.get(ENDPOINT_VARIABLE, self.endpoint_url)
         dynamodb = DynamoDb(endpoint_url, region=self.settings.region)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from recoverable_local.lambda_host.sam.document import TemplateError
-from recoverable_local.lambda_host.sam.intrinsics import Scope
-from recoverable_local.lambda_host.sam.properties import Properties
+from recoverable.operate.check.cloudformation.document import TemplateError
+from recoverable.operate.check.cloudformation.intrinsics import Scope
+from recoverable.operate.check.cloudformation.properties import Properties
 from recoverable_local.lambda_host.sam.resources.functions import FUNCTION, LAYER
 from recoverable_local.lambda_host.sam.resources.plain import PLAIN_FUNCTION, PLAIN_LAYER
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from recoverable_local.lambda_host.sam.document import TemplateError
-from recoverable_local.lambda_host.sam.properties import Properties
+from recoverable.operate.check.cloudformation.document import TemplateError
+from recoverable.operate.check.cloudformation.properties import Properties
 from recoverable_local.lambda_host.sam.resources.events import events_of
 from recoverable_local.lambda_host.sam.resources.functions import parse_function, why_not_run
 from recoverable_local.lambda_host.sam.resources.mappings import parse_mapping

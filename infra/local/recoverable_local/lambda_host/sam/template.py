@@ -12,6 +12,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from recoverable.operate.check.cloudformation.document import TemplateError, parse_document, resources_of, section
+from recoverable.operate.check.cloudformation.functions import with_globals
+from recoverable.operate.check.cloudformation.intrinsics import Scope, holds
+from recoverable.operate.check.cloudformation.loops import expand_section, transform_notes
+from recoverable.operate.check.cloudformation.parameters import parse_parameters
+from recoverable.operate.check.cloudformation.properties import Properties
 from recoverable_local.lambda_host.sam.created import (
     PLACEHOLDER_ACCOUNT,
     CreatedQueue,
@@ -19,13 +25,8 @@ from recoverable_local.lambda_host.sam.created import (
     function_names,
     with_created_resources,
 )
-from recoverable_local.lambda_host.sam.document import TemplateError, parse_document, resources_of, section
-from recoverable_local.lambda_host.sam.intrinsics import Scope, holds
-from recoverable_local.lambda_host.sam.loops import expand_section, transform_notes
-from recoverable_local.lambda_host.sam.parameters import parse_parameters
-from recoverable_local.lambda_host.sam.properties import Properties
 from recoverable_local.lambda_host.sam.resources.events import events_of
-from recoverable_local.lambda_host.sam.resources.functions import FUNCTION, timeout_of, with_globals
+from recoverable_local.lambda_host.sam.resources.functions import FUNCTION, timeout_of
 from recoverable_local.lambda_host.sam.resources.mappings import source_name
 from recoverable_local.lambda_host.sam.resources.outside import stand_in_notes, stand_ins
 from recoverable_local.lambda_host.sam.resources.plain import (

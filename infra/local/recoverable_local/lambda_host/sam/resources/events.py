@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from recoverable_local.lambda_host.sam.document import TemplateError
-from recoverable_local.lambda_host.sam.properties import Properties
+from recoverable.operate.check.cloudformation.document import TemplateError
+from recoverable.operate.check.cloudformation.properties import Properties
 from recoverable_local.lambda_host.sam.resources.mappings import source_name
 from recoverable_local.lambda_host.sam.resources.schedules import async_retries, is_enabled, is_rate
 

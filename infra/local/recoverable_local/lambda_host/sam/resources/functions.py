@@ -7,28 +7,14 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from recoverable_local.lambda_host.sam.document import TemplateError, as_text
-from recoverable_local.lambda_host.sam.properties import Properties
+from recoverable.operate.check.cloudformation.document import TemplateError, as_text
+from recoverable.operate.check.cloudformation.properties import Properties
 from recoverable_local.lambda_host.sam.resources.plain import PLAIN_LAYER, local_folder
 from recoverable_local.lambda_host.sam.stack import Function
 
 FUNCTION = "AWS::Serverless::Function"
 LAYER = "AWS::Serverless::LayerVersion"
 _LONGEST_TIMEOUT = 900  # seconds; Lambda quotas
-
-
-def with_globals(own: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge a function's properties over those of `Globals`: merge mappings, join lists, replace the rest."""
-    merged = dict(shared)
-    for name, value in own.items():
-        match shared.get(name), value:
-            case dict() as before, dict():
-                merged[name] = with_globals(value, before)
-            case list() as before, list():
-                merged[name] = [*before, *value]
-            case _:
-                merged[name] = value
-    return merged
 
 
 def parse_function(

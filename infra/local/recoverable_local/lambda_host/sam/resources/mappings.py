@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from recoverable_local.lambda_host.sam.document import TemplateError
-from recoverable_local.lambda_host.sam.properties import Properties
+from recoverable.operate.check.cloudformation.document import TemplateError
+from recoverable.operate.check.cloudformation.properties import Properties
 from recoverable_local.lambda_host.sam.resources.filters import parse_filters
 from recoverable_local.lambda_host.sam.stack import EventSourceMapping, Function, Queue
 

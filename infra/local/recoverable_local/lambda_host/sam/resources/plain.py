@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from recoverable_local.lambda_host.sam.document import TemplateError
-from recoverable_local.lambda_host.sam.properties import Properties
+from recoverable.operate.check.cloudformation.document import TemplateError
+from recoverable.operate.check.cloudformation.properties import Properties
 
 PLAIN_FUNCTION = "AWS::Lambda::Function"
 PLAIN_LAYER = "AWS::Lambda::LayerVersion"

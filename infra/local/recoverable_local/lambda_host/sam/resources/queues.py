@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 
-from recoverable_local.lambda_host.sam.document import TemplateError, as_text
-from recoverable_local.lambda_host.sam.properties import Properties
+from recoverable.operate.check.cloudformation.document import TemplateError, as_text
+from recoverable.operate.check.cloudformation.properties import Properties
 from recoverable_local.lambda_host.sam.stack import Queue, Redrive
 
 _ATTRIBUTES = {

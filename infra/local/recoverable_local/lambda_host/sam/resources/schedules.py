@@ -6,8 +6,8 @@ import json
 import re
 from datetime import timedelta
 
-from recoverable_local.lambda_host.sam.document import TemplateError
-from recoverable_local.lambda_host.sam.properties import Properties
+from recoverable.operate.check.cloudformation.document import TemplateError
+from recoverable.operate.check.cloudformation.properties import Properties
 from recoverable_local.lambda_host.sam.stack import Function, Schedule
 
 # At most five digits: a thread can wait that many days, but not many more.

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from recoverable_local.lambda_host.sam.document import TemplateError, as_text
-from recoverable_local.lambda_host.sam.parameters import NOT_HERE, no_value
+from recoverable.operate.check.cloudformation.document import TemplateError, as_text
+from recoverable.operate.check.cloudformation.parameters import NOT_HERE, no_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Scope:
         mappings: The section `Mappings`.
         conditions: The section `Conditions`, unresolved.
         resources: The section `Resources`, for error messages about names that cannot be resolved.
-        attributes: The values of `Ref` and `Fn::GetAtt` for the resources that the host creates, by logical id.
+        attributes: The values of `Ref` and `Fn::GetAtt` for the resources whose names are known, by logical id.
     """
 
     parameters: Mapping[str, Any]
@@ -77,7 +77,7 @@ def _call(name: str, argument: Any, scope: Scope) -> Any:
     function = _FUNCTIONS.get(name)
     if function is None:
         raise TemplateError(
-            f"{name} is not supported by the local host; it supports {_comma_separated(_FUNCTIONS)}."
+            f"{name} is not supported here; supported are {_comma_separated(_FUNCTIONS)}."
             " Write the value as a parameter and give it with --parameter NAME=VALUE."
         )
     try:
@@ -114,7 +114,7 @@ def _attribute(resource: str, attribute: str, scope: Scope) -> str:
     if attribute not in available:
         kind = scope.resources[resource].get("Type", "a resource without a Type")
         raise TemplateError(
-            f"{shown}: the local host has no such value of {kind}; it has {_comma_separated(available)}."
+            f"{shown}: here there is no such value of {kind}; there is {_comma_separated(available)}."
             " If it is for an environment variable, set that with --env NAME=VALUE."
         )
     return available[attribute]

@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from recoverable_local.lambda_host.sam.document import TemplateError, as_text
+from recoverable.operate.check.cloudformation.document import TemplateError, as_text
 
 NOT_HERE = object()
-"""The value of a parameter that AWS reads from SSM when it deploys."""
+"""The value of a parameter that has none before the template is deployed, such as one that AWS reads from SSM."""
 
 
 def parse_parameters(declared: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:

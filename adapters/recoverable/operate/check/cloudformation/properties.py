@@ -6,15 +6,15 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from recoverable_local.lambda_host.sam.document import TemplateError, as_text
-from recoverable_local.lambda_host.sam.intrinsics import Scope, is_call, resolve
+from recoverable.operate.check.cloudformation.document import TemplateError, as_text
+from recoverable.operate.check.cloudformation.intrinsics import Scope, is_call, resolve
 
 
 @dataclass(frozen=True, slots=True)
 class Properties:
     """The properties of one resource or of one part of it, each resolved when it is read.
 
-    A property that the local host never reads may hold anything, including unsupported intrinsic functions. A property that it reads and
+    A property that is never read may hold anything, including unsupported intrinsic functions. A property that it reads and
     does not accept raises a TemplateError, which names its place.
 
     Args:

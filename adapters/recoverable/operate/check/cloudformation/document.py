@@ -9,7 +9,7 @@ import yaml
 
 
 class TemplateError(ValueError):
-    """The local host cannot run the template; the message says where it fails and what to write instead."""
+    """The template cannot be read; the message says where it fails and what to write instead."""
 
 
 def parse_document(text: str) -> dict[str, Any]:

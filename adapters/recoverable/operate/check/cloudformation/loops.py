@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from recoverable_local.lambda_host.sam.document import TemplateError
-from recoverable_local.lambda_host.sam.intrinsics import Scope, resolve
+from recoverable.operate.check.cloudformation.document import TemplateError
+from recoverable.operate.check.cloudformation.intrinsics import Scope, resolve
 
 _LOOP = "Fn::ForEach::"
 _TRANSFORM = "AWS::LanguageExtensions"

@@ -1,0 +1,77 @@
+"""Read the SQS queues of a template."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+from recoverable.operate.check.cloudformation.document import TemplateError
+from recoverable.operate.check.cloudformation.intrinsics import Scope
+from recoverable.operate.check.cloudformation.properties import Properties
+from recoverable.operate.check.cloudformation.reading import QUEUE, maybe, resources
+from recoverable.operate.check.known import Unknown
+from recoverable.operate.check.sqs import Queue, Redrive
+
+LONGEST_VISIBILITY, LONGEST_RETENTION = 43_200, 1_209_600  # seconds; SQS API reference, SetQueueAttributes
+VISIBILITY, RETENTION = 30, 345_600  # seconds; the defaults of CreateQueue
+AWS_KEY = "alias/aws/sqs"
+"""SQS's own key in KMS, which takes no permission."""
+
+
+def queues_of(scope: Scope) -> dict[str, Queue]:
+    """Return the queues of a template, by their ARNs."""
+    found = [queue_of(properties) for properties in resources(scope, QUEUE)]
+    return {queue.arn: queue for queue in found}
+
+
+def queue_of(properties: Properties) -> Queue:
+    """Return one queue."""
+    named = properties.scope.attributes[properties.where]
+    return Queue(
+        name=named["QueueName"],
+        arn=named["Arn"],
+        fifo=maybe(lambda: properties.flag("FifoQueue", default=False)),
+        visibility_timeout=maybe(lambda: seconds(properties, "VisibilityTimeout", VISIBILITY, LONGEST_VISIBILITY)),
+        retention=maybe(lambda: seconds(properties, "MessageRetentionPeriod", RETENTION, LONGEST_RETENTION)),
+        redrive=maybe(lambda: redrive_of(properties)),
+        key=key_of(properties),
+    )
+
+
+def seconds(properties: Properties, name: str, default: int, most: int) -> timedelta:
+    """Return a property that is a time in seconds."""
+    return timedelta(seconds=properties.number(name, default, maximum=most))
+
+
+def redrive_of(properties: Properties) -> Redrive | None:
+    """Return the redrive policy of a queue, which may be written as JSON in a string."""
+    policy = properties.get("RedrivePolicy")
+    if isinstance(policy, str):
+        policy = from_json(policy, properties.where)
+    if not policy:
+        return None
+    read = Properties(f"{properties.where}.RedrivePolicy", policy, properties.scope)
+    target = read.required("deadLetterTargetArn", "!GetAtt ErrorQueue.Arn")
+    return Redrive(target, read.number("maxReceiveCount", 10, minimum=1, maximum=1000))
+
+
+def from_json(text: str, where: str) -> object:
+    """Return the value of a JSON text.
+
+    Raises:
+        TemplateError: it is none.
+    """
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise TemplateError(f"{where}.RedrivePolicy is {text!r:.80}, which is no JSON") from error
+
+
+def key_of(properties: Properties) -> str | Unknown | None:
+    """Return the KMS key of a queue; None where it takes no permission."""
+    key = maybe(lambda: properties.get("KmsMasterKeyId"))
+    if not isinstance(key, str) or key == AWS_KEY:
+        return key if isinstance(key, Unknown) else None
+    if key.startswith("alias/"):
+        return Unknown(f"{properties.where} has the key {key}, and which key that is an alias of is known in AWS alone")
+    return key

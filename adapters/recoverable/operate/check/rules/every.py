@@ -1,0 +1,47 @@
+"""List all rules."""
+
+from __future__ import annotations
+
+from recoverable.operate.check.rule import Rule
+from recoverable.operate.check.rules.alarm_rules import error_queue_alarm
+from recoverable.operate.check.rules.lambda_rules import (
+    fifo_batch_size,
+    partial_responses,
+    recursive_loop,
+    reserved_concurrency,
+    variables,
+)
+from recoverable.operate.check.rules.queue_rules import (
+    error_queue_is_another,
+    error_queue_redrives,
+    error_queue_retention,
+    max_receive_count,
+    one_error_queue,
+    queue_retention,
+    redrive_policy,
+    same_kind,
+    visibility_timeout,
+)
+from recoverable.operate.check.rules.rights_rules import key_access, rights
+from recoverable.operate.check.sqs import OnSqs
+
+SQS_RULES: tuple[Rule[OnSqs], ...] = (
+    partial_responses,
+    recursive_loop,
+    visibility_timeout,
+    redrive_policy,
+    max_receive_count,
+    fifo_batch_size,
+    same_kind,
+    queue_retention,
+    error_queue_retention,
+    error_queue_redrives,
+    error_queue_is_another,
+    one_error_queue,
+    rights,
+    key_access,
+    reserved_concurrency,
+    variables,
+    error_queue_alarm,
+)
+"""What must be right where Lambda reads an SQS queue."""

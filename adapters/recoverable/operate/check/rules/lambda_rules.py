@@ -1,0 +1,92 @@
+"""Rules on a Lambda function and on the event source mapping that reads its queue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from recoverable.operate.check.known import known
+from recoverable.operate.check.ladder import mistakes, strangers
+from recoverable.operate.check.rule import Problem, rule
+from recoverable.operate.check.sqs import OnSqs
+
+LEAST_CONCURRENCY = 2
+"""The least `MaximumConcurrency` that Lambda takes ("Configuring scaling behavior for SQS event source mappings", Lambda)."""
+
+
+@rule("The event source mapping has `FunctionResponseTypes: [ReportBatchItemFailures]`.")
+def partial_responses(deployed: OnSqs) -> Iterator[Problem]:
+    """Without it Lambda deletes the whole batch when the function returns ("Handling errors for an SQS event source", Lambda)."""
+    source = known(deployed.source)
+    if not known(source.partial_responses):
+        yield Problem(
+            source.name,
+            f"{source.name} has no FunctionResponseTypes: [ReportBatchItemFailures]",
+            "AWS deletes the messages that are reported as failed",
+            "write it, or SqsEndpoint(..., partial_responses=False)",
+        )
+
+
+@rule("The function has `RecursiveLoop: Allow`, unless its queue is a FIFO queue.")
+def recursive_loop(deployed: OnSqs) -> Iterator[Problem]:
+    """A retry is a message to the function's own queue, which Lambda takes for a loop ("Lambda recursive loop detection")."""
+    function, queue = known(deployed.function), known(deployed.queue)
+    if not known(queue.fifo) and not known(function.recursive_loop):  # a FIFO queue gets no copies of its own messages
+        yield Problem(
+            function.name,
+            f"{function.name} has no RecursiveLoop: Allow",
+            "AWS stops a message's retries after about 16 of them",
+            "write RecursiveLoop: Allow on the function",
+        )
+
+
+@rule("The mapping of a FIFO queue has `BatchSize: 1`.")
+def fifo_batch_size(deployed: OnSqs) -> Iterator[Problem]:
+    """In a batch each delivery counts for all of its messages, also for those that did not run."""
+    source, queue = known(deployed.source), known(deployed.queue)
+    if known(queue.fifo) and (size := known(source.batch_size)) > 1:
+        yield Problem(
+            source.name,
+            f"{source.name} has a BatchSize of {size}",
+            "what is held back in a batch of a FIFO queue uses up deliveries",
+            "write BatchSize: 1",
+        )
+
+
+@rule("The function's reserved concurrency is at least the mapping's `MaximumConcurrency`.")
+def reserved_concurrency(deployed: OnSqs) -> Iterator[Problem]:
+    """A throttled batch has been received, which counts ("Configuring scaling behavior for SQS event source mappings", Lambda)."""
+    function, source = known(deployed.function), known(deployed.source)
+    reserved, most = known(function.reserved_concurrency), known(source.max_concurrency)
+    if reserved is None or (most is not None and most <= reserved):
+        return
+    least = max(reserved, LEAST_CONCURRENCY)
+    scaling = f"write ScalingConfig: {{MaximumConcurrency: {least}}} on the mapping"
+    more = f" and ReservedConcurrentExecutions: {least} on the function" if reserved < least else ""
+    yield Problem(
+        function.name,
+        f"{function.name} reserves a concurrency of {reserved}, and {source.name} invokes it up to {most or 'any number of'} times at once",
+        "Lambda throttles batches, each of which costs its messages a delivery without an attempt",
+        scaling + more,
+    )
+
+
+@rule("Variables that begin with `RECOVERABLE_` have values that `Recoverability.from_environment` can read.")
+def variables(deployed: OnSqs) -> Iterator[Problem]:
+    """A function that reads them raises an error when it is loaded."""
+    function = known(deployed.function)
+    yield from variable_problems(function.name, known(function.variables))
+
+
+def variable_problems(name: str, found: object) -> Iterator[Problem]:
+    """Yield what is wrong with the variables of a function."""
+    assert isinstance(found, dict)
+    for text in mistakes(found):
+        wrong, _, write = text.partition("; ")
+        yield Problem(name, wrong, f"{name} does not start where it reads its settings from the environment", write)
+    for stranger in strangers(found):
+        yield Problem(
+            name,
+            f"{name} has a variable {stranger}, which this package does not read",
+            "what it is to set has its default",
+            "write one of the names in docs/the-ladder.md#settings-from-environment-variables",
+        )

@@ -1,0 +1,100 @@
+"""Build small SAM templates: one function that reads a queue with an error queue, all right, with a test's changes."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+Template = dict[str, Any]
+
+
+def attribute(resource: str, name: str = "Arn") -> dict[str, list[str]]:
+    """Build a reference to an attribute of a resource."""
+    return {"Fn::GetAtt": [resource, name]}
+
+
+def may(*actions: str, on: str) -> dict[str, Any]:
+    """Build a statement."""
+    return {"Effect": "Allow", "Action": list(actions), "Resource": attribute(on)}
+
+
+def good() -> Template:
+    """Build a template in which nothing is to be found."""
+    return {
+        "Errors": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "errors", "MessageRetentionPeriod": 1209600}},
+        "Orders": {
+            "Type": "AWS::SQS::Queue",
+            "Properties": {
+                "QueueName": "orders",
+                "VisibilityTimeout": 180,
+                "RedrivePolicy": {"deadLetterTargetArn": attribute("Errors"), "maxReceiveCount": 11},
+            },
+        },
+        "Shop": {
+            "Type": "AWS::Serverless::Function",
+            "Properties": {
+                "Timeout": 30,
+                "RecursiveLoop": "Allow",
+                "Policies": [
+                    {
+                        "Statement": [
+                            may("sqs:SendMessage", "sqs:ChangeMessageVisibility", on="Orders"),
+                            may("sqs:SendMessage", on="Errors"),
+                        ]
+                    }
+                ],
+                "Events": {
+                    "Orders": {
+                        "Type": "SQS",
+                        "Properties": {
+                            "Queue": attribute("Orders"),
+                            "FunctionResponseTypes": ["ReportBatchItemFailures"],
+                        },
+                    }
+                },
+            },
+        },
+    }
+
+
+def good_fifo() -> Template:
+    """Build one with FIFO queues in which nothing is to be found."""
+    kind = {"FifoQueue": True}
+    return changed(
+        good(),
+        {
+            "Errors.Properties": {**good()["Errors"]["Properties"], "QueueName": "errors.fifo", **kind},
+            "Orders.Properties": {
+                "QueueName": "orders.fifo",
+                "VisibilityTimeout": 180,
+                "RedrivePolicy": {"deadLetterTargetArn": attribute("Errors"), "maxReceiveCount": 34},
+                **kind,
+            },
+            "Shop.Properties.Events.Orders.Properties.BatchSize": 1,
+            "Shop.Properties.RecursiveLoop": "Terminate",
+        },
+    )
+
+
+def changed(resources: Template, changes: dict[str, Any]) -> Template:
+    """Return the resources with other values at these paths, whose names are joined by dots; None takes one out."""
+    copy = deepcopy(resources)
+    for path, value in changes.items():
+        *parents, last = path.split(".")
+        place = copy
+        for name in parents:
+            place = place.setdefault(name, {})
+        if value is None:
+            del place[last]
+        else:
+            place[last] = value
+    return copy
+
+
+def written(folder: Path, resources: object, **sections: object) -> str:
+    """Write a template to a file as JSON, which is YAML too, and return its path."""
+    path = folder / "template.yaml"
+    path.write_text(json.dumps({"Resources": resources, **sections}), encoding="utf-8")
+    return str(path)

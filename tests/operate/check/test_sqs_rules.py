@@ -1,0 +1,162 @@
+"""Each rule for a function on SQS finds what it is for in one template, and nothing in those that are right."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from operate.check.conftest import Check
+from operate.check.templates import Template, attribute, changed, good, good_fifo, may, written
+from recoverable.operate.check.rules.every import SQS_RULES
+
+ROOT = Path(__file__).parents[3]
+EVENT = "Shop.Properties.Events.Orders.Properties"
+VARIABLES = "Shop.Properties.Environment.Variables"
+ALARM = {
+    "Type": "AWS::CloudWatch::Alarm",
+    "Properties": {
+        "Namespace": "AWS/SQS",
+        "MetricName": "ApproximateAgeOfOldestMessage",
+        "Dimensions": [{"Name": "QueueName", "Value": attribute("Errors", "QueueName")}],
+    },
+}
+
+
+class Case(NamedTuple):
+    """A template that trips one rule.
+
+    Args:
+        changes: what differs from the good one.
+        text: what is found.
+        resources: the good one.
+    """
+
+    changes: dict[str, Any]
+    text: str
+    resources: Template = good()
+
+
+CASES: dict[str, Case] = {
+    "partial-responses": Case(
+        {f"{EVENT}.FunctionResponseTypes": None},
+        "Shop.Orders has no FunctionResponseTypes: [ReportBatchItemFailures], so AWS deletes the messages that are reported as failed;"
+        " write it, or SqsEndpoint(..., partial_responses=False)",
+    ),
+    "recursive-loop": Case(
+        {"Shop.Properties.RecursiveLoop": "Terminate"},
+        "Shop has no RecursiveLoop: Allow, so AWS stops a message's retries after about 16 of them; write RecursiveLoop: Allow on the function",
+    ),
+    "visibility-timeout": Case(
+        {f"{EVENT}.MaximumBatchingWindowInSeconds": 3},
+        "orders hides messages for 180 s, less than 6 times the Timeout of Shop and the batch window, so messages come back while Lambda still"
+        " throttles or runs them, and each time costs a delivery; write a VisibilityTimeout of 183 s or more",
+    ),
+    "redrive-policy": Case(
+        {"Orders.Properties.RedrivePolicy": None},
+        "orders has no RedrivePolicy, so a message whose process ends before your code runs comes back until it expires; write one whose target"
+        " is the error queue",
+    ),
+    "max-receive-count": Case(
+        {f"{VARIABLES}.RECOVERABLE_IMMEDIATE_RETRIES": 6},
+        "orders has a maxReceiveCount of 11, too few for a ladder of 6 immediate and 3 delayed retries, so SQS dead-letters messages before their"
+        " retries are used up, and without a reason; write immediate retries + 6, which is 12, or more",
+    ),
+    "fifo-batch-size": Case(
+        {f"{EVENT}.BatchSize": 10},
+        "Shop.Orders has a BatchSize of 10, so what is held back in a batch of a FIFO queue uses up deliveries; write BatchSize: 1",
+        good_fifo(),
+    ),
+    "same-kind": Case(
+        {"Errors.Properties": good()["Errors"]["Properties"]},
+        "errors is a standard queue, and orders.fifo, whose dead letters it is to get, a FIFO queue, so SQS refuses the redrive policy; write a"
+        " FIFO queue as its target",
+        good_fifo(),
+    ),
+    "queue-retention": Case(
+        {"Orders.Properties.MessageRetentionPeriod": 1980},
+        "orders keeps messages for 1980 s, and 11 receives at its visibility timeout take 1980 s, so SQS deletes messages of a function that does"
+        " not start before it moves them to the error queue; write a longer MessageRetentionPeriod, such as 1209600, or a smaller"
+        " maxReceiveCount",
+    ),
+    "error-queue-retention": Case(
+        {"Errors.Properties.MessageRetentionPeriod": 345600},
+        "errors keeps messages no longer than orders, and for dead-lettered messages the time counts from the first send, so SQS deletes them"
+        " before anybody has looked; write a longer MessageRetentionPeriod, such as 1209600",
+    ),
+    "error-queue-redrives": Case(
+        {"Errors.Properties.RedrivePolicy": {"deadLetterTargetArn": "arn:aws:sqs:eu-central-1:1:cellar", "maxReceiveCount": 3}},
+        "errors is an error queue and has a RedrivePolicy, so SQS moves what was looked at 3 times to cellar, where nobody looks; leave the"
+        " RedrivePolicy out",
+    ),
+    "error-queue-is-another": Case(
+        {f"{VARIABLES}.RECOVERABLE_ERROR_QUEUE": attribute("Orders", "QueueName")},
+        "orders is its own error queue, so a message that is given up begins anew, for ever; write the name of another queue",
+    ),
+    "one-error-queue": Case(
+        {"Others": {"Type": "AWS::SQS::Queue", "Properties": {"MessageRetentionPeriod": 1209600}}, f"{VARIABLES}.RECOVERABLE_ERROR_QUEUE": "Others", "Shop.Properties.Policies": ["AmazonSQSFullAccess"]},
+        "orders has its dead letters moved to errors, and its messages that are given up go to Others, so who looks at one of the two misses what is"
+        " in the other; write Others as the target of the RedrivePolicy",
+    ),
+    "rights": Case(
+        {"Shop.Properties.Policies": [{"Statement": [may("sqs:SendMessage", "sqs:ChangeMessageVisibility", on="Orders")]}]},
+        "the role of Shop may not sqs:SendMessage on errors, so messages that are given up stay on the queue, until SQS moves them without a"
+        " reason; allow sqs:SendMessage on the ARN of errors",
+    ),
+    "key-access": Case(
+        {
+            "Key": {"Type": "AWS::KMS::Key"},
+            "Orders.Properties.KmsMasterKeyId": {"Ref": "Key"},
+            "Shop.Properties.Policies": [*good()["Shop"]["Properties"]["Policies"], {"KMSDecryptPolicy": {"KeyId": {"Ref": "Key"}}}],
+        },
+        "the role of Shop may not kms:GenerateDataKey on the key of orders, so SQS answers KMS.AccessDenied: nothing is received, or no copy can be"
+        " sent; allow kms:GenerateDataKey on the ARN of the key, and let the key's own policy allow the account's roles",
+    ),
+    "reserved-concurrency": Case(
+        {"Shop.Properties.ReservedConcurrentExecutions": 5},
+        "Shop reserves a concurrency of 5, and Shop.Orders invokes it up to any number of times at once, so Lambda throttles batches, each of which"
+        " costs its messages a delivery without an attempt; write ScalingConfig: {MaximumConcurrency: 5} on the mapping",
+    ),
+    "variables": Case(
+        {f"{VARIABLES}.RECOVERABLE_TIME_INCREASE": "soon"},
+        "the environment variable RECOVERABLE_TIME_INCREASE is 'soon', so Shop does not start where it reads its settings from the environment;"
+        " write a duration such as 10s, 5m, 1h or 00:00:10, up to 121 days, 16:00:00",
+    ),
+    "error-queue-alarm": Case(
+        {"Age": ALARM},
+        "Age watches ApproximateAgeOfOldestMessage of errors, and no alarm watches ApproximateNumberOfMessagesVisible, so a look with `recoverable"
+        " errors` silences it: a message that was received three times no longer counts for its age; write an alarm on"
+        " ApproximateNumberOfMessagesVisible greater than 0",
+    ),
+}  # fmt: skip
+
+
+def test_each_rule_has_a_case() -> None:
+    assert {each.name for each in SQS_RULES} == CASES.keys()
+
+
+@pytest.mark.parametrize("resources", [good(), good_fifo()], ids=["standard", "FIFO"])
+def test_nothing_is_found_where_all_is_right(check: Check, tmp_path: Path, resources: Template) -> None:
+    assert check(written(tmp_path, resources)) == (0, "Nothing found.\n", "")
+
+
+@pytest.mark.parametrize("template", ["template.yaml", "functions/aws/fifo/template.yaml"])
+def test_nothing_is_found_in_the_example_shops(check: Check, template: str) -> None:
+    assert check(str(ROOT / template)) == (0, "Nothing found.\n", "")
+
+
+@pytest.mark.parametrize("rule", CASES)
+def test_what_is_wrong_is_found_with_what_it_causes_and_what_to_write(check: Check, tmp_path: Path, rule: str) -> None:
+    case = CASES[rule]
+
+    ran = check(written(tmp_path, changed(case.resources, case.changes)), "--json")
+    found = [json.loads(line) for line in ran.out.splitlines()]
+
+    assert (ran.status, [(each["rule"], sentence(each)) for each in found]) == (1, [(rule, case.text)])
+
+
+def sentence(found: dict[str, str]) -> str:
+    """Return a finding in one sentence."""
+    return f"{found['wrong']}, so {found['causes']}; {found['write']}"
