@@ -76,7 +76,7 @@ class Message:
 
     if TYPE_CHECKING:
         _copy: Any
-        _outbox: Any  # Outbox, what opens one, or once the attempt has ended a bool: True if it had sent something
+        _outbox: Any  # Outbox, what opens one, or False once the attempt has ended
 
         @property
         def id(self) -> str:

@@ -20,4 +20,5 @@ class Matching:
         return f"Matching({self._pattern!r})"
 
 
+A_UUID = Matching(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 A_DATE = Matching(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d:\d{6} Z")

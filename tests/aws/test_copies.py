@@ -19,6 +19,8 @@ from recoverable.aws.records import delivery_of
 from recoverable.recovery.settlement import Forward
 
 SOURCE = Queue("eu-west-1", "123456789012", "orders")
+ORIGIN = {"Recoverable.Origin": "native-1"}
+"""What the copy of a first original says of it."""
 
 
 def copied(
@@ -61,7 +63,10 @@ def test_a_native_copy_has_body_and_attributes_as_they_came_and_the_headers_in_o
             "tenant": {"DataType": "String", "StringValue": "blue"},
             "amount": {"DataType": "Number.int", "StringValue": "1.50"},
             "raw": {"DataType": "Binary.gif", "BinaryValue": b"\x00\xff"},
-            HEADERS: {"DataType": "String", "StringValue": '{"NServiceBus.MessageId": "7"}'},
+            HEADERS: {
+                "DataType": "String",
+                "StringValue": '{"NServiceBus.MessageId": "7", "Recoverable.Origin": "native-1"}',
+            },
         },
         "DelaySeconds": 0,
     }
@@ -75,7 +80,7 @@ def test_a_wrapped_copy_has_its_headers_in_the_wrapper_and_else_stays_as_it_came
     assert json.loads(copy["MessageBody"]) == {
         "Body": "aGVsbG8=",
         "S3BodyKey": None,
-        "Headers": {ID: "7", "c": "3"},
+        "Headers": {ID: "7", "c": "3", **ORIGIN},
         "ReplyToAddress": {"Queue": "q"},
     }
     assert copy["MessageAttributes"] == {"b": {"DataType": "String", "StringValue": "2"}}
@@ -88,13 +93,13 @@ def test_a_changed_header_replaces_headers_and_attributes_of_that_name_and_none_
     copy = entry(one, {"changed": "new", "gone": None, "h-changed": "new", "h-gone": None, "more": "new"})
 
     assert set(copy["MessageAttributes"]) == {"kept", HEADERS}
-    assert headers_in(copy) == {"h-kept": "old", "h-changed": "new", "changed": "new", "more": "new"}
+    assert headers_in(copy) == {"h-kept": "old", "h-changed": "new", "changed": "new", "more": "new", **ORIGIN}
 
 
 def test_headers_that_could_not_be_read_are_kept_on_the_copy() -> None:
     one = record(attributes={HEADERS: text("no json")})
 
-    assert headers_in(entry(one, {ID: "7"})) == {ID: "7", "Recoverable.UnreadableHeaders": "no json"}
+    assert headers_in(entry(one, {ID: "7"})) == {ID: "7", "Recoverable.UnreadableHeaders": "no json", **ORIGIN}
 
 
 @pytest.mark.parametrize(("number", "overflow"), [(1, []), (9, []), (10, ["a9"])])

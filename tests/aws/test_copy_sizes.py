@@ -25,6 +25,7 @@ ERROR = Queue("eu-west-1", "123456789012", "error")
 LIMIT = 1_048_576
 INFO = "NServiceBus.ExceptionInfo."
 FAULTS = {
+    "Recoverable.Origin": "native-1",
     "NServiceBus.FailedQ": "orders",
     "NServiceBus.TimeOfFailure": "2026-03-04 05:06:07:000089 Z",
     INFO + "ExceptionType": "t" * 1_000,
@@ -139,7 +140,11 @@ def test_what_sqs_does_not_take_as_it_stands_is_escaped(letter: str) -> None:
     assert copy is not None
     assert re.fullmatch(TEXT, copy.entry["MessageBody"])
     assert json.loads(copy.entry["MessageBody"]) == {
-        "Headers": {"NServiceBus.MessageId": "m-1", "NServiceBus.FailedQ": f"é{letter}!"},
+        "Headers": {
+            "NServiceBus.MessageId": "m-1",
+            "NServiceBus.FailedQ": f"é{letter}!",
+            "Recoverable.Origin": "native-1",
+        },
         "Body": f"é{letter}!",
     }
 
@@ -149,7 +154,7 @@ def test_a_size_counts_the_bytes_of_body_and_of_names_types_and_values_of_attrib
     copy = copied(one, {})
 
     assert copy is not None
-    ours = len(HEADERS) + len("String") + len("{}")
+    ours = len(HEADERS) + len("String") + len('{"Recoverable.Origin": "native-1"}')
     assert size(copy.entry) == (2 + 3 + 4) + (4 + 6 + 2) + (3 + 8 + 7) + ours
 
 

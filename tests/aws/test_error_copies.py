@@ -90,6 +90,7 @@ def test_the_error_copy_has_the_body_the_attributes_and_every_fault_header(
     ours = {
         "NServiceBus.MessageId": message_id,
         "NServiceBus.TimeSent": A_DATE,
+        "Recoverable.Origin": message_id,
         "Recoverable.FailedQueue": orders.arn,
         "Recoverable.RequestId": Request.aws_request_id,
         "Recoverable.LogStream": Request.log_stream_name,
@@ -112,6 +113,7 @@ def test_a_delayed_retry_carries_its_round_and_no_fault(orders: Queue, error: Qu
     assert copy.headers == {
         "NServiceBus.MessageId": message_id,
         "NServiceBus.TimeSent": A_DATE,
+        "Recoverable.Origin": message_id,
         "NServiceBus.Retries": "1",
         "NServiceBus.Retries.Timestamp": now,
         "Recoverable.FirstDelayedRetry": now,

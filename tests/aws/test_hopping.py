@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from aws.harness import Mapping, compete, ladder, lose_deliveries, sqs_endpoint, wait_for
-from aws.placeholders import A_DATE
+from aws.placeholders import A_DATE, A_UUID
 from aws.queues import HEADERS, Queue
 from aws.server import client_at
 from builders import Clock, seconds
@@ -111,7 +111,7 @@ def test_a_hop_leaves_every_header_as_it_is_however_often_it_was_delivered(
     copies = orders.arrived()
     sent = json.loads(not_due_before(LATER)[HEADERS]["StringValue"])
     assert (reported, handler.runs) == ([], {})
-    assert [copy.headers for copy in copies] == [sent | {"NServiceBus.TimeSent": A_DATE}]
+    assert [copy.headers for copy in copies] == [sent | {"NServiceBus.TimeSent": A_DATE, "Recoverable.Origin": A_UUID}]
 
 
 @pytest.mark.parametrize("due", [EARLIER, "2026-03-04 05:06:07:000089 Z", "9999-12-31 23:59:59:999999 Z", "soon"])

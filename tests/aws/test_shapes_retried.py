@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aws.harness import Mapping, ladder, sqs_endpoint
-from aws.placeholders import A_DATE
+from aws.placeholders import A_DATE, A_UUID
 from aws.queues import HEADERS, Arrived, Queue
 from aws.shapes import ID, TYPES, wrapped
 from recoverable import Message
@@ -48,6 +48,7 @@ def failed(orders: Queue, **headers: str) -> dict[str, Any]:
         "NServiceBus.FailedQ": orders.name,
         "NServiceBus.TimeOfFailure": A_DATE,
         "Recoverable.FailedQueue": orders.arn,
+        "Recoverable.Origin": A_UUID,
         "Recoverable.Attempts": "2",
         "Recoverable.FirstFailedAt": A_DATE,
     }

@@ -49,6 +49,7 @@ def test_what_the_reserve_leaves_no_time_for_is_deferred_and_counts_as_no_attemp
     assert copy.headers == {
         "NServiceBus.MessageId": message_id,
         "NServiceBus.TimeSent": A_DATE,
+        "Recoverable.Origin": message_id,
         "Recoverable.HeldSince": "2026-03-04 05:06:07:000089 Z",
     }
 

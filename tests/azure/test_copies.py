@@ -11,6 +11,7 @@ from azure.triggers import BODY, NEVER, trigger_message
 from builders import ERROR_QUEUE, NOW, QUEUE, platform, recoverability, seconds
 from recoverable.azure.copies import MAX_PROPERTIES, MAX_PROPERTY, Copy, copy_of, in_milliseconds, smaller, weight
 from recoverable.azure.messages import delivery_of
+from recoverable.headers import ORIGIN
 from recoverable.limits import NO_DELAY
 from recoverable.recovery.faults import DATA, EXCEPTION_MESSAGE, EXCEPTION_TYPE, FAILED_QUEUE, STACK_TRACE
 from recoverable.recovery.settlement import Forward
@@ -89,7 +90,7 @@ def test_headers_are_set_replaced_and_removed() -> None:
 
     copy = copied(forward, properties={"replaced": 1, "gone": "old", "kept": 2})
 
-    assert copy.properties == {"kept": 2, "set": "new", "replaced": "new"}
+    assert copy.properties == {"kept": 2, "set": "new", "replaced": "new", ORIGIN: "42"}
 
 
 def test_what_is_not_delayed_is_not_scheduled() -> None:
@@ -171,7 +172,7 @@ def test_data_gives_way_entry_by_entry() -> None:
 def test_when_nothing_can_be_trimmed_the_users_properties_stay() -> None:
     copy = copied(faults(**{STACK_TRACE: "s" * 30_000}), properties={"a": "u" * 30_000, "b": "u" * 33_000})
 
-    assert sorted(copy.properties) == [FAILED_QUEUE, "a", "b"]
+    assert sorted(copy.properties) == [FAILED_QUEUE, ORIGIN, "a", "b"]
 
 
 def test_a_smaller_copy_lacks_the_next_fault_header_until_none_is_left() -> None:
@@ -185,10 +186,10 @@ def test_a_smaller_copy_lacks_the_next_fault_header_until_none_is_left() -> None
     assert names == [
         sorted(names)
         for names in (
-            {FAILED_QUEUE, EXCEPTION_TYPE, EXCEPTION_MESSAGE, STACK_TRACE},
-            {FAILED_QUEUE, EXCEPTION_TYPE, EXCEPTION_MESSAGE},
-            {FAILED_QUEUE, EXCEPTION_TYPE},
-            {FAILED_QUEUE},
+            {FAILED_QUEUE, ORIGIN, EXCEPTION_TYPE, EXCEPTION_MESSAGE, STACK_TRACE},
+            {FAILED_QUEUE, ORIGIN, EXCEPTION_TYPE, EXCEPTION_MESSAGE},
+            {FAILED_QUEUE, ORIGIN, EXCEPTION_TYPE},
+            {FAILED_QUEUE, ORIGIN},
         )
     ]
 

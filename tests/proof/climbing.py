@@ -23,6 +23,7 @@ MAY_DIFFER = {
     "$.diagnostics.hostdisplayname": "the host's own name",
     "NServiceBus.ProcessingMachine": "the machine's own name",
     "NServiceBus.ExceptionInfo.StackTrace": "the frames between host and handler",
+    "Recoverable.Origin": "the broker's own id",
     "NServiceBus.TimeSent": "SQS tells it to the millisecond",
     "Recoverable.FailedQueue": "an ARN or the address in a namespace",
     "Recoverable.RequestId": "only Lambda has one",

@@ -67,7 +67,7 @@ def attempt_each(deliveries: Iterable[Delivery], invocation: Invocation, *, may_
                 run = (message := delivery.message, seconds)
                 message._outbox = invocation  # noqa: SLF001  # see outgoing.py
                 error = (yield run) if observer is None else (yield from observer.attempt(delivery, run))
-                outbox, message._outbox = message._outbox, message._outbox is not invocation  # noqa: SLF001  # as above
+                outbox, message._outbox = message._outbox, False  # noqa: SLF001  # as above
                 invocation.finished += 1
                 if outbox is not invocation and error is None:
                     invocation.outgoing.append((delivery, outbox, seconds))  # settled once it is sent

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from recoverable.aws.queues import Queue, queue_from_arn
 from recoverable.aws.wire import FOLDED, HEADERS, TEXT, Wire, wire_of
 from recoverable.headers import ORIGIN
-from recoverable.outgoing import has_sent
 from recoverable.recovery.delivery import Delivery
 from recoverable.recovery.faults import FIRST_TO_TRIM, REMOVED_WHOLE, TIME_OF_FAILURE
 from recoverable.recovery.settlement import Forward
@@ -66,13 +65,13 @@ def copy_of(
     wire = changed(wire_of(record), forward)
     if where and TIME_OF_FAILURE in forward.changes:
         wire.headers.update(where)
-    if has_sent(delivery.message):
-        wire.headers.setdefault(ORIGIN, record["messageId"])  # so that what it sends again has the same identity
+    wire.headers.setdefault(ORIGIN, record["messageId"])  # so that what its handler sends again has the same identity
     room = [name for name in FIRST_TO_TRIM if any(header.startswith(name) for header in wire.headers)]
     while size(entry := entry_of(record, wire)) > MAX_SIZE:
-        if not room:
+        if room:
+            trim(wire.headers, room.pop(0), size(entry) - MAX_SIZE)
+        elif not wire.headers.pop(ORIGIN, None):
             return None
-        trim(wire.headers, room.pop(0), size(entry) - MAX_SIZE)
     return Copy(delivery, to, wire, entry | addressed(delivery, forward, source, to))
 
 

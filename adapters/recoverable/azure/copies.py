@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 from recoverable.azure.messages import ARRAYS, aware
 from recoverable.headers import FAILED_QUEUE_ADDRESS, ORIGIN, REFUSED_SENDS
 from recoverable.limits import NO_DELAY
-from recoverable.outgoing import has_sent
 from recoverable.recovery.delivery import Delivery
 from recoverable.recovery.faults import FAILED_QUEUE, FIRST_TO_TRIM, TIME_OF_FAILURE
 from recoverable.recovery.settlement import Forward
@@ -70,7 +69,7 @@ def copy_of(delivery: Delivery, forward: Forward, *, namespace: str, now: dateti
         **{name: sendable(text) for name, text in texts.items() if text},
         "body": native.get_body(),
         "message_id": identity(delivery, namespace, forward.to),
-        "application_properties": origin(delivery)
+        "application_properties": origin(delivery, forward)
         | changed(delivery.properties, {**forward.changes, **where(delivery, forward, namespace)}),
         **timed(
             None if is_given_up(delivery, forward) else native.expires_at_utc,
@@ -141,9 +140,9 @@ def identity(delivery: Delivery, namespace: str, to: str) -> str:
     return sha256("\n".join(parts).encode()).hexdigest()
 
 
-def origin(delivery: Delivery) -> dict[str, str]:
-    """Return the header by which what a handler sends again has the same identity; none where the handler sent nothing."""
-    return {ORIGIN: broker_id(delivery.native)} if has_sent(delivery.message) else {}
+def origin(delivery: Delivery, forward: Forward) -> dict[str, str]:
+    """Return the header by which what the handler sends again has the same identity; none for a copy without headers of ours."""
+    return {ORIGIN: number} if forward.changes and (number := broker_id(delivery.native)) else {}
 
 
 def broker_id(native: Any) -> str:

@@ -122,8 +122,8 @@ def name_of(address: str) -> str:
 def copy_changes(message: FailedMessage, *, new_id: str | None = None) -> Changes:
     """Return the headers that the copy sets and removes.
 
-    It is the same message, so it keeps its id, even where so far only the broker had one for it; what is said about
-    the failure goes, and the ladder starts again.
+    It is the same message, so it keeps its id and its origin, even where so far only the broker had these for it; what is
+    said about the failure goes, and the ladder starts again.
 
     Args:
         message: the message.
@@ -135,6 +135,7 @@ def copy_changes(message: FailedMessage, *, new_id: str | None = None) -> Change
     return {
         **dict.fromkeys(removed),
         headers.MESSAGE_ID: new_id or message.id,
+        headers.ORIGIN: None if new_id else message.headers.get(headers.ORIGIN) or message.broker_id,
         **sent,
         failed.REDRIVES: str(message.redrives + 1),
         **edited,

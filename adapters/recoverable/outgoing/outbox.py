@@ -80,7 +80,7 @@ def outbox_of(message: Any) -> Outbox:
     opener = getattr(message, "_outbox", None)
     if isinstance(opener, Outbox):
         return opener
-    if isinstance(opener, bool):
+    if opener is False:
         raise ended(message)
     sender: Sender = InMemory() if opener is None else opener.sender()
     with _OPENING:  # other threads of the handler

@@ -15,6 +15,7 @@ VARIES = (
     "TimeSent",
     "TimeOfFailure",
     "FirstFailedAt",
+    "Origin",
     "StackTrace",
 )  # which message, when, and where its handler stands
 

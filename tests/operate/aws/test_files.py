@@ -27,12 +27,12 @@ def test_an_exported_message_is_sent_back_as_it_was(
     errors: Errors, error: Queue, orders: Queue, tmp_path: Path
 ) -> None:
     types = {"NServiceBus.TimeSent": "2026-11-22 09:00:00:000000 Z"}
-    send_failed(error, "hello", headers=fault_headers(orders.name, **types), attributes=BINARY)
+    origin = send_failed(error, "hello", headers=fault_headers(orders.name, **types), attributes=BINARY)
     file = exported(errors, error, tmp_path)
 
     ran = errors("import", "--queue", error.name, "--file", str(file), "--yes")
 
-    headers = {"NServiceBus.MessageId": "order-1", "Recoverable.Redrives": "1", **types}
+    headers = {"NServiceBus.MessageId": "order-1", "Recoverable.Redrives": "1", "Recoverable.Origin": origin, **types}
     assert (ran.status, orders.arrived(), error.count()) == (DONE, [Arrived("hello", headers, BINARY, None, None)], 1)
 
 

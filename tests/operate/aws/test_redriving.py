@@ -79,7 +79,12 @@ def test_leftover_retry_headers_are_stripped(errors: Errors, error: Queue, order
     errors("retry", "--queue", error.name, "--to", orders.name, "--yes")
 
     [arrived] = orders.arrived()
-    assert arrived.headers.keys() == {"NServiceBus.MessageId", "NServiceBus.TimeSent", "Recoverable.Redrives"}
+    assert arrived.headers.keys() == {
+        "NServiceBus.MessageId",
+        "NServiceBus.TimeSent",
+        "Recoverable.Origin",
+        "Recoverable.Redrives",
+    }
 
 
 def test_redrives_are_counted(errors: Errors, error: Queue, orders: Queue) -> None:

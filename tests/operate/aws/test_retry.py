@@ -41,11 +41,11 @@ def test_a_message_is_sent_back_with_its_body_attributes_and_id_and_without_what
         "raw": {"DataType": "Binary", "BinaryValue": b"\0"},
     }
     types = {"NServiceBus.EnclosedMessageTypes": "PlaceOrder", "NServiceBus.TimeSent": "2026-11-22 09:00:00:000000 Z"}
-    send_failed(error, '{"id": 1}', headers=fault_headers(orders.name, **types), attributes=attributes)
+    origin = send_failed(error, '{"id": 1}', headers=fault_headers(orders.name, **types), attributes=attributes)
 
     ran = errors("retry", "--queue", error.name, "--yes")
 
-    headers = {"NServiceBus.MessageId": "order-1", "Recoverable.Redrives": "1", **types}
+    headers = {"NServiceBus.MessageId": "order-1", "Recoverable.Redrives": "1", "Recoverable.Origin": origin, **types}
     assert (ran.status, orders.arrived(), error.count()) == (
         DONE,
         [Arrived('{"id": 1}', headers, attributes, None, None)],

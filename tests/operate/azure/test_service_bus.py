@@ -71,6 +71,7 @@ def test_a_message_is_sent_back_with_its_body_properties_and_fields(bus: Bus) ->
     assert {name: value for name, value in seen.application_properties.items() if "." in name} == {
         "NServiceBus.MessageId": "order-1",
         "NServiceBus.TimeSent": seen.application_properties["NServiceBus.TimeSent"],
+        "Recoverable.Origin": "1",
         "Recoverable.Redrives": "1",
     }
     assert {name: getattr(arrived, name) for name in fields} == fields
@@ -96,7 +97,7 @@ def test_what_the_broker_dead_lettered_goes_where_it_came_from(bus: Bus) -> None
     [seen] = bus.seen("orders")
     assert "the broker dead-lettered it from" in shown.out
     assert (ran.status, seen.body, set(seen.application_properties)) == (
-        DONE, b"hello", {"NServiceBus.MessageId", "NServiceBus.TimeSent", "Recoverable.Redrives"}
+        DONE, b"hello", {"NServiceBus.MessageId", "NServiceBus.TimeSent", "Recoverable.Origin", "Recoverable.Redrives"}
     )  # fmt: skip
 
 

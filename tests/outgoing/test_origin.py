@@ -1,0 +1,55 @@
+"""What a handler sends has one id, whichever copy of its message it works on: each copy says what the first original was."""
+
+from __future__ import annotations
+
+import pytest
+
+from builders import Boom
+from outgoing.worlds import SEND, Serve, sent_ids, service_bus_world, sqs_world
+from recoverable import Message
+from recoverable_local.testing import AnswerLost
+
+on_both_clouds = pytest.mark.parametrize("serve", [sqs_world, service_bus_world], ids=["SQS", "Service Bus"])
+
+
+class Billing:
+    """A handler that sends, but for its first attempts, which fail before they do.
+
+    Args:
+        failures: how many.
+        queues: where it sends an invoice each.
+    """
+
+    def __init__(self, *queues: str, failures: int = 0) -> None:
+        self.queues, self.failures, self.attempts = queues or ("invoices",), failures, 0
+
+    def __call__(self, message: Message) -> None:
+        self.attempts += 1
+        if self.attempts <= self.failures:
+            raise Boom
+        for queue in self.queues:
+            message.send(queue, f"invoice for {message.text}")
+
+
+@on_both_clouds
+def test_two_copies_of_a_message_that_failed_before_it_sent_anything_send_under_one_id(serve: Serve) -> None:
+    world = serve(Billing(failures=1), delayed=1)
+    world.create_queue("invoices")
+    world.fail(SEND[type(world)], AnswerLost(), nth=1, queue="orders")
+    world.run()
+
+    first, *repeated = sent_ids(world)
+    assert (set(repeated), world.queue("orders"), world.queue("error")) == ({first}, [], [])
+
+
+@on_both_clouds
+def test_what_is_sent_back_from_the_error_queue_sends_under_the_ids_of_before(serve: Serve) -> None:
+    world = serve(Billing("invoices", "missing"))
+    world.create_queue("invoices")
+    world.run()
+    world.create_queue("missing")
+    world.redrive("error", allow=["orders"])
+    world.run()
+
+    first, second = sent_ids(world)
+    assert (first, len(sent_ids(world, "missing")), world.queue("error")) == (second, 1, [])
