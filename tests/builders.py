@@ -6,16 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from recoverable import (
-    Delayed,
-    ErrorContext,
-    Failed,
-    Immediate,
-    Message,
-    MessageDeserializationError,
-    Policy,
-    Recoverability,
-)
+from recoverable import Delayed, ErrorContext, Failed, Immediate, Message, Policy, Recoverability
 from recoverable.headers import write_date
 from recoverable.recovery.decision import Decision, decide
 from recoverable.recovery.delivery import Delivery, Platform
@@ -45,7 +36,7 @@ def written(moment: datetime) -> str:
 
 
 def message(
-    body: str | bytes | MessageDeserializationError = BODY,
+    body: str | bytes | Callable[[], str | bytes] = BODY,
     *,
     id: str = "m-1",  # noqa: A002  # as the message calls it
     headers: Mapping[str, str] | Callable[[], Mapping[str, str]] | None = None,

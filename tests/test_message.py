@@ -92,10 +92,22 @@ def test_a_model_may_itself_say_that_it_cannot_read() -> None:
     ids=["body", "text", "json", "parse"],
 )
 def test_a_body_that_is_not_here_is_missed_when_it_is_read_and_not_before(read: Callable[[Message], object]) -> None:
-    away = message(MessageDeserializationError("the body was left in S3"))
+    def refuse() -> bytes:
+        raise MessageDeserializationError("the body was left in S3")
+
+    away = message(refuse)
 
     with pytest.raises(MessageDeserializationError, match=r"^the body was left in S3$"):
         read(away)
+
+
+def test_a_body_that_is_elsewhere_is_fetched_when_it_is_first_read_and_once() -> None:
+    fetch = Counted(SNOWMAN.encode())
+    away = message(fetch)
+    before = fetch.calls
+
+    assert [away.json(), away.text, away.body] == [{"name": "☃"}, SNOWMAN, SNOWMAN.encode()]
+    assert (before, fetch.calls) == (0, 1)
 
 
 def test_headers_cannot_be_changed() -> None:
@@ -153,8 +165,9 @@ def test_it_can_be_made_from_a_body_alone() -> None:
     made = Message("hello")
 
     assert (
-        made.id, made.text, made.headers, made.attempt, made.round, made.queue, made.sent_at, made.group_id, made.native
-    ) == ("", "hello", {}, 1, 0, "", None, None, None)  # fmt: skip
+        made.id, made.text, made.headers, made.attempt, made.round, made.queue, made.sent_at, made.group_id, made.native,
+        made.context,
+    ) == ("", "hello", {}, 1, 0, "", None, None, None, None)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["id", "attempt", "round", "queue", "group_id"])

@@ -6,36 +6,24 @@ import json
 from operator import attrgetter
 from types import MappingProxyType
 
-from recoverable.errors import MessageDeserializationError
-
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from datetime import datetime, timedelta
-    from typing import Any, Protocol, Self, TypedDict, TypeVar, Unpack, overload
+    from datetime import datetime
+    from typing import Any, Protocol, Self, TypeVar, Unpack, overload
 
-    from recoverable.outgoing.values import Outgoing
+    from recoverable.outgoing.values import Outgoing, SendOptions
 
     T = TypeVar("T")
 
-    class Model(Protocol):
+    class ReadsJson(Protocol):
         """A class that reads itself from JSON, such as a model of pydantic."""
 
         @classmethod
         def model_validate_json(cls, json_data: str | bytes, /) -> Self:
             """Return the model that is read from the JSON."""
 
-    M = TypeVar("M", bound=Model)
-
-    class SendOptions(TypedDict, total=False):
-        """Options of `Message.send` and `Message.publish`, documented there."""
-
-        headers: Mapping[str, str] | None
-        attributes: Mapping[str, Any] | None
-        delay: timedelta | None
-        group_id: str | None
-        message_id: str | None
-
+    Model = TypeVar("Model", bound=ReadsJson)
 
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
@@ -44,7 +32,7 @@ class Message:
     """A message for a handler. Its `id` never changes over retries, deferrals and redrives.
 
     Args:
-        body: the body as it came, text or bytes; or the error to raise when it is read.
+        body: the body as it came, text or bytes; or a function that returns it or raises, called at the first use.
         id: the message's id.
         native: the platform's own record of it.
         queue: the name of the queue it came from.
@@ -55,11 +43,11 @@ class Message:
         round: the number of delayed retries made before this attempt.
     """
 
-    __slots__ = ("_attempt", "_body", "_copy", "_group_id", "_headers", "_id", "_native", "_outbox", "_queue", "_round", "_sent_at")  # fmt: skip
+    __slots__ = ("_attempt", "_body", "_context", "_copy", "_group_id", "_headers", "_id", "_native", "_outbox", "_queue", "_round", "_sent_at")  # fmt: skip
 
     def __init__(
         self,
-        body: str | bytes | MessageDeserializationError,
+        body: str | bytes | Callable[[], str | bytes],
         id: str = "",  # noqa: A002  # the field's standard name
         native: Any = None,
         queue: str = "",
@@ -75,6 +63,7 @@ class Message:
         self._queue, self._group_id, self._native = queue, group_id, native
 
     if TYPE_CHECKING:
+        _context: Any
         _copy: Any
         _outbox: Any  # Outbox, what opens one, or False once the attempt has ended
 
@@ -116,6 +105,14 @@ class Message:
             return self._copy
 
     @property
+    def context(self) -> Any:
+        """Return the host's context of the invocation that the attempt runs in, Lambda's or that of Azure Functions.
+
+        None where the host passes none, such as to a test's own call, and on a message that a test has made.
+        """
+        return getattr(self, "_context", None)
+
+    @property
     def headers(self) -> Mapping[str, str]:
         """Return the headers and the user's own text attributes.
 
@@ -137,8 +134,8 @@ class Message:
         """Return the body as bytes.
 
         Raises:
-            MessageDeserializationError: the body is not here, such as one that its sender stored in S3, or cannot be
-                encoded as UTF-8.
+            MessageDeserializationError: the body cannot be encoded as UTF-8, or its sender stored it in S3 and no setting says how to
+                read it there.
         """
         raw = self._raw()
         return raw if isinstance(raw, bytes) else self._parsed(raw.encode)
@@ -160,8 +157,8 @@ class Message:
             MessageDeserializationError: the body is not JSON.
         """
         body = self._body
-        if isinstance(body, MessageDeserializationError):
-            raise body
+        if callable(body):
+            body = self._raw()
         try:
             return json.loads(body)
         except ValueError as error:
@@ -172,7 +169,7 @@ class Message:
     if TYPE_CHECKING:
 
         @overload
-        def parse(self, model: type[M]) -> M: ...
+        def parse(self, model: type[Model]) -> Model: ...
         @overload
         def parse(self, model: Callable[[bytes], T]) -> T: ...
 
@@ -222,8 +219,8 @@ class Message:
         return collected(self)
 
     def _raw(self) -> str | bytes:
-        if isinstance(self._body, MessageDeserializationError):
-            raise self._body
+        if callable(self._body):
+            self._body = self._body()
         return self._body
 
     def _parsed(self, parse: Callable[[], T]) -> T:

@@ -59,10 +59,10 @@ def endpoint(
     )
 
 
-def ended(called: ServiceBusEndpoint[Any], messages: Trigger) -> BaseException | None:
+def ended(called: ServiceBusEndpoint[Any], messages: Trigger, context: Any = None) -> BaseException | None:
     """Return how the invocation ended: None when it returned and the host completes, else the exception for which the host abandons."""
     try:
-        result: Coroutine[Any, Any, None] | None = called(messages)
+        result: Coroutine[Any, Any, None] | None = called(messages, context)
         if result is not None:
             asyncio.run(result)
     except BaseException as error:  # noqa: BLE001  # the claims are about each of them

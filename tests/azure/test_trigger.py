@@ -6,13 +6,14 @@ import asyncio
 import inspect
 import json
 import typing
+from types import SimpleNamespace
 from typing import Any
 
 import azure.functions as func
 import pytest
 from azure.functions.decorators.function_app import Function
 
-from azure.endpoints import Handler, endpoint
+from azure.endpoints import Handler, ended, endpoint
 from azure.triggers import trigger_message, trigger_messages
 from builders import QUEUE, Boom
 from recoverable import Message
@@ -80,7 +81,7 @@ def test_two_endpoints_of_one_app_have_two_names() -> None:
 def test_the_worker_can_index_the_function(handler: Any, is_coroutine: bool) -> None:  # noqa: FBT001  # the table's column
     function = function_of(endpoint(handler)).get_user_function()
 
-    assert list(inspect.signature(function).parameters) == ["message"]
+    assert list(inspect.signature(function).parameters) == ["message", "context"]
     assert typing.get_type_hints(function) == {}  # the worker then takes whatever the trigger delivers
     assert inspect.iscoroutinefunction(function) == is_coroutine
 
@@ -136,3 +137,29 @@ def test_what_is_wrong_is_refused_and_says_what_to_write(
 ) -> None:
     with pytest.raises(kind, match=text):
         endpoint(**parts).blueprint()
+
+
+async def watch(message: Message) -> None:
+    """Note the message in the context that it came with."""
+    message.context.messages.append(message.id)
+
+
+@pytest.mark.parametrize(
+    "handler", [lambda message: message.context.messages.append(message.id), watch], ids=["plain", "coroutine"]
+)
+def test_a_handler_reaches_the_context_that_the_host_passes_to_the_function(handler: Any) -> None:
+    context = SimpleNamespace(messages=[])
+    function = function_of(endpoint(handler)).get_user_function()
+
+    if (running := function(message=trigger_message(), context=context)) is not None:
+        asyncio.run(running)
+
+    assert context.messages == ["m-1"]
+
+
+@pytest.mark.parametrize("context", [SimpleNamespace(invocation_id="i-1"), None], ids=["given", "not given"])
+def test_a_handler_reaches_the_context_that_your_own_trigger_passes_on(context: Any) -> None:
+    handler = Handler()
+
+    assert ended(endpoint(handler), trigger_message(), context) is None
+    assert [message.context for message in handler.handled] == [context]

@@ -65,7 +65,7 @@ def attempt_each(deliveries: Iterable[Delivery], invocation: Invocation, *, may_
                 seconds = seconds if seconds < own_seconds else own_seconds  # noqa: FURB136  # min() costs each record more
                 invocation.started += 1
                 run = (message := delivery.message, seconds)
-                message._outbox = invocation  # noqa: SLF001  # see outgoing.py
+                message._outbox, message._context = invocation, invocation.context  # noqa: SLF001  # see outgoing.py and `Message.context`
                 error = (yield run) if observer is None else (yield from observer.attempt(delivery, run))
                 outbox, message._outbox = message._outbox, False  # noqa: SLF001  # as above
                 invocation.finished += 1

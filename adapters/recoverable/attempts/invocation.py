@@ -6,6 +6,7 @@ TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime, timedelta
+    from typing import Any
 
     from recoverable.attempts.deadline import Deadline
     from recoverable.config import Recoverability
@@ -35,6 +36,7 @@ class Invocation:
         holds_interruptions: True to settle first when a handler raises KeyboardInterrupt or SystemExit; False to raise it at once.
     """
 
+    context: Any = None  # the host's, for handlers that ask for it
     observer: Observer | None = None  # collects what is told when all is settled, where somebody observes
     sender: Callable[[], Sender] | None = None  # returns what collecting needs, when a handler first sends
 

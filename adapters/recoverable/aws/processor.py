@@ -91,28 +91,16 @@ class SqsProcessor:
     ) -> None:
         if counter not in ("native", "header"):
             raise ValueError(f'{owner}(counter) is {counter!r}; write "native" or "header"')
-        if handler_timeout is not None and not checked_delay(
-            f"{owner}(handler_timeout)", handler_timeout, LONGEST_INVOCATION
-        ):
-            raise ValueError(f"{owner}(handler_timeout) is 0; write how long a handler may run, or None")
         if not checked_delay(f"{owner}(longest_delay)", longest_delay, LONGEST_DELAY):
             raise ValueError(f"{owner}(longest_delay) is 0; write how long one copy may wait, up to 15 minutes")
         self._settle_within = checked_delay(f"{owner}(settle_within)", settle_within, LONGEST_INVOCATION)
-        self._handler_timeout = handler_timeout
         self.recoverability = with_error_queue(owner, recoverability)
-        if client is not None:
-            from recoverable.aws.broker.given_client import check_client  # noqa: PLC0415  # most give none
+        if any(setting is not None for setting in (client, handler_timeout, timeouts, visibility_timeout)):
+            from recoverable.aws.broker.optional_settings import check_optional  # noqa: PLC0415  # most give none
 
-            check_client(owner, client)
+            check_optional(owner, client, handler_timeout, timeouts, visibility_timeout, settle_within=settle_within)
         self._environment = Environment(client, utc_clock(clock), Deadline)
-        if timeouts is not None:
-            from recoverable.timeouts.holding import check_timeouts  # noqa: PLC0415  # imported for those who store
-
-            check_timeouts(owner, timeouts, settle_within)
-        self._timeouts = timeouts
-        if visibility_timeout is not None:
-            checked_delay(f"{owner}(visibility_timeout)", visibility_timeout, LONGEST_INVOCATION)
-        self._visibility_timeout = visibility_timeout
+        self._handler_timeout, self._timeouts, self._visibility_timeout = handler_timeout, timeouts, visibility_timeout
         self._standard = Platform(
             counter, longest_delay=longest_delay, is_source=is_source, host=host(), machine=machine()
         )
@@ -161,7 +149,7 @@ class SqsProcessor:
                 handler_timeout=self._handler_timeout, deadline=deadline,
                 limiter=self._limiter(environment, may_defer=not fifo), on_failure=on_failure,
             )  # fmt: skip
-            invocation.sender = sender
+            invocation.sender, invocation.context = sender, context
             time.invocation = invocation
             if self.recoverability.observe is not None:
                 invocation.observer = self._observer(self.recoverability.observe, environment, context)

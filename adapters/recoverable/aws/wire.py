@@ -14,9 +14,10 @@ from recoverable.headers import CONTROL_MESSAGE, ENCLOSED_MESSAGE_TYPES, MESSAGE
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any, TypeAlias
+    from collections.abc import Callable, Mapping
+    from typing import Any, NoReturn, TypeAlias
 
+    Body: TypeAlias = str | bytes | Callable[[], str | bytes]
     Record: TypeAlias = dict[str, Any]
     Attributes: TypeAlias = dict[str, dict[str, Any]]
 
@@ -48,11 +49,7 @@ class Wire:
     __slots__ = ("attributes", "body", "headers", "wrapper")
 
     def __init__(
-        self,
-        body: str | bytes | MessageDeserializationError,
-        headers: dict[str, str],
-        attributes: Attributes,
-        wrapper: dict[str, Any] | None = None,
+        self, body: Body, headers: dict[str, str], attributes: Attributes, wrapper: dict[str, Any] | None = None
     ) -> None:
         self.body, self.headers, self.attributes, self.wrapper = body, headers, attributes, wrapper
 
@@ -88,8 +85,7 @@ def wire_of(record: Record) -> Wire:
     if ours is not None:
         headers = headers_from(ours.get("stringValue") or ours.get("binaryValue") or "")
         attributes |= unfolded(headers)
-        body = external_body_error(record["body"], attributes) or record["body"]
-        return Wire(body, headers, attributes)
+        return Wire(stored_body(record["body"], attributes), headers, attributes)
     if (wrapper := wrapper_in(record["body"])) is not None:
         headers = wrapper["Headers"]
         attributes |= unfolded(headers)
@@ -141,10 +137,10 @@ def wrapper_in(body: str) -> dict[str, Any] | None:
     return wrapper if names_a_message and isinstance(wrapper.get("Body", ""), str) else None
 
 
-def unwrapped(wrapper: dict[str, Any]) -> str | bytes | MessageDeserializationError:
-    """Return the body inside the wrapper, decoded if it is base64; an error if it is in S3."""
+def unwrapped(wrapper: dict[str, Any]) -> Body:
+    """Return the body inside the wrapper, decoded if it is base64; a function that refuses it if it is in S3."""
     if wrapper.get(S3_BODY_KEY):
-        return stored_in_s3()
+        return refuse_stored_body
     text = wrapper.get("Body", "")
     if text == EMPTY_BODY:
         return b""
@@ -154,18 +150,18 @@ def unwrapped(wrapper: dict[str, Any]) -> str | bytes | MessageDeserializationEr
         return str(text)
 
 
-def external_body_error(body: str, attributes: Attributes) -> MessageDeserializationError | None:
-    """Return the error for a body that NServiceBus stored in S3.
+def stored_body(body: str, attributes: Attributes) -> Body:
+    """Return the body of a record with the one attribute; a function that refuses it if NServiceBus stored it in S3.
 
-    Return None when the message has its body, whatever its attributes say.
+    A message that has its body is read, whatever its attributes say.
     """
     key = attributes.get(S3_BODY_KEY, {}).get("stringValue")
-    return stored_in_s3() if key and body == EMPTY_BODY else None
+    return refuse_stored_body if key and body == EMPTY_BODY else body
 
 
-def stored_in_s3() -> MessageDeserializationError:
-    """Return the error that says what to do about a body in S3."""
-    return MessageDeserializationError(
+def refuse_stored_body() -> NoReturn:
+    """Raise the error that says what to do about a body that NServiceBus stored in S3."""
+    raise MessageDeserializationError(
         "the body was left in S3, from where it is not read; have the sender send it with the message, SQS takes 1 MiB"
     )
 

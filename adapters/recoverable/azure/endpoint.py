@@ -27,7 +27,7 @@ from recoverable.limits import name_of
 if TYPE_CHECKING:
     from datetime import datetime, timedelta
 
-    from azure.functions import Blueprint, ServiceBusMessage  # noqa: TID251  # for types alone
+    from azure.functions import Blueprint, Context, ServiceBusMessage  # noqa: TID251  # for types alone
     from azure.servicebus import ServiceBusClient  # noqa: TID251  # for types alone
 
     from recoverable.message import Message
@@ -132,18 +132,19 @@ class ServiceBusEndpoint(Generic[R]):
         self.__doc__ = getattr(handler, "__doc__", None)
         self.__module__ = getattr(handler, "__module__", __name__)
 
-    def __call__(self, messages: ServiceBusMessage | list[ServiceBusMessage]) -> R:
+    def __call__(self, messages: ServiceBusMessage | list[ServiceBusMessage], context: Context | None = None) -> R:
         """Handle the messages of a trigger that you write yourself; for a coroutine handler, await the result.
 
         Args:
             messages: the trigger's message, or its list where it gives many.
+            context: the one that the host passes to an argument `context` of your function, for `message.context`.
 
         Raises:
             TypeError: the trigger delivers text; nothing is settled, and all of it is redelivered.
             Exception: the handler's, so that the host redelivers the message; or the reason why a copy could not be
                 sent.
         """
-        result: R = self._processor.process(checked_binary(messages, batch=self._batch))
+        result: R = self._processor.process(checked_binary(messages, batch=self._batch), context)
         return result
 
     def blueprint(self) -> Blueprint:
@@ -175,13 +176,15 @@ class ServiceBusEndpoint(Generic[R]):
 
     def _function(self) -> Callable[..., Any]:
         """Return a function, for the host takes no other callable; without annotations, which it could not resolve."""
-        process: Callable[[Any], Any] = self._processor.process
+        process: Callable[[Any, Any], Any] = self._processor.process
 
-        async def coroutine(message: Any) -> None:
-            await process(as_list(message, batch=self._batch))
+        async def coroutine(
+            message: Any, context: Any = None
+        ) -> None:  # the host passes its own to an argument of this name
+            await process(as_list(message, batch=self._batch), context)
 
-        def plain(message: Any) -> None:
-            process(as_list(message, batch=self._batch))
+        def plain(message: Any, context: Any = None) -> None:
+            process(as_list(message, batch=self._batch), context)
 
         function = coroutine if self._processor.is_coroutine else plain
         function.__name__ = function.__qualname__ = self.__name__

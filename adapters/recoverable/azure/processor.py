@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime, timedelta
 
-    from azure.functions import ServiceBusMessage  # noqa: TID251  # for types alone
+    from azure.functions import Context, ServiceBusMessage  # noqa: TID251  # for types alone
 
     from recoverable.azure.client import Broker
     from recoverable.azure.sending.letter import Letter
@@ -63,8 +63,12 @@ class Processor(Frozen):
 
     __hash__ = object.__hash__  # the state that a process keeps is each endpoint's own
 
-    def process(self, natives: list[ServiceBusMessage]) -> Any:
+    def process(self, natives: list[ServiceBusMessage], context: Context | None) -> Any:
         """Handle the messages; for a coroutine handler, return a coroutine.
+
+        Args:
+            natives: the trigger's messages.
+            context: the host's, for handlers that ask for it.
 
         Raises:
             Exception: the handler's, or the reason why a copy could not be sent: the host then redelivers the messages.
@@ -72,6 +76,7 @@ class Processor(Frozen):
         environment = current_environment.get() or self.environment
         deliveries = self._deliveries(natives)
         invocation = self._invocation(environment)
+        invocation.context = context
         steps = process_messages(
             deliveries,
             invocation,

@@ -6,13 +6,23 @@ import json
 from collections.abc import Mapping
 from datetime import timedelta
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypedDict
 
 from recoverable.frozen import Frozen, field
 from recoverable.limits import NO_DELAY
 
 Intent: TypeAlias = Literal["Send", "Publish"]
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class SendOptions(TypedDict, total=False):
+    """Options of `Message.send` and `Message.publish`, documented there."""
+
+    headers: Mapping[str, str] | None
+    attributes: Mapping[str, Any] | None
+    delay: timedelta | None
+    group_id: str | None
+    message_id: str | None
 
 
 class OutgoingRefused(Exception):

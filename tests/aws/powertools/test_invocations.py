@@ -11,6 +11,7 @@ from aws.harness import ladder
 from aws.powertools.entry_points import Context, powertools_function
 from aws.recording_client import RecordingClient
 from aws.records import event, record
+from recoverable import Message
 from recoverable.aws.powertools import RecoverableBatchProcessor
 
 
@@ -60,6 +61,19 @@ def test_a_handler_that_asks_for_the_context_gets_that_of_its_own_invocation(
         handler(event(record()), context)
 
     assert seen == [contexts[0], "not given", contexts[2]]
+
+
+def test_the_message_has_the_context_that_powertools_was_given(processor: RecoverableBatchProcessor) -> None:
+    seen: list[Any] = []
+
+    def watch(record: SQSRecord, message: Message) -> None:
+        seen.append(message.context)
+
+    handler, contexts = powertools_function(watch, processor), [Context(), None]
+    for context in contexts:
+        handler(event(record()), context)
+
+    assert seen == contexts
 
 
 def test_after_an_invocation_that_broke_the_response_has_the_whole_batch_come_back(

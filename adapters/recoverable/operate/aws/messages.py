@@ -12,7 +12,6 @@ from typing import Any
 from recoverable.aws.copies import MAX_SIZE, changed, destination, entry_of, size
 from recoverable.aws.queues import Queue, queue_from_arn
 from recoverable.aws.wire import S3_BODY_KEY, Wire, is_attribute, wire_of
-from recoverable.errors import MessageDeserializationError
 from recoverable.headers import MESSAGE_ID, TIME_SENT, read_date
 from recoverable.operate.failed import EDIT_OF, FailedMessage, problem_of
 from recoverable.operate.port import Copy
@@ -88,7 +87,7 @@ def failed_message(record: Record) -> FailedMessage:
 
 def body_of(wire: Wire) -> tuple[bytes | None, str | None]:
     """Return the body; or None, and where it is."""
-    if isinstance(wire.body, MessageDeserializationError):
+    if callable(wire.body):  # it would have to be fetched
         attribute = wire.attributes.get(S3_BODY_KEY, {}).get("stringValue")
         return None, f"in S3, under the key {(wire.wrapper or {}).get(S3_BODY_KEY) or attribute}"
     return wire.body.encode(errors="surrogatepass") if isinstance(wire.body, str) else wire.body, None

@@ -26,7 +26,7 @@ def work(message: Message) -> None:
         case "sleep":
             time.sleep(3600)
         case _:
-            pass
+            assert message.context.function_name == "work"  # the worker's own
 
 
 ladder = Recoverability(Immediate(1), Delayed(1, timedelta(seconds=1)))
