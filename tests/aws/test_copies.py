@@ -13,7 +13,8 @@ from aws.queues import HEADERS
 from aws.records import binary, record, text
 from aws.shapes import FOLDED, ID, wrapped
 from builders import platform, recoverability
-from recoverable.aws.copies import Copy, Entry, copy_of, destination
+from recoverable.aws.broker.names import destination
+from recoverable.aws.copies import Copy, Entry, copy_of
 from recoverable.aws.queues import Queue
 from recoverable.aws.records import delivery_of
 from recoverable.recovery.settlement import Forward

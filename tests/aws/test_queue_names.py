@@ -6,8 +6,7 @@ import pytest
 
 from recoverable import Failed, Message, Recoverability
 from recoverable.aws import SqsEndpoint
-from recoverable.aws.broker.names import names_source
-from recoverable.aws.copies import destination
+from recoverable.aws.broker.names import destination, names_source
 from recoverable.aws.queues import Queue, queue_from_arn
 from recoverable.recovery.delivery import Delivery
 

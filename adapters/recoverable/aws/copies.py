@@ -10,7 +10,7 @@ from hashlib import sha256
 from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from recoverable.aws.queues import Queue, queue_from_arn
+from recoverable.aws.queues import Queue
 from recoverable.aws.wire import FOLDED, HEADERS, TEXT, Wire, wire_of
 from recoverable.headers import ORIGIN
 from recoverable.recovery.delivery import Delivery
@@ -25,9 +25,6 @@ MAX_ATTRIBUTES = 10
 
 MAX_SIZE = 1_048_576
 """Bytes a message, and a batch of them, can have, attributes included (Amazon SQS message quotas)."""
-
-AWS_DOMAINS = {"amazonaws.com", "amazonaws.com.cn", "amazonaws.eu", "api.aws", "api.amazonwebservices.com.cn"}
-REGION = r"[a-z]{2,}(-[a-z]+)+-[0-9]+"
 
 MAX_ENTRIES = 10
 """Entries a batch can have (SendMessageBatch)."""
@@ -158,35 +155,6 @@ def identity(delivery: Delivery, source: Queue, to: Queue) -> str:
     """
     parts = (source.region, source.account, source.name, delivery.native["messageId"], to.account, to.name)
     return sha256("\n".join(parts).encode()).hexdigest()
-
-
-def destination(name: str, source: Queue) -> Queue:
-    """Return the queue of a name, an ARN or a URL; a name is of the region and account of `source`."""
-    if name.startswith("arn:"):
-        return queue_from_arn(name)
-    if name.startswith(("https://", "http://")):
-        host, *path = name.split("://", 1)[1].rstrip("/").split("/")
-        return Queue(
-            region=region_of(host) or source.region,
-            account=path[-2] if len(path) > 1 else "",
-            name=path[-1] if path else "",
-            url=name,
-        )
-    return Queue(region=source.region, account=source.account, name=name)
-
-
-def region_of(host: str) -> str | None:
-    """Return the region in a queue URL's host: in those of SQS, dual-stack, FIPS, VPC endpoints, and the legacy ones ("Amazon SQS endpoints
-    and quotas").
-
-    Return None for other hosts, such as a local server.
-    """
-    labels = host.lower().partition(":")[0].split(".")
-    if not AWS_DOMAINS & {".".join(labels[-length:]) for length in (2, 3, 4)}:
-        return None
-    if labels[0] == "queue":
-        return "us-east-1"  # the first region, whose legacy host names none
-    return next((label for label in labels if re.fullmatch(REGION, label)), None)
 
 
 def size(entry: Entry) -> int:

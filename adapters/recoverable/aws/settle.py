@@ -7,9 +7,9 @@ from datetime import timedelta
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple, assert_never
 
-from recoverable.aws.broker.names import is_same
+from recoverable.aws.broker.names import destination, is_same
 from recoverable.aws.client import Broker
-from recoverable.aws.copies import Copy, batches, copy_of, destination
+from recoverable.aws.copies import Copy, batches, copy_of
 from recoverable.aws.order import seconds_since_first_receive
 from recoverable.observe.log import log_safely
 from recoverable.recovery.decision import give_up

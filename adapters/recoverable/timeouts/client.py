@@ -9,8 +9,8 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from recoverable.aws.broker.answers import describe_error, is_answer
+from recoverable.aws.broker.names import destination
 from recoverable.aws.client import sqs_client
-from recoverable.aws.copies import destination
 from recoverable.aws.queues import Queue
 from recoverable.timeouts.sending import Entry, to_send_request
 from recoverable.timeouts.stores.rows import Row

@@ -62,7 +62,7 @@ def checked_destination(to: object) -> str:
         TypeError: it is no text.
         ValueError: it is an ARN of something else, or its name cannot be that of an SQS queue.
     """
-    from recoverable.aws.copies import destination  # noqa: PLC0415  # SQS is looked up when something is sent
+    from recoverable.aws.broker.names import destination  # noqa: PLC0415  # SQS is looked up when something is sent
     from recoverable.aws.queues import Queue  # noqa: PLC0415  # SQS is looked up when something is sent
 
     if not isinstance(to, str):

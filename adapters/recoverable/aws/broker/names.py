@@ -1,15 +1,46 @@
-"""Check the names of error queues when an endpoint is made, and recognize the queue that a message came from."""
+"""Find the queue that a name, an ARN or a URL stands for, check those of error queues, and recognize the queue that a message came from."""
 
 from __future__ import annotations
 
 import re
 
-from recoverable.aws.copies import destination
 from recoverable.aws.queues import Queue, queue_from_arn
 from recoverable.recovery.delivery import Delivery
 
 NAME = r"[A-Za-z0-9_-]{1,80}|(?=.{6,80}\Z)[A-Za-z0-9_-]+\.fifo"
 """Names of queues (Amazon SQS, CreateQueue, QueueName)."""
+
+AWS_DOMAINS = {"amazonaws.com", "amazonaws.com.cn", "amazonaws.eu", "api.aws", "api.amazonwebservices.com.cn"}
+REGION = r"[a-z]{2,}(-[a-z]+)+-[0-9]+"
+
+
+def destination(name: str, source: Queue) -> Queue:
+    """Return the queue of a name, an ARN or a URL; a name is of the region and account of `source`."""
+    if name.startswith("arn:"):
+        return queue_from_arn(name)
+    if name.startswith(("https://", "http://")):
+        host, *path = name.split("://", 1)[1].rstrip("/").split("/")
+        return Queue(
+            region=region_of(host) or source.region,
+            account=path[-2] if len(path) > 1 else "",
+            name=path[-1] if path else "",
+            url=name,
+        )
+    return Queue(region=source.region, account=source.account, name=name)
+
+
+def region_of(host: str) -> str | None:
+    """Return the region in a queue URL's host: in those of SQS, dual-stack, FIPS, VPC endpoints, and the legacy ones ("Amazon SQS endpoints
+    and quotas").
+
+    Return None for other hosts, such as a local server.
+    """
+    labels = host.lower().partition(":")[0].split(".")
+    if not AWS_DOMAINS & {".".join(labels[-length:]) for length in (2, 3, 4)}:
+        return None
+    if labels[0] == "queue":
+        return "us-east-1"  # the first region, whose legacy host names none
+    return next((label for label in labels if re.fullmatch(REGION, label)), None)
 
 
 def check_error_queue(owner: str, name: str) -> None:

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from recoverable.aws.broker.names import destination
 from recoverable.aws.client import Broker, sqs_client
-from recoverable.aws.copies import MAX_SIZE, Entry, destination, in_json, size
+from recoverable.aws.copies import MAX_SIZE, Entry, in_json, size
 from recoverable.aws.outgoing.entries import Destination, Letter, addressed, attributes_of, full_name, text_of
 from recoverable.aws.outgoing.topics import Topic, topic_of
 from recoverable.aws.queues import Queue

@@ -9,7 +9,8 @@ from hashlib import sha256
 from math import ceil
 from typing import Any
 
-from recoverable.aws.copies import MAX_SIZE, changed, destination, entry_of, size
+from recoverable.aws.broker.names import destination
+from recoverable.aws.copies import MAX_SIZE, changed, entry_of, size
 from recoverable.aws.queues import Queue, queue_from_arn
 from recoverable.aws.wire import S3_BODY_KEY, Wire, is_attribute, wire_of
 from recoverable.headers import MESSAGE_ID, TIME_SENT, read_date

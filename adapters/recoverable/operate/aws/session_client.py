@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from recoverable.aws.copies import destination
+from recoverable.aws.broker.names import destination
 from recoverable.aws.queues import Queue
 from recoverable.frozen import Frozen, field
 from recoverable.operate.aws.answers import call_error
