@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import suppress
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
@@ -75,9 +75,9 @@ async def take_cancellation() -> None:
 
 
 def attempt_concurrently(
-    handler: Handler, deliveries: Sequence[Delivery], invocation: Invocation, concurrency: int
+    handler: Handler, deliveries: Iterable[Delivery], invocation: Invocation, concurrency: int
 ) -> None:
-    """Take all deliveries through the flow, so many at a time."""
+    """Take deliveries through the flow, so many at a time; all of them, unless `attempt_each` ends early."""
     run_in_loop(_attempt_concurrently(handler, iter(deliveries), invocation, concurrency))
 
 

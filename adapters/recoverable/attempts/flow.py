@@ -42,6 +42,8 @@ class Call:
 def attempt_each(deliveries: Iterable[Delivery], invocation: Invocation, *, may_defer: bool = True) -> Steps:
     """Take each delivery through receipt, handler and recovery, and note its settlement on it.
 
+    It ends early where what handlers sent must leave before the next one starts, and leaves the others in the iterator.
+
     Args:
         deliveries: the messages as they came; several generators may share one iterator.
         invocation: what they run in.
@@ -54,9 +56,8 @@ def attempt_each(deliveries: Iterable[Delivery], invocation: Invocation, *, may_
 
         deliveries = retried_in_process(deliveries, invocation)
     for delivery in deliveries:
-        settlement = None
-        if delivery.due_at is not None or delivery.unreported or delivery.given_up or limiter is not None:
-            settlement = yield from receive(delivery, invocation, may_defer=may_defer)
+        plain = delivery.due_at is None and not delivery.unreported and not delivery.given_up and limiter is None
+        settlement = None if plain else (yield from receive(delivery, invocation, may_defer=may_defer))
         if settlement is None:
             seconds = seconds_left()
             if seconds <= 0 or invocation.interruption is not None:
@@ -71,6 +72,8 @@ def attempt_each(deliveries: Iterable[Delivery], invocation: Invocation, *, may_
                 invocation.finished += 1
                 if outbox is not invocation and error is None:
                     invocation.outgoing.append((delivery, outbox, seconds))  # settled once it is sent
+                    if invocation.must_send():
+                        return
                 elif error is None and limiter is None:
                     settlement = COMPLETE
                 else:

@@ -39,6 +39,9 @@ class Invocation:
     context: Any = None  # the host's, for handlers that ask for it
     observer: Observer | None = None  # collects what is told when all is settled, where somebody observes
     sender: Callable[[], Sender] | None = None  # returns what collecting needs, when a handler first sends
+    must_send: Callable[[], bool] = (
+        bool  # returns True once what waits is to be sent before the next handler; here False
+    )
 
     def __init__(
         self,

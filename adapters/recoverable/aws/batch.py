@@ -7,7 +7,7 @@ from recoverable.recovery.settlement import COMPLETE
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from typing import TypeAlias
 
     from recoverable.attempts.invocation import Invocation
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from recoverable.recovery.delivery import Delivery
     from recoverable.timeouts import Timeouts
 
-    RunHandlers: TypeAlias = Callable[[list[Delivery], Invocation], object]
+    RunHandlers: TypeAlias = Callable[[Iterator[Delivery], Invocation], object]
 
 
 def process_batch(
@@ -39,7 +39,7 @@ def process_batch(
         deliveries: the records.
         restored: those of them that were delivered before, or carry attributes of their own.
         queue: where they came from.
-        run_handlers: takes a group of deliveries through the flow.
+        run_handlers: takes a group of deliveries through the flow, or its first ones where what they send must leave first.
         invocation: what the attempts run in.
         time: the invocation's time.
         environment: what the invocation works with.
@@ -50,11 +50,12 @@ def process_batch(
     settled = 0
     for group, runs in groups_of(deliveries, restored, unfinished, invocation, time, fifo=queue.fifo):
         if runs:
-            run_handlers(group, invocation)
-            if invocation.outgoing:
+            run_handlers(rest := iter(group), invocation)
+            while invocation.outgoing:
                 from recoverable.aws.outgoing.dispatch import send_outgoing  # noqa: PLC0415  # for handlers that send
 
                 send_outgoing(invocation, queue, environment, time, timeouts)
+                run_handlers(rest, invocation)  # none, unless what the others sent had to leave first
         else:
             from recoverable.aws.order import hand_back_group  # noqa: PLC0415  # it was imported to order them
 

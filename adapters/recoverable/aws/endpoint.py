@@ -11,7 +11,7 @@ from recoverable.limits import MAX_COUNT, checked_count, name_of
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from datetime import datetime, timedelta
     from typing import Any
 
@@ -136,7 +136,7 @@ def handler_runner(handler: Callable[[Message], Any], concurrency: int) -> RunHa
     """
     if is_coroutine_handler(handler):
 
-        def run_coroutines(group: list[Delivery], invocation: Invocation) -> None:
+        def run_coroutines(group: Iterator[Delivery], invocation: Invocation) -> None:
             from recoverable.attempts.drive_async import attempt_concurrently  # noqa: PLC0415  # asyncio, for those who need it
 
             attempt_concurrently(handler, group, invocation, concurrency)

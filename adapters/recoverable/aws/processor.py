@@ -101,10 +101,11 @@ class SqsProcessor:
             check_optional(owner, client, handler_timeout, timeouts, visibility_timeout, settle_within=settle_within)
         self._environment = Environment(client, utc_clock(clock), Deadline)
         self._handler_timeout, self._timeouts, self._visibility_timeout = handler_timeout, timeouts, visibility_timeout
-        self._standard = Platform(
-            counter, longest_delay=longest_delay, is_source=is_source, host=host(), machine=machine()
-        )
-        self._fifo = Platform(redelivers_only=True, is_source=is_source, host=host(), machine=machine())
+        # the names by which operators know the function, and the log stream of this instance
+        setting = os.environ.get
+        host, machine = setting("AWS_LAMBDA_FUNCTION_NAME", "local"), setting("AWS_LAMBDA_LOG_STREAM_NAME", "local")
+        self._standard = Platform(counter, longest_delay=longest_delay, is_source=is_source, host=host, machine=machine)
+        self._fifo = Platform(redelivers_only=True, is_source=is_source, host=host, machine=machine)
 
     def process(
         self,
@@ -141,7 +142,7 @@ class SqsProcessor:
         def sender() -> Sender:
             from recoverable.aws.outgoing.sender import sender_for  # noqa: PLC0415  # for handlers that send
 
-            return sender_for(queue, environment, time, self._timeouts)
+            return sender_for(invocation, queue, environment, time, self._timeouts)
 
         with environment.deadline() as deadline:
             invocation = Invocation(
@@ -212,13 +213,3 @@ def is_source(name: str, delivery: Delivery) -> bool:
     from recoverable.aws.broker.names import names_source  # noqa: PLC0415  # the failure side
 
     return names_source(name, delivery)
-
-
-def host() -> str:
-    """Return the name by which operators know the function."""
-    return os.environ.get("AWS_LAMBDA_FUNCTION_NAME", "local")
-
-
-def machine() -> str:
-    """Return the name of the log stream of this instance."""
-    return os.environ.get("AWS_LAMBDA_LOG_STREAM_NAME", "local")

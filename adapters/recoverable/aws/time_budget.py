@@ -58,7 +58,7 @@ class TimeBudget:
         self.pauses_left = 2.0
         """Seconds of this invocation that may still be waited until SQS takes more."""
         self.invocation: Invocation | None = None  # whose handlers the time is for
-        self._kept, self._slowest_call, self._before_call = self._reserve, 0.0, 0.0
+        self._kept, self.slowest_call, self._before_call = self._reserve, 0.0, 0.0
         # a large batch needs more than that from the start; a small one of quick handlers never has it reckoned
         self._check_below = FOREVER if messages > SMALL_BATCH else self.total - CHECK_EVERY if messages else -FOREVER
 
@@ -78,7 +78,7 @@ class TimeBudget:
     def note_call(self) -> None:
         """Remember how long the slowest call took, now that the one that `for_call` allowed has ended."""
         if self._remaining:
-            self._slowest_call = max(self._slowest_call, self._before_call - self._remaining() / 1000)
+            self.slowest_call = max(self.slowest_call, self._before_call - self._remaining() / 1000)
 
     def _seconds_for_handlers(self) -> float:
         remaining = (self._remaining() if self._remaining else 0) / 1000
@@ -95,7 +95,7 @@ class TimeBudget:
         finished = self.invocation.finished if self.invocation else 0
         self._kept = seconds_to_keep(
             remaining, total=self.total, least=self._reserve, finished=finished, messages=self.messages,
-            call_timeout=self.call_timeout, slowest_call=self._slowest_call,
+            call_timeout=self.call_timeout, slowest_call=self.slowest_call,
         )  # fmt: skip
         if self._kept > self.total:
             text = "This invocation has no time left for %d of its %d messages. They are handed back and lose no attempt. Lower BatchSize, or raise the function's time-out."

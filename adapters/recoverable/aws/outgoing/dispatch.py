@@ -8,9 +8,8 @@ from recoverable.attempts.outcomes import settle_failure, settle_on_end, settle_
 from recoverable.aws.broker.answers import Failure, describe_error
 from recoverable.aws.broker.operations import PUBLISH, SEND
 from recoverable.aws.client import Broker
-from recoverable.aws.copies import MAX_ENTRIES, MAX_SIZE
-from recoverable.aws.outgoing.entries import Destination, Letter
-from recoverable.aws.outgoing.sender import MAX_TOPIC_SIZE
+from recoverable.aws.copies import MAX_ENTRIES
+from recoverable.aws.outgoing.entries import Destination, Letter, most_bytes
 from recoverable.aws.outgoing.topics import Topic
 from recoverable.outgoing.values import OutgoingRefused
 from recoverable.recovery.delivery import Delivery
@@ -116,7 +115,7 @@ def next_batch(waiting: list[Item]) -> list[Item]:
 
     Of a message group it takes one, for SQS may take an entry behind one that it refuses, and the order would be lost.
     """
-    most = MAX_TOPIC_SIZE if isinstance(waiting[0].letter.to, Topic) else MAX_SIZE
+    most = most_bytes(waiting[0].letter.to)
     batch: list[Item] = []
     groups: set[str] = set()
     total = 0

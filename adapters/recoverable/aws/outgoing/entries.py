@@ -8,7 +8,7 @@ from decimal import Decimal
 from math import ceil
 from typing import Any, NamedTuple, TypeAlias
 
-from recoverable.aws.copies import MAX_ATTRIBUTES, Entry
+from recoverable.aws.copies import MAX_ATTRIBUTES, MAX_SIZE, Entry
 from recoverable.aws.outgoing.topics import Topic
 from recoverable.aws.queues import Queue
 from recoverable.aws.wire import ATTRIBUTE_NAME, HEADERS, TEXT
@@ -45,6 +45,11 @@ class Letter(NamedTuple):
     group: str | None
     stored: tuple[str, datetime] | None
     identity: str
+
+
+def most_bytes(to: Destination) -> int:
+    """Return how many bytes one message to a destination may have, and all messages of one call."""
+    return MAX_TOPIC_SIZE if isinstance(to, Topic) else MAX_SIZE
 
 
 def full_name(queue: str, message: Message) -> str:

@@ -5,12 +5,23 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from recoverable.aws.broker.names import destination
 from recoverable.aws.client import Broker, sqs_client
-from recoverable.aws.copies import MAX_SIZE, Entry, in_json, size
-from recoverable.aws.outgoing.entries import Destination, Letter, addressed, attributes_of, full_name, text_of
+from recoverable.aws.copies import Entry, in_json, size
+from recoverable.aws.outgoing.entries import (
+    LONGEST_DELAY,
+    Destination,
+    Letter,
+    addressed,
+    attributes_of,
+    full_name,
+    most_bytes,
+    text_of,
+)
+from recoverable.aws.outgoing.fitting import must_send
 from recoverable.aws.outgoing.topics import Topic, topic_of
 from recoverable.aws.queues import Queue
 from recoverable.aws.time_budget import call_timeout
@@ -21,26 +32,25 @@ from recoverable.message import Message, received
 from recoverable.outgoing.values import Outgoing
 
 if TYPE_CHECKING:
+    from recoverable.attempts.invocation import Invocation
     from recoverable.aws.time_budget import TimeBudget
     from recoverable.environment import Environment
     from recoverable.timeouts import Timeouts
 
-LONGEST_DELAY = timedelta(minutes=15)
-"""SQS delays a message by 15 minutes at most (Amazon SQS delay queues)."""
 
-MAX_TOPIC_SIZE = 262_144
-"""Bytes a message to a topic, and a batch of them, can have (Amazon SNS quotas)."""
-
-
-def sender_for(queue: Queue, environment: Environment, time: TimeBudget, timeouts: Timeouts | None) -> SqsSender:
-    """Return what takes the outgoing messages of one invocation.
+def sender_for(
+    invocation: Invocation, queue: Queue, environment: Environment, time: TimeBudget, timeouts: Timeouts | None
+) -> SqsSender:
+    """Return what takes the outgoing messages of one invocation, which from now on asks whether they still fit into its time.
 
     Args:
+        invocation: in which a handler sends for the first time.
         queue: the queue that its messages came from.
         environment: has the client.
         time: the invocation's.
         timeouts: where messages are stored whose delay SQS cannot do.
     """
+    invocation.must_send = partial(must_send, invocation, time)
     make_client = Broker(queue, environment, time).client_for
     return SqsSender(queue, environment.clock, make_client, stores_delays=timeouts is not None)
 
@@ -96,7 +106,7 @@ class SqsSender:
                 HEADERS: {"StringValue": in_json(headers), "DataType": "String"},
             },
         }
-        weight, most = size(entry), MAX_SIZE if isinstance(to, Queue) else MAX_TOPIC_SIZE
+        weight, most = size(entry), most_bytes(to)
         if weight > most:
             raise ValueError(
                 f"{call}(body) makes a message of {weight:,} bytes with its headers and attributes; '{to.name}' takes {most:,}"

@@ -18,7 +18,7 @@ from recoverable.observe.log import log_safely
 from recoverable.recovery.redaction import redactor_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from datetime import datetime, timedelta
     from typing import Self
 
@@ -126,7 +126,7 @@ class RecoverableBatchProcessor(BatchProcessor):
         refuse_fifo(event)
         calls = HookedCalls(self, self._record_handler, redactor_of(self._processor.recoverability))
 
-        def run_handlers(group: list[Delivery], invocation: Invocation) -> None:
+        def run_handlers(group: Iterator[Delivery], invocation: Invocation) -> None:
             drive(attempt_each(group, invocation), calls, invocation.deadline)
 
         unfinished = self._processor.process(event, self._context, run_handlers, on_failure=calls.report_failure)

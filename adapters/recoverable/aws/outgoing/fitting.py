@@ -1,0 +1,40 @@
+"""Reckon whether what waits to be sent still fits into the time that is kept for settling."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING
+
+from recoverable.attempts.reserve import USUAL_CALL
+from recoverable.aws.copies import MAX_ENTRIES
+from recoverable.aws.outgoing.entries import Destination, Letter, most_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from recoverable.attempts.invocation import Invocation
+    from recoverable.aws.time_budget import TimeBudget
+
+
+def must_send(invocation: Invocation, time: TimeBudget) -> bool:
+    """True once what waits takes more than half of the time kept for settling, which is the time of one call that hangs.
+
+    The other half is for what the next handler sends, and for settling.
+    """
+    letters = [letter for _, outbox, _ in invocation.outgoing for letter in outbox.entries]
+    return calls_for(letters) * max(time.slowest_call, USUAL_CALL) > time.call_timeout
+
+
+def calls_for(letters: Iterable[Letter]) -> int:
+    """Return about how many calls the letters take: ten to one destination in a call, fewer when they are large."""
+    tenths: dict[Destination, int] = {}
+    for letter in letters:
+        tenths[letter.to] = tenths.get(letter.to, 0) + tenths_of_a_call(letter)
+    return sum(ceil(each / MAX_ENTRIES) for each in tenths.values())
+
+
+def tenths_of_a_call(letter: Letter) -> int:
+    """Return how much of a call a letter takes; one of a message group, or one that is stored, takes a call of its own."""
+    if letter.group is not None or letter.stored is not None:
+        return MAX_ENTRIES
+    return max(1, ceil(letter.weight * MAX_ENTRIES / most_bytes(letter.to)))
