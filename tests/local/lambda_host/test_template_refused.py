@@ -17,6 +17,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"queue": {"Visibility": 1}}, "Orders.Visibility is no property of a queue; there are ContentBasedDeduplication"),
     ({"queue": {"QueueName": "orders.fifo"}}, "the names of FIFO queues, and only they, end in .fifo"),
     ({"queue": {"RedrivePolicy": {"maxReceiveCount": 3}}}, "Orders.RedrivePolicy has no deadLetterTargetArn"),
+    (
+        {"queue": {"RedrivePolicy": {"deadLetterTargetArn": "arn:aws:sqs:eu:1:graves.fifo", "maxReceiveCount": 3}}},
+        "Orders.RedrivePolicy names 'graves.fifo'; SQS takes a FIFO queue for a FIFO queue",
+    ),
     ({"queue": {"FifoQueue": "perhaps"}}, "Orders.FifoQueue is 'perhaps'; it must be true or false"),
     ({"event": {"BatchSize": 11}}, "MaximumBatchingWindowInSeconds of at least 1 when BatchSize is more than 10"),
     ({"event": {"BatchSize": 0}}, "Shop.Orders.BatchSize is '0'; AWS takes a whole number from 1 to 10000"),

@@ -57,6 +57,24 @@ def test_a_message_that_waits_tells_its_delayed_retries(sqs_world: SqsWorld) -> 
     assert [message.delayed_retries for message in sqs_world.queue("orders")] == [1]
 
 
+def test_an_attribute_that_is_kept_in_a_header_for_lack_of_room_is_shown(sqs_world: SqsWorld) -> None:
+    """SQS takes ten attributes; the copy needs one for its headers."""
+    sqs_world.serve("orders", endpoint())
+    attributes: dict[str, str | bytes] = {**{f"a{n}": str(n) for n in range(9)}, "seal": b"\x00"}
+    sqs_world.send("orders", "x", attributes=attributes)
+    sqs_world.run()
+    [message] = sqs_world.queue("orders-error")
+    assert message.attributes == attributes
+
+
+@pytest.mark.parametrize(("queue", "graves"), [("orders", "graves.fifo"), ("orders.fifo", "graves")])
+def test_a_dead_letter_queue_of_the_other_kind_is_refused(sqs_world: SqsWorld, queue: str, graves: str) -> None:
+    with pytest.raises(
+        ValueError, match=f"the dead-letter queue of '{queue}' is '{graves}'; SQS takes a FIFO queue for"
+    ):
+        sqs_world.create_queue(queue, dead_letter_queue=graves)
+
+
 def test_serving_makes_the_queues_that_an_endpoint_names(sqs_world: SqsWorld) -> None:
     sqs_world.serve("orders", functools.wraps(endpoint())(lambda _event, _context: None))
     assert (sqs_world.queue("orders"), sqs_world.queue("orders-error")) == ([], [])

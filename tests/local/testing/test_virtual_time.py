@@ -43,7 +43,7 @@ def test_a_handler_that_takes_all_the_time_there_is_is_stopped_before_the_functi
     sqs_world.serve("orders", endpoint(lambda _message: sqs_world.spend(1000), delayed=0), timeout=30)
     sqs_world.send("orders", "x")
     sqs_world.run()
-    assert attempts(sqs_world) == [(27, "TimeUp"), (54, "TimeUp")]
+    assert attempts(sqs_world) == [(27, "HandlerTimeout after 27 s"), (54, "HandlerTimeout after 27 s")]
     assert [m.exception_type for m in sqs_world.queue("orders-error")] == ["recoverable.HandlerTimeout"]
 
 

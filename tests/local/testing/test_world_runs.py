@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from itertools import count
 
 import pytest
 
@@ -74,10 +75,10 @@ def test_what_a_callback_raises_while_handlers_wait_ends_the_run(sqs_world: SqsW
 
 
 def test_a_message_that_always_comes_back_at_once_ends_the_run() -> None:
-    world = SqsWorld(most_invocations=100)
+    world, numbers = SqsWorld(most_invocations=100), count()
 
     def fail(_event: object, _context: object) -> None:
-        raise ValueError
+        raise ValueError(next(numbers))
 
     world.serve("orders", fail)
     world.create_queue("orders", visibility_timeout=0)

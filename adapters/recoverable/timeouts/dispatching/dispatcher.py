@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from recoverable.attempts.flow import now as utc_now
 from recoverable.attempts.flow import utc_clock
+from recoverable.environment import current_environment
 from recoverable.limits import checked_delay
-from recoverable.timeouts.client import Sender
+from recoverable.timeouts.client import Sender, shared_sender
 from recoverable.timeouts.dispatching.outage import TWO_MINUTES, Circuit, OnCritical
 from recoverable.timeouts.dispatching.report import Report, log_report
 from recoverable.timeouts.dispatching.run import Run, Timing
@@ -108,20 +109,18 @@ class Dispatcher:
         Raises:
             CriticalError: the store has been unavailable for too long.
         """
+        environment = current_environment.get()
+        sender = self._sender if environment is None else shared_sender(environment.client)
+        clock, sleep = (self._clock, self._sleep) if environment is None else (environment.clock, environment.sleep)
         run = Run(
-            self._store,
-            self._sender,
-            self._clock,
-            self._timing,
-            has_time=self._has_time(seconds_left),
-            unmarked=self._unmarked,
+            self._store, sender, clock, self._timing, has_time=self._has_time(seconds_left), unmarked=self._unmarked
         )
         while run.has_time():
             try:
                 finished = run.dispatch_all_shards()
             except StoreUnavailable as error:
-                self._circuit.failed(error, self._clock())
-                self._sleep(PAUSE)
+                self._circuit.failed(error, clock())
+                sleep(PAUSE)
             else:
                 self._circuit.succeeded()
                 return log_report(replace(run.report, finished=finished))

@@ -6,7 +6,7 @@ TYPE_CHECKING = False  # as everywhere in the package: `typing` need not be impo
 if TYPE_CHECKING:
     from recoverable_local.testing.aws.world import SqsWorld
     from recoverable_local.testing.azure.world import ServiceBusWorld
-    from recoverable_local.testing.engine.virtual import EndlessRun
+    from recoverable_local.testing.engine.invocations import EndlessRun
     from recoverable_local.testing.faults import (
         AnswerLost,
         ClockSkewed,
@@ -70,7 +70,7 @@ def __getattr__(name: str) -> object:
 
             return SeenMessage
         case "EndlessRun":
-            from recoverable_local.testing.engine.virtual import EndlessRun
+            from recoverable_local.testing.engine.invocations import EndlessRun
 
             return EndlessRun
         case "Event" | "Timeline":

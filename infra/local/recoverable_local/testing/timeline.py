@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
@@ -23,6 +23,9 @@ What = Literal[
     "dead-lettered",
     "expired",
 ]
+
+STOPPED = "HandlerTimeout"
+"""Beginning of how an attempt ended whose handler was stopped for lack of time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +94,8 @@ class Journal:
         number = self._invocation() if invocation is None else invocation
         self._entries.append(Entry(self._clock(), what, broker_id, queue, number, detail))
 
-    def timeline(self, identity: Callable[[str], str], message_id: str | None = None) -> Timeline:
-        """Return the events of one message and its copies, or of all messages.
+    def events(self, identity: Callable[[str], str], message_id: str | None = None) -> Iterator[Event]:
+        """Yield the events of one message and its copies, or of all messages.
 
         Args:
             identity: the message's id, given the broker's.
@@ -103,4 +106,4 @@ class Journal:
             Event(timedelta(seconds=e.at), e.what, identity(e.broker_id), e.broker_id, e.queue, e.invocation, e.detail)
             for e in self._entries
         )
-        return Timeline(event for event in events if wanted in (None, event.message_id))
+        return (event for event in events if wanted in (None, event.message_id))

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+from botocore.exceptions import ClientError
+
 from local.testing.contract.servers import Server
 
 
@@ -42,3 +45,13 @@ def test_a_dead_letter_queue_tells_whose_it_is(server: Server) -> None:
     policy = json.dumps({"deadLetterTargetArn": server.arn(graves), "maxReceiveCount": 3})
     url = server.queue(RedrivePolicy=policy)
     assert server.client.list_dead_letter_source_queues(QueueUrl=graves)["queueUrls"] == [url]
+
+
+@pytest.mark.parametrize("fifo", [False, True], ids=["standard", "fifo"])
+def test_a_dead_letter_queue_of_the_other_kind_is_refused_for_one_that_is(server: Server, fifo: bool) -> None:  # noqa: FBT001
+    policy = json.dumps({"deadLetterTargetArn": server.arn(server.queue(fifo=not fifo)), "maxReceiveCount": 3})
+
+    with pytest.raises(ClientError) as refused:
+        server.queue(fifo=fifo, RedrivePolicy=policy)
+
+    assert refused.value.response["Error"]["Code"] == "InvalidParameterValue"

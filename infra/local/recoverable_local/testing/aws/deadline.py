@@ -7,10 +7,11 @@ from math import inf
 from typing import TypeVar
 
 from recoverable.attempts.deadline import Deadline
+from recoverable.errors import TimeUp
 from recoverable.recovery.faults import text_of
 from recoverable_local.testing.engine.fault_plan import FaultPlan, When
 from recoverable_local.testing.engine.invocation import Invocation
-from recoverable_local.testing.timeline import Journal
+from recoverable_local.testing.timeline import STOPPED, Journal
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -38,9 +39,13 @@ class VirtualDeadline(Deadline):
     def call(self, seconds: float, handler: Callable[[T], R], argument: T) -> R:
         """Call the handler; raise `TimeUp` inside it when it spends more than so many seconds."""
         broker_id = getattr(argument, "native")["messageId"]  # noqa: B009  # endpoints call it with a Message
-        self._invocation.handler_deadline = self._clock() + seconds
+        began = self._clock()
+        self._invocation.handler_deadline = began + seconds
         try:
             result = self._in_between_faults(handler, argument, broker_id)
+        except TimeUp:
+            self._note(broker_id, f"{STOPPED} after {self._clock() - began:g} s")
+            raise
         except BaseException as error:
             self._note(broker_id, ": ".join(filter(None, (type(error).__name__, text_of(error)))))
             raise

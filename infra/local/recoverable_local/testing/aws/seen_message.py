@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
 from recoverable import headers
-from recoverable.aws.wire import HEADERS, wire_of
+from recoverable.aws.wire import wire_of
 from recoverable_local.testing.aws.broker.queues import Settings
 from recoverable_local.testing.aws.broker.stored import Stored
 from recoverable_local.testing.aws.functions.records import to_record
@@ -20,14 +23,16 @@ def to_seen_message(message: Stored, queue: Settings, start: datetime) -> SeenMe
         broker_id=message.id,
         queue=queue.name,
         data=message.body.encode(errors="surrogatepass"),
-        attributes={
-            name: value.get("BinaryValue") or value.get("StringValue") or ""
-            for name, value in message.attributes.items()
-            if name != HEADERS
-        },
+        attributes={name: value_of(value) for name, value in wire.attributes.items()},
         headers=wire.headers,
         receive_count=message.receives,
         group_id=message.group,
         sent_at=start + timedelta(seconds=message.sent_at),
         visible_at=start + timedelta(seconds=message.visible_at),
     )
+
+
+def value_of(attribute: Mapping[str, Any]) -> str | bytes:
+    """Return the value of an attribute of the sender's; also of one that is kept in a header, for lack of room among SQS's ten."""
+    binary = attribute.get("binaryValue")
+    return b64decode(binary) if binary else str(attribute.get("stringValue") or "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from recoverable.config import Recoverability
@@ -42,16 +43,50 @@ def check_settings(settings: MappingSettings, timeout: float, *, fifo: bool) -> 
         f"serve(concurrency) is {settings.concurrency}; write 1 to {MOST_INVOCATIONS}": 1
         <= settings.concurrency
         <= MOST_INVOCATIONS,
-        f"serve(timeout) is {timeout:g} s; write more than 0 and up to {LONGEST_TIMEOUT}": 0
-        < timeout
-        <= LONGEST_TIMEOUT,
         f'serve(recursive_loop) is {settings.recursive_loop!r}; write "Terminate" or "Allow"': settings.recursive_loop
         in ("Terminate", "Allow"),
     }
     for problem, is_right in rules.items():
         if not is_right:
             raise ValueError(problem)
+    check_timeout(timeout)
     return settings
+
+
+def attempts_of(recoverability: Recoverability | None) -> int:
+    """Return all attempts of a ladder; 0 where it is not known."""
+    if recoverability is None:
+        return 0
+    return (recoverability.immediate.max_retries + 1) * (recoverability.delayed.max_retries + 1)
+
+
+def check_timeout(timeout: float) -> None:
+    """Refuse a time-out that Lambda does not accept.
+
+    Raises:
+        ValueError: it would not.
+    """
+    if not 0 < timeout <= LONGEST_TIMEOUT:
+        raise ValueError(f"serve(timeout) is {timeout:g} s; write more than 0 and up to {LONGEST_TIMEOUT}")
+
+
+def check_handler(handler: Handler) -> None:
+    """Refuse what Lambda could not call.
+
+    Raises:
+        TypeError: it is nothing to call, or does not take an event and a context.
+    """
+    if not callable(handler):
+        raise TypeError(f"serve(handler) is {handler!r}; write your Lambda handler, such as SqsEndpoint(place_order)")
+    try:
+        inspect.signature(handler).bind({}, None)
+    except TypeError as error:
+        raise TypeError(
+            f"serve(handler) cannot be called with an event and a context ({error}); write SqsEndpoint(place_order) for a function"
+            " of a message, or a function of both"
+        ) from None
+    except ValueError:
+        return  # a builtin tells no signature
 
 
 def check_visibility(queue: Settings, timeout: float) -> None:
@@ -78,14 +113,21 @@ def recoverability_of(handler: Handler) -> Recoverability | None:
     return found
 
 
-def make_queues(broker: Broker, name: str, handler: Handler, timeout: float) -> None:
-    """Make the queue and the error queue that its endpoint names as our template has them, if they are missing."""
+def make_queues(broker: Broker, name: str, handler: Handler, timeout: float, error_queue: str | None) -> None:
+    """Make the queue and its error queue as our template has them, if they are missing.
+
+    Args:
+        broker: the broker.
+        name: the queue's name.
+        handler: what serves it.
+        timeout: the function's time-out, in seconds.
+        error_queue: the error queue; None for that of the endpoint, if the handler is one.
+    """
     recoverability = recoverability_of(handler)
-    error_queue = recoverability.failed.error_queue if recoverability else None
+    error_queue = error_queue or (recoverability.failed.error_queue if recoverability else None)
     redrive = None
-    if recoverability and error_queue and not error_queue.startswith(("arn:", "http")):
-        attempts = (recoverability.immediate.max_retries + 1) * (recoverability.delayed.max_retries + 1)
-        after = min(max(MAX_RECEIVES, attempts + 10), MOST_RECEIVES)
+    if error_queue and not error_queue.startswith(("arn:", "http")):
+        after = min(max(MAX_RECEIVES, attempts_of(recoverability) + 10), MOST_RECEIVES)
         is_neighbour = error_queue != name and error_queue.endswith(".fifo") == name.endswith(".fifo")
         redrive = Redrive(to=error_queue, after=after) if is_neighbour else None
         if error_queue not in broker.queues:

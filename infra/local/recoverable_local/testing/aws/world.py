@@ -16,9 +16,16 @@ from recoverable_local.testing.aws.broker.stored import Stored
 from recoverable_local.testing.aws.fault_points import STEPS, possible_faults
 from recoverable_local.testing.aws.functions.function import Function, Handler, LambdaSharedState, RecursiveLoop
 from recoverable_local.testing.aws.functions.mapping import EventSourceMapping, MappingSettings
+from recoverable_local.testing.aws.functions.schedule import Schedule
 from recoverable_local.testing.aws.seen_message import to_seen_message
 from recoverable_local.testing.aws.sending import Value, to_request
-from recoverable_local.testing.aws.serving import check_settings, check_visibility, make_queues
+from recoverable_local.testing.aws.serving import (
+    check_handler,
+    check_settings,
+    check_timeout,
+    check_visibility,
+    make_queues,
+)
 from recoverable_local.testing.engine.invocation import current_invocation
 from recoverable_local.testing.engine.redriving import RATE, Options, Redriven, WorldClock, redrive
 from recoverable_local.testing.engine.virtual import START, Duration, VirtualWorld, seconds_of
@@ -107,6 +114,7 @@ class SqsWorld(VirtualWorld):
         timeout: Duration = 30,
         partial_responses: bool = True,
         recursive_loop: RecursiveLoop = "Terminate",
+        error_queue: str | None = None,
     ) -> None:
         """Connect a queue to a Lambda handler by an event source mapping.
 
@@ -122,16 +130,14 @@ class SqsWorld(VirtualWorld):
             timeout: when the function is killed, up to 15 minutes.
             partial_responses: whether the mapping has ReportBatchItemFailures.
             recursive_loop: what Lambda does about a message that came through the function 16 times; its default is "Terminate".
+            error_queue: the dead-letter queue, where the handler is no endpoint but calls one; that of the endpoint if not given.
 
         Raises:
             TypeError: the handler cannot be called.
             ValueError: Lambda would refuse one of these, or a queue has a name that SQS does not take.
             LookupError: the queue is missing, and none is to be made.
         """
-        if not callable(handler):
-            raise TypeError(
-                f"serve(handler) is {handler!r}; write your Lambda handler, such as SqsEndpoint(place_order)"
-            )
+        check_handler(handler)
         settings = MappingSettings(
             batch_size=batch_size,
             window=seconds_of(window),
@@ -141,12 +147,35 @@ class SqsWorld(VirtualWorld):
         )
         check_settings(settings, seconds_of(timeout), fifo=queue.endswith(".fifo"))
         if self._create_missing:
-            make_queues(self._broker, queue, handler, seconds_of(timeout))
-        name = getattr(handler, "__name__", None) or type(handler).__name__
-        function = Function(handler, name, timeout=seconds_of(timeout), shared_state=self._shared_state)
+            make_queues(self._broker, queue, handler, seconds_of(timeout), error_queue)
+        function = self._function(handler, timeout)
         source = self._existing(queue)
         check_visibility(source.settings, seconds_of(timeout))
         EventSourceMapping(source, function, settings, self._broker, self._shared_state).plan()
+
+    def serve_schedule(self, handler: Handler, *, every: Duration, timeout: Duration = 30) -> None:
+        """Call a Lambda handler at each interval, such as the `Dispatcher` of timeouts; the first time when one interval has passed.
+
+        A schedule never ends, so time does not advance for it alone: let time pass with `run(for_=...)`.
+
+        Args:
+            handler: what Lambda calls with event and context, as your module has it.
+            every: the time between the starts of two invocations.
+            timeout: when the function is killed, up to 15 minutes.
+
+        Raises:
+            TypeError: the handler cannot be called with event and context.
+            ValueError: no time between two invocations, or a time-out that Lambda would refuse.
+        """
+        check_handler(handler)
+        check_timeout(seconds_of(timeout))
+        if seconds_of(every) <= 0:
+            raise ValueError("serve_schedule(every) is 0 s; write more, such as timedelta(minutes=1)")
+        Schedule(self._function(handler, timeout), seconds_of(every), self._shared_state).plan()
+
+    def _function(self, handler: Handler, timeout: Duration) -> Function:
+        name = getattr(handler, "__name__", None) or type(handler).__name__
+        return Function(handler, name, timeout=seconds_of(timeout), shared_state=self._shared_state)
 
     def send(
         self,
@@ -219,6 +248,10 @@ class SqsWorld(VirtualWorld):
             return broker_id
         queue, message = self._broker.all[broker_id]
         return to_seen_message(message, queue.settings, self._start).id
+
+    def _headers(self, broker_id: str) -> Mapping[str, str]:
+        queue, message = self._broker.all[broker_id]
+        return to_seen_message(message, queue.settings, self._start).headers
 
 
 def next_hop() -> int:

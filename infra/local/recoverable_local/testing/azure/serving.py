@@ -68,10 +68,16 @@ def check_receivable(function: TriggeredFunction, queue: JournaledQueue) -> None
         )
 
 
-def make_queues(queues: Queues, function: TriggeredFunction) -> None:
-    """Make the function's queue and its endpoint's error queue as our template has them, if they are missing."""
+def make_queues(queues: Queues, function: TriggeredFunction, error_queue: str | None) -> None:
+    """Make the function's queue and its error queue as our template has them, if they are missing.
+
+    Args:
+        queues: the queues of the world.
+        function: the function.
+        error_queue: the error queue; None for that of the endpoint, if the function is one.
+    """
     ladder = function.recoverability
-    error_queue = ladder.failed.error_queue if ladder else None
+    error_queue = error_queue or (ladder.failed.error_queue if ladder else None)
     if error_queue and not queues.has(error_queue):
         queues.create(Queue(error_queue))
     if not queues.has(function.queue):

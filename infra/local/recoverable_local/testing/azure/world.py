@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
+from recoverable.headers import texts
 from recoverable.operate.azure.entity import Entity as ErrorEntity
 from recoverable.operate.azure.opening_client import open_entity
 from recoverable.operate.port import Stop
@@ -14,6 +15,7 @@ from recoverable_local.functions_host.extension.timestamps import mark_timestamp
 from recoverable_local.service_bus.broker.profile import DEAD_LETTERS
 from recoverable_local.service_bus.broker.settings import Queue, Subscription
 from recoverable_local.testing.azure.app import App, functions_of
+from recoverable_local.testing.azure.broker.contents import properties_of
 from recoverable_local.testing.azure.broker.queues import JournaledQueue, Queues
 from recoverable_local.testing.azure.broker.register import Register
 from recoverable_local.testing.azure.fault_points import CALLS, STEPS, possible_faults
@@ -151,6 +153,7 @@ class ServiceBusWorld(VirtualWorld):
         batch_size: int = 1000,
         timeout: Duration = 600,
         lock_renewal: Duration | None = None,
+        error_queue: str | None = None,
     ) -> None:
         """Run the functions of an app that the queue triggers.
 
@@ -165,6 +168,7 @@ class ServiceBusWorld(VirtualWorld):
             batch_size: the most messages of a batch: `maxMessageBatchSize`.
             timeout: when an invocation is stopped, with its process: `functionTimeout`.
             lock_renewal: for how long locks are renewed: `maxAutoLockRenewalDuration`; as long as the time-out when not given.
+            error_queue: where dead letters are forwarded, where the function is no endpoint but calls one; that of the endpoint if not given.
 
         Raises:
             LookupError: no function of the app reads the queue, or the queue is missing, and none is to be made.
@@ -180,7 +184,7 @@ class ServiceBusWorld(VirtualWorld):
             raise ValueError(f"{queue!r} is a topic; serve the queue to which its subscription forwards")
         for function in functions_of(app, queue):
             if self._create_missing:
-                make_queues(self._queues, function)
+                make_queues(self._queues, function, error_queue)
             entity = self._existing(queue)
             check_receivable(function, entity)
             for _ in range(instances):
@@ -289,6 +293,9 @@ class ServiceBusWorld(VirtualWorld):
 
     def _identity(self, broker_id: str) -> str:
         return self._register.message_id(broker_id)
+
+    def _headers(self, broker_id: str) -> Mapping[str, str]:
+        return texts(properties_of(self._register.contents[broker_id]))
 
 
 def duration(time: Duration | None) -> timedelta | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import selectors
 from collections.abc import Callable
+from contextvars import copy_context
+from threading import Thread
 from typing import Any
 
 Events = list[tuple[selectors.SelectorKey, int]]
@@ -80,3 +82,27 @@ class Waiting(selectors.DefaultSelector):
         if self._let_pass(timeout, alone=len(self.get_map()) == 1):
             return ready
         return super().select(timeout)
+
+
+def beside_running_loop(work: Callable[[], None]) -> None:
+    """Do the work here; in an async test in a thread of its own, for a thread has one running event loop, and coroutine handlers need theirs.
+
+    Raises:
+        BaseException: what the work raises.
+    """
+    if asyncio._get_running_loop() is None:  # noqa: SLF001  # asyncio.get_running_loop raises where there is none
+        work()
+        return
+    errors: list[BaseException] = []
+
+    def catch() -> None:
+        try:
+            work()
+        except BaseException as error:  # noqa: BLE001  # raised below, in the caller's thread
+            errors.append(error)
+
+    thread = Thread(target=copy_context().run, args=(catch,), daemon=True)
+    thread.start()
+    thread.join()
+    for error in errors:
+        raise error

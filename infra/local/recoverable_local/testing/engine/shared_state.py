@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from recoverable_local.testing.engine.fault_plan import FaultPlan
+from recoverable_local.testing.engine.invocations import Invocations
 from recoverable_local.testing.engine.scheduler import Scheduler
-from recoverable_local.testing.engine.virtual import Invocations
 from recoverable_local.testing.timeline import Journal
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from math import inf
 
+from recoverable_local.testing.copies import with_reasons
 from recoverable_local.testing.engine.fault_plan import FaultPlan, Hook, ImpossibleFault, PossibleFaults, Rule
 from recoverable_local.testing.engine.invocation import Invocation, current_invocation, current_number
+from recoverable_local.testing.engine.invocations import Invocations
+from recoverable_local.testing.engine.loop import beside_running_loop
 from recoverable_local.testing.engine.scheduler import Scheduler
 from recoverable_local.testing.faults import Fault
 from recoverable_local.testing.timeline import Journal, Timeline
@@ -17,38 +20,6 @@ Duration = timedelta | float
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 """Start of a world's time, unless another is given."""
-
-
-class EndlessRun(Exception):
-    """One `run` took more invocations than allowed: a message comes back for ever."""
-
-
-class Invocations:
-    """Counts the invocations of a world, and ends a run that takes too many.
-
-    Args:
-        most: how many one run may take.
-    """
-
-    def __init__(self, most: int) -> None:
-        self._most, self._number, self._last = most, 0, most
-
-    def start_again(self) -> None:
-        """Start a new run, with its full number of invocations."""
-        self._last = self._number + self._most
-
-    def next_number(self) -> int:
-        """Return the number of a new invocation, from 1.
-
-        Raises:
-            EndlessRun: it is one too many.
-        """
-        if self._number >= self._last:
-            raise EndlessRun(
-                f"{self._most:,} invocations, and still messages come back; print(world.timeline()) shows why, most_invocations allows more"
-            )
-        self._number += 1
-        return self._number
 
 
 class VirtualWorld:
@@ -89,7 +60,8 @@ class VirtualWorld:
             AssertionError: and whatever else a callback of `at` raises.
         """
         self._invocations.start_again()
-        self._scheduler.run(inf if for_ is None else self._seconds() + seconds_of(for_))
+        until = inf if for_ is None else self._seconds() + seconds_of(for_)
+        beside_running_loop(lambda: self._scheduler.run(until))
         if self._fault_plan.impossible_fault is not None:
             raise self._fault_plan.impossible_fault
 
@@ -174,7 +146,7 @@ class VirtualWorld:
         Args:
             message_id: the message's id, or the broker's for any of its copies.
         """
-        return self._journal.timeline(self._identity, message_id)
+        return Timeline(with_reasons(self._journal.events(self._identity, message_id), self._headers))
 
     def _invocation(self, verb: str) -> Invocation:
         invocation = current_invocation.get()
@@ -184,6 +156,10 @@ class VirtualWorld:
 
     def _identity(self, broker_id: str) -> str:
         """Return the message's id, given the broker's id of one of its copies."""
+        raise NotImplementedError
+
+    def _headers(self, broker_id: str) -> Mapping[str, str]:
+        """Return the headers of a copy, given the broker's id."""
         raise NotImplementedError
 
     def _seconds(self) -> float:

@@ -70,7 +70,12 @@ def _redrive(properties: Properties) -> Redrive | None:
     if not policy.values:
         return None
     arn = policy.required("deadLetterTargetArn", "!GetAtt ErrorQueue.Arn")
-    return Redrive(arn.rpartition(":")[2], policy.number("maxReceiveCount", 10, minimum=1, maximum=1000))
+    target = arn.rpartition(":")[2]
+    if target.endswith(".fifo") != properties.flag("FifoQueue", default=False):
+        raise TemplateError(
+            f"{policy.where} names {target!r}; SQS takes a FIFO queue for a FIFO queue, and a standard queue for a standard one."
+        )
+    return Redrive(target, policy.number("maxReceiveCount", 10, minimum=1, maximum=1000))
 
 
 def _policy(properties: Properties) -> Properties:

@@ -49,7 +49,11 @@ def settings_from(name: str, attributes: Mapping[str, str], before: Settings | N
         raise invalid_value(
             attributes["FifoQueue"], "FifoQueue", "the name of a FIFO queue ends with .fifo, and only its."
         )
-    return replace(before or Settings(name=name), **changes)
+    settings = replace(before or Settings(name=name), **changes)
+    if settings.redrive and settings.redrive.to.endswith(".fifo") != settings.fifo:
+        reason = "Dead-letter queue must be same type of queue as the source."
+        raise invalid_value(attributes.get("RedrivePolicy"), "RedrivePolicy", reason)
+    return settings
 
 
 def number(attribute: str, value: str, least: int, most: int) -> int:

@@ -28,11 +28,16 @@ class Registry:
         """Make a queue, or change the settings of an existing one; its messages stay.
 
         Raises:
-            ValueError: SQS takes no queue of that name.
+            ValueError: SQS takes no queue of that name, or no dead-letter queue of the other kind.
         """
         if not fullmatch(QUEUE_NAME, settings.name):
             raise ValueError(
                 f"{settings.name!r} is no queue's name; write 1 to 80 letters, digits, - and _, with .fifo at the end of a FIFO queue's"
+            )
+        if (target := settings.redrive) and target.to.endswith(".fifo") != settings.fifo:
+            raise ValueError(
+                f"the dead-letter queue of {settings.name!r} is {target.to!r}; SQS takes a FIFO queue for a FIFO queue, and a standard"
+                " queue for a standard one"
             )
         if settings.name in self.queues:
             self.queues[settings.name].settings = settings

@@ -7,11 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from recoverable.environment import Environment, current_environment
-from recoverable_local.testing.aws.broker.queues import Settings
 from recoverable_local.testing.aws.broker.stored import Stored
 from recoverable_local.testing.aws.deadline import VirtualDeadline
 from recoverable_local.testing.aws.functions.context import Context
-from recoverable_local.testing.aws.functions.records import to_record
 from recoverable_local.testing.engine.instance import Instance
 from recoverable_local.testing.engine.invocation import Invocation, ProcessEnded, current_invocation
 from recoverable_local.testing.engine.shared_state import SharedState
@@ -54,8 +52,8 @@ class Function:
         self._started = 0
 
     def invocation(self, queue: str, messages: Sequence[Stored]) -> Invocation:
-        """Return a new invocation, in the instance that was used last, or in a new one."""
-        number = self._world.invocations.next_number()
+        """Return a new invocation, in the instance that was used last, or in a new one. Those without messages may be any number."""
+        number = self._world.invocations.next_number(limited=bool(messages))
         if not self._idle:
             self._started += 1
         return Invocation(
@@ -66,18 +64,15 @@ class Function:
             timeout=self._timeout,
             scheduler=self._world.scheduler,
             expire=lambda: self._world.expire(queue, messages),
-            hops=max(message.hops for message in messages),
+            hops=max((message.hops for message in messages), default=0),
         )
 
-    def run(
-        self, invocation: Invocation, batch: Sequence[Stored], queue: Settings, fault: Fault | None
-    ) -> tuple[object, str]:
-        """Call the handler on the batch.
+    def run(self, invocation: Invocation, event: dict[str, Any], fault: Fault | None) -> tuple[object, str]:
+        """Call the handler.
 
         Args:
             invocation: the invocation.
-            batch: its messages.
-            queue: where they came from.
+            event: its event.
             fault: what goes wrong before the handler is called.
 
         Returns:
@@ -85,7 +80,7 @@ class Function:
         """
         tokens = current_invocation.set(invocation), current_environment.set(self._environment(invocation))
         try:
-            return self._run_with_faults(invocation, batch, queue, fault)
+            return self._run_with_faults(invocation, event, fault)
         finally:
             current_invocation.reset(tokens[0])
             current_environment.reset(tokens[1])
@@ -95,9 +90,8 @@ class Function:
                 self._idle.append(invocation.instance)
 
     def _run_with_faults(
-        self, invocation: Invocation, batch: Sequence[Stored], queue: Settings, fault: Fault | None
+        self, invocation: Invocation, event: dict[str, Any], fault: Fault | None
     ) -> tuple[object, str]:
-        event = {"Records": [to_record(message, queue, self._world.start) for message in batch]}
         try:
             invocation.apply_fault(fault)
             answer = self._handler(event, Context(self.name, invocation))

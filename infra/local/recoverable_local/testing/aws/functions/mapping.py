@@ -10,7 +10,9 @@ from recoverable_local.testing.aws.broker.broker import Broker
 from recoverable_local.testing.aws.broker.queue import Queue
 from recoverable_local.testing.aws.broker.refusals import Refusal
 from recoverable_local.testing.aws.broker.stored import Stored
+from recoverable_local.testing.aws.functions.failures import Failures
 from recoverable_local.testing.aws.functions.function import Function, LambdaSharedState, RecursiveLoop
+from recoverable_local.testing.aws.functions.records import to_record
 from recoverable_local.testing.aws.functions.responses import parse_response
 from recoverable_local.testing.engine.scheduler import Item
 from recoverable_local.testing.faults import DeliveredTwice, Fault, Throttled
@@ -24,6 +26,9 @@ PAYLOAD = 6 * 1024 * 1024
 
 ENVELOPE = 2_048
 """Bytes that a record takes besides its body, roughly."""
+
+WAY_OUT = ", or give its queue a dead-letter queue by serve(..., error_queue=...)"
+"""What ends messages of a function that always fails."""
 
 LONGEST_PAUSE = 60.0
 """Seconds between two tries to start a throttled invocation."""
@@ -69,6 +74,7 @@ class EventSourceMapping:
     ) -> None:
         self._queue, self._function, self._settings = queue, function, settings
         self._broker, self._world = broker, shared_state
+        self._failures = Failures(function.name, WAY_OUT)
         self._busy = 0
         self._batch: list[Stored] = []
         self._closes_at = inf
@@ -130,12 +136,16 @@ class EventSourceMapping:
                 self._run(part, fault)
         self._busy -= 1
         self.plan()
+        if self._queue.settings.redrive is None:  # else SQS ends it
+            self._failures.check()
 
     def _run(self, batch: list[Stored], fault: Fault | None) -> None:
         invocation = self._function.invocation(self._queue.settings.name, batch)
         receipts = {message.id: message.receipt or "" for message in batch}
-        answer, error = self._function.run(invocation, batch, self._queue.settings, fault)
+        event = {"Records": [to_record(message, self._queue.settings, self._world.start) for message in batch]}
+        answer, error = self._function.run(invocation, event, fault)
         parsed = parse_response(answer, receipts, partial_responses=self._settings.partial_responses)
+        self._failures.note("" if invocation.ended else error or parsed.reason)
         if error or parsed.reason:
             self._note(batch, "invocation failed", error or parsed.reason)
             return
