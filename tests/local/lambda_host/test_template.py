@@ -187,6 +187,7 @@ def test_the_template_of_this_repository_runs_as_it_is_deployed() -> None:
     assert [(queue.name, queue.visibility_timeout.seconds) for queue in found.queues] == [
         ("shop-orders", 120),
         ("shop-orders-error", 30),
+        ("shop-orders-placed", 30),
     ]
     assert [(one.code, one.layers) for one in found.functions] == [
         (REPOSITORY / "functions" / "aws", (REPOSITORY / "adapters",))
