@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 import os
-from functools import lru_cache, partial
+from functools import lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from recoverable.azure.copies import Copy, copy_of, smaller
+from recoverable.azure.copies import Copy, copy_of
 from recoverable.azure.host.app_settings import connection
 from recoverable.azure.process_client import client_for
+from recoverable.azure.sending.batches_client import CALL_TIMEOUT, batch_key, note, send_group
 from recoverable.azure.sending.deliver import Sending, deliver, in_sending_order
 from recoverable.azure.sending.fallbacks import ways
 from recoverable.azure.sending.group_commit import GroupCommit, Parcel
 from recoverable.azure.sending.letter import Letter
-from recoverable.azure.sending.refusals_client import refusal_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from datetime import timedelta
 
-    from azure.servicebus import ServiceBusClient, ServiceBusMessage, ServiceBusMessageBatch, ServiceBusSender
+    from azure.servicebus import ServiceBusClient, ServiceBusSender
 
     from recoverable.azure.host.app_settings import ConnectionString, Identity
     from recoverable.azure.sending.fallbacks import Way
     from recoverable.environment import Environment
     from recoverable.recovery.delivery import Delivery
     from recoverable.recovery.settlement import Forward
-
-CALL_TIMEOUT = 30
-"""Seconds for one call: half of Service Bus's default lock, and long enough to connect anew."""
 
 MAX_SENDERS = 32
 """Each sender has a connection and a thread of its own, and a namespace takes 1,000 connections (Service Bus quotas,
@@ -90,91 +87,6 @@ class Broker:
         sender = self._senders.pop(queue, None) or self._client.get_queue_sender(queue)
         self._senders[queue] = sender
         return sender
-
-
-def batch_key(copy: Copy) -> tuple[str, str, str]:
-    """Return the values that all messages of a batch must share (Service Bus, "Partitioned queues and topics")."""
-    return copy.to, copy.fields.get("session_id", ""), copy.fields.get("partition_key", "")
-
-
-def send_group(sender: ServiceBusSender, parcels: list[Parcel]) -> None:
-    """Send parcels of one batch key in as few batches as Service Bus takes, and note on each why it was not sent."""
-    if len(parcels) == 1:
-        attempt(parcels, partial(send_alone, sender, parcels[0].copy))
-        return
-    for batch, members in batches(sender, parcels):
-        attempt(members, partial(sender.send_messages, batch, timeout=CALL_TIMEOUT))
-
-
-def batches(sender: ServiceBusSender, parcels: list[Parcel]) -> Iterator[tuple[ServiceBusMessageBatch, list[Parcel]]]:
-    """Yield batches and what is in them; what is too large for a batch is sent alone, and what cannot be encoded is noted."""
-    try:
-        batch, members = sender.create_message_batch(), list[Parcel]()
-    except Exception as error:  # noqa: BLE001  # it opens the connection
-        note(parcels, error)
-        return
-    for parcel in parcels:
-        if parcel.comes_too_late:
-            continue
-        try:
-            fits = try_to_add(batch, parcel.copy)
-            if not fits and members:
-                yield batch, members
-                batch, members = sender.create_message_batch(), []
-                fits = try_to_add(batch, parcel.copy)
-        except (TypeError, ValueError) as error:
-            parcel.error = error
-            continue
-        if fits:
-            members.append(parcel)
-        else:
-            attempt([parcel], partial(send_alone, sender, parcel.copy))
-    if members:
-        yield batch, members
-
-
-def attempt(parcels: list[Parcel], send: Callable[[], None]) -> None:
-    """Send, and note on the parcels why it failed, if it does."""
-    try:
-        send()
-    except Exception as error:  # noqa: BLE001  # each who waits for a parcel is told
-        note(parcels, error)
-    else:
-        note(parcels, None)
-
-
-def note(parcels: list[Parcel], error: Exception | None) -> None:
-    """Note on parcels why they were not sent; None when they were."""
-    for parcel in parcels:
-        parcel.error = error
-
-
-def send_alone(sender: ServiceBusSender, copy: Copy) -> None:
-    """Send one copy; while it breaks a limit of this namespace, send it without its next fault header."""
-    try:
-        sender.send_messages(sdk_message(copy), timeout=CALL_TIMEOUT)
-    except Exception as error:
-        if refusal_of(error) != "limit" or (less := smaller(copy)) is None:
-            raise
-        send_alone(sender, less)
-
-
-def try_to_add(batch: ServiceBusMessageBatch, copy: Copy) -> bool:
-    """Add the copy to the batch; return False if the batch has no room for it."""
-    from azure.servicebus.exceptions import MessageSizeExceededError
-
-    try:
-        batch.add_message(sdk_message(copy))
-    except MessageSizeExceededError:
-        return False
-    return True
-
-
-def sdk_message(copy: Copy) -> ServiceBusMessage:
-    """Return the copy as a message of azure-servicebus."""
-    from azure.servicebus import ServiceBusMessage
-
-    return ServiceBusMessage(**copy.fields)
 
 
 def send_copies(

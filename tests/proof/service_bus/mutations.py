@@ -110,7 +110,7 @@ MUTATIONS = (
     Mutation("bus: count not carried", "recovery.copy_headers.immediate_retry", not_carried, "bus: batch that retries at once", "ENDLESS"),
     Mutation("bus: no grace", "recovery.counting.UNREPORTED_ALLOWANCE", 0, "bus: one chance", "CONVICTED"),
     Mutation("bus: killers never reported", "recovery.counting.is_unreported", never, "bus: killer alone", "UNREPORTED"),
-    Mutation("bus: too large given up", "azure.client.smaller", no_smaller, "bus: body at the limit", "UNREPORTED"),
+    Mutation("bus: too large given up", "azure.sending.batches_client.smaller", no_smaller, "bus: body at the limit", "UNREPORTED"),
     Mutation("bus: session dropped", "azure.copies.ARRAYS", {}, "bus: batch in sessions", "UNREPORTED"),
     Mutation("bus: properties dropped", "azure.copies.changed", only_ours, "bus: properties of all kinds", "CHANGED"),
     Mutation("bus: sent twice", "azure.client.Broker.send", send_twice, "bus: one message", "COPIES"),
