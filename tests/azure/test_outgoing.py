@@ -13,6 +13,7 @@ from azure.triggers import trigger_message, trigger_messages
 from builders import ERROR_QUEUE, QUEUE, Boom, recoverability, seconds
 from recoverable import Message
 from recoverable.azure import ServiceBusEndpoint
+from recoverable.azure.process_client import client_for
 
 INVOICES = "orders-brief"
 """A queue of the emulated namespace that handlers send to."""
@@ -103,3 +104,17 @@ def test_a_run_that_is_repeated_sends_under_the_same_id() -> None:
     assert [ended(serving_again, trigger_message(b"order 1", SequenceNumber=7)) for _ in range(2)] == [None, None]
     first, again = (sent.message_id for _, sent in client.sent)
     assert first == again
+
+
+@pytest.mark.parametrize(("warm", "made"), [(False, 0), (True, 1)])
+def test_the_client_is_made_at_the_start_where_it_is_asked_for_and_else_by_the_first_send(
+    bus: Bus, *, warm: bool, made: int
+) -> None:
+    client_for.cache_clear()
+    endpoint = serving(Billing(), warm=warm)
+    made_at_the_start = client_for.cache_info().misses
+
+    bus.send("order 1")
+    bus.serve(endpoint, lambda: invoices(bus))
+
+    assert (made_at_the_start, client_for.cache_info().misses) == (made, 1)

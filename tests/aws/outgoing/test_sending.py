@@ -153,7 +153,7 @@ def headers(texts: dict[str, str]) -> dict[str, Any]:
 
 
 def test_the_mapping_without_partial_responses_sends_deletes_and_raises(
-    orders: Queue, error: Queue, invoices: Queue
+    orders: Queue, error: Queue, invoices: Queue, proxy: FaultyProxy
 ) -> None:
     def bill(message: Message) -> None:
         message.send(invoices.name, message.text)
@@ -162,9 +162,12 @@ def test_the_mapping_without_partial_responses_sends_deletes_and_raises(
 
     orders.send("good")
     orders.send("bad")
-    Mapping(orders, sqs_endpoint(bill, ladder(error, immediate=1), partial_responses=False)).poll()
+    mapping = Mapping(orders, sqs_endpoint(bill, ladder(error, immediate=1), partial_responses=False))
+    mapping.poll()
 
-    assert (bodies(invoices), orders.count()) == (["good"], 1)
+    assert [*proxy.calls] == ["SendMessageBatch", "DeleteMessageBatch", "ChangeMessageVisibilityBatch"]
+    assert [type(raised).__name__ for raised in mapping.raised] == ["UnfinishedBatch"]
+    assert (bodies(invoices), bodies(orders)) == (["good"], ["bad"])
 
 
 async def bill_async(message: Message) -> None:

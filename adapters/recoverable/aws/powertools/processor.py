@@ -170,7 +170,9 @@ class HookedCalls:
         self, processor: RecoverableBatchProcessor, handler: RecordHandler, redact: Redact | None = None
     ) -> None:
         self._processor, self._handler, self._redact = processor, handler, redact
-        self._record: Any = None
+        self._records: dict[
+            Message, Any
+        ] = {}  # as the handler got them, for what it sends may be refused after others have run
         self.answers: Answers = []
 
     def __call__(self, message: Message) -> None:
@@ -178,14 +180,13 @@ class HookedCalls:
 
         An exception of any of the three is the attempt's failure.
         """
-        self._record = None
-        self._record = self._handler.parse_record(message)
-        result = self._handler.handle(self._record, message)
+        record = self._records[message] = self._handler.parse_record(message)
+        result = self._handler.handle(record, message)
         self.answers.append(self._processor.success_handler(record=message.native, result=result))
 
     def report_failure(self, message: Message, failure: BaseException) -> None:
         """Call the failure hook; an exception of its own is logged, and recovery goes on with the message's failure."""
-        record = SQSRecord(message.native) if self._record is None else self._record
+        record = self._records.get(message, SQSRecord(message.native))
         exception_info = (type(failure), failure, failure.__traceback__)
         try:
             self.answers.append(self._processor.failure_handler(record=record, exception=exception_info))
