@@ -87,7 +87,8 @@ def read_date(headers: Mapping[str, str], name: str) -> datetime | None:
     """
     text = headers.get(name, "")
     parts = text[0:4], text[5:7], text[8:10], text[11:13], text[14:16], text[17:19], text[20:26]
-    if len(text) != len("2016-08-16 10:06:20:123456 Z") or not all(part.isascii() and part.isdigit() for part in parts):
+    digits = "".join(parts)
+    if len(text) != len("2016-08-16 10:06:20:123456 Z") or not (digits.isascii() and digits.isdigit()):
         return None
     try:
         return datetime(*map(int, parts), tzinfo=UTC)  # type: ignore[arg-type,misc]  # seven numbers, then the zone

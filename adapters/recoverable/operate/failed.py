@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
@@ -15,6 +15,9 @@ from recoverable.recovery import faults
 
 REDRIVES = "Recoverable.Redrives"
 EDIT_OF = "Recoverable.EditOf"
+
+SHOWN = 10
+"""Ids and names that are printed of each kind; a queue may have any number."""
 
 ACTIVE, SCHEDULED, DEFERRED = "active", "scheduled", "deferred"
 """The states of a message: Service Bus lists the last two, which no receiver gets."""
@@ -121,3 +124,9 @@ def digest(body: bytes | None) -> str:
 def id_of_edit(message: FailedMessage, body: bytes) -> str:
     """Return the id of an edited message: another message's, and the same one for the same edit."""
     return str(UUID(bytes=sha256(f"{message.id}\n{digest(body)}".encode()).digest()[:16], version=4))
+
+
+def some(names: Sequence[str]) -> str:
+    """Return the first names, and how many more there are."""
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more

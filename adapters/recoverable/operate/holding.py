@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 SCHEMA = """
 CREATE TABLE held (
-    id TEXT PRIMARY KEY, place INTEGER, handle TEXT, until REAL, first REAL, raw TEXT, target TEXT, grouped TEXT
-) WITHOUT ROWID;
-CREATE INDEX by_target ON held (target, place);
+    place INTEGER PRIMARY KEY, id TEXT UNIQUE, handle TEXT, until REAL, first REAL, raw TEXT, target TEXT, grouped TEXT
+);
+CREATE INDEX by_target ON held (target, place) WHERE target IS NOT NULL;
 CREATE INDEX by_end ON held (until);
-CREATE INDEX by_group ON held (grouped, place);
+CREATE INDEX by_group ON held (grouped, place) WHERE grouped IS NOT NULL;
 """
 
 
@@ -42,13 +42,11 @@ class Holding:
     def __init__(self) -> None:
         self._database = sqlite3.connect("", isolation_level=None)
         self._database.executescript(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; {SCHEMA}")
-        self._place = 0
 
     def add(self, held: Held, *, until: float, now: float, group: str | None = None) -> bool:
         """Add a message, or note its newer handle. Return True if it is new."""
-        self._place += 1
-        values = (held.id, self._place, held.handle, until, now, held.raw, held.target, group)
-        if self._database.execute("INSERT OR IGNORE INTO held VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values).rowcount:
+        values = (held.id, held.handle, until, now, held.raw, held.target, group)
+        if self._database.execute("INSERT OR IGNORE INTO held VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)", values).rowcount:
             return True
         self._database.execute("UPDATE held SET handle = ?, until = ? WHERE id = ?", (held.handle, until, held.id))
         return False
@@ -56,6 +54,10 @@ class Holding:
     def choose(self, broker_id: str, target: str) -> None:
         """Note where a message is to be sent; empty when it is to be deleted."""
         self._database.execute("UPDATE held SET target = ? WHERE id = ?", (target, broker_id))
+
+    def write(self, broker_id: str, raw: str) -> None:
+        """Write the text of a message that was added without it."""
+        self._database.execute("UPDATE held SET raw = ? WHERE id = ?", (raw, broker_id))
 
     def chosen(self, count: int) -> list[Held]:
         """Return the next chosen messages, in the order in which they were found, all of one target."""

@@ -1,7 +1,8 @@
-"""Keep a journal of what was to be sent, what the broker confirmed and what was deleted, in SQLite.
+"""Keep a journal of what was to be sent and what the broker confirmed, in SQLite.
 
 The intent is written before a copy is sent, and the answer before its original is deleted. So a second run knows, whenever
-the first was killed: with an answer the original only has to be deleted; with an intent alone the copy may have been sent.
+the first was killed: with an answer the original only has to be deleted; with an intent alone the copy may have been sent. That an
+original is deleted is not written: it is not found again, and if it is, it has to be deleted again.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 
 from recoverable.operate.port import OperateError
 
-INTENT, SENT, DELETED = "intent", "sent", "deleted"
+INTENT, SENT = "intent", "sent"
 
 KEPT_FOR = timedelta(days=30)
 """How long an entry is kept: no queue's retention is longer than the 14 days of SQS, and an operator may ask later."""
@@ -38,7 +39,7 @@ class Entry:
         message_id: the message's id.
         queue: the error queue.
         target: where its copy goes.
-        state: intent, sent or deleted.
+        state: intent or sent.
         changed_at: since when.
     """
 

@@ -53,15 +53,13 @@ def test_a_message_is_sent_back_with_its_body_attributes_and_id_and_without_what
     )
 
 
-def test_the_journal_says_that_it_was_sent_and_deleted(
-    errors: Errors, orders: Queue, error: Queue, journal: str
-) -> None:
+def test_the_journal_says_that_it_was_sent(errors: Errors, orders: Queue, error: Queue, journal: str) -> None:
     send_failed(error, headers=fault_headers(orders.name))
 
     errors("retry", "--queue", error.name, "--yes")
 
     assert [(each.message_id, each.queue, each.target, each.state) for each in Journal(journal).entries()] == [
-        ("order-1", error.arn, orders.arn, "deleted")
+        ("order-1", error.arn, orders.arn, "sent")
     ]
 
 

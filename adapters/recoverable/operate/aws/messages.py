@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 from recoverable.aws.broker.names import destination
 from recoverable.aws.copies import MAX_SIZE, changed, entry_of, size
@@ -22,6 +22,13 @@ Record = dict[str, Any]
 
 MAX_DELAY = 900
 """Seconds of DelaySeconds (SendMessage)."""
+
+
+class Native(NamedTuple):
+    """A message as Lambda would write it, and taken apart."""
+
+    record: Record
+    wire: Wire
 
 
 class Unsendable(Exception):
@@ -82,7 +89,7 @@ def failed_message(record: Record) -> FailedMessage:
         source=system.get("DeadLetterQueueSourceArn"),
         body_error=error,
         problem=problem_of(headers) or wrapper_problem(wire, record["body"]),
-        native=record,
+        native=Native(record, wire),
     )
 
 
@@ -120,8 +127,8 @@ def entry_for(copy: Copy, *, source: Queue, to: Queue, delay: timedelta) -> dict
     Raises:
         Unsendable: SQS does not take it.
     """
-    record = copy.message.native
-    wire = changed(wire_of(record), Forward("", delay, copy.changes))
+    record, wire = copy.message.native
+    wire = changed(wire, Forward("", delay, copy.changes))
     if copy.body is not None:
         record, wire = edited(record, wire, copy.body)
     entry = entry_of(record, wire)

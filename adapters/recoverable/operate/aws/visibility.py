@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from recoverable.frozen import Frozen
+from recoverable.operate.aws.attributes import Attributes
 
 LEAST_HIDDEN, MOST_HIDDEN = 5 * 60, 60 * 60
 """Seconds for which a message is hidden: short enough that a killed look ends soon, long enough for a slow one."""
@@ -15,32 +15,14 @@ LOOKED_A_SECOND = 100
 LONGEST_SWEEP = 11.5 * 3600
 """Seconds after which a sweep ends: SQS hides a message for 12 hours in total (ChangeMessageVisibility)."""
 
+LONGEST_HIDDEN = 12 * 3600 - 60
+"""Seconds for which a message is hidden in total: just less than what SQS allows (ChangeMessageVisibility)."""
+
 MOST_IN_FLIGHT = 100_000
 """Messages that a look holds at most: SQS takes about 120,000 in flight (Amazon SQS queue quotas), and others need some."""
 
 RECEIVES_LEFT = 2
 """Receives that must be left to a message of an error queue that has a dead-letter queue itself."""
-
-
-class Attributes(Frozen):
-    """What SQS says about the error queue.
-
-    Args:
-        arn: its ARN.
-        depth: about how many messages it holds, hidden and delayed ones included.
-        max_receives: after how many receives it dead-letters a message itself; None when it never does.
-        retention: seconds for which it keeps a message.
-    """
-
-    arn: str
-    depth: int
-    max_receives: int | None
-    retention: int
-
-    @property
-    def fifo(self) -> bool:
-        """True if the queue keeps the order of its groups."""
-        return self.arn.endswith(".fifo")
 
 
 def hidden_for(depth: int, rate: float) -> int:

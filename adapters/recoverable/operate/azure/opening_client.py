@@ -43,6 +43,6 @@ def open_entity(
         )  # fmt: skip
 
     whole = part_of(None)
-    if not (whole.refused_for_sessions() if sessions is None else sessions):
+    if not (whole.receiver.refused_for_sessions() if sessions is None else sessions):
         return whole
     return SessionErrorQueue(sending, entity, whole, stop=stop, part_of=part_of, poll=poll)

@@ -7,9 +7,11 @@ from contextlib import ExitStack
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from recoverable.operate.azure.client import ServiceBusErrorQueue, receiver_of
+from recoverable.operate.azure.answers import call_error
+from recoverable.operate.azure.client import ServiceBusErrorQueue
 from recoverable.operate.azure.entity import Entity
-from recoverable.operate.failed import FailedMessage
+from recoverable.operate.azure.receiver_client import receiver_of
+from recoverable.operate.failed import FailedMessage, some
 from recoverable.operate.port import Copy, GivenBack, OperateError, SendResult, Stop
 
 if TYPE_CHECKING:
@@ -74,24 +76,27 @@ class SessionErrorQueue:
         """Return what looking does."""
         return [
             "This queue has sessions: a look holds each session while it reads it. "
-            "Sessions that others hold are not seen."
+            "Sessions that others hold are named, not read."
         ]
 
     def look(self) -> Generator[FailedMessage, None, None]:
         """Accept one session after the other, and peek at its messages; all are given back at the end."""
+        self._ended = None
         with ExitStack() as held:
             while not self._stop.requested and (receiver := self._next_session()):
                 held.callback(receiver.close)
                 name = receiver.session.session_id
                 if name in self._parts:
-                    return  # its lock has ended, and it is handed out again: so all others were
+                    break  # its lock has ended, and it is handed out again: so all others were
                 part = self._parts[name] = self._part_of(name)
-                part.accept(receiver)
-                held.callback(part.release)
+                part.receiver.accept(receiver)
+                held.callback(part.receiver.release)
                 yield from part.look()
                 if len(self._parts) >= MOST_SESSIONS:
                     self._ended = f"{MOST_SESSIONS} sessions are read; run it again for the others"
                     return
+            if others := self._sessions_of_others():
+                self._ended = f"other receivers hold these sessions, which are not read: {some(others)}"
 
     def ending(self) -> str | None:
         """Return why the look ended early."""
@@ -109,7 +114,7 @@ class SessionErrorQueue:
             try:
                 yield from part.take()
             except OperateError:
-                if part.chosen() and not part.is_open:
+                if part.chosen() and not part.receiver.is_open:
                     self._held_by_others.append(name)
                     continue
                 raise
@@ -119,7 +124,7 @@ class SessionErrorQueue:
         """Return what was chosen and not reached."""
         found = [text for part in self._parts.values() if (text := part.missed())]
         if self._held_by_others:
-            found.append(f"these sessions are held by other receivers: {', '.join(self._held_by_others)}")
+            found.append(f"these sessions are held by other receivers: {some(self._held_by_others)}")
         return "; ".join(found) or None
 
     def send(self, to: str, copies: Sequence[Copy], delay: timedelta) -> SendResult:
@@ -153,6 +158,30 @@ class SessionErrorQueue:
         self._whole.give_back()
         return GivenBack(visible)
 
+    def _sessions_of_others(self) -> list[str]:
+        """Return the sessions that have messages and were not handed out, as far as they still cannot be locked.
+
+        The list has also those that have no messages but a state, and those that came meanwhile.
+        """
+        if self._stop.requested:
+            return []
+        with call_error(self.address):
+            names = list_sessions(self._client, self._entity)
+            return [name for name in names if name not in self._parts and self._is_locked(name)]
+
+    def _is_locked(self, name: str) -> bool:
+        """True if another receiver holds the session."""
+        from azure.servicebus.exceptions import SessionCannotBeLockedError
+
+        receiver = receiver_of(self._client, self._entity, session_id=name, max_wait_time=self._poll)
+        try:
+            receiver.__enter__()
+        except SessionCannotBeLockedError:
+            return True
+        finally:
+            receiver.close()
+        return False
+
     def _next_session(self) -> ServiceBusReceiver | None:
         from azure.servicebus import NEXT_AVAILABLE_SESSION
         from azure.servicebus.exceptions import OperationTimeoutError
@@ -163,3 +192,10 @@ class SessionErrorQueue:
         except OperationTimeoutError:
             receiver.close()
             return None
+
+
+def list_sessions(client: ServiceBusClient, entity: Entity) -> list[str]:
+    """Return the sessions of an entity that have messages or a state, in order (com.microsoft:get-message-sessions)."""
+    if entity.subscription:
+        return sorted(set(client.list_subscription_sessions(*entity.subscription)))
+    return sorted(set(client.list_queue_sessions(entity.path)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -12,18 +11,16 @@ from recoverable.operate.aws.visibility import until_text
 from recoverable.operate.commands.opening import Session
 from recoverable.operate.commands.tables import group_data, group_table
 from recoverable.operate.commands.terminal import messages, printable
-from recoverable.operate.sending import Outcome, Settings
+from recoverable.operate.failed import some
+from recoverable.operate.sending.settings import Outcome, Settings
 from recoverable.operate.sweep import Plan
-
-SHOWN = 10
-"""Ids that are printed of each kind; the journal has all of them."""
 
 
 def say_ending(session: Session, plan: Plan) -> None:
     """Print how many messages were looked at, and what the look has not seen."""
     session.terminal.note(f"Looked at {messages(plan.seen)}; {plan.matched} match.")
     if plan.ending:
-        session.terminal.note(f"The look ended early: {plan.ending}.")
+        session.terminal.note(f"Not all was looked at: {plan.ending}.")
     unseen = getattr(session.queue, "unseen", lambda: 0)()
     if unseen and plan.ending is None:
         session.terminal.note(
@@ -106,12 +103,6 @@ def outcome_lines(outcome: Outcome) -> list[str]:
     if outcome.came_back:
         lines.append(f"Came back: {some(outcome.came_back)}.")
     return [*lines, f"Stopped: {outcome.stopped}."] if outcome.stopped else lines
-
-
-def some(ids: Sequence[str]) -> str:
-    """Return the first ids, and how many more there are."""
-    more = f" and {len(ids) - SHOWN} more" if len(ids) > SHOWN else ""
-    return ", ".join(ids[:SHOWN]) + more
 
 
 def command_with(option: str) -> str:

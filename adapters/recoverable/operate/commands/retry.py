@@ -32,7 +32,8 @@ from recoverable.operate.editing import edited_body
 from recoverable.operate.failed import id_of_edit
 from recoverable.operate.port import ErrorQueue
 from recoverable.operate.redrive import Rules
-from recoverable.operate.sending import Redrive, Settings
+from recoverable.operate.sending.run import Redrive
+from recoverable.operate.sending.settings import Settings
 from recoverable.operate.sweep import Plan, choosing, plan_redrive
 
 

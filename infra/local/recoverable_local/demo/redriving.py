@@ -11,7 +11,8 @@ from recoverable.operate.filters import Filter
 from recoverable.operate.journal import Journal
 from recoverable.operate.port import ErrorQueue, Stop, SystemClock
 from recoverable.operate.redrive import Rules
-from recoverable.operate.sending import Redrive, Settings
+from recoverable.operate.sending.run import Redrive
+from recoverable.operate.sending.settings import Settings
 from recoverable.operate.sweep import Plan, matching, plan_redrive
 from recoverable_local.demo.orders import ORDERS, Order
 from recoverable_local.demo.progress import Progress

@@ -12,7 +12,8 @@ from recoverable.operate.filters import Filter, parse_where
 from recoverable.operate.journal import Journal
 from recoverable.operate.port import ErrorQueue, Stop
 from recoverable.operate.redrive import Rules
-from recoverable.operate.sending import Outcome, Redrive, Settings
+from recoverable.operate.sending.run import Redrive
+from recoverable.operate.sending.settings import Outcome, Settings
 from recoverable.operate.sweep import Plan, plan_redrive
 from recoverable_local.testing.engine.virtual import Duration, seconds_of
 
