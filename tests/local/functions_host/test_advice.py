@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from recoverable_local.functions_host.app.advice import advice, worker_threads
-from recoverable_local.functions_host.app.host_json import HostOptions, host_options
+from recoverable.operate.check.functions_app.host_json import HostOptions, host_options
+from recoverable.operate.check.functions_app.threads import worker_threads
+from recoverable_local.functions_host.app.advice import advice
 from recoverable_local.functions_host.app.triggers import Trigger
 
 ROOT = Path(__file__).parents[3]
@@ -23,19 +24,19 @@ NOTES: dict[str, tuple[dict[str, Any], Trigger, str]] = {
     "a lock that ends before the function does": (
         {"function_timeout": 6 * MINUTE, "max_auto_lock_renewal_duration": 5 * MINUTE},
         GOOD,
-        "host.json lets a function run for 0:06:00 and renews locks for 0:05:00, so a message that takes longer runs again; write functionTimeout,"
+        "host.json lets a function run for 0:06:00 and renews locks for 0:05:00, so a message that takes longer cannot be completed, and runs again until it is given up; write functionTimeout,"
         " and a longer maxAutoLockRenewalDuration",
     ),
     "a function that may run for ever": (
         {"function_timeout": None},
         GOOD,
-        "host.json lets a function run for any time and renews locks for 0:05:00, so a message that takes longer runs again; write functionTimeout,"
+        "host.json lets a function run for any time and renews locks for 0:05:00, so a message that takes longer cannot be completed, and runs again until it is given up; write functionTimeout,"
         " and a longer maxAutoLockRenewalDuration",
     ),
     "messages that are fetched ahead": (
         {"prefetch_count": 7},
         GOOD,
-        "host.json prefetches 7 messages, and a lock that expires while its message waits counts as a delivery; write a prefetchCount of 0",
+        "host.json prefetches 7 messages, and a lock that expires while its message waits counts as a delivery, so messages lose attempts without having run; write a prefetchCount of 0",
     ),
     "a trigger that gives texts": (
         {},
@@ -115,7 +116,7 @@ def test_two_functions_on_one_queue_are_said() -> None:
     audit = replace(GOOD, function="audit", queue="ORDERS")
 
     assert advice(HostOptions(function_timeout=MINUTE), [GOOD, audit, PLAIN], ENOUGH) == (
-        "orders and audit both read orders, so each message runs in one of them only, whichever receives it first; write a queue for each,"
+        "orders reads the same queue as audit, so each message runs in one of them only, whichever receives it first; write a queue for each,"
         " fed by a topic's subscriptions",
     )
 

@@ -10,7 +10,7 @@ from typing import Any, Self, cast
 
 from azure.servicebus.aio import ServiceBusClient
 
-from recoverable_local.functions_host.app.host_json import HostOptions
+from recoverable.operate.check.functions_app.host_json import HostOptions
 from recoverable_local.functions_host.app.triggers import Trigger
 from recoverable_local.functions_host.ending import cancel_and_wait
 from recoverable_local.functions_host.extension.invocations import Invocations

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from recoverable.operate.check.rules.every import SQS_RULES
+import pytest
+
+from recoverable.operate.check.rule import Rule
+from recoverable.operate.check.rules.every import SERVICE_BUS_RULES, SQS_RULES
 
 PAGE = (Path(__file__).parents[3] / "docs" / "check.md").read_text(encoding="utf-8")
 
@@ -16,5 +21,12 @@ def rows(heading: str) -> dict[str, str]:
     return dict(re.findall(r"^\| `([a-z-]+)` \| (.+) \|$", section, re.MULTILINE))
 
 
-def test_the_page_lists_the_rules_for_sqs() -> None:
-    assert rows("What must be right on SQS") == {each.name: each.must for each in SQS_RULES}
+@pytest.mark.parametrize(("heading", "rules"), [("SQS", SQS_RULES), ("Service Bus", SERVICE_BUS_RULES)])
+def test_the_page_lists_the_rules(heading: str, rules: Sequence[Rule[Any]]) -> None:
+    assert rows(f"What must be right on {heading}") == {each.name: each.must for each in rules}
+
+
+def test_no_two_rules_have_the_same_name() -> None:
+    names = [each.name for each in SQS_RULES] + [each.name for each in SERVICE_BUS_RULES]
+
+    assert len(names) == len(set(names))

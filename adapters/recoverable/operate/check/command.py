@@ -2,7 +2,9 @@
 
 Examples:
   recoverable check template.yaml --parameter FunctionTimeout=60
-  recoverable check template.yaml --json
+  recoverable check --function shop-orders --region eu-central-1
+  recoverable check --queue shop-orders
+  recoverable check --queue sb://shop.servicebus.windows.net/orders --json
 
 The exit status is 0 without a finding, 1 with one, and 2 when something cannot be read.
 """
@@ -10,78 +12,79 @@ The exit status is 0 without a finding, 1 with one, and 2 when something cannot 
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
 
-from recoverable.operate.check.ladder import Ladder
+from recoverable.operate.check.looking import Look, look
 from recoverable.operate.check.report import UNREADABLE, Result, report
 from recoverable.operate.check.rule import results
-from recoverable.operate.check.rules.every import SQS_RULES
-from recoverable.operate.check.sqs import Function, OnSqs
+from recoverable.operate.check.rules.every import SERVICE_BUS_RULES, SQS_RULES
 from recoverable.operate.commands.terminal import Terminal
 from recoverable.operate.port import OperateError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("template", nargs="?", type=Path, metavar="FILE", help="a template of SAM or CloudFormation")
-    parser.add_argument(
-        "--parameter",
-        type=name_and_value,
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="a parameter of the template; may be repeated",
+    what = parser.add_argument_group("what to look at; one of these")
+    what.add_argument("template", nargs="?", type=Path, metavar="FILE", help="a template of SAM or CloudFormation")
+    what.add_argument(
+        "--function", metavar="NAME", help="a deployed Lambda function, by name or ARN, with :ALIAS if there is one"
     )
-    parser.add_argument(
-        "--immediate-retries", type=int, metavar="N", help="where the code says so (default: the environment's, else 5)"
+    what.add_argument(
+        "--queue", metavar="QUEUE", help="a deployed queue; SQS: ARN, URL or name; Service Bus: sb://NAMESPACE/QUEUE"
     )
+    add_assumptions(parser)
+    add_access(parser)
     parser.add_argument(
-        "--delayed-retries", type=int, metavar="N", help="where the code says so (default: the environment's, else 3)"
-    )
-    parser.add_argument(
-        "--ignore", action="append", default=[], metavar="RULE", help="a rule not to check; may be repeated"
+        "--ignore", action="append", default=[], metavar="RULE", help="a rule to leave out; may be repeated"
     )
     parser.add_argument("--json", action="store_true", help="JSON lines instead of a text")
+
+
+def add_assumptions(parser: argparse.ArgumentParser) -> None:
+    """Add what a template or a queue does not say."""
+    said = parser.add_argument_group("what is not written there")
+    said.add_argument(
+        "--parameter", type=name_and_value, action="append", default=[], metavar="NAME=VALUE",
+        help="a parameter of the template; may be repeated",
+    )  # fmt: skip
+    for name, default in (("immediate", 5), ("delayed", 3)):
+        said.add_argument(
+            f"--{name}-retries", type=int, metavar="N",
+            help=f"where the code says so (default: what the environment variables say, else {default})",
+        )  # fmt: skip
+
+
+def add_access(parser: argparse.ArgumentParser) -> None:
+    """Add how what is deployed is reached."""
+    reached = parser.add_argument_group("how what is deployed is reached")
+    reached.add_argument("--profile", help="AWS profile")
+    reached.add_argument("--region", help="AWS region")
+    reached.add_argument("--role", metavar="ARN", help="AWS role to assume")
+    reached.add_argument("--endpoint-url", metavar="URL", help="another endpoint of AWS, such as a local one")
+    reached.add_argument(
+        "--connection", metavar="NAME", default="SERVICE_BUS_CONNECTION",
+        help="the environment variable with a connection string of Service Bus; without one, DefaultAzureCredential",
+    )  # fmt: skip
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Check. Return 0 without a finding, 1 with one, 2 when something cannot be read."""
     terminal = Terminal()
     try:
-        found = check(arguments)
+        looked = look(arguments)
     except OperateError as error:
         terminal.note(f"recoverable check: {error}")
         return UNREADABLE
-    return report(found, terminal, as_json=arguments.json)
+    for note in looked.notes:
+        terminal.note(note)
+    return report(found(looked, arguments.ignore), terminal, as_json=arguments.json)
 
 
-def check(arguments: argparse.Namespace) -> list[Result]:
-    """Return what the rules find in what the arguments name.
-
-    Raises:
-        OperateError: it cannot be read.
-    """
-    described = [with_ladder(each, arguments) for each in read_template(arguments)]
-    return [result for each in described for result in results(SQS_RULES, each) if result.rule not in arguments.ignore]
-
-
-def read_template(arguments: argparse.Namespace) -> tuple[OnSqs, ...]:
-    """Return what a template describes.
-
-    Raises:
-        OperateError: it cannot be read.
-    """
-    from recoverable.operate.check.cloudformation.document import TemplateError  # noqa: PLC0415  # needs PyYAML
-    from recoverable.operate.check.cloudformation.reader import describe, source_of  # noqa: PLC0415
-
-    try:
-        found = describe(source_of(arguments.template, dict(arguments.parameter)))
-    except (OSError, UnicodeDecodeError, TemplateError) as error:
-        raise OperateError(f"{arguments.template}: {error}") from error
-    if not found:
-        raise OperateError(f"{arguments.template}: no function of it reads an SQS queue, so there is nothing to check")
-    return found
+def found(looked: Look, ignored: list[str]) -> list[Result]:
+    """Return what the rules find."""
+    on_sqs = [each for described in looked.on_sqs for each in results(SQS_RULES, described)]
+    on_service_bus = [each for described in looked.on_service_bus for each in results(SERVICE_BUS_RULES, described)]
+    return [each for each in (*on_sqs, *on_service_bus) if each.rule not in ignored]
 
 
 def name_and_value(text: str) -> tuple[str, str]:
@@ -94,15 +97,3 @@ def name_and_value(text: str) -> tuple[str, str]:
     if not name or not equals:
         raise argparse.ArgumentTypeError(f"{text!r} is no NAME=VALUE")
     return name, value
-
-
-def with_ladder(described: OnSqs, arguments: argparse.Namespace) -> OnSqs:
-    """Return the description with the ladder of the command line, if it says one."""
-    immediate, delayed = arguments.immediate_retries, arguments.delayed_retries
-    if not isinstance(described.function, Function) or (immediate is None and delayed is None):
-        return described
-    found = described.function.ladder if isinstance(described.function.ladder, Ladder) else Ladder()
-    said = Ladder(
-        found.immediate if immediate is None else immediate, found.delayed if delayed is None else delayed, said=True
-    )
-    return replace(described, function=replace(described.function, ladder=said))

@@ -42,6 +42,9 @@ class Ladder:
         return f"a ladder of {self.immediate} immediate and {self.delayed} delayed retries"
 
 
+DEFAULT = Ladder()
+
+
 def ladder_of(variables: Mapping[str, str | Unknown]) -> Ladder | Unknown:
     """Return the ladder that environment variables say; the default one where they say nothing."""
     ours = {name: variables[PREFIX + name] for name in NAMES[:3] if PREFIX + name in variables}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from recoverable.operate.check.known import Unknown
-from recoverable.operate.check.ladder import Ladder
+from recoverable.operate.check.ladder import DEFAULT, Ladder
 from recoverable.operate.check.permissions import Permissions
 
 NO_FUNCTION = Unknown("only the queue was looked at")
@@ -55,7 +55,6 @@ class Function:
         reserved_concurrency: the most invocations at a time; None for no limit of its own.
         variables: its environment variables.
         permissions: what its role may do.
-        ladder: the retries that it makes.
     """
 
     name: str
@@ -64,7 +63,6 @@ class Function:
     reserved_concurrency: int | Unknown | None
     variables: Mapping[str, str | Unknown] | Unknown
     permissions: Permissions | Unknown
-    ladder: Ladder | Unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +107,7 @@ class OnSqs:
         function: the function.
         source: the event source mapping between the two.
         alarms: those that watch the error queue.
+        ladder: the retries that the function makes.
     """
 
     queue: Queue | Unknown
@@ -116,3 +115,4 @@ class OnSqs:
     function: Function | Unknown = NO_FUNCTION
     source: EventSource | Unknown = NO_FUNCTION
     alarms: tuple[Alarm, ...] | Unknown = NO_FUNCTION
+    ladder: Ladder | Unknown = DEFAULT

@@ -13,7 +13,6 @@ from recoverable.operate.check.cloudformation.policies import permissions_of
 from recoverable.operate.check.cloudformation.properties import Properties
 from recoverable.operate.check.cloudformation.reading import FUNCTIONS, maybe, resources
 from recoverable.operate.check.known import Unknown
-from recoverable.operate.check.ladder import ladder_of
 from recoverable.operate.check.sqs import EventSource, Function
 
 SAM, PLAIN = FUNCTIONS
@@ -85,15 +84,13 @@ def source_of(properties: Properties) -> EventSource:
 
 def function_of(properties: Properties) -> Function:
     """Return a function, with what its role may do."""
-    variables = maybe(lambda: variables_of(properties))
     return Function(
         name=properties.where,
         timeout=maybe(lambda: timedelta(seconds=properties.number("Timeout", 3, minimum=1, maximum=LONGEST_TIMEOUT))),
         recursive_loop=maybe(lambda: properties.text("RecursiveLoop", "Terminate") == "Allow"),
         reserved_concurrency=maybe(lambda: optional(properties, "ReservedConcurrentExecutions")),
-        variables=variables,
+        variables=maybe(lambda: variables_of(properties)),
         permissions=maybe(lambda: permissions_of(properties)),
-        ladder=variables if isinstance(variables, Unknown) else ladder_of(variables),
     )
 
 

@@ -15,7 +15,7 @@ from recoverable.operate.check.cloudformation.parameters import NOT_HERE, parse_
 from recoverable.operate.check.cloudformation.queues import queues_of
 from recoverable.operate.check.cloudformation.reading import maybe, resources, with_names
 from recoverable.operate.check.known import Unknown
-from recoverable.operate.check.ladder import PREFIX
+from recoverable.operate.check.ladder import PREFIX, ladder_of
 from recoverable.operate.check.sqs import Alarm, OnSqs, Queue
 
 ACCOUNT = "000000000000"
@@ -82,13 +82,14 @@ def describe(source: Source) -> tuple[OnSqs, ...]:
 def described(trigger: Trigger, queues: Mapping[str, Queue], scope: Scope) -> OnSqs:
     """Return the description of one trigger."""
     queue = found(trigger.queue, queues)
-    errors = error_queue_of(trigger, queue, queues)
+    errors, variables = error_queue_of(trigger, queue, queues), trigger.function.variables
     return OnSqs(
         queue=queue,
         error_queue=errors,
         function=trigger.function,
         source=trigger.source,
         alarms=maybe(lambda: tuple(alarms_on(errors, scope))),
+        ladder=variables if isinstance(variables, Unknown) else ladder_of(variables),
     )
 
 

@@ -4,6 +4,25 @@ from __future__ import annotations
 
 from recoverable.operate.check.rule import Rule
 from recoverable.operate.check.rules.alarm_rules import error_queue_alarm
+from recoverable.operate.check.rules.entity_rules import (
+    batch_lock,
+    dead_letters,
+    error_queue_duplicates,
+    error_queue_expiry,
+    error_queue_forwards,
+    expiry,
+    max_delivery_count,
+    roles,
+)
+from recoverable.operate.check.rules.functions_rules import (
+    binary_data,
+    completion,
+    lock_renewal,
+    one_reader,
+    prefetch,
+    settings,
+    threads,
+)
 from recoverable.operate.check.rules.lambda_rules import (
     fifo_batch_size,
     partial_responses,
@@ -23,6 +42,7 @@ from recoverable.operate.check.rules.queue_rules import (
     visibility_timeout,
 )
 from recoverable.operate.check.rules.rights_rules import key_access, rights
+from recoverable.operate.check.service_bus import OnServiceBus
 from recoverable.operate.check.sqs import OnSqs
 
 SQS_RULES: tuple[Rule[OnSqs], ...] = (
@@ -45,3 +65,22 @@ SQS_RULES: tuple[Rule[OnSqs], ...] = (
     error_queue_alarm,
 )
 """What must be right where Lambda reads an SQS queue."""
+
+SERVICE_BUS_RULES: tuple[Rule[OnServiceBus], ...] = (
+    lock_renewal,
+    prefetch,
+    threads,
+    binary_data,
+    completion,
+    one_reader,
+    max_delivery_count,
+    dead_letters,
+    expiry,
+    batch_lock,
+    error_queue_duplicates,
+    error_queue_expiry,
+    error_queue_forwards,
+    roles,
+    settings,
+)
+"""What must be right where the Functions host reads a Service Bus queue."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from recoverable.operate.check.known import known
-from recoverable.operate.check.ladder import mistakes, strangers
 from recoverable.operate.check.rule import Problem, rule
+from recoverable.operate.check.rules.variable_problems import variable_problems
 from recoverable.operate.check.sqs import OnSqs
 
 LEAST_CONCURRENCY = 2
@@ -75,18 +75,3 @@ def variables(deployed: OnSqs) -> Iterator[Problem]:
     """A function that reads them raises an error when it is loaded."""
     function = known(deployed.function)
     yield from variable_problems(function.name, known(function.variables))
-
-
-def variable_problems(name: str, found: object) -> Iterator[Problem]:
-    """Yield what is wrong with the variables of a function."""
-    assert isinstance(found, dict)
-    for text in mistakes(found):
-        wrong, _, write = text.partition("; ")
-        yield Problem(name, wrong, f"{name} does not start where it reads its settings from the environment", write)
-    for stranger in strangers(found):
-        yield Problem(
-            name,
-            f"{name} has a variable {stranger}, which this package does not read",
-            "what it is to set has its default",
-            "write one of the names in docs/the-ladder.md#settings-from-environment-variables",
-        )

@@ -49,10 +49,9 @@ def redrive_policy(deployed: OnSqs) -> Iterator[Problem]:
 @rule("`maxReceiveCount` is at least the immediate retries + 6; for a FIFO queue all attempts + 10.")
 def max_receive_count(deployed: OnSqs) -> Iterator[Problem]:
     """Each attempt of a round is a receive; on a FIFO queue each attempt of each round is."""
-    queue, ladder = known(deployed.queue), None
+    queue, ladder = known(deployed.queue), known(deployed.ladder)
     if (redrive := known(queue.redrive)) is None:
         return
-    ladder = known(known(deployed.function).ladder)
     fifo = known(queue.fifo)
     least = ladder.attempts + FIFO_SPARE_RECEIVES if fifo else ladder.immediate + SPARE_RECEIVES
     formula = f"all attempts + {FIFO_SPARE_RECEIVES}" if fifo else f"immediate retries + {SPARE_RECEIVES}"

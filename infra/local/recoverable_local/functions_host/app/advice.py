@@ -1,15 +1,19 @@
-"""Find settings of an app that Azure accepts but that repeat messages or miscount their attempts. Pure."""
+"""Find settings of an app that Azure accepts but that repeat messages or miscount their attempts, by the rules of `recoverable check`. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
 
-from recoverable.azure.host.app_settings import find_setting
-from recoverable_local.functions_host.app.host_json import CALLS_PER_CORE, CORES, HostOptions
+from recoverable.operate.check import service_bus
+from recoverable.operate.check.functions_app.host_json import CALLS_PER_CORE, CORES, HostOptions
+from recoverable.operate.check.functions_app.threads import worker_threads
+from recoverable.operate.check.known import Unknown
+from recoverable.operate.check.rule import Finding, results
+from recoverable.operate.check.rules.every import SERVICE_BUS_RULES
+from recoverable.operate.check.service_bus import OnServiceBus, Workload
 from recoverable_local.functions_host.app.triggers import Trigger
 
-THREADS = "PYTHON_THREADPOOL_THREAD_COUNT"
+SERVED_HERE = Unknown("the queues are those that are served here")
 
 
 def advice(
@@ -23,47 +27,39 @@ def advice(
         settings: The app settings.
         cores: The processors of the machine.
     """
-    return (
-        *_of_host(options),
-        *_of_threads(options, triggers, settings, cores),
-        *_of_triggers(options, triggers),
-        *_of_shared_queues(triggers),
+    described = describe(options, triggers, settings, cores)
+    found = [str(each) for one in described for each in results(SERVICE_BUS_RULES, one) if isinstance(each, Finding)]
+    return tuple(dict.fromkeys(found))
+
+
+def describe(
+    options: HostOptions, triggers: Sequence[Trigger], settings: Mapping[str, str], cores: int
+) -> Iterator[OnServiceBus]:
+    """Yield a description of each trigger of the app."""
+    calls = sum(_at_a_time(options, each, cores) for each in triggers if not each.is_coroutine)
+    for number, each in enumerate(triggers):
+        yield OnServiceBus(
+            SERVED_HERE,
+            SERVED_HERE,
+            host=options,
+            trigger=_described(each, [other for other in triggers[number + 1 :] if _same_queue(each, other)]),
+            workload=Workload(calls, worker_threads(settings, cores)),
+            settings=settings,
+        )
+
+
+def _described(trigger: Trigger, others: Sequence[Trigger]) -> service_bus.Trigger:
+    return service_bus.Trigger(
+        trigger.function,
+        binary=trigger.binary,
+        completes=trigger.auto_complete,
+        many=trigger.many,
+        other_readers=tuple(each.function for each in others),
     )
 
 
-def _of_host(options: HostOptions) -> Iterator[str]:
-    timeout, renewal = options.function_timeout, options.max_auto_lock_renewal_duration
-    if timeout is None or renewal < timeout:
-        longest = "for any time" if timeout is None else f"for {timeout}"
-        yield (
-            f"host.json lets a function run {longest} and renews locks for {renewal}, so a message that takes longer runs again;"
-            " write functionTimeout, and a longer maxAutoLockRenewalDuration"
-        )
-    if options.prefetch_count:
-        yield (
-            f"host.json prefetches {options.prefetch_count} messages, and a lock that expires while its message waits counts as a delivery;"
-            " write a prefetchCount of 0"
-        )
-
-
-def _of_threads(
-    options: HostOptions, triggers: Sequence[Trigger], settings: Mapping[str, str], cores: int
-) -> Iterator[str]:
-    """Compare what may run at a time in plain functions with the worker's threads; coroutines need none."""
-    calls = sum(_at_a_time(options, each, cores) for each in triggers if not each.is_coroutine)
-    threads = worker_threads(settings, cores)
-    if calls > threads:
-        yield (
-            f"up to {calls} invocations of plain functions run at a time, and the worker has {threads} threads, so the others wait for one"
-            f" while their functionTimeout runs; write a maxConcurrentCalls of {threads} into host.json, or the app setting {THREADS} of"
-            f" {calls}"
-        )
-
-
-def worker_threads(settings: Mapping[str, str], cores: int = CORES) -> int:
-    """Return how many threads the worker has (azure-functions-runtime, `threadpool.py`; Python, `ThreadPoolExecutor`)."""
-    said = find_setting(THREADS, settings) or ""
-    return int(said) if said.isdecimal() and int(said) >= 1 else min(32, cores + 4)
+def _same_queue(first: Trigger, second: Trigger) -> bool:
+    return (first.path.lower(), first.connection) == (second.path.lower(), second.connection)
 
 
 def _at_a_time(options: HostOptions, trigger: Trigger, cores: int) -> int:
@@ -72,26 +68,3 @@ def _at_a_time(options: HostOptions, trigger: Trigger, cores: int) -> int:
     if trigger.sessions:
         return options.max_concurrent_sessions
     return options.max_concurrent_calls or CALLS_PER_CORE * cores
-
-
-def _of_shared_queues(triggers: Sequence[Trigger]) -> Iterator[str]:
-    for first, second in combinations(triggers, 2):
-        if (first.path.lower(), first.connection) == (second.path.lower(), second.connection):
-            yield (
-                f"{first.function} and {second.function} both read {first.path}, so each message runs in one of them only, whichever"
-                " receives it first; write a queue for each, fed by a topic's subscriptions"
-            )
-
-
-def _of_triggers(options: HostOptions, triggers: Sequence[Trigger]) -> Iterator[str]:
-    for trigger in triggers:
-        if not trigger.binary:
-            yield (
-                f"{trigger.function} gets text, so the values of a JSON body overwrite the trigger metadata, including the delivery count;"
-                " write data_type=func.DataType.BINARY on the trigger"
-            )
-        if not (options.auto_complete_messages if trigger.auto_complete is None else trigger.auto_complete):
-            yield (
-                f"messages of {trigger.function} are not completed when it returns, so a processed message runs again when its lock expires;"
-                " write auto_complete_messages=True on the trigger"
-            )

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from recoverable_local.functions_host.app.host_json import flattened, overriding
+from recoverable.operate.check.functions_app.host_json import flattened, overriding
 
 MINIMAL_HOST_JSON = '{"version": "2.0", "extensionBundle": {"id": "Microsoft.Azure.Functions.ExtensionBundle", "version": "[4.*, 5.0.0)"}}'
 """The shortest `host.json` with which Azure runs a Service Bus trigger in Python."""

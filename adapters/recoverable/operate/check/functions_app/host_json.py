@@ -1,4 +1,4 @@
-"""Parse the options of `host.json` that this host supports. Pure."""
+"""Parse the options of `host.json` that concern a Service Bus trigger. Pure."""
 
 from __future__ import annotations
 

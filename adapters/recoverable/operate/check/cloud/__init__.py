@@ -1,0 +1,1 @@
+"""Read what is deployed, with calls that change nothing."""

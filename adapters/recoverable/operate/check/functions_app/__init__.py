@@ -1,0 +1,1 @@
+"""Read `host.json` of a Function App as the Functions host reads it. Pure."""

@@ -1,0 +1,119 @@
+"""Read what the arguments of a check name: a template, a deployed function, or a deployed queue."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from recoverable.operate.aws.session_client import Access
+from recoverable.operate.check.ladder import Ladder
+from recoverable.operate.check.service_bus import OnServiceBus
+from recoverable.operate.check.sqs import OnSqs
+from recoverable.operate.port import OperateError
+
+D = TypeVar("D", OnSqs, OnServiceBus)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What was read.
+
+    Args:
+        on_sqs: the functions on SQS.
+        on_service_bus: the functions on Service Bus.
+        notes: what of it was not looked at.
+    """
+
+    on_sqs: tuple[OnSqs, ...] = ()
+    on_service_bus: tuple[OnServiceBus, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def look(arguments: argparse.Namespace) -> Look:
+    """Return what the arguments name, with the ladder that they say.
+
+    Raises:
+        OperateError: it cannot be read, or they name nothing, or more than one thing.
+    """
+    given = [name for name in ("template", "function", "queue") if getattr(arguments, name) is not None]
+    if len(given) != 1:
+        raise OperateError("give one thing to look at: a FILE, --function NAME or --queue QUEUE")
+    read = {"template": look_at_template, "function": look_at_function, "queue": look_at_queue}[given[0]](arguments)
+    return replace(
+        read,
+        on_sqs=tuple(with_ladder(each, arguments) for each in read.on_sqs),
+        on_service_bus=tuple(with_ladder(each, arguments) for each in read.on_service_bus),
+    )
+
+
+def look_at_template(arguments: argparse.Namespace) -> Look:
+    """Return what a template describes.
+
+    Raises:
+        OperateError: it cannot be read.
+    """
+    try:
+        from recoverable.operate.check.cloudformation.document import TemplateError  # noqa: PLC0415  # needs PyYAML
+        from recoverable.operate.check.cloudformation.reader import describe, source_of  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise OperateError(f"templates need {error.name}: pip install 'recoverable[operate]'") from None
+
+    try:
+        source = source_of(arguments.template, dict(arguments.parameter))
+        found = describe(source)
+    except (OSError, UnicodeDecodeError, TemplateError) as error:
+        raise OperateError(f"{arguments.template}: {error}") from error
+    if not found:
+        raise OperateError(f"{arguments.template}: no function of it reads an SQS queue, so there is nothing to check")
+    return Look(on_sqs=found, notes=source.notes)
+
+
+def look_at_function(arguments: argparse.Namespace) -> Look:
+    """Return a deployed Lambda function.
+
+    Raises:
+        OperateError: it cannot be read.
+    """
+    from recoverable.operate.check.cloud.lambda_client import describe_function  # noqa: PLC0415  # one cloud is enough
+    from recoverable.operate.check.cloud.session_client import Aws  # noqa: PLC0415
+
+    return Look(on_sqs=describe_function(Aws(access(arguments)), arguments.function))
+
+
+def look_at_queue(arguments: argparse.Namespace) -> Look:
+    """Return a deployed queue.
+
+    Raises:
+        OperateError: it cannot be read.
+    """
+    if arguments.queue.startswith("sb://"):
+        from recoverable.operate.azure.entity import entity_of  # noqa: PLC0415  # one cloud is enough
+        from recoverable.operate.check.cloud.service_bus_client import describe_entity  # noqa: PLC0415
+
+        connection = os.environ.get(arguments.connection)
+        return Look(on_service_bus=describe_entity(entity_of(arguments.queue), connection, arguments.connection))
+    from recoverable.operate.check.cloud.queues_client import describe_queue  # noqa: PLC0415
+    from recoverable.operate.check.cloud.session_client import Aws  # noqa: PLC0415
+
+    return Look(on_sqs=describe_queue(Aws(access(arguments)), arguments.queue))
+
+
+def access(arguments: argparse.Namespace) -> Access:
+    """Return how AWS is reached."""
+    return Access(
+        profile=arguments.profile, region=arguments.region, role=arguments.role, endpoint_url=arguments.endpoint_url
+    )
+
+
+def with_ladder(described: D, arguments: argparse.Namespace) -> D:
+    """Return the description with the ladder of the command line, if it says one."""
+    immediate, delayed = arguments.immediate_retries, arguments.delayed_retries
+    if immediate is None and delayed is None:
+        return described
+    found = described.ladder if isinstance(described.ladder, Ladder) else Ladder()
+    said = Ladder(
+        found.immediate if immediate is None else immediate, found.delayed if delayed is None else delayed, said=True
+    )
+    return replace(described, ladder=said)

@@ -1,0 +1,107 @@
+"""`recoverable check` reads a function and its queues as they are deployed, by the real SDK; moto answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from aws.server import CREDENTIALS, REGION
+from operate.check.conftest import Check
+from operate.check.deployment import Account, Shop, account
+
+pytestmark = pytest.mark.xdist_group("deployed-on-aws")
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Account]:
+    with account() as here:
+        yield here
+
+
+@pytest.fixture
+def shop(served: Account, monkeypatch: pytest.MonkeyPatch) -> Shop:
+    """Return a shop that is not deployed yet."""
+    for name, value in {**CREDENTIALS, "AWS_DEFAULT_REGION": REGION, "AWS_ENDPOINT_URL": served.url}.items():
+        monkeypatch.setenv(name, value)
+    served.denied.clear()
+    return Shop(served)
+
+
+def test_nothing_is_found_where_all_is_right(check: Check, shop: Shop) -> None:
+    shop.deploy()
+
+    assert check("--function", shop.name) == (0, "Nothing found.\n", "")
+
+
+def test_each_thing_that_is_wrong_is_found_as_it_is_deployed(check: Check, shop: Shop) -> None:
+    key = shop.account.client("kms").create_key()["KeyMetadata"]["KeyId"]
+    wrong = {"RECOVERABLE_IMMEDIATE_RETRIES": "6", "RECOVERABLE_ENABLE": "true"}
+    replace(shop, response_types=(), kms_key=key, variables=wrong).deploy()
+    shop.may({"sqs:*": "orders"})
+    shop.account.looping.clear()
+    shop.account.client("lambda").put_function_concurrency(FunctionName=shop.name, ReservedConcurrentExecutions=3)
+    shop.account.client("cloudwatch").put_metric_alarm(
+        AlarmName="age", Namespace="AWS/SQS", MetricName="ApproximateAgeOfOldestMessage", Statistic="Maximum", Period=60,
+        Dimensions=[{"Name": "QueueName", "Value": f"{shop.name}-error"}], EvaluationPeriods=1, Threshold=1,
+        ComparisonOperator="GreaterThanThreshold",
+    )  # fmt: skip
+
+    ran = check("--function", shop.name, "--json")
+
+    assert (ran.status, [json.loads(line)["rule"] for line in ran.out.splitlines()]) == (
+        1,
+        [
+            "partial-responses",
+            "recursive-loop",
+            "max-receive-count",
+            "rights",
+            "key-access",
+            "key-access",
+            "reserved-concurrency",
+            "variables",
+            "error-queue-alarm",
+        ],
+    )
+
+
+def test_what_may_not_be_read_is_not_checked_and_said(check: Check, shop: Shop) -> None:
+    shop.deploy()
+    shop.account.denied.add("/recursion-config")
+
+    assert check("--function", shop.name) == (
+        0,
+        f"not checked: recursive-loop: lambda:GetFunctionRecursionConfig is missing for {shop.name}.\nNothing found.\n",
+        "",
+    )
+
+
+def test_a_queue_is_checked_with_its_error_queue_and_an_error_queue_with_each_queue_that_it_is_for(
+    check: Check, shop: Shop
+) -> None:
+    replace(shop, max_receive_count=6).deploy()
+
+    ran = check("--queue", f"{shop.name}-orders")
+
+    assert (ran.status, ran.out.splitlines()[0]) == (1, f"{shop.name}-orders: max-receive-count")
+    assert "reserved-concurrency, variables: only the queue was looked at.\n" in ran.out
+    assert check("--queue", shop.arn("error")) == ran
+    assert check("--queue", shop.arn("orders"), "--immediate-retries", "0").status == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (("--function", "nobody"), "there is no function nobody in this account and region"),
+        (("--queue", "nobody"), "there is no queue nobody in this account and region"),
+        (("--queue", "arn:aws:sns:eu-west-1:123456789012:orders"), "is no ARN of an SQS queue"),
+        ((), "give one thing to look at: a FILE, --function NAME or --queue QUEUE"),
+    ],
+)
+def test_what_cannot_be_read_is_said_in_one_line(check: Check, shop: Shop, words: tuple[str, ...], text: str) -> None:
+    ran: Any = check(*words)
+
+    assert (ran.status, ran.out, ran.err.count("\n"), text in ran.err) == (2, "", 1, True)
