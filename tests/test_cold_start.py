@@ -48,7 +48,7 @@ SDKS = {"azure", "boto3", "botocore", "urllib3"}
 FAILURE_SIDE = {
     "attempts.decide", "attempts.drive_async", "attempts.results", "attempts.signatures", "observe.log",
     "headers", "recovery.actions", "recovery.backoff", "recovery.decision", "recovery.faults", "recovery.policy",
-    "aws.client", "aws.copies", "aws.settle", "aws.wire",
+    "aws.bodies", "aws.bodies.reading", "aws.broker.optional_settings", "aws.client", "aws.copies", "aws.settle", "aws.wire",
 }  # fmt: skip
 
 

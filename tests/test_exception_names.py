@@ -14,6 +14,7 @@ NAMES = {
     "recoverable.OutgoingRefused",
     "recoverable.RetryAfter",
     "recoverable.UnreportedFailure",
+    "recoverable.aws.bodies.BodyNotFetched",
     "recoverable.aws.endpoint.UnfinishedBatch",
     "recoverable.aws.pause_store.NotNow",
     "recoverable.azure.client.CopyNotSent",

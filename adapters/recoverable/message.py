@@ -156,9 +156,7 @@ class Message:
         Raises:
             MessageDeserializationError: the body is not JSON.
         """
-        body = self._body
-        if callable(body):
-            body = self._raw()
+        body = self._raw() if callable(self._body) else self._body
         try:
             return json.loads(body)
         except ValueError as error:

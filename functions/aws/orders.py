@@ -12,6 +12,7 @@ from shop import CardDeclined, place_order
 
 if TYPE_CHECKING:
     from recoverable import Observe, RateLimit
+    from recoverable.aws.bodies import S3Bodies
     from recoverable.timeouts import Timeouts
 
 
@@ -32,6 +33,16 @@ def timeouts() -> Timeouts | None:
     return Timeouts(DynamoDBStore(table, bucket=os.environ.get("TIMEOUTS_BUCKET") or None))
 
 
+def large_bodies() -> S3Bodies | None:
+    """Return the bucket from which large bodies are read, if the environment names one."""
+    bucket = os.environ.get("LARGE_BODIES_BUCKET")
+    if not bucket:
+        return None
+    from recoverable.aws.bodies import S3Bodies  # noqa: PLC0415
+
+    return S3Bodies(buckets=(bucket,))
+
+
 def observe() -> Observe | None:
     """Return settings that print metrics, if the environment names a namespace for them. Without one, nothing of it is imported."""
     namespace = os.environ.get("METRICS_NAMESPACE")
@@ -49,4 +60,5 @@ handler = SqsEndpoint(
     ),
     longest_delay=timedelta(seconds=float(os.environ.get("LONGEST_DELAY_SECONDS", "900"))),
     timeouts=timeouts(),
+    large_bodies=large_bodies(),
 )

@@ -8,9 +8,11 @@ from uuid import uuid4
 
 import pytest
 
+from aws.large_bodies import Bucket
 from aws.queues import Queue
-from aws.server import CREDENTIALS, REGION, client_at, moto_server
+from aws.server import CREDENTIALS, REGION, client_at, moto_server, session
 from faulty_proxy import FaultyProxy
+from recoverable.aws.bodies.objects_client import s3_client
 from recoverable.aws.client import sqs_client
 
 NewQueue = Callable[..., Queue]
@@ -71,3 +73,12 @@ def proxy(sqs: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[FaultyProxy]:
     with FaultyProxy(sqs) as proxy:
         monkeypatch.setenv("AWS_ENDPOINT_URL_SQS", proxy.url)
         yield proxy
+
+
+@pytest.fixture
+def bucket(sqs: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket]:
+    """Yield a bucket of the local S3, to which the endpoint's own clients go too."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL_S3", sqs)
+    s3_client.cache_clear()
+    yield Bucket(session().client("s3", endpoint_url=sqs), f"bodies-{uuid4().hex[:12]}")
+    s3_client.cache_clear()

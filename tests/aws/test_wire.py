@@ -78,7 +78,8 @@ def test_a_body_stored_in_s3_is_an_error_that_says_what_to_do(left_in_s3: dict[s
     with pytest.raises(MessageDeserializationError) as refused:
         body()
     assert str(refused.value) == (
-        "the body was left in S3, from where it is not read; have the sender send it with the message, SQS takes 1 MiB"
+        "the body was left in S3, from where it is not read; name its bucket, as SqsEndpoint(large_bodies=S3Bodies(...)) has it, "
+        "or have the sender send it with the message, SQS takes 1 MiB"
     )
 
 

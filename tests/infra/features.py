@@ -11,6 +11,7 @@ ACCOUNT = "eu-central-1:123456789012"
 KEY = f"arn:aws:kms:{ACCOUNT}:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 YOUR_ORDERS, YOUR_ERRORS = f"arn:aws:sqs:{ACCOUNT}:mine", f"arn:aws:sqs:{ACCOUNT}:mine-error"
 YOUR_BUCKET = "arn:aws:s3:::mine-timeouts"
+YOUR_BODIES = "arn:aws:s3:::mine-bodies"
 SUBNETS = ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1"]
 GROUPS = ["sg-0123456789abcdef0"]
 
@@ -20,6 +21,7 @@ FEATURES: dict[str, Parameters] = {
     "timeouts": {"Timeouts": "true"},
     "large timeouts": {"Timeouts": "true", "LargeTimeouts": "true"},
     "a bucket of yours": {"Timeouts": "true", "LargeTimeouts": "true", "TimeoutsBucketArn": YOUR_BUCKET},
+    "large bodies": {"LargeBodiesBucketArn": YOUR_BODIES},
     "an orders queue of yours": {"OrdersQueueArn": YOUR_ORDERS},
     "an error queue of yours": {"ErrorQueueArn": YOUR_ERRORS},
     "a key": {"KmsKeyArn": KEY},
@@ -28,6 +30,8 @@ FEATURES: dict[str, Parameters] = {
     "an alarm topic": {"AlarmTopicArn": f"arn:aws:sns:{ACCOUNT}:alarms"},
 }
 
+MAKING = [feature for feature in FEATURES if feature != "large bodies"]
+
 
 def asking_for(*features: str) -> Parameters:
     """Return the parameters that ask for these features."""
@@ -35,9 +39,10 @@ def asking_for(*features: str) -> Parameters:
 
 
 def every_combination() -> Iterator[tuple[str, ...]]:
-    """Yield each set of features."""
-    for chosen in product([False, True], repeat=len(FEATURES)):
-        yield taken(chosen)
+    """Yield each set of features, with large bodies where there is everything else: they bring a right and a name, and make nothing."""
+    for chosen in product([False, True], repeat=len(FEATURES) - 1):
+        yield tuple(feature for feature, there in zip(MAKING, chosen, strict=True) if there)
+    yield tuple(FEATURES)
 
 
 def every_pair() -> Iterator[tuple[str, ...]]:

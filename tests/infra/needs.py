@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from moto.iam.aws_managed_policies import aws_managed_policies_data
 
 from infra.aws_calls import action
-from infra.features import KEY, YOUR_BUCKET, YOUR_ERRORS, YOUR_ORDERS
+from infra.features import KEY, YOUR_BODIES, YOUR_BUCKET, YOUR_ERRORS, YOUR_ORDERS
 
 Permissions = dict[str, set[str]]
 
@@ -60,6 +60,10 @@ CALLS = [
     Call("aws/pause/mapping_store.py", "dynamodb", "delete_item", ENDPOINTS, {CIRCUIT}, PAUSE),
     Call("aws/pause/mapping_store.py", "lambda", "list_event_source_mappings", ENDPOINTS, {ANYTHING}, PAUSE),
     Call("aws/pause/mapping_store.py", "lambda", "update_event_source_mapping", ENDPOINTS, {MAPPING}, PAUSE),
+    Call("aws/bodies/objects_client.py", "s3", "get_object", ENDPOINTS, {f"{YOUR_BODIES}/*"}, "large bodies"),
+    Call(
+        "aws/bodies/objects_client.py", "s3", "delete_objects", ENDPOINTS, {f"{YOUR_BODIES}/*"}, "deleted bodies"
+    ),  # which no parameter asks for
     Call("timeouts/client.py", "sqs", "send_message_batch", DISPATCHER, {ORDERS}, TIMEOUTS),
     Call("timeouts/client.py", "sqs", "get_queue_url", DISPATCHER, {ORDERS}, TIMEOUTS),
     Call("timeouts/stores/dynamodb/table.py", "dynamodb", "get_item", STORING, {TABLE}, TIMEOUTS),

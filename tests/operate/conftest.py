@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import pytest
 
-from aws.conftest import moto, new_queue, proxy, sqs
+from aws.conftest import bucket, moto, new_queue, proxy, sqs
 from recoverable.cli import main
 
-__all__ = ["moto", "new_queue", "proxy", "sqs"]
+__all__ = ["bucket", "moto", "new_queue", "proxy", "sqs"]
 
 
 class Ran(NamedTuple):

@@ -37,6 +37,9 @@ class Invocation:
     """
 
     context: Any = None  # the host's, for handlers that ask for it
+    delete_bodies: Callable[[list[Delivery]], None] | None = (
+        None  # deletes what messages that are done with had in S3, where asked
+    )
     observer: Observer | None = None  # collects what is told when all is settled, where somebody observes
     sender: Callable[[], Sender] | None = None  # returns what collecting needs, when a handler first sends
     must_send: Callable[[], bool] = (

@@ -64,7 +64,8 @@ def process_batch(
         settled += len(group)
         succeeded = not [delivery for delivery in group if delivery.settlement is not COMPLETE]
         fails = invocation.interruption is not None or not (partial or (succeeded and not unfinished))
-        complete_now = fails or settled < len(deliveries)  # an invocation that fails has nothing deleted by the mapping
+        # an invocation that fails has nothing deleted by the mapping, and a body may go only when its message has gone
+        complete_now = fails or settled < len(deliveries) or invocation.delete_bodies is not None
         if complete_now or not succeeded:
             from recoverable.aws.client import Broker  # noqa: PLC0415  # the failure side of this platform
             from recoverable.aws.settle import settle  # noqa: PLC0415

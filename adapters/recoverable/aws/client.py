@@ -171,9 +171,9 @@ class Broker:
         failed = [(batch[n], failure) for n, failure in failures.items() if n not in smaller]
         return Sent(confirmed + again.confirmed, failed + again.failed)
 
-    def delete(self, deliveries: list[Delivery]) -> None:
-        """Delete the messages."""
-        self._call_in_batches(DELETE, [(delivery, receipt(delivery)) for delivery in deliveries])
+    def delete(self, deliveries: list[Delivery]) -> list[Delivery]:
+        """Delete the messages, and return those for which that is confirmed."""
+        return self._call_in_batches(DELETE, [(delivery, receipt(delivery)) for delivery in deliveries])
 
     def change_visibility(self, deliveries: list[tuple[Delivery, int]]) -> None:
         """Have each message redelivered after its number of seconds.

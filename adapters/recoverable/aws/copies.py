@@ -11,7 +11,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recoverable.aws.queues import Queue
-from recoverable.aws.wire import FOLDED, HEADERS, TEXT, Wire, wire_of
+from recoverable.aws.wire import FOLDED, HEADERS, POINTER_SIZES, S3_BODY_KEY, TEXT, Wire, wire_of
 from recoverable.headers import ORIGIN
 from recoverable.recovery.delivery import Delivery
 from recoverable.recovery.faults import FIRST_TO_TRIM, REMOVED_WHOLE, TIME_OF_FAILURE
@@ -114,10 +114,13 @@ def in_json(value: object) -> str:
 
 
 def folded(attributes: Attributes, room: int) -> tuple[Attributes, dict[str, str]]:
-    """Return the attributes that there is room for, and the header that carries the others."""
+    """Return the attributes that there is room for, and the header that carries the others.
+
+    What says where the body is stays an attribute, for other readers of the queue.
+    """
     if len(attributes) <= room:
         return attributes, {}
-    names = list(attributes)
+    names = sorted(attributes, key=lambda name: name not in {*POINTER_SIZES, S3_BODY_KEY})
     return {name: attributes[name] for name in names[:room]}, {
         FOLDED: json.dumps({name: attributes[name] for name in names[room:]})
     }

@@ -5,7 +5,8 @@ from __future__ import annotations
 from recoverable.attempts.drive import drive
 from recoverable.attempts.flow import attempt_each
 from recoverable.attempts.handlers import is_coroutine_handler
-from recoverable.aws.processor import LONGEST_DELAY, SETTLE_WITHIN, SqsProcessor, response
+from recoverable.aws.processor import SETTLE_WITHIN, SqsProcessor, response
+from recoverable.aws.queues import LONGEST_DELAY
 from recoverable.config import Recoverability
 from recoverable.limits import MAX_COUNT, checked_count, name_of
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from recoverable.attempts.invocation import Invocation
     from recoverable.aws.batch import RunHandlers
+    from recoverable.aws.bodies import S3Bodies
     from recoverable.aws.processor import Response
     from recoverable.message import Message
     from recoverable.rate_limit.store import Breaker
@@ -47,6 +49,8 @@ class SqsEndpoint:
         visibility_timeout: the shortest time for which anything hides a message that was received; None for the function's time-out,
             for Lambda takes no queue with a shorter one. Write less, down to 0, where the queue's is lowered later or other
             code changes it: redelivered messages that are older then run one by one.
+        large_bodies: the buckets from which bodies are read that AWS's SQS extended client or NServiceBus put into S3:
+            `S3Bodies(buckets=("order-bodies",))`. When not given, a handler gets the extended client's pointer as it came.
         warm: True to make the SQS client when the endpoint is made, for handlers that send: else the first `Message.send` of
             an instance waits for it.
 
@@ -70,6 +74,7 @@ class SqsEndpoint:
         longest_delay: timedelta = LONGEST_DELAY,
         timeouts: Timeouts | None = None,
         visibility_timeout: timedelta | None = None,
+        large_bodies: S3Bodies | None = None,
         warm: bool = False,
     ) -> None:
         if checked_count("SqsEndpoint(concurrency)", concurrency, MAX_COUNT) < 1:
@@ -79,7 +84,7 @@ class SqsEndpoint:
         self._processor = SqsProcessor(
             "SqsEndpoint", recoverability, client=client, clock=clock, counter=counter,
             handler_timeout=handler_timeout, settle_within=settle_within, longest_delay=longest_delay,
-            timeouts=timeouts, visibility_timeout=visibility_timeout,
+            timeouts=timeouts, visibility_timeout=visibility_timeout, large_bodies=large_bodies,
         )  # fmt: skip
         if warm and client is None:
             from recoverable.aws.outgoing.sender import warm_up  # noqa: PLC0415  # imported for those who want it

@@ -9,6 +9,7 @@ from recoverable.attempts.deadline import Deadline
 from recoverable.attempts.flow import utc_clock
 from recoverable.attempts.invocation import Invocation
 from recoverable.aws.batch import process_batch
+from recoverable.aws.queues import LONGEST_DELAY
 from recoverable.aws.records import delivery_of, records_of
 from recoverable.aws.time_budget import LONGEST_INVOCATION, TimeBudget
 from recoverable.config import Failed, Recoverability
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
     from recoverable.aws.batch import RunHandlers
+    from recoverable.aws.bodies import S3Bodies
     from recoverable.message import Message
     from recoverable.observe.observer import Observer
     from recoverable.observe.settings import Observe
@@ -45,14 +47,14 @@ if TYPE_CHECKING:
         batchItemFailures: list[Failure]
 
 
-LONGEST_DELAY = timedelta(seconds=900)
-"""SQS delays a message by 15 minutes at most (Amazon SQS delay queues)."""
-
 LONGEST_NAME = 80
 """Characters of a queue's name (Amazon SQS, CreateQueue)."""
 
 SETTLE_WITHIN = timedelta(seconds=3)
 """What is kept of an invocation's time for settling, unless said otherwise."""
+
+DEFAULTS = ("native", LONGEST_DELAY, None, None, None, None, None)
+"""The settings that most endpoints leave out, in the order in which they are checked where one is given."""
 
 
 class SqsProcessor:
@@ -69,6 +71,7 @@ class SqsProcessor:
         longest_delay: how long one copy waits.
         timeouts: where copies are stored that must wait longer; None for hops.
         visibility_timeout: the shortest time for which a received message stays hidden.
+        large_bodies: the buckets from which bodies are read; None where none are.
 
     Raises:
         TypeError: a setting of another kind.
@@ -88,19 +91,18 @@ class SqsProcessor:
         longest_delay: timedelta,
         timeouts: Timeouts | None = None,
         visibility_timeout: timedelta | None = None,
+        large_bodies: S3Bodies | None = None,
     ) -> None:
-        if counter not in ("native", "header"):
-            raise ValueError(f'{owner}(counter) is {counter!r}; write "native" or "header"')
-        if not checked_delay(f"{owner}(longest_delay)", longest_delay, LONGEST_DELAY):
-            raise ValueError(f"{owner}(longest_delay) is 0; write how long one copy may wait, up to 15 minutes")
         self._settle_within = checked_delay(f"{owner}(settle_within)", settle_within, LONGEST_INVOCATION)
         self.recoverability = with_error_queue(owner, recoverability)
-        if any(setting is not None for setting in (client, handler_timeout, timeouts, visibility_timeout)):
-            from recoverable.aws.broker.optional_settings import check_optional  # noqa: PLC0415  # most give none
+        given = (counter, longest_delay, client, handler_timeout, timeouts, visibility_timeout, large_bodies)
+        if given != DEFAULTS:
+            from recoverable.aws.broker.optional_settings import check_settings  # noqa: PLC0415  # most give none
 
-            check_optional(owner, client, handler_timeout, timeouts, visibility_timeout, settle_within=settle_within)
+            check_settings(owner, *given, settle_within=self._settle_within)
         self._environment = Environment(client, utc_clock(clock), Deadline)
         self._handler_timeout, self._timeouts, self._visibility_timeout = handler_timeout, timeouts, visibility_timeout
+        self._large_bodies = large_bodies
         # the names by which operators know the function, and the log stream of this instance
         setting = os.environ.get
         host, machine = setting("AWS_LAMBDA_FUNCTION_NAME", "local"), setting("AWS_LAMBDA_LOG_STREAM_NAME", "local")
@@ -152,6 +154,10 @@ class SqsProcessor:
             )  # fmt: skip
             invocation.sender, invocation.context = sender, context
             time.invocation = invocation
+            if self._large_bodies is not None and restored:  # where a message is that has a pointer
+                from recoverable.aws.bodies.reading import attach_bodies  # noqa: PLC0415  # for those who have such
+
+                attach_bodies(restored, self._large_bodies, queue, environment, time)
             if self.recoverability.observe is not None:
                 invocation.observer = self._observer(self.recoverability.observe, environment, context)
             unfinished = process_batch(

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from functools import lru_cache
 
 from recoverable.frozen import Frozen
+
+LONGEST_DELAY = timedelta(seconds=900)
+"""SQS delays a message by 15 minutes at most (Amazon SQS delay queues)."""
 
 LONGEST_VISIBILITY = 43_200
 """Seconds for which SQS keeps a message hidden, counted from its receive (Amazon SQS visibility timeout)."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Record: TypeAlias = dict[str, Any]
 
-PREFIXES = ("NServiceBus.", "Recoverable.", "S3BodyKey")
+PREFIXES = ("NServiceBus.", "Recoverable.", "S3BodyKey", "ExtendedPayloadSize", "SQSLargePayloadSize")
 """With one of these begins each attribute that says something to this package; see wire.py."""
 
 

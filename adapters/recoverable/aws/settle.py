@@ -74,7 +74,9 @@ def settle(
         soon, unsent = store_long_delays(work.copies, timeouts, broker)
     unsent += [delivery for batch in batches(soon) for delivery in send_and_delete(batch, broker, invocation)]
     if complete_now:
-        broker.delete(work.completed)
+        deleted = broker.delete(work.completed)
+        if invocation.delete_bodies is not None:
+            invocation.delete_bodies(deleted)
     waiting = [(delivery, longer_wait(delivery, broker, invocation)) for delivery in unsent]
     broker.change_visibility(in_whole_seconds([*work.redelivered, *waiting], longest_visibility))
     return [*unsent, *(delivery for delivery, _ in work.redelivered)]

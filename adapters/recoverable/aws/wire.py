@@ -25,6 +25,9 @@ HEADERS = "NServiceBus.AmazonSQS.Headers"
 FOLDED = "Recoverable.Attributes"
 UNREADABLE_HEADERS = "Recoverable.UnreadableHeaders"
 S3_BODY_KEY = "S3BodyKey"
+POINTER_SIZES = ("ExtendedPayloadSize", "SQSLargePayloadSize")
+"""Attributes by which AWS's SQS extended client marks a body that is a pointer into S3, now and in its first versions; they hold its size."""
+
 EMPTY_BODY = "empty message"  # NServiceBus.AmazonSQS writes this for no body, which SQS does not take
 
 ATTRIBUTE_NAME = r"(?i:(?!(?:aws|amazon)\.)(?!\.)(?!.*\.\.)(?!.*\.\Z)[A-Za-z0-9_.-]{1,256})"
@@ -85,7 +88,8 @@ def wire_of(record: Record) -> Wire:
     if ours is not None:
         headers = headers_from(ours.get("stringValue") or ours.get("binaryValue") or "")
         attributes |= unfolded(headers)
-        return Wire(stored_body(record["body"], attributes), headers, attributes)
+        stored = stored_key(record["body"], attributes, None)
+        return Wire(refuse_stored_body if stored else record["body"], headers, attributes)
     if (wrapper := wrapper_in(record["body"])) is not None:
         headers = wrapper["Headers"]
         attributes |= unfolded(headers)
@@ -139,7 +143,7 @@ def wrapper_in(body: str) -> dict[str, Any] | None:
 
 def unwrapped(wrapper: dict[str, Any]) -> Body:
     """Return the body inside the wrapper, decoded if it is base64; a function that refuses it if it is in S3."""
-    if wrapper.get(S3_BODY_KEY):
+    if stored_key("", {}, wrapper):
         return refuse_stored_body
     text = wrapper.get("Body", "")
     if text == EMPTY_BODY:
@@ -150,19 +154,20 @@ def unwrapped(wrapper: dict[str, Any]) -> Body:
         return str(text)
 
 
-def stored_body(body: str, attributes: Attributes) -> Body:
-    """Return the body of a record with the one attribute; a function that refuses it if NServiceBus stored it in S3.
-
-    A message that has its body is read, whatever its attributes say.
-    """
-    key = attributes.get(S3_BODY_KEY, {}).get("stringValue")
-    return refuse_stored_body if key and body == EMPTY_BODY else body
+def stored_key(body: str, attributes: Attributes, wrapper: dict[str, Any] | None) -> str | None:
+    """Return the key of a body that NServiceBus stored in S3; None when the message has its body, whatever its attributes say."""
+    if wrapper is not None:
+        key = wrapper.get(S3_BODY_KEY)
+    else:
+        key = attributes.get(S3_BODY_KEY, {}).get("stringValue") if body == EMPTY_BODY else None
+    return str(key) if key else None
 
 
 def refuse_stored_body() -> NoReturn:
     """Raise the error that says what to do about a body that NServiceBus stored in S3."""
     raise MessageDeserializationError(
-        "the body was left in S3, from where it is not read; have the sender send it with the message, SQS takes 1 MiB"
+        "the body was left in S3, from where it is not read; name its bucket, as SqsEndpoint(large_bodies=S3Bodies(...)) has it, or have the "
+        "sender send it with the message, SQS takes 1 MiB"
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from aws_lambda_powertools.utilities.batch import ExceptionInfo, FailureResponse
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.parser import BaseModel
@@ -12,9 +13,11 @@ from aws_lambda_powertools.utilities.parser.types import Json
 from pydantic import ValidationError
 
 from aws.harness import Mapping, ladder
+from aws.large_bodies import Bucket, marked, pointer
 from aws.powertools.entry_points import Context, powertools_function
 from aws.queues import Queue
 from recoverable import Message, MessageDeserializationError
+from recoverable.aws.bodies import S3Bodies
 from recoverable.aws.powertools import RecoverableBatchProcessor
 
 
@@ -69,3 +72,40 @@ def test_what_the_model_cannot_read_moves_to_the_error_queue_at_once(orders: Que
     assert isinstance(failure.__cause__, ValidationError)
     assert copy.headers[f"{info}.ExceptionType"] == "recoverable.MessageDeserializationError"
     assert "ValidationError" in copy.headers[f"{info}.InnerExceptionType"]
+
+
+class LargeRecord(SqsRecordModel):
+    """A record whose body came from S3."""
+
+    body: Json[Any]
+
+
+@pytest.mark.parametrize("model", [None, LargeRecord], ids=["SQSRecord", "model"])
+def test_a_record_has_the_body_that_its_sender_put_into_s3(
+    orders: Queue, error: Queue, bucket: Bucket, model: Any
+) -> None:
+    placed: list[Any] = []
+
+    def place(record: Any, message: Message) -> None:
+        placed.append((record.body if model else record.json_body, message.json()))
+
+    processor = RecoverableBatchProcessor(ladder(error), model=model, large_bodies=S3Bodies((bucket.name,)))
+    bucket.put("bodies/7")
+    orders.send(pointer(bucket.name, "bodies/7"), attributes=marked())
+    orders.send('{"order": 43}')
+    Mapping(orders, powertools_function(place, processor), contexts=Context).run_dry()
+
+    assert placed == [({"order": number}, {"order": number}) for number in (42, 43)]
+
+
+def test_a_record_whose_body_cannot_be_fetched_is_a_failure_with_its_retries(
+    orders: Queue, error: Queue, bucket: Bucket
+) -> None:
+    processor = RecoverableBatchProcessor(ladder(error, immediate=1), large_bodies=S3Bodies((bucket.name,)))
+    orders.send(pointer(bucket.name, "gone"), attributes=marked())
+
+    Mapping(orders, powertools_function(lambda record: None, processor), contexts=Context).run_dry()
+    (copy,) = error.arrived()
+
+    found = {name: copy.headers[name] for name in ("NServiceBus.ExceptionInfo.ExceptionType", "Recoverable.Attempts")}
+    assert list(found.values()) == ["recoverable.aws.bodies.BodyNotFetched", "2"]

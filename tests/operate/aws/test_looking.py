@@ -7,6 +7,7 @@ import json
 import pytest
 
 from aws.conftest import NewQueue
+from aws.large_bodies import marked, pointer
 from aws.queues import HEADERS, Queue
 from operate.conftest import Errors
 from operate.failing import fault_headers, send_failed
@@ -162,3 +163,11 @@ def test_a_body_in_s3_is_named_and_not_fetched(errors: Errors, error: Queue) -> 
     ran = errors("show", "--queue", error.name)
 
     assert "  not with the message: in S3, under the key bodies/1" in ran.out.splitlines()
+
+
+def test_a_body_that_the_extended_client_put_into_s3_is_named_and_not_fetched(errors: Errors, error: Queue) -> None:
+    send_failed(error, pointer("order-bodies", "bodies/1"), attributes=marked())
+
+    ran = errors("show", "--queue", error.name)
+
+    assert "  not with the message: in S3, in the bucket order-bodies under the key bodies/1" in ran.out.splitlines()

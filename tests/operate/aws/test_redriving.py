@@ -7,9 +7,13 @@ import json
 import pytest
 
 from aws.conftest import NewQueue
+from aws.harness import Mapping, ladder, sqs_endpoint
+from aws.large_bodies import BODY, Bucket, marked, pointer
 from aws.queues import HEADERS, Queue, bodies
 from operate.conftest import Errors
 from operate.failing import dead_letters_of, fault_headers, send_failed
+from recoverable import Message
+from recoverable.aws.bodies import S3Bodies
 
 DONE, PARTLY, REFUSED, NOTHING = 0, 1, 2, 3
 
@@ -222,3 +226,23 @@ def test_a_delay_that_sqs_cannot_do_leaves_the_message(errors: Errors, error: Qu
 
     assert (ran.status, error.visible()) == (PARTLY, 1)
     assert "SQS delays a message by 900 seconds at most" in ran.out
+
+
+def test_a_body_in_s3_stays_there_and_the_message_that_is_sent_back_points_to_it(
+    errors: Errors, error: Queue, orders: Queue, bucket: Bucket
+) -> None:
+    bucket.put("bodies/7")
+    orders.send(pointer(bucket.name, "bodies/7"), attributes=marked())
+    read: list[str] = []
+
+    def handle(message: Message) -> None:
+        read.append(message.text)
+        if "Recoverable.Redrives" not in message.headers:
+            raise ValueError("no")
+
+    mapping = Mapping(orders, sqs_endpoint(handle, ladder(error), large_bodies=S3Bodies((bucket.name,))))
+    mapping.run_dry()
+    ran = errors("retry", "--queue", error.name, "--allow", orders.name, "--yes")
+    mapping.run_dry()
+
+    assert (ran.status, read, error.count()) == (DONE, [BODY, BODY], 0)

@@ -5,38 +5,51 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from recoverable.aws.queues import LONGEST_DELAY
 from recoverable.aws.time_budget import LONGEST_INVOCATION
 from recoverable.limits import checked_delay
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
+    from recoverable.aws.bodies import S3Bodies
+    from recoverable.recovery.delivery import Counter
     from recoverable.timeouts import Timeouts
 
 
-def check_optional(
+def check_settings(  # each setting has a name
     owner: str,
+    counter: Counter,
+    longest_delay: timedelta,
     client: SQSClient | None,
     handler_timeout: timedelta | None,
     timeouts: Timeouts | None,
     visibility_timeout: timedelta | None,
+    large_bodies: S3Bodies | None,
     *,
     settle_within: timedelta,
 ) -> None:
-    """Check those of an endpoint's optional settings that are given; see `SqsEndpoint`.
+    """Check those of an endpoint's settings that most endpoints leave out; see `SqsEndpoint`.
 
     Args:
         owner: the name of the class that was given them, for errors.
+        counter: "native" or "header".
+        longest_delay: how long one copy waits.
         client: the SQS client.
         handler_timeout: how long a handler may run.
         timeouts: where long delays are stored.
         visibility_timeout: the shortest time for which a received message stays hidden.
+        large_bodies: the buckets from which bodies are read.
         settle_within: the time kept for settling, which a store must answer in.
 
     Raises:
         TypeError: a setting of another kind.
         ValueError: a setting out of range.
     """
+    if counter not in ("native", "header"):
+        raise ValueError(f'{owner}(counter) is {counter!r}; write "native" or "header"')
+    if not checked_delay(f"{owner}(longest_delay)", longest_delay, LONGEST_DELAY):
+        raise ValueError(f"{owner}(longest_delay) is 0; write how long one copy may wait, up to 15 minutes")
     if handler_timeout is not None and not checked_delay(
         f"{owner}(handler_timeout)", handler_timeout, LONGEST_INVOCATION
     ):
@@ -51,3 +64,7 @@ def check_optional(
         check_timeouts(owner, timeouts, settle_within)
     if visibility_timeout is not None:
         checked_delay(f"{owner}(visibility_timeout)", visibility_timeout, LONGEST_INVOCATION)
+    if large_bodies is not None:
+        from recoverable.aws.bodies.settings import check_bodies  # noqa: PLC0415  # for those who have such
+
+        check_bodies(owner, large_bodies)

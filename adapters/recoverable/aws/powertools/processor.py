@@ -11,7 +11,8 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from recoverable.attempts.drive import drive
 from recoverable.attempts.flow import attempt_each
 from recoverable.aws.powertools.record_handler import RecordHandler
-from recoverable.aws.processor import LONGEST_DELAY, SETTLE_WITHIN, SqsProcessor, response
+from recoverable.aws.processor import SETTLE_WITHIN, SqsProcessor, response
+from recoverable.aws.queues import LONGEST_DELAY
 from recoverable.aws.records import records_of
 from recoverable.config import Recoverability
 from recoverable.observe.log import log_safely
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
     from recoverable.attempts.invocation import Invocation
+    from recoverable.aws.bodies import S3Bodies
     from recoverable.message import Message
     from recoverable.recovery.delivery import Counter, Delivery
     from recoverable.recovery.redaction import Redact
@@ -59,12 +61,14 @@ class RecoverableBatchProcessor(BatchProcessor):
         timeouts: stores longer delays.
         visibility_timeout: the shortest time for which anything hides a message that was received.
 
+        large_bodies: the buckets from which bodies are read; a record, and a model of it, then has the body in place of the pointer.
+
     Raises:
         TypeError: a setting of another kind.
         ValueError: a setting out of range, or a raise when a whole batch fails.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # each setting has a name
         self,
         recoverability: Recoverability = Recoverability(),
         *,
@@ -79,6 +83,7 @@ class RecoverableBatchProcessor(BatchProcessor):
         longest_delay: timedelta = LONGEST_DELAY,
         timeouts: Timeouts | None = None,
         visibility_timeout: timedelta | None = None,
+        large_bodies: S3Bodies | None = None,
     ) -> None:
         if raise_on_entire_batch_failure:
             raise ValueError(
@@ -87,6 +92,7 @@ class RecoverableBatchProcessor(BatchProcessor):
             )
         theirs = {} if logger is None else {"logger": logger}  # which Powertools before 3.30 does not know
         super().__init__(EventType.SQS, model, raise_on_entire_batch_failure=False, **theirs)
+        self._fetches_bodies = large_bodies is not None
         self._processor = SqsProcessor(
             "RecoverableBatchProcessor",
             recoverability,
@@ -98,6 +104,7 @@ class RecoverableBatchProcessor(BatchProcessor):
             longest_delay=longest_delay,
             timeouts=timeouts,
             visibility_timeout=visibility_timeout,
+            large_bodies=large_bodies,
         )
 
     def __call__(
@@ -108,7 +115,7 @@ class RecoverableBatchProcessor(BatchProcessor):
         Raises:
             TypeError: the handler is no plain function.
         """
-        self._record_handler = RecordHandler(handler, self.model, lambda_context)
+        self._record_handler = RecordHandler(handler, self.model, lambda_context, fetches_bodies=self._fetches_bodies)
         self._context = lambda_context
         super().__call__(records, handler, lambda_context)
         return self

@@ -27,12 +27,15 @@ class RecordHandler:
         function: the user's function.
         model: the parser model of the record; None for `SQSRecord`.
         lambda_context: Lambda's, for a parameter of that name; None where `process_partial_response` was not given it.
+        fetches_bodies: True if a pointer into S3 is replaced by the body.
 
     Raises:
         TypeError: the function is not plain.
     """
 
-    def __init__(self, function: Callable[..., Any], model: Any, lambda_context: Any) -> None:
+    def __init__(
+        self, function: Callable[..., Any], model: Any, lambda_context: Any, *, fetches_bodies: bool = False
+    ) -> None:
         if code_flags(function) & NOT_RUN:
             raise TypeError(
                 f"the record handler {name_of(function)} is a coroutine or generator function, which RecoverableBatchProcessor would "
@@ -40,7 +43,7 @@ class RecordHandler:
             )
         parameters = signature(function).parameters
         wants_context = "lambda_context" in parameters and lambda_context is not None
-        self._function, self._model = function, model
+        self._function, self._model, self._fetches_bodies = function, model, fetches_bodies
         self._context = {"lambda_context": lambda_context} if wants_context else {}
         self._wants_message = "message" in parameters
 
@@ -48,12 +51,18 @@ class RecordHandler:
         """Return the record as `SQSRecord` or as the model.
 
         Raises:
+            BodyNotFetched: its body is in S3, and cannot be fetched.
             MessageDeserializationError: the model cannot read it.
         """
+        native = message.native
+        if self._fetches_bodies:
+            from recoverable.aws.bodies.reading import record_with_body  # noqa: PLC0415  # for those who have such
+
+            native = record_with_body(message)
         if self._model is None:
-            return SQSRecord(message.native)
+            return SQSRecord(native)
         try:
-            return self._model.model_validate(message.native)
+            return self._model.model_validate(native)
         except (ValueError, TypeError, KeyError) as error:
             raise unreadable(message.id, error) from error
 

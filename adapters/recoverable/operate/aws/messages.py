@@ -9,6 +9,7 @@ from hashlib import sha256
 from math import ceil
 from typing import Any, NamedTuple
 
+from recoverable.aws.bodies.pointers import pointer_of
 from recoverable.aws.broker.names import destination
 from recoverable.aws.copies import MAX_SIZE, changed, entry_of, size
 from recoverable.aws.queues import Queue, queue_from_arn
@@ -75,7 +76,7 @@ def failed_message(record: Record) -> FailedMessage:
     """Return the record in our words. Nothing that a sender writes raises here."""
     wire, system = wire_of(record), record["attributes"]
     headers = dict(wire.promoted())
-    body, error = body_of(wire)
+    body, error = body_of(record, wire)
     enqueued = from_milliseconds(system.get("SentTimestamp"))
     return FailedMessage(
         headers.get(MESSAGE_ID) or record["messageId"],
@@ -93,12 +94,14 @@ def failed_message(record: Record) -> FailedMessage:
     )
 
 
-def body_of(wire: Wire) -> tuple[bytes | None, str | None]:
-    """Return the body; or None, and where it is."""
-    if callable(wire.body):  # it would have to be fetched
-        attribute = wire.attributes.get(S3_BODY_KEY, {}).get("stringValue")
-        return None, f"in S3, under the key {(wire.wrapper or {}).get(S3_BODY_KEY) or attribute}"
-    return wire.body.encode(errors="surrogatepass") if isinstance(wire.body, str) else wire.body, None
+def body_of(record: Record, wire: Wire) -> tuple[bytes | None, str | None]:
+    """Return the body; or None, and where in S3 it is, from where nothing here fetches it."""
+    if (pointer := pointer_of(record, wire)) is not None:
+        bucket = f"in the bucket {pointer.bucket} " if pointer.bucket else ""
+        return None, f"in S3, {bucket}under the key {pointer.key}"
+    body = wire.body
+    assert not callable(body)  # what would have to be fetched has a pointer
+    return body.encode(errors="surrogatepass") if isinstance(body, str) else body, None
 
 
 def wrapper_problem(wire: Wire, body: str) -> str | None:
