@@ -5,7 +5,7 @@ READY := .venv/.ready
 WORKER := azure-functions-runtime==1.3.0
 OLDEST_SERVICE_BUS := azure-servicebus==7.14.3
 
-.PHONY: demo test check quick runtime bench crossings simulate outages soak format lock clean prove crowds properties fuzz interleavings waves
+.PHONY: demo test check quick runtime bench crossings simulate outages soak format lock clean prove crowds properties fuzz interleavings waves release cut
 
 demo: $(READY)          ## orders climb the ladder on AWS, then on Azure, both local; exit status 1 if one is lost; CLOUD=aws or CLOUD=azure for one
 	@status=0; for cloud in $(or $(CLOUD),aws azure); do $(BIN)/recoverable demo $$cloud || status=1; done; exit $$status
@@ -58,6 +58,12 @@ fuzz:                   ## a coverage-guided search for records that break a pro
 	.venv-fuzz/bin/python -m pip install --quiet --disable-pip-version-check atheris
 	PYTHONPATH=adapters:infra/local:tests .venv-fuzz/bin/python tests/proof/fuzz.py -runs=$(or $(INPUTS),1000000) -max_len=1024 -len_control=0 \
 	  -print_final_stats=1 -artifact_prefix=.venv-fuzz/
+
+release: $(READY)       ## builds wheels and sdists of all distributions into dist/, and checks metadata, contents, and each in a clean environment; TAG=v1.2.3
+	PYTHONPATH=infra/release $(BIN)/python -m release check $(if $(TAG),--tag $(TAG))
+
+cut: $(READY)           ## makes what is not released yet the release of VERSION=1.2.3, in the changelog and in each pyproject.toml
+	PYTHONPATH=infra/release $(BIN)/python -m release cut $(VERSION)
 
 runtime: $(READY)       ## all tests but those of the local cloud: enough when only the runtime changed
 	$(BIN)/python -m pytest -n 4 --dist loadgroup -m "not local_cloud"

@@ -1,0 +1,29 @@
+"""Install each distribution into an environment of its own, where there is nothing else, and run it there."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from release.distributions import Built, run, version_of
+
+
+def findings(built: Built) -> Iterator[str]:
+    """Yield why a distribution does not install or run where only the files beside it are to be had."""
+    with tempfile.TemporaryDirectory() as folder:
+        python = str(Path(folder, "bin", "python"))
+        version = version_of(built.distribution)
+        wanted = f"{built.distribution.name}=={version}"
+        offline = ("--no-index", "--find-links", str(built.wheel.parent), "--only-binary", ":all:")
+        try:
+            run(sys.executable, "-m", "venv", folder)
+            run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *offline, wanted)
+            run(python, "-I", "-W", "error", "-c", built.distribution.program)
+            said = run(python, "-I", "-m", "recoverable", "--version").strip()
+        except RuntimeError as error:
+            yield f"{built.distribution.name} does not run in a clean environment: {error}"
+            return
+        if said != f"recoverable {version}":
+            yield f"{built.distribution.name} says that it is {said!r}, and is {version}"
