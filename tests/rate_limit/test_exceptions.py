@@ -14,8 +14,9 @@ from builders import NOW, Boom, Clock, delivery, recoverability, seconds
 from rate_limit.rate_limited import Instance, Notice, Store
 from recoverable import Failed, MessageDeserializationError, RetryAfter
 from recoverable.environment import Environment
-from recoverable.rate_limit.limiter import Limiter, limiter_for
+from recoverable.rate_limit.limiter import Limiter
 from recoverable.rate_limit.settings import RateLimit
+from recoverable.rate_limit.starting import limiter_for
 from recoverable.rate_limit.state import CLOSED, Open, Snapshot
 from recoverable.rate_limit.store import MemoryCircuit
 

@@ -124,7 +124,7 @@ class Processor(Frozen):
         limit = self.recoverability.rate_limit
         if limit is None:
             return None
-        from recoverable.rate_limit.limiter import limiter_for  # noqa: PLC0415  # imported for those who limit the rate
+        from recoverable.rate_limit.starting import limiter_for  # noqa: PLC0415  # imported for those who limit the rate
 
         return limiter_for(self, limit, self.recoverability, environment, may_defer=self.may_defer)
 

@@ -13,18 +13,14 @@ from recoverable.rate_limit.state import (
     on_grid,
     transition,
 )
-from recoverable.rate_limit.store import Breaker
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime, timedelta
-    from typing import Literal
 
-    from recoverable.config import Recoverability
-    from recoverable.environment import Environment
-    from recoverable.rate_limit.settings import RateLimit
     from recoverable.rate_limit.state import Open, Outcome
+    from recoverable.rate_limit.store import Breaker
     from recoverable.recovery.delivery import Delivery
 
 UNCLAIMED = Snapshot()
@@ -123,24 +119,18 @@ class Limiter:
             self._refresh()
             self.breaker.failed(now)
         circuit = self.breaker.snapshot.circuit
-        if not counts or isinstance(circuit, Closed) or not self._may_wait(delivery, now):
+        if not counts or isinstance(circuit, Closed) or not self._may_wait(delivery, now) or self._unrecoverable(error):
             return None
-        if self._unrecoverable(error):
-            return None
-        if is_probe:
-            delay = delay_of_probe(circuit, self._limit, delivery.message.id, now)
-        else:
-            delay = self._delay_while_open(circuit, delivery, now)
-        if isinstance(error, RetryAfter):
-            from recoverable.recovery.policy import delay_asked_for  # noqa: PLC0415  # the failure side
-
-            return max(delay, delay_asked_for(error) or delay)
-        return delay
+        delay_of = self._delay_of_probe if is_probe else self._delay_while_open
+        return no_sooner_than_asked(delay_of(circuit, delivery, now), error)
 
     def release_probe(self, delivery: Delivery) -> None:
         """Let another message be the probe at once, if this one was, for it is handed back."""
         if self._probe is delivery:
             self._release("probe released", self._clock())
+
+    def _delay_of_probe(self, circuit: Open, delivery: Delivery, now: datetime) -> timedelta:
+        return delay_of_probe(circuit, self._limit, delivery.message.id, now)
 
     def _delay_while_open(self, circuit: Open, delivery: Delivery, now: datetime) -> timedelta:
         delay = delay_while_open(circuit, self._limit, delivery.message.id, now)
@@ -181,42 +171,10 @@ class Limiter:
             return True
 
 
-def limiter_for(
-    endpoint: object,
-    limit: RateLimit,
-    recoverability: Recoverability,
-    environment: Environment,
-    *,
-    may_defer: bool,
-    in_batches: bool = False,
-) -> Limiter:
-    """Return the limiter of a new invocation; the endpoint's breaker lives as long as the process that it runs in."""
-    kept = environment.kept
-    breaker = kept.get(endpoint) or kept.setdefault(endpoint, Breaker(limit, log_circuit))
-    return Limiter(
-        breaker,
-        environment.clock,
-        in_batches=in_batches,
-        may_defer=may_defer,
-        unrecoverable=lambda error: is_hopeless(recoverability, error),
-    )
+def no_sooner_than_asked(delay: timedelta, error: BaseException) -> timedelta:
+    """Return the delay, or the longer one for which the handler asked."""
+    if not isinstance(error, RetryAfter):
+        return delay
+    from recoverable.recovery.policy import delay_asked_for  # noqa: PLC0415  # the failure side
 
-
-def is_hopeless(recoverability: Recoverability, error: BaseException) -> bool:
-    """True if the failure is unrecoverable by the settings.
-
-    Return False when a predicate raises, for which the policy has a warning.
-    """
-    from recoverable.recovery.policy import is_unrecoverable  # noqa: PLC0415  # the failure side
-
-    try:
-        return is_unrecoverable(recoverability, error)
-    except Exception:  # noqa: BLE001  # the message waits; the policy evaluates the predicates again when it is attempted
-        return False
-
-
-def log_circuit(level: Literal["info", "warning"], text: str) -> None:
-    """Log what happens to the circuit."""
-    from recoverable.observe.log import log_circuit as log  # noqa: PLC0415  # the log is imported when something first fails
-
-    log(level, text)
+    return max(delay, delay_asked_for(error) or delay)
