@@ -24,6 +24,7 @@ NAMES = {
     "recoverable.observe.host_errors.RedactedFailure",
     "recoverable.operate.aws.messages.Unsendable",
     "recoverable.operate.azure.messages.UncopyableBody",
+    "recoverable.operate.check.bicep.values.BicepError",
     "recoverable.operate.check.cloudformation.document.TemplateError",
     "recoverable.operate.check.known.NotUnderstood",
     "recoverable.operate.port.OperateError",

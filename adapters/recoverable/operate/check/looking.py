@@ -49,11 +49,13 @@ def look(arguments: argparse.Namespace) -> Look:
 
 
 def look_at_template(arguments: argparse.Namespace) -> Look:
-    """Return what a template describes.
+    """Return what a template describes, or a Bicep file.
 
     Raises:
         OperateError: it cannot be read.
     """
+    if arguments.template.suffix == ".bicep":
+        return look_at_bicep(arguments)
     try:
         from recoverable.operate.check.cloudformation.document import TemplateError  # noqa: PLC0415  # needs PyYAML
         from recoverable.operate.check.cloudformation.reader import describe, source_of  # noqa: PLC0415
@@ -68,6 +70,28 @@ def look_at_template(arguments: argparse.Namespace) -> Look:
     if not found:
         raise OperateError(f"{arguments.template}: no function of it reads an SQS queue, so there is nothing to check")
     return Look(on_sqs=found, notes=source.notes)
+
+
+def look_at_bicep(arguments: argparse.Namespace) -> Look:
+    """Return what a Bicep file describes.
+
+    Raises:
+        OperateError: it cannot be read.
+    """
+    from recoverable.operate.check.bicep.reader import describe  # noqa: PLC0415  # one cloud is enough
+    from recoverable.operate.check.bicep.values import BicepError  # noqa: PLC0415
+
+    try:
+        found = describe(arguments.template, dict(arguments.parameter))
+    except ModuleNotFoundError as error:
+        raise OperateError(f"Bicep needs {error.name}: pip install 'recoverable[operate]'") from None
+    except (OSError, UnicodeDecodeError, BicepError) as error:
+        raise OperateError(f"{arguments.template}: {error}") from error
+    if not found:
+        raise OperateError(
+            f"{arguments.template}: it makes no Service Bus queue that is read, so there is nothing to check"
+        )
+    return Look(on_service_bus=found)
 
 
 def look_at_function(arguments: argparse.Namespace) -> Look:

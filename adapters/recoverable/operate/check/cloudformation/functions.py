@@ -11,7 +11,7 @@ from recoverable.operate.check.cloudformation.document import as_text, section
 from recoverable.operate.check.cloudformation.intrinsics import Scope
 from recoverable.operate.check.cloudformation.policies import permissions_of
 from recoverable.operate.check.cloudformation.properties import Properties
-from recoverable.operate.check.cloudformation.reading import FUNCTIONS, maybe, resources
+from recoverable.operate.check.cloudformation.reading import FUNCTIONS, listed, maybe, resources
 from recoverable.operate.check.known import Unknown
 from recoverable.operate.check.sqs import EventSource, Function
 
@@ -75,7 +75,7 @@ def source_of(properties: Properties) -> EventSource:
     window = "MaximumBatchingWindowInSeconds"
     return EventSource(
         name=properties.where,
-        partial_responses=maybe(lambda: REPORT in (properties.get("FunctionResponseTypes") or [])),
+        partial_responses=maybe(lambda: REPORT in listed(properties.get("FunctionResponseTypes"))),
         batch_size=maybe(lambda: properties.number("BatchSize", 10, minimum=1, maximum=LARGEST_BATCH)),
         window=maybe(lambda: timedelta(seconds=properties.number(window, 0, maximum=300))),
         max_concurrency=maybe(lambda: optional(properties.part("ScalingConfig"), "MaximumConcurrency")),

@@ -34,7 +34,11 @@ def no_value(name: str) -> TemplateError:
     return TemplateError(f"The parameter {name} has no value here; give it with --parameter {name}=VALUE.")
 
 
-def _value(name: str, declaration: Mapping[str, Any], given: str | None) -> Any:
+def _value(name: str, declaration: Any, given: str | None) -> Any:
+    if not isinstance(declaration, dict):
+        raise TemplateError(
+            f"The parameter {name} is {declaration!r:.80}; write a mapping with a Type, such as String."
+        )
     kind = str(declaration.get("Type", "String"))
     value = declaration.get("Default") if given is None else given
     if given is None and kind.startswith("AWS::SSM::"):

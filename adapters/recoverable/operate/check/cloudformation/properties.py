@@ -30,19 +30,25 @@ class Properties:
     def get(self, name: str, default: Any = None) -> Any:
         """Return a property with its intrinsic functions resolved."""
         try:
-            resolved = resolve({name: self.values.get(name)}, self.scope).get(name)
+            resolved = resolve({name: self._written(name)}, self.scope).get(name)
         except TemplateError as error:
             raise TemplateError(f"{self.where}.{name}: {error}") from error
         return default if resolved is None else resolved
 
     def part(self, name: str) -> Properties:
         """Return a property that holds properties; empty if the template has none."""
-        values = self.values.get(name)
+        values = self._written(name)
         if is_call(values):
             values = self.get(name)
         if not isinstance(values, dict | None):
             raise TemplateError(f"{self.where}.{name} is {values!r}; it must be a mapping.")
         return Properties(f"{self.where}.{name}", values or {}, self.scope)
+
+    def _written(self, name: str) -> Any:
+        """Return a property as it is written."""
+        if not isinstance(self.values, dict):
+            raise TemplateError(f"{self.where} is {self.values!r:.80}; it must be a mapping.")
+        return self.values.get(name)
 
     def refuse_unknown(self, allowed: Collection[str], *, of: str) -> None:
         """Raise a TemplateError for a property that AWS does not have."""

@@ -50,6 +50,8 @@ def redrive_of(properties: Properties) -> Redrive | None:
         policy = from_json(policy, properties.where)
     if not policy:
         return None
+    if not isinstance(policy, dict):
+        raise TemplateError(f"{properties.where}.RedrivePolicy is {policy!r:.80}; it must be a mapping")
     read = Properties(f"{properties.where}.RedrivePolicy", policy, properties.scope)
     target = read.required("deadLetterTargetArn", "!GetAtt ErrorQueue.Arn")
     return Redrive(target, read.number("maxReceiveCount", 10, minimum=1, maximum=1000))

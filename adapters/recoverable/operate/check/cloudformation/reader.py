@@ -37,7 +37,15 @@ def source_of(path: Path, parameters: Mapping[str, str]) -> Source:
     Raises:
         TemplateError: it is none, or a parameter is none of it.
     """
-    document = parse_document(path.read_text(encoding="utf-8"))
+    return of_document(parse_document(path.read_text(encoding="utf-8")), parameters)
+
+
+def of_document(document: Mapping[str, Any], parameters: Mapping[str, str]) -> Source:
+    """Return the template that was parsed.
+
+    Raises:
+        TemplateError: it is none, or a parameter is none of it.
+    """
     scope = Scope(
         parameters={**PSEUDO, **values_of(section(document, "Parameters"), parameters)},
         mappings=section(document, "Mappings"),

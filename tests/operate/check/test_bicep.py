@@ -1,0 +1,94 @@
+"""What `recoverable check` reads of a Bicep file, and what it says of files that it cannot read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from operate.check.bicep_files import GOOD, changed, written
+from operate.check.conftest import Check
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_a_parameter_is_given(check: Check, tmp_path: Path) -> None:
+    few = changed("maxDeliveryCount: 100", "maxDeliveryCount: 11")
+
+    assert [check(written(tmp_path, few), *words).status for words in ([], ["--parameter", "immediateRetries=6"])] == [
+        0,
+        1,
+    ]
+
+
+def test_a_queue_of_a_module_is_checked_with_the_parameters_that_it_is_given(check: Check, tmp_path: Path) -> None:
+    main = written(
+        tmp_path,
+        GOOD
+        + """
+module refunds 'queue.bicep' = {
+  name: 'refunds'
+  params: { namespaceName: bus.name, queueName: 'refunds', principalId: 'somebody', maxDeliveryCount: 7 }
+}
+""",
+    )
+    module = (ROOT / "infra" / "azure" / "queue.bicep").read_text(encoding="utf-8")
+    (tmp_path / "infra" / "queue.bicep").write_text(module, encoding="utf-8")
+
+    ran = check(main)
+
+    assert ran.out.startswith("theQueue: max-delivery-count\n  theQueue has a maxDeliveryCount of 7, too few for")
+
+
+def test_a_queue_that_nobody_reads_is_not_checked(check: Check, tmp_path: Path) -> None:
+    placed = """
+resource placed 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
+  parent: bus
+  name: 'placed'
+  properties: { defaultMessageTimeToLive: 'P14D' }
+}
+"""
+
+    assert check(written(tmp_path, GOOD + placed)).status == 0
+
+
+def test_a_resource_under_a_condition_that_does_not_hold_is_not_deployed(check: Check, tmp_path: Path) -> None:
+    file = changed("errorQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {", "errorQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = if (immediateRetries > 9) {")  # fmt: skip
+
+    ran = check(written(tmp_path, file))
+
+    assert (
+        "error-queue-duplicates, error-queue-expiry, error-queue-forwards, roles: the queue orders-error is none of this file;"
+        " `recoverable check --queue` looks at a deployed one." in ran.out
+    )
+
+
+def test_a_value_that_only_azure_knows_is_said(check: Check, tmp_path: Path) -> None:
+    file = changed("maxDeliveryCount: 100", "maxDeliveryCount: bus.properties.most")
+
+    assert "max-delivery-count: bus.properties.most is known in Azure alone." in check(written(tmp_path, file)).out
+
+
+def test_an_app_without_a_host_json_is_said(check: Check, tmp_path: Path) -> None:
+    path = Path(written(tmp_path, GOOD))
+    (tmp_path / "host.json").unlink()
+
+    assert "lock-renewal, prefetch, threads: there is no host.json beside the file or above it." in check(str(path)).out
+
+
+@pytest.mark.parametrize(
+    ("bicep", "words", "text"),
+    [
+        ("this is no Bicep", (), "the parser does not understand it from line 1"),
+        ("param a string\n", (), "it makes no Service Bus queue that is read, so there is nothing to check"),
+        (GOOD, ("--parameter", "retries=6"), "there is no parameter retries; the file has immediateRetries"),
+        (GOOD, ("--parameter", "immediateRetries=six"), "--parameter: invalid literal for int() with base 10: 'six'"),
+    ],
+    ids=["no Bicep", "no queue", "a parameter that is none", "a number that is none"],
+)
+def test_what_cannot_be_read_is_said_in_one_line(
+    check: Check, tmp_path: Path, bicep: str, words: tuple[str, ...], text: str
+) -> None:
+    path = written(tmp_path, bicep)
+
+    assert check(path, *words) == (2, "", f"recoverable check: {path}: {text}\n")

@@ -1,0 +1,112 @@
+"""Whatever stands in a template, `recoverable check` ends with a report or with one line, and never with a traceback."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from operate.check.bicep_files import GOOD
+from operate.check.bicep_files import written as written_bicep
+from operate.check.conftest import Check
+from operate.check.templates import good, written
+from recoverable.operate.check.cloudformation.document import TemplateError, parse_document
+from recoverable.operate.check.cloudformation.reader import describe, of_document
+from recoverable.operate.check.rule import results
+from recoverable.operate.check.rules.every import SQS_RULES
+
+ROOT = Path(__file__).parents[3]
+STRANGE: list[Any] = [
+    "x",
+    5,
+    None,
+    [],
+    {},
+    ["x"],
+    {"x": "y"},
+    {"Ref": ["x"]},
+    {"Fn::If": "x"},
+    {"Fn::GetAtt": "Orders.Arn"},
+]
+
+
+def places(node: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the path of each value."""
+    if path:
+        yield path
+    inner = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    for key, value in inner:
+        yield from places(value, (*path, key))
+
+
+def replaced(node: Any, path: tuple[Any, ...], value: Any) -> Any:
+    """Return the same with another value at the path."""
+    if not path:
+        return value
+    copy = dict(node) if isinstance(node, dict) else list(node)
+    copy[path[0]] = replaced(node[path[0]], path[1:], value)
+    return copy
+
+
+@pytest.mark.parametrize("strange", STRANGE, ids=str)
+def test_any_value_in_any_place_is_read_or_refused(strange: Any) -> None:
+    template = {"Resources": good()}
+    template["Resources"]["Role"] = {
+        "Type": "AWS::IAM::Role",
+        "Properties": {"Policies": [{"PolicyDocument": {"Statement": []}}]},
+    }
+
+    for path in places(template):
+        assert_read_or_refused(replaced(template, path, strange))
+
+
+@pytest.mark.parametrize("strange", ["x", {"Fn::ImportValue": "x"}], ids=str)
+def test_any_value_in_any_place_of_the_example_shop_is_read_or_refused(strange: Any) -> None:
+    template = parse_document((ROOT / "functions/aws/fifo/template.yaml").read_text(encoding="utf-8"))
+
+    for path in places(template):
+        assert_read_or_refused(replaced(template, path, strange))
+
+
+def assert_read_or_refused(template: Any) -> None:
+    """Read a template and apply the rules to it, as the command does."""
+    with suppress(TemplateError):
+        for each in describe(of_document(template, {})):
+            list(results(SQS_RULES, each))
+
+
+@pytest.mark.parametrize(
+    ("resources", "text"),
+    [
+        ({"Q": "x"}, "The resource Q is 'x'; write a mapping with a Type, such as AWS::SQS::Queue."),
+        ({}, "no function of it reads an SQS queue, so there is nothing to check"),
+    ],
+)
+def test_what_is_no_template_is_said_in_one_line(check: Check, tmp_path: Path, resources: Any, text: str) -> None:
+    path = written(tmp_path, resources)
+
+    assert check(path) == (2, "", f"recoverable check: {path}: {text}\n")
+
+
+@pytest.mark.parametrize("text", [b"\xff\xfe", b"a: [", b"- a", b"", b"\x00"], ids=repr)
+def test_what_is_no_yaml_is_said_in_one_line(check: Check, tmp_path: Path, text: bytes) -> None:
+    (tmp_path / "t.yaml").write_bytes(text)
+
+    ran = check(str(tmp_path / "t.yaml"))
+
+    assert (ran.status, ran.out, ran.err.count("\n")) == (2, "", 1)
+
+
+def test_a_file_that_does_not_exist_is_said_in_one_line(check: Check) -> None:
+    ran = check("nowhere.yaml")
+
+    assert (ran.status, ran.out, ran.err.count("\n")) == (2, "", 1)
+
+
+def test_a_bicep_file_that_ends_anywhere_is_read_or_refused(check: Check, tmp_path: Path) -> None:
+    for end in range(0, len(GOOD), 97):
+        ran = check(written_bicep(tmp_path, GOOD[:end]))
+        assert (ran.status, ran.err.count("\n")) in ((0, 0), (1, 0), (2, 1))
