@@ -13,7 +13,7 @@ from aws.queues import Queue
 from aws.server import CREDENTIALS, REGION, client_at, moto_server, session
 from faulty_proxy import FaultyProxy
 from recoverable.aws.bodies.objects_client import s3_client
-from recoverable.aws.client import sqs_client
+from recoverable.aws.broker.process_client import sqs_client
 
 NewQueue = Callable[..., Queue]
 HERE = Path(__file__).parent

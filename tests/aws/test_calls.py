@@ -17,7 +17,7 @@ from aws.records import event, received, record
 from aws.server import REGION
 from faulty_proxy import FaultyProxy
 from recoverable import Message
-from recoverable.aws.client import sqs_client
+from recoverable.aws.broker.process_client import sqs_client
 from sources import runtime_modules
 
 

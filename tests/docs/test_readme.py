@@ -15,7 +15,11 @@ from recoverable.aws import SqsEndpoint
 from recoverable_local.testing import ServiceBusWorld, SqsWorld
 
 HANDLER = blocks(README, "python")[0]
-FURTHER = [(name, number) for name in ("the-ladder.md", "handlers.md") for number in range(len(blocks(name, "python")))]
+FURTHER = [
+    (name, number)
+    for name in ("the-ladder.md", "handlers.md", "long-handlers.md")
+    for number in range(len(blocks(name, "python")))
+]
 
 SHOP = """
 class BankUnreachable(Exception): ...

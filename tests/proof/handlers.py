@@ -13,7 +13,7 @@ from recoverable_local.testing.engine.invocation import current_invocation
 from recoverable_local.testing.engine.virtual import VirtualWorld
 
 SECONDS_OF_WORK = 12.0
-"""Seconds that "works" and "toils" take of a time-out of 30 s: of three in a batch, the last is stopped."""
+"""Seconds that "works", "toils" and "collapses" take of a time-out of 30 s: of three in a batch, the last is stopped."""
 
 
 class Unwanted(Exception):
@@ -30,7 +30,7 @@ class Behaving:
     def __init__(self, world: VirtualWorld) -> None:
         self._world, self._runs = world, Counter[str]()
 
-    def __call__(self, message: Message) -> None:
+    def __call__(self, message: Message) -> None:  # noqa: C901  # one case for each word
         self._runs[message.id] += 1
         words = script(message.text)
         word = words[min(self._runs[message.id], len(words)) - 1]
@@ -40,6 +40,9 @@ class Behaving:
             case "fails" | "shouts":
                 raise ValueError("no" if word == "fails" else "no! " * 10_000)
             case "kills":
+                self._world.kill()
+            case "collapses":
+                self._world.spend(SECONDS_OF_WORK)
                 self._world.kill()
             case "works":
                 self._world.spend(SECONDS_OF_WORK)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from datetime import datetime, timedelta
-    from typing import Any
+    from typing import Any, Protocol
 
     from recoverable.attempts.deadline import Deadline
     from recoverable.config import Recoverability
@@ -16,6 +16,15 @@ if TYPE_CHECKING:
     from recoverable.outgoing.senders import Sender
     from recoverable.rate_limit.limiter import Limiter
     from recoverable.recovery.delivery import Delivery, Platform
+
+    class Heartbeat(Protocol):
+        """Keeps the messages of an invocation hidden, `seconds` at a time."""
+
+        seconds: int
+
+        def end(self, deliveries: Collection[Delivery]) -> None:
+            """Change nothing more about these messages: they are being settled."""
+
 
 FOREVER = float("inf")
 """Seconds where nothing sets a limit."""
@@ -42,9 +51,8 @@ class Invocation:
     )
     observer: Observer | None = None  # collects what is told when all is settled, where somebody observes
     sender: Callable[[], Sender] | None = None  # returns what collecting needs, when a handler first sends
-    must_send: Callable[[], bool] = (
-        bool  # returns True once what waits is to be sent before the next handler; here False
-    )
+    must_send: Callable[[], bool] = bool  # True once what waits is to be sent before the next handler; here False
+    heartbeat: Heartbeat | None = None  # keeps messages hidden while they wait and run, where the endpoint is asked to
 
     def __init__(
         self,

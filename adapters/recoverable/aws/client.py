@@ -5,7 +5,6 @@ No other module of the endpoint calls it.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from recoverable.aws.broker import calls
@@ -19,6 +18,8 @@ from recoverable.aws.broker.operations import (
     log_failed_call,
     log_failed_copies,
 )
+from recoverable.aws.broker.process_client import sns_client
+from recoverable.aws.broker.process_client import sqs_client as sqs_client  # noqa: PLC0414  # for those who give a client
 from recoverable.aws.copies import MAX_ENTRIES, Copy, Entry, without_faults
 from recoverable.aws.queues import Queue
 from recoverable.headers import FAILED_QUEUE_ADDRESS, LOG_STREAM, REQUEST_ID
@@ -26,10 +27,6 @@ from recoverable.recovery.delivery import Delivery
 from recoverable.recovery.refused_sends import pauses
 
 if TYPE_CHECKING:
-    from boto3.session import Session
-    from botocore.config import Config
-    from mypy_boto3_sqs import SQSClient
-
     from recoverable.aws.time_budget import TimeBudget
     from recoverable.environment import Environment
 
@@ -52,44 +49,6 @@ class Destination(Protocol):
 
 
 NO_TIME = Failure("unknown", "no time is left for the call")
-
-
-@cache
-def session() -> Session:
-    """Return the session of the process's clients: one of its own, which `boto3.setup_default_session` in a handler does not change."""
-    import boto3
-
-    return boto3.session.Session()
-
-
-@cache
-def sqs_client(region: str, timeout: float) -> SQSClient:
-    """Return the process's client for a region, made at the first failure or outgoing message.
-
-    It tries each call once: a resend after a lost answer would make a second copy, and an unsettled message is
-    redelivered anyway.
-
-    Args:
-        region: such as "eu-central-1".
-        timeout: seconds for connecting to one address and for one read; the call as a whole is bounded where it is made.
-    """
-    client: SQSClient = session().client("sqs", region_name=region, config=each_call_once(timeout))
-    return client
-
-
-@cache
-def sns_client(region: str, timeout: float) -> Any:
-    """Return the process's SNS client for a region, made for the first message that is published; see `sqs_client`."""
-    return session().client("sns", region_name=region, config=each_call_once(timeout))
-
-
-def each_call_once(timeout: float) -> Config:
-    """Return the settings of a client that tries each call once."""
-    from botocore.config import Config
-
-    return Config(
-        connect_timeout=timeout / 2, read_timeout=timeout / 2, retries={"total_max_attempts": 1, "mode": "standard"}
-    )
 
 
 class Sent(NamedTuple):
@@ -186,9 +145,12 @@ class Broker:
 
     def _call_in_batches(self, operation: BatchOperation, items: list[Item]) -> list[Delivery]:
         """Make the calls, log what failed, and return the deliveries for which they are confirmed."""
+        heartbeat = self.time.invocation.heartbeat if self.time.invocation else None
         confirmed: list[Delivery] = []
         for start in range(0, len(items), MAX_ENTRIES):
             batch = items[start : start + MAX_ENTRIES]
+            if heartbeat is not None:
+                heartbeat.end([delivery for delivery, _ in batch])
             failures, _ = self.call(operation, self.queue, [entry for _, entry in batch])
             confirmed += [delivery for n, (delivery, _) in enumerate(batch) if n not in failures]
             if failures:

@@ -51,6 +51,8 @@ class SqsEndpoint:
             code changes it: redelivered messages that are older then run one by one.
         large_bodies: the buckets from which bodies are read that AWS's SQS extended client or NServiceBus put into S3:
             `S3Bodies(buckets=("order-bodies",))`. When not given, a handler gets the extended client's pointer as it came.
+        heartbeat: for how long messages are hidden at a time, such as two minutes: while an invocation has them they are hidden for as
+            long again, so that a crash is noticed that soon. At least twice `settle_within`. None for the queue's own time-out.
         warm: True to make the SQS client when the endpoint is made, for handlers that send: else the first `Message.send` of
             an instance waits for it.
 
@@ -75,6 +77,7 @@ class SqsEndpoint:
         timeouts: Timeouts | None = None,
         visibility_timeout: timedelta | None = None,
         large_bodies: S3Bodies | None = None,
+        heartbeat: timedelta | None = None,
         warm: bool = False,
     ) -> None:
         if checked_count("SqsEndpoint(concurrency)", concurrency, MAX_COUNT) < 1:
@@ -84,7 +87,7 @@ class SqsEndpoint:
         self._processor = SqsProcessor(
             "SqsEndpoint", recoverability, client=client, clock=clock, counter=counter,
             handler_timeout=handler_timeout, settle_within=settle_within, longest_delay=longest_delay,
-            timeouts=timeouts, visibility_timeout=visibility_timeout, large_bodies=large_bodies,
+            timeouts=timeouts, visibility_timeout=visibility_timeout, large_bodies=large_bodies, heartbeat=heartbeat,
         )  # fmt: skip
         if warm and client is None:
             from recoverable.aws.outgoing.sender import warm_up  # noqa: PLC0415  # imported for those who want it

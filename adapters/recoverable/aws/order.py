@@ -75,10 +75,16 @@ def hidden_for(time: TimeBudget) -> float:
     """Return the shortest time in seconds for which a message that was received stays hidden; 0 when that is unknown."""
     if time.for_handlers is None:
         return 0.0
+    shortest = min(time.total, beat) if (beat := seconds_of_heartbeat(time.invocation)) else time.total
     if time.visibility_timeout is not None:
-        return min(time.total, time.visibility_timeout.total_seconds())
+        return min(shortest, time.visibility_timeout.total_seconds())
     text = os.environ.get(VISIBILITY_TIMEOUT, "")
-    return min(time.total, int(text)) if text.isascii() and text.isdigit() else time.total
+    return min(shortest, int(text)) if text.isascii() and text.isdigit() else shortest
+
+
+def seconds_of_heartbeat(invocation: Invocation | None) -> int:
+    """Return for how many seconds a heartbeat hides the messages of an invocation at a time; 0 where it has none."""
+    return invocation.heartbeat.seconds if invocation is not None and invocation.heartbeat is not None else 0
 
 
 def seconds_since_first_receive(delivery: Delivery, now: datetime) -> float | None:

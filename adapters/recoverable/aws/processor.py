@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from recoverable.aws.batch import RunHandlers
     from recoverable.aws.bodies import S3Bodies
     from recoverable.message import Message
-    from recoverable.observe.observer import Observer
-    from recoverable.observe.settings import Observe
     from recoverable.outgoing.senders import Sender
     from recoverable.rate_limit.limiter import Limiter
     from recoverable.rate_limit.store import Breaker
@@ -53,7 +51,7 @@ LONGEST_NAME = 80
 SETTLE_WITHIN = timedelta(seconds=3)
 """What is kept of an invocation's time for settling, unless said otherwise."""
 
-DEFAULTS = ("native", LONGEST_DELAY, None, None, None, None, None)
+DEFAULTS = ("native", LONGEST_DELAY, None, None, None, None, None, None)
 """The settings that most endpoints leave out, in the order in which they are checked where one is given."""
 
 
@@ -72,6 +70,7 @@ class SqsProcessor:
         timeouts: where copies are stored that must wait longer; None for hops.
         visibility_timeout: the shortest time for which a received message stays hidden.
         large_bodies: the buckets from which bodies are read; None where none are.
+        heartbeat: for how long messages are hidden at a time while the invocation has them; None for the queue's own time-out.
 
     Raises:
         TypeError: a setting of another kind.
@@ -92,17 +91,20 @@ class SqsProcessor:
         timeouts: Timeouts | None = None,
         visibility_timeout: timedelta | None = None,
         large_bodies: S3Bodies | None = None,
+        heartbeat: timedelta | None = None,
     ) -> None:
         self._settle_within = checked_delay(f"{owner}(settle_within)", settle_within, LONGEST_INVOCATION)
         self.recoverability = with_error_queue(owner, recoverability)
-        given = (counter, longest_delay, client, handler_timeout, timeouts, visibility_timeout, large_bodies)
+        given = (counter, longest_delay, client, handler_timeout, timeouts, visibility_timeout, large_bodies, heartbeat)
+        self._process_batch = process_batch
         if given != DEFAULTS:
-            from recoverable.aws.broker.optional_settings import check_settings  # noqa: PLC0415  # most give none
+            from recoverable.aws.broker.optional_settings import check_settings, processing  # noqa: PLC0415  # most give none
 
             check_settings(owner, *given, settle_within=self._settle_within)
+            self._process_batch = processing(process_batch, heartbeat)
         self._environment = Environment(client, utc_clock(clock), Deadline)
-        self._handler_timeout, self._timeouts, self._visibility_timeout = handler_timeout, timeouts, visibility_timeout
-        self._large_bodies = large_bodies
+        self._handler_timeout, self._visibility_timeout = handler_timeout, visibility_timeout
+        self._timeouts, self._large_bodies = timeouts, large_bodies
         # the names by which operators know the function, and the log stream of this instance
         setting = os.environ.get
         host, machine = setting("AWS_LAMBDA_FUNCTION_NAME", "local"), setting("AWS_LAMBDA_LOG_STREAM_NAME", "local")
@@ -158,9 +160,11 @@ class SqsProcessor:
                 from recoverable.aws.bodies.reading import attach_bodies  # noqa: PLC0415  # for those who have such
 
                 attach_bodies(restored, self._large_bodies, queue, environment, time)
-            if self.recoverability.observe is not None:
-                invocation.observer = self._observer(self.recoverability.observe, environment, context)
-            unfinished = process_batch(
+            if (observe := self.recoverability.observe) is not None:
+                from recoverable.observe.observer import Observer  # noqa: PLC0415  # imported for those who observe
+
+                invocation.observer = Observer(observe, "aws_sqs", environment.clock, context)
+            unfinished = self._process_batch(
                 deliveries, restored, queue, run_handlers, invocation, time,
                 environment=environment, timeouts=self._timeouts, partial=partial,
             )  # fmt: skip
@@ -177,11 +181,6 @@ class SqsProcessor:
         """Return what this instance knows of the circuit that limits the rate; None without a `RateLimit`."""
         limiter = self._limiter(current_environment.get() or self._environment, may_defer=True)
         return limiter.breaker if limiter else None
-
-    def _observer(self, observe: Observe, environment: Environment, context: Any) -> Observer:
-        from recoverable.observe.observer import Observer  # noqa: PLC0415  # imported for those who observe
-
-        return Observer(observe, "aws_sqs", environment.clock, context)
 
     def _limiter(self, environment: Environment, *, may_defer: bool) -> Limiter | None:
         if self.recoverability.rate_limit is None:

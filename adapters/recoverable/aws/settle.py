@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, assert_never
 from recoverable.aws.broker.names import destination, is_same
 from recoverable.aws.client import Broker
 from recoverable.aws.copies import Copy, batches, copy_of
-from recoverable.aws.order import seconds_since_first_receive
+from recoverable.aws.order import seconds_of_heartbeat, seconds_since_first_receive
 from recoverable.observe.log import log_safely
 from recoverable.recovery.decision import give_up
 from recoverable.recovery.delivery import Delivery
@@ -124,7 +124,8 @@ def longer_wait(delivery: Delivery, broker: Broker, invocation: Invocation) -> t
     Return None to leave it to the queue's time-out, which is taken to be six times the function's where it is not known (Lambda, "Using
     Lambda with Amazon SQS").
     """
-    own = broker.time.visibility_timeout or timedelta(seconds=6 * broker.time.total)
+    beat = timedelta(seconds=seconds_of_heartbeat(invocation))
+    own = beat or broker.time.visibility_timeout or timedelta(seconds=6 * broker.time.total)
     since = seconds_since_first_receive(delivery, invocation.clock())
     if since is None or since < own.total_seconds():
         return None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from recoverable.aws.broker.answers import describe_error, is_answer
 from recoverable.aws.broker.names import destination
-from recoverable.aws.client import sqs_client
+from recoverable.aws.broker.process_client import sqs_client
 from recoverable.aws.queues import Queue
 from recoverable.timeouts.sending import Entry, to_send_request
 from recoverable.timeouts.stores.rows import Row

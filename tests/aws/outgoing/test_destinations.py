@@ -17,7 +17,7 @@ from aws.server import REGION
 from builders import seconds
 from faulty_proxy import FaultyProxy
 from recoverable import Message
-from recoverable.aws.client import sqs_client
+from recoverable.aws.broker.process_client import sqs_client
 
 
 def handled(handler: Any, **settings: Any) -> list[Exception]:

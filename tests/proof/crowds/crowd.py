@@ -37,6 +37,7 @@ class Crowd:
         call_time: seconds that each call to SQS takes.
         visibility: seconds for which the queue hides what it gave out; Lambda allows no fewer than the invocation has.
         in_process: whether first deliveries are retried inside their invocation.
+        heartbeat: seconds for which messages are hidden at a time; 0 for no heartbeat.
         faults: how many faults there may be besides.
         seed: shuffles the messages, draws the faults, and the order in which the queue hands the messages out.
     """
@@ -54,6 +55,7 @@ class Crowd:
     call_time: float = 0.0
     visibility: int = 6 * int(TIMEOUT)
     in_process: bool = False
+    heartbeat: float = 0.0
     faults: int = 0
     seed: int = 0
 
@@ -114,8 +116,10 @@ def serve(crowd: Crowd, world: SqsWorld, act: Act) -> None:
     world.create_queue(ERRORS, retention=timedelta(days=14))
     receives = crowd.immediate + 6
     world.create_queue(QUEUE, visibility_timeout=crowd.visibility, dead_letter_queue=ERRORS, max_receive_count=receives)
+    heartbeat = timedelta(seconds=crowd.heartbeat) if crowd.heartbeat else None
+    front = front_of(crowd.front, world, act, settings, counter=crowd.counter, heartbeat=heartbeat)
     world.serve(
-        QUEUE, front_of(crowd.front, world, act, settings, counter=crowd.counter), recursive_loop="Allow",
+        QUEUE, front, recursive_loop="Allow",
         batch_size=crowd.batch_size, concurrency=crowd.concurrency, timeout=TIMEOUT, window=1 if crowd.batch_size > 10 else 0,
     )  # fmt: skip
     for call in (

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from proof.sqs.mutations import delete_first, send_twice, with_one_too_many, without_due_date
+from proof.sqs.mutations import delete_first, no_seconds, send_twice, with_one_too_many, without_due_date
 from recoverable.attempts.invocation import FOREVER
 from recoverable.aws.order import Group, held_longest_first
 from recoverable.errors import HandlerTimeout, TimeUp
@@ -62,6 +62,7 @@ BLOCKED = {"bodies": ["blocks"] + ["takes 0.1"] * 6, "front": "coroutines"}
 FAILING = {"bodies": ["fails"] * 20, "delayed": 2}
 NO_TIME = {"bodies": ["takes 9"] * 4 + ["fails"] * 4, "immediate": 2}
 DEAD = {"bodies": ["kills"] + ["fails"] * 7, "immediate": 2}
+BEATING = {"bodies": ["kills"] + ["takes 9"] * 2 + ["ok"] * 6, "heartbeat": 7.0}
 STOPPED = {"bodies": ["too long"] + ["fails"] * 9, "immediate": 5, "delayed": 3}
 
 MUTATIONS = (
@@ -73,6 +74,7 @@ MUTATIONS = (
     CrowdMutation("all but one are handed back", "aws.order.groups", one_at_a_time, DEAD, "COPIES"),
     CrowdMutation("a copy with counts is no suspect", "recovery.counting.restore_retry_state", vouch_for_copies, TOO_LONG, "RUNS"),
     CrowdMutation("an old message is no suspect", "aws.order.hidden_for", lambda _: FOREVER, TOO_LONG, "RUNS"),
+    CrowdMutation("heartbeat not reckoned with", "aws.order.seconds_of_heartbeat", no_seconds, BEATING, "RUNS"),
     CrowdMutation("a stop beside others fails", "recovery.decision.classify_timeout", always, BLOCKED, "CONVICTED"),
     CrowdMutation("a hand-back counts", "recovery.counting.prior_attempts_of_deferral", with_one_too_many, NO_TIME, "ATTEMPTS"),
     CrowdMutation("sent twice", "aws.client.Broker.send", send_twice, FAILING, "COPIES"),

@@ -14,6 +14,8 @@ SIZES = (1, 2, 3, 5, 10, 10, 10, 30)
 QUICK = ("ok", "ok", "ok", "ok", "kills", "fails", "fails 1", "fails 3")
 SLOW = ("too long", "blocks", "takes 0.1", "takes 3", "takes 9")
 FAULTS = (1, 2, 3)
+HEARTBEAT = 7.0
+"""Seconds: a quarter of the function's time."""
 
 
 def crowd_of(seed: int, *, faulty: bool = False) -> Crowd:
@@ -30,7 +32,7 @@ def crowd_of(seed: int, *, faulty: bool = False) -> Crowd:
         bodies=bodies, immediate=immediate, delayed=delayed, step=draw.choice((10, 10, 1_000)), batch_size=draw.choice(SIZES),
         later=later, concurrency=draw.choice((1, 1, 2, 5)), counter=draw.choice(("native", "native", "header")),
         front=draw.choice(FRONTS), carried=draw.choice((0, 1, 3)), visibility=draw.choice((30, 180)),
-        in_process=seed % 5 == 0, faults=draw.choice(FAULTS) if faulty else 0, seed=seed,
+        in_process=seed % 5 == 0, heartbeat=HEARTBEAT if seed % 3 == 0 else 0, faults=draw.choice(FAULTS) if faulty else 0, seed=seed,
     )  # fmt: skip
 
 

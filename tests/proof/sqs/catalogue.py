@@ -36,6 +36,9 @@ KILLED_FIVE_TIMES = "kills*5 ok"
 
 HALF_AN_HOUR = Recoverability(Immediate(0), Delayed(1, timedelta(minutes=35)), Failed(ERRORS))
 
+HEARTBEAT: Mapping[str, Any] = {"heartbeat": timedelta(seconds=9)}
+"""Less than a third of the function's time-out, so that there are beats while handlers run."""
+
 SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="one message", bodies=("fails",)),
     Scenario(name="one message that recovers", bodies=("fails*2 ok",)),
@@ -91,6 +94,13 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(
         name="coroutines", bodies=("fails", "ok", "fails ok"), coroutine=True, endpoint={"concurrency": 2},
         mapping={"concurrency": 1},
+    ),
+    Scenario(
+        name="heartbeat", bodies=("works", "fails", "toils ok"), recoverability=ladder(0, 1), endpoint=HEARTBEAT, share=0.2,
+    ),
+    Scenario(
+        name="heartbeat and killer", bodies=("works", "collapses", "fails"), recoverability=ladder(0, 1), endpoint=HEARTBEAT,
+        share=0.08,
     ),
     Scenario(
         name="no partial responses", bodies=("fails", "ok", "fails ok"), endpoint={"partial_responses": False},

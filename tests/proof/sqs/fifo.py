@@ -26,4 +26,8 @@ SCENARIOS: tuple[Scenario, ...] = (
         name="FIFO killer with long delays", bodies=("kills", "ok"), queue="jobs.fifo", recoverability=hours(1, 2),
         mapping={"batch_size": 1},
     ),
+    Scenario(
+        name="FIFO killer under a heartbeat", bodies=("collapses", "works"), queue="jobs.fifo", recoverability=hours(1, 2),
+        mapping={"batch_size": 1}, endpoint={"heartbeat": timedelta(seconds=9)}, share=0.08,
+    ),
 )  # fmt: skip

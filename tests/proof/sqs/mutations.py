@@ -102,6 +102,11 @@ def without_overflow(attributes: Attributes, room: int) -> tuple[Attributes, dic
     return {name: attributes[name] for name in list(attributes)[:room]}, {}
 
 
+def no_seconds(*_: object) -> int:
+    """Take each message for hidden as long as its queue says."""
+    return 0
+
+
 MUTATIONS = (
     Mutation("complete before send", "aws.settle.send_and_delete", delete_first, "one message", "LOST"),
     Mutation("unconfirmed sends count", "aws.settle.send_and_delete", trust_the_broker, "one message", "LOST"),
@@ -120,5 +125,6 @@ MUTATIONS = (
     Mutation("sent twice", "aws.client.Broker.send", send_twice, "one message", "COPIES"),
     Mutation("overflow dropped", "aws.copies.folded", without_overflow, "ten attributes", "CHANGED"),
     Mutation("FIFO rounds never wait", "aws.fifo.receipt.wait", no_wait, "FIFO killer with long delays", "EARLY"),
+    Mutation("heartbeat not reckoned with", "aws.fifo.receipt.seconds_of_heartbeat", no_seconds, "FIFO killer under a heartbeat", "EARLY"),
     Mutation("not held back", "aws.fifo.groups.must_keep_order", not_held_back, "FIFO batch", "ORDER"),
 )  # fmt: skip

@@ -8,7 +8,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from recoverable.aws.broker.answers import describe_error, is_answer
-from recoverable.aws.client import session
+from recoverable.aws.broker.process_client import session
 from recoverable.observe.log import log_safely
 
 if TYPE_CHECKING:

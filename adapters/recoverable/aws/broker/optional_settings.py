@@ -5,19 +5,24 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from recoverable.aws.queues import LONGEST_DELAY
+from recoverable.aws.queues import LONGEST_DELAY, LONGEST_VISIBILITY
 from recoverable.aws.time_budget import LONGEST_INVOCATION
 from recoverable.limits import checked_delay
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
     from mypy_boto3_sqs import SQSClient
 
     from recoverable.aws.bodies import S3Bodies
-    from recoverable.recovery.delivery import Counter
+    from recoverable.recovery.delivery import Counter, Delivery
     from recoverable.timeouts import Timeouts
 
+    ProcessBatch: TypeAlias = Callable[..., list[Delivery]]
 
-def check_settings(  # each setting has a name
+
+def check_settings(  # noqa: C901  # one check for each setting
     owner: str,
     counter: Counter,
     longest_delay: timedelta,
@@ -26,6 +31,7 @@ def check_settings(  # each setting has a name
     timeouts: Timeouts | None,
     visibility_timeout: timedelta | None,
     large_bodies: S3Bodies | None,
+    heartbeat: timedelta | None,
     *,
     settle_within: timedelta,
 ) -> None:
@@ -40,6 +46,7 @@ def check_settings(  # each setting has a name
         timeouts: where long delays are stored.
         visibility_timeout: the shortest time for which a received message stays hidden.
         large_bodies: the buckets from which bodies are read.
+        heartbeat: for how long messages are hidden at a time.
         settle_within: the time kept for settling, which a store must answer in.
 
     Raises:
@@ -68,3 +75,30 @@ def check_settings(  # each setting has a name
         from recoverable.aws.bodies.settings import check_bodies  # noqa: PLC0415  # for those who have such
 
         check_bodies(owner, large_bodies)
+    if heartbeat is not None:
+        check_heartbeat(f"{owner}(heartbeat)", heartbeat, settle_within)
+
+
+def processing(process_batch: ProcessBatch, heartbeat: timedelta | None) -> ProcessBatch:
+    """Return `batch.process_batch` as the settings want it: under a heartbeat, or as it is."""
+    if heartbeat is None:
+        return process_batch
+    from recoverable.aws.heartbeat.processing import with_heartbeat  # noqa: PLC0415  # for those who want one
+
+    return with_heartbeat(heartbeat, process_batch)
+
+
+def check_heartbeat(name: str, heartbeat: timedelta, settle_within: timedelta) -> None:
+    """Check for how long a heartbeat hides messages at a time.
+
+    A beat comes after a quarter of that time. A call of it may take half of `settle_within`: with less, one that gets no answer would
+    leave no time for the next.
+
+    Raises:
+        TypeError: it is no duration.
+        ValueError: it is too short, or longer than SQS hides a message.
+    """
+    checked_delay(name, heartbeat, timedelta(seconds=LONGEST_VISIBILITY))
+    least = max(2 * settle_within, timedelta(seconds=1))
+    if heartbeat < least:
+        raise ValueError(f"{name} is {heartbeat}; write {least} or more, which is twice settle_within, or None")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from recoverable.attempts.outcomes import decide, settle_without_attempt
 from recoverable.aws.fifo.rounds import wait_for_round
-from recoverable.aws.order import seconds_since_first_receive
+from recoverable.aws.order import CLOCK_SKEW, seconds_of_heartbeat, seconds_since_first_receive
 from recoverable.aws.queues import LONGEST_VISIBILITY
 from recoverable.aws.restoring import broker_count
 from recoverable.limits import MAX_DELAY
@@ -37,12 +37,14 @@ def settle_on_receipt(delivery: Delivery, invocation: Invocation, function_timeo
 def wait(delivery: Delivery, invocation: Invocation, function_timeout: float) -> Settlement | None:
     """Return the settlement of a record whose round may not start yet; None when its handler may run."""
     recoverability, since = invocation.recoverability, seconds_since_first_receive(delivery, invocation.clock())
+    beat = seconds_of_heartbeat(invocation)
+    hidden = min(function_timeout, beat - CLOCK_SKEW) if beat else function_timeout
     delay = wait_for_round(
         delivery,
         None if since is None else timedelta(seconds=max(-LONGEST, min(since, LONGEST))),
         recoverability.delayed,
         attempts_per_round=recoverability.immediate.max_retries + 1,
-        function_timeout=timedelta(seconds=function_timeout),
+        function_timeout=timedelta(seconds=hidden),
         longest_delay=timedelta(seconds=LONGEST_VISIBILITY - function_timeout),
     )
     return None if delay is None else decide(delivery, Deferral(delay, TOO_EARLY), invocation)

@@ -9,7 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from recoverable.aws.broker.names import destination
-from recoverable.aws.client import Broker, sqs_client
+from recoverable.aws.broker.process_client import sqs_client
+from recoverable.aws.client import Broker
 from recoverable.aws.copies import Entry, in_json, size
 from recoverable.aws.outgoing.entries import (
     LONGEST_DELAY,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from recoverable.aws.client import sqs_client
+from recoverable.aws.broker.process_client import sqs_client
 from recoverable.aws.queues import queue_from_arn
 
 if TYPE_CHECKING:

@@ -60,8 +60,8 @@ class RecoverableBatchProcessor(BatchProcessor):
         longest_delay: how long one copy waits.
         timeouts: stores longer delays.
         visibility_timeout: the shortest time for which anything hides a message that was received.
-
         large_bodies: the buckets from which bodies are read; a record, and a model of it, then has the body in place of the pointer.
+        heartbeat: for how long messages are hidden at a time while an invocation has them.
 
     Raises:
         TypeError: a setting of another kind.
@@ -84,6 +84,7 @@ class RecoverableBatchProcessor(BatchProcessor):
         timeouts: Timeouts | None = None,
         visibility_timeout: timedelta | None = None,
         large_bodies: S3Bodies | None = None,
+        heartbeat: timedelta | None = None,
     ) -> None:
         if raise_on_entire_batch_failure:
             raise ValueError(
@@ -105,6 +106,7 @@ class RecoverableBatchProcessor(BatchProcessor):
             timeouts=timeouts,
             visibility_timeout=visibility_timeout,
             large_bodies=large_bodies,
+            heartbeat=heartbeat,
         )
 
     def __call__(

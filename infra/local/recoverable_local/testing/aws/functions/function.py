@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Literal
 
 from recoverable.environment import Environment, current_environment
 from recoverable_local.testing.aws.broker.stored import Stored
 from recoverable_local.testing.aws.deadline import VirtualDeadline
 from recoverable_local.testing.aws.functions.context import Context
+from recoverable_local.testing.engine.background import later
 from recoverable_local.testing.engine.instance import Instance
 from recoverable_local.testing.engine.invocation import Invocation, ProcessEnded, current_invocation
 from recoverable_local.testing.engine.shared_state import SharedState
@@ -128,4 +130,5 @@ class Function:
             kept=instance.kept,
             sleep=invocation.spend,
             call_within=lambda _seconds, call: call(),  # the world's own time limit holds
+            later=partial(later, world.scheduler, invocation),
         )
