@@ -56,7 +56,7 @@ def way(message: FailedMessage) -> Iterator[str]:
 
 def death(message: FailedMessage) -> str:
     """Return how the broker moved it here, if it did."""
-    if not message.died:
+    if message.problem or not message.died:
         return ""
     source = f" from {message.source}" if message.source else ""
     return f": the broker dead-lettered it{source} ({message.reason or 'delivered too often'}); look there for crashes and time-outs"

@@ -112,8 +112,13 @@ def key_of(message: FailedMessage, queue: str) -> str:
         queue: the full address of the error queue, its endpoint included.
     """
     enqueued = message.enqueued_at.isoformat() if message.enqueued_at else ""
-    body = sha256(message.body if message.body is not None else str(message.body_error).encode()).hexdigest()
+    body = sha256(message.body if message.body is not None else in_bytes(str(message.body_error))).hexdigest()
     return sha256("\n".join((queue, message.broker_id, enqueued, body)).encode()).hexdigest()
+
+
+def in_bytes(text: str) -> bytes:
+    """Return the text in UTF-8; JSON can hold halves of characters, which UTF-8 has no bytes for, and they are kept apart."""
+    return text.encode(errors="surrogatepass")
 
 
 def digest(body: bytes | None) -> str:
@@ -123,7 +128,7 @@ def digest(body: bytes | None) -> str:
 
 def id_of_edit(message: FailedMessage, body: bytes) -> str:
     """Return the id of an edited message: another message's, and the same one for the same edit."""
-    return str(UUID(bytes=sha256(f"{message.id}\n{digest(body)}".encode()).digest()[:16], version=4))
+    return str(UUID(bytes=sha256(in_bytes(f"{message.id}\n{digest(body)}")).digest()[:16], version=4))
 
 
 def some(names: Sequence[str]) -> str:

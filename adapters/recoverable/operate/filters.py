@@ -122,10 +122,10 @@ def parse_time(text: str, now: datetime) -> datetime:
     Raises:
         ValueError: it is neither.
     """
-    if found := re.fullmatch(r"(\d{1,9})([smhd])", text):
-        return now - timedelta(**{UNITS[found[2]]: int(found[1])})
     try:
+        if found := re.fullmatch(r"(\d{1,9})([smhd])", text):
+            return now - timedelta(**{UNITS[found[2]]: int(found[1])})
         time = datetime.fromisoformat(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise ValueError(f"{text!r} is no time; write 2026-11-22T14:30 (UTC), or 90m, 6h, 2d for so long ago") from None
     return time if time.tzinfo else time.replace(tzinfo=UTC)

@@ -83,7 +83,10 @@ class Journal:
 
     def intend(self, entries: Iterable[Entry]) -> None:
         """Write that these copies are about to be sent."""
-        values = [(each.key, each.message_id, each.queue, each.target, each.state, each.changed_at) for each in entries]
+        values = [
+            (each.key, storable(each.message_id), each.queue, each.target, each.state, each.changed_at)
+            for each in entries
+        ]
         with self._transaction():
             self._database.executemany("INSERT OR REPLACE INTO sends VALUES (?, ?, ?, ?, ?, ?)", values)
 
@@ -122,6 +125,11 @@ class Journal:
 def written(moment: datetime) -> str:
     """Return the moment as the journal writes it."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def storable(text: str) -> str:
+    """Return the text as SQLite takes it: a half of a character, which JSON can hold, is written as its escape."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def default_path(environment: Mapping[str, str]) -> str:

@@ -116,7 +116,11 @@ class ErrorQueue(Protocol):
         """True if the broker's word on where it dead-lettered a message from is enough to send it back there."""
 
     def canonical(self, queue: str) -> str:
-        """Return the full address of a queue, given by address, URL or name."""
+        """Return the full address of a queue, given by address, URL or name.
+
+        Raises:
+            OperateError: it is none.
+        """
 
     def sources(self) -> list[str]:
         """Return the full addresses of the queues that have this one for their dead letters, as far as the broker says."""

@@ -9,6 +9,7 @@ from datetime import timedelta
 from recoverable import headers
 from recoverable.operate import failed
 from recoverable.operate.failed import FailedMessage
+from recoverable.operate.port import OperateError
 from recoverable.recovery import faults
 from recoverable.recovery.copy_headers import Changes
 
@@ -57,7 +58,7 @@ class Rules:
         queue: the full address of the error queue.
         allowed: the full addresses of the queues to which a message's headers may send it.
         to: the queue that the operator names for all messages; None to believe the headers, as far as allowed.
-        canonical: returns the full address of a queue.
+        canonical: returns the full address of a queue; raises OperateError for what is none.
     """
 
     queue: str
@@ -80,12 +81,20 @@ def destination(message: FailedMessage, rules: Rules, *, trusted_source: bool) -
         return Refusal(f"cannot be read ({message.problem}); it goes only where --to names a queue")
     allowed = {*rules.allowed, *([message.source] if trusted_source and message.source else [])}
     if address := message.headers.get(headers.FAILED_QUEUE_ADDRESS):
-        return allowed_or_refused(rules.canonical(address), allowed, rules)
+        return by_address(address, allowed, rules)
     if name := message.headers.get(faults.FAILED_QUEUE):
         return by_name(name, allowed, rules)
     if message.source:
         return allowed_or_refused(message.source, allowed, rules)
     return Refusal("does not say where it failed; name a queue with --to")
+
+
+def by_address(address: str, allowed: Collection[str], rules: Rules) -> Target | Refusal:
+    """Return the queue that a header names, if it is allowed."""
+    try:
+        return allowed_or_refused(rules.canonical(address), allowed, rules)
+    except OperateError:
+        return Refusal(f"says that it failed at {address}, which is no queue; name one with --to")
 
 
 def allowed_or_refused(address: str, allowed: Collection[str], rules: Rules) -> Target | Refusal:

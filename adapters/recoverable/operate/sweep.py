@@ -18,6 +18,9 @@ from recoverable.operate.redrive import Refusal, Rules, Target, destination, lad
 MOST_ALLOW = 20
 """Queues that a plan lists for `--allow`; hostile headers may name any number."""
 
+LONGEST = 500
+"""Characters of a reason, and of a queue for `--allow`; an address has fewer."""
+
 
 @dataclass(slots=True)
 class Plan:
@@ -113,9 +116,10 @@ def decide(queue: ErrorQueue, message: FailedMessage, rules: Rules, plan: Plan) 
 
 def note_refusal(plan: Plan, reason: str, allow: str | None) -> None:
     """Count a message that stays; hostile headers must not make the plan as long as the queue."""
+    reason = reason[:LONGEST]
     known = reason in plan.refused or len(plan.refused) < MOST_ALLOW
     plan.refused[reason if known else "other reasons"] += 1
-    if allow and len(plan.allow) < MOST_ALLOW:
+    if allow and len(allow) <= LONGEST and len(plan.allow) < MOST_ALLOW:
         plan.allow.add(allow)
 
 

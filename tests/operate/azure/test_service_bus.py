@@ -86,6 +86,16 @@ def test_a_forged_queue_is_refused(bus: Bus) -> None:
     assert f"If that is right, add: --allow {bus.address('bills')}" in ran.out
 
 
+@pytest.mark.parametrize("address", ["$management", "sb://", "\x1b[2J", "x" * 4_000])
+def test_an_address_that_is_no_queue_holds_up_nobody_else(bus: Bus, address: str) -> None:
+    bus.send_failed(headers=allowing(bus, **{"Recoverable.FailedQueue": address}))
+    bus.send_failed(headers=allowing(bus))
+
+    ran = bus.run("retry", "--allow", "bills", "--yes")
+
+    assert (ran.status, len(bus.seen("bills")), len(bus.seen())) == (PARTLY, 1, 1)
+
+
 def test_what_the_broker_dead_lettered_goes_where_it_came_from(bus: Bus) -> None:
     bus.send("hello", queue="orders", message_id="m1", application_properties={"NServiceBus.Retries": "1"})
     with bus.receiver("orders") as receiver:

@@ -13,6 +13,8 @@ HINTS = {
     "NoRegionError": "no region: give --region, or set AWS_REGION",
     "NoCredentialsError": "no credentials: give --profile, or set AWS_PROFILE",
     "PartialCredentialsError": "the credentials are incomplete: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+    "ParamValidationError": "AWS takes no such name: check --queue, --to and --role",
+    "InvalidRegionError": "there is no such region: check --region and AWS_REGION",
     "ProfileNotFound": "there is no such profile: see `aws configure list-profiles`",
     "TokenRetrievalError": "the sign-in is over: run `aws sso login`",
     "UnauthorizedSSOTokenError": "the sign-in is over: run `aws sso login`",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -10,13 +11,13 @@ from math import ceil
 from typing import Any, NamedTuple
 
 from recoverable.aws.bodies.pointers import pointer_of
-from recoverable.aws.broker.names import destination
+from recoverable.aws.broker.names import NAME, destination
 from recoverable.aws.copies import MAX_SIZE, changed, entry_of, size
 from recoverable.aws.queues import Queue, queue_from_arn
 from recoverable.aws.wire import S3_BODY_KEY, Wire, is_attribute, wire_of
 from recoverable.headers import MESSAGE_ID, TIME_SENT, read_date
 from recoverable.operate.failed import EDIT_OF, FailedMessage, problem_of
-from recoverable.operate.port import Copy
+from recoverable.operate.port import Copy, OperateError
 from recoverable.recovery.settlement import Forward
 
 Record = dict[str, Any]
@@ -150,11 +151,18 @@ def check_delay(to: Queue, delay: timedelta) -> None:
 
 
 def edited(record: Record, wire: Wire, body: bytes) -> tuple[Record, Wire]:
-    """Return record and wire with another body, in the wrapper where there is one."""
+    """Return record and wire with another body, in the wrapper where there is one.
+
+    Raises:
+        Unsendable: the body is no text.
+    """
     if wire.wrapper is not None:
         wrapper = {**wire.wrapper, "Body": b64encode(body).decode(), S3_BODY_KEY: None}
         return record, Wire(body, wire.headers, wire.attributes, wrapper)
-    return {**record, "body": body.decode()}, wire
+    try:
+        return {**record, "body": body.decode()}, wire
+    except UnicodeDecodeError:
+        raise Unsendable("its edited body is no text in UTF-8, and SQS takes nothing else") from None
 
 
 def addressed(copy: Copy, source: Queue, to: Queue, delay: timedelta) -> dict[str, Any]:
@@ -173,8 +181,20 @@ def identity(copy: Copy, source: Queue, to: Queue) -> str:
 
 
 def arn_of(queue: str, source_arn: str) -> str:
-    """Return the ARN of a queue, given by ARN, URL or name; a name is of the region and account of `source_arn`."""
-    if queue.startswith("arn:"):
-        return queue
-    found = destination(queue, queue_from_arn(source_arn))
-    return f"arn:{source_arn.split(':')[1]}:sqs:{found.region}:{found.account}:{found.name}"
+    """Return the ARN of a queue, given by ARN, URL or name; a name is of the region and account of `source_arn`.
+
+    Raises:
+        OperateError: it is none.
+    """
+    try:
+        found = destination(queue, queue_from_arn(source_arn))
+    except ValueError as error:
+        raise OperateError(str(error)) from None
+    if not re.fullmatch(NAME, found.name):
+        raise OperateError(f"{queue!r} is no queue of SQS; write its name, its ARN or its URL")
+    return queue if queue.startswith("arn:") else arn_in(source_arn.split(":")[1], found)
+
+
+def arn_in(partition: str, queue: Queue) -> str:
+    """Return the ARN of a queue in a partition, such as aws or aws-cn."""
+    return f"arn:{partition}:sqs:{queue.region}:{queue.account}:{queue.name}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -38,8 +39,9 @@ def session_for(access: Access) -> Session:
         import boto3
     except ModuleNotFoundError as error:
         raise OperateError(f"SQS needs {error.name}: pip install 'recoverable[operate]'") from None
+    region = access.region or os.environ.get("AWS_REGION")  # which the other SDKs read; boto3 has AWS_DEFAULT_REGION
     with call_error(str(access.profile)):
-        session = boto3.Session(profile_name=access.profile, region_name=access.region)
+        session = boto3.Session(profile_name=access.profile, region_name=region)
     return session if access.role is None else assumed(session, access.role)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from recoverable.operate.commands.terminal import INTERRUPTED, REFUSED, Terminal, messages, stopping
+from recoverable.operate.commands.terminal import INTERRUPTED, PARTLY, REFUSED, Terminal, messages, stopping
 from recoverable.operate.port import Clock, ErrorQueue, OperateError, Stop, SystemClock
 
 if TYPE_CHECKING:
@@ -48,9 +49,14 @@ def run_with_queue(arguments: argparse.Namespace, work: Work, *, quietly: bool =
     try:
         with stopping() as stop, opened(arguments, terminal, stop, quietly=quietly) as session:
             status = work(session)
+            terminal.flush()
     except OperateError as error:
         terminal.note(f"recoverable errors: {error}")
         return REFUSED
+    except (OSError, sqlite3.Error) as error:  # of the operator's machine, for a broker's errors are OperateError
+        terminal.abandon()
+        terminal.note(f"recoverable errors: stopped, for nothing more can be written here: {error}")
+        return PARTLY
     return INTERRUPTED if stop.requested else status
 
 

@@ -130,13 +130,9 @@ def agreed(session: Session, arguments: argparse.Namespace, question: str) -> bo
 
 def rules_of(queue: ErrorQueue, arguments: argparse.Namespace) -> Rules:
     """Return what may be sent where."""
-    allowed = [] if arguments.to else queue.sources()
-    return Rules(
-        queue.address,
-        frozenset((*allowed, *map(queue.canonical, arguments.allow))),
-        queue.canonical(arguments.to) if arguments.to else None,
-        queue.canonical,
-    )
+    to = None if arguments.to is None else queue.canonical(arguments.to)
+    allowed = frozenset(map(queue.canonical, arguments.allow))
+    return Rules(queue.address, allowed if to else allowed.union(queue.sources()), to, queue.canonical)
 
 
 def settings_of(arguments: argparse.Namespace) -> Settings:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 import threading
@@ -45,6 +46,15 @@ class Terminal:
     def data(self, value: dict[str, Any]) -> None:
         """Print a line of JSON, its control characters escaped."""
         sys.stdout.write(json.dumps(value) + "\n")
+
+    def flush(self) -> None:
+        """Write what is buffered, so that a reader who has left is noticed now."""
+        sys.stdout.flush()
+
+    def abandon(self) -> None:
+        """Write no more: what is buffered would raise again when the process ends (Python, "Note on SIGPIPE")."""
+        if sys.__stdout__ and sys.stdout is sys.__stdout__:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())
 
     def note(self, text: str) -> None:
         """Print a line beside the result: to stderr."""
