@@ -10,6 +10,7 @@ from rich.table import Table
 
 from good_path import table as good_path
 from measuring import HERE, Row, pairs, printed
+from sending import table as sending
 from stub_sqs import stub_sqs
 
 RUNS = 7
@@ -97,6 +98,7 @@ def main() -> None:
     console.print(table)
     console.print(good_path())
     console.print(first_failures())
+    console.print(sending())
 
 
 if __name__ == "__main__":

@@ -17,11 +17,13 @@ class _Taker(BaseHTTPRequestHandler):
     wbufsize = -1
 
     def do_POST(self) -> None:
-        """Confirm each entry of a batch."""
+        """Confirm a message, or each entry of a batch."""
         content = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.calls[self.headers["X-Amz-Target"].rpartition(".")[2]] += 1  # type: ignore[attr-defined]  # set below
-        done = [{"Id": entry["Id"], "MessageId": entry["Id"], "MD5OfMessageBody": ""} for entry in content["Entries"]]
-        self._answer(json.dumps({"Successful": done, "Failed": []}).encode())
+        ids = [entry["Id"] for entry in content.get("Entries", [])]
+        done = [{"Id": each, "MessageId": each, "MD5OfMessageBody": ""} for each in ids]
+        alone = {"MessageId": "1", "MD5OfMessageBody": ""}  # the answer to a call for one message
+        self._answer(json.dumps({"Successful": done, "Failed": []} if ids else alone).encode())
 
     def _answer(self, body: bytes) -> None:
         self.send_response(200)

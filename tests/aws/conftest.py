@@ -33,14 +33,19 @@ def moto() -> Iterator[str]:
         yield url
 
 
+def pointing_at(url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Have the endpoint's own clients go to a server, and yield its URL."""
+    for name, value in {**CREDENTIALS, "AWS_DEFAULT_REGION": REGION, "AWS_ENDPOINT_URL_SQS": url}.items():
+        monkeypatch.setenv(name, value)
+    sqs_client.cache_clear()
+    yield url
+    sqs_client.cache_clear()
+
+
 @pytest.fixture
 def sqs(moto: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Yield the URL of a local SQS, to which the endpoint's own clients go too."""
-    for name, value in {**CREDENTIALS, "AWS_DEFAULT_REGION": REGION, "AWS_ENDPOINT_URL_SQS": moto}.items():
-        monkeypatch.setenv(name, value)
-    sqs_client.cache_clear()
-    yield moto
-    sqs_client.cache_clear()
+    yield from pointing_at(moto, monkeypatch)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from aws.server import ACCOUNT, REGION
+from aws.server import REGION
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -32,7 +32,7 @@ class Queue:
         fifo = {"FifoQueue": "true"} if name.endswith(".fifo") else {}
         self.client, self.name = client, name
         self.url = client.create_queue(QueueName=name, Attributes={**fifo, **settings})["QueueUrl"]  # type: ignore[dict-item]
-        self.arn = f"arn:aws:sqs:{REGION}:{ACCOUNT}:{name}"
+        self.arn = f"arn:aws:sqs:{REGION}:{self.url.split('/')[-2]}:{name}"
 
     def send(self, body: str = "hello", *, attributes: Mapping[str, Any] | None = None, **more: Any) -> str:
         """Send a message; gives its id."""

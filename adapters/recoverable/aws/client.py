@@ -75,6 +75,7 @@ class Broker:
     def __init__(self, queue: Queue, environment: Environment, time: TimeBudget) -> None:
         self.queue, self.time = queue, time
         self._client, self._topic_client = environment.client, environment.topic_client
+        self._clients: dict[tuple[str, str], Any] = {}
         self._call_within, self._sleep = environment.call_within or calls.call_within, environment.sleep
 
     def where(self, delivery: Delivery) -> dict[str, str]:
@@ -178,8 +179,11 @@ class Broker:
         given, make = (self._client, sqs_client) if to.service == "sqs" else (self._topic_client, sns_client)
         if given is not None:
             return given
-        seconds, timeout = self.time.before_call(), self.time.call_timeout
-        return self._call_within(seconds, lambda: make(to.region, timeout))
+        known = to.service, to.region
+        if known not in self._clients:  # a thread is started to ask for one
+            seconds, timeout = self.time.before_call(), self.time.call_timeout
+            self._clients[known] = self._call_within(seconds, lambda: make(to.region, timeout))
+        return self._clients[known]
 
 
 def receipt(delivery: Delivery) -> Entry:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
@@ -17,7 +18,10 @@ from aws.server import REGION
 from builders import seconds
 from faulty_proxy import FaultyProxy
 from recoverable import Message
+from recoverable.attempts.deadline import Deadline
+from recoverable.attempts.flow import utc_clock
 from recoverable.aws.broker.process_client import sqs_client
+from recoverable.environment import Environment, current_environment
 
 
 def handled(handler: Any, **settings: Any) -> list[Exception]:
@@ -145,6 +149,29 @@ def test_the_client_is_made_at_the_start_where_it_is_asked_for(sqs: str) -> None
     sqs_endpoint(lambda message: None, ladder("error"), warm=True)
 
     assert sqs_client.cache_info().misses == 1
+
+
+def test_the_client_is_asked_for_in_the_time_of_the_first_send_alone(
+    orders: Queue, error: Queue, new_queue: NewQueue
+) -> None:
+    waited: list[str] = []
+
+    def call_within(_seconds: float, call: Callable[[], Any]) -> Any:
+        waited.append("waited")
+        return call()
+
+    def bill(message: Message) -> None:
+        for number in range(10):
+            message.send(invoices.name, str(number))
+        assert waited == ["waited"]
+
+    invoices = new_queue("invoices")
+    orders.send("order 1")
+    token = current_environment.set(Environment(None, utc_clock(None), Deadline, call_within=call_within))
+    Mapping(orders, sqs_endpoint(bill, ladder(error))).run_dry()
+    current_environment.reset(token)
+
+    assert (error.count(), len(invoices.arrived())) == (0, 10)
 
 
 def test_a_refusal_holds_the_rest_of_its_group(new_queue: NewQueue) -> None:

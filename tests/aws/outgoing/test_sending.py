@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from aws.conftest import NewQueue
-from aws.harness import Context, Mapping, ladder, sqs_endpoint
+from aws.harness import Mapping, ladder, sqs_endpoint
 from aws.queues import Queue, bodies
-from aws.records import event, received
 from builders import Boom
 from faulty_proxy import FaultyProxy, Rule
 from recoverable import Message
@@ -39,43 +38,6 @@ class Billing:
             message.send(queue.name, f"invoice for {message.text}")
         if self.attempts <= self.failures:
             raise Boom
-
-
-def test_a_ladder_of_24_attempts_of_which_the_last_succeeds_sends_once(
-    orders: Queue, error: Queue, invoices: Queue
-) -> None:
-    billing = Billing(invoices, failures=23)
-    orders.send("order 1")
-
-    Mapping(orders, sqs_endpoint(billing, ladder(error, immediate=5, delayed=3))).run_dry()
-
-    assert (billing.attempts, bodies(invoices), error.count()) == (24, ["invoice for order 1"], 0)
-
-
-def test_a_ladder_of_24_attempts_that_fail_sends_nothing(orders: Queue, error: Queue, invoices: Queue) -> None:
-    billing = Billing(invoices, failures=24)
-    orders.send("order 1")
-
-    Mapping(orders, sqs_endpoint(billing, ladder(error, immediate=5, delayed=3))).run_dry()
-
-    assert (billing.attempts, bodies(invoices), bodies(error)) == (24, [], ["order 1"])
-
-
-def test_ten_messages_that_send_ten_each_cost_ten_calls(
-    orders: Queue, error: Queue, invoices: Queue, proxy: FaultyProxy
-) -> None:
-    def bill(message: Message) -> None:
-        for number in range(10):
-            message.send(invoices.name, f"{message.text}/{number}")
-
-    for number in range(10):
-        orders.send(str(number))
-    batch = event(*(received(each, orders.arn) for each in orders.receive()))
-
-    answer = sqs_endpoint(bill, ladder(error))(batch, Context())
-
-    assert (answer, proxy.calls) == ({"batchItemFailures": []}, {"SendMessageBatch": 10})
-    assert bodies(invoices) == [f"{message}/{number}" for message in range(10) for number in range(10)]
 
 
 def test_a_message_is_attempted_again_when_a_queue_refuses_what_it_sent_and_moves_to_the_error_queue(
