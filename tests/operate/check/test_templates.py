@@ -1,0 +1,128 @@
+"""What `recoverable check` reads of templates in other forms than SAM's: plain CloudFormation, loops, parameters, queues of others."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from operate.check.conftest import Check
+from operate.check.templates import Template, attribute, changed, good, written
+
+
+def plain() -> Template:
+    """Return the good template in the form that CDK synthesizes: a function, a mapping and a role as resources."""
+    resources = good()
+    shop = resources.pop("Shop")["Properties"]
+    statements = [
+        *shop["Policies"][0]["Statement"],
+        {"Effect": "Allow", "Action": "sqs:*", "Resource": attribute("Orders")},
+    ]
+    return {
+        **resources,
+        "Role": {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": {}}},
+        "Policy": {
+            "Type": "AWS::IAM::Policy",
+            "Properties": {"Roles": [{"Ref": "Role"}], "PolicyDocument": {"Statement": statements}},
+        },
+        "Shop": {
+            "Type": "AWS::Lambda::Function",
+            "Properties": {"Timeout": 30, "RecursiveLoop": "Allow", "Role": attribute("Role")},
+        },
+        "Mapping": {
+            "Type": "AWS::Lambda::EventSourceMapping",
+            "Properties": {
+                "EventSourceArn": attribute("Orders"),
+                "FunctionName": {"Ref": "Shop"},
+                "FunctionResponseTypes": ["ReportBatchItemFailures"],
+            },
+        },
+    }
+
+
+def rules(check: Check, *words: str) -> list[str]:
+    return [json.loads(line)["rule"] for line in check(*words, "--json").out.splitlines()]
+
+
+def test_plain_cloudformation_is_read_too(check: Check, tmp_path: Path) -> None:
+    wrong = changed(plain(), {"Mapping.Properties.FunctionResponseTypes": None, "Shop.Properties.RecursiveLoop": None})
+
+    assert check(written(tmp_path, plain())) == (0, "Nothing found.\n", "")
+    assert rules(check, written(tmp_path, wrong)) == ["partial-responses", "recursive-loop"]
+
+
+def test_a_mapping_names_its_function_by_arn_too(check: Check, tmp_path: Path) -> None:
+    by_arn = changed(plain(), {"Mapping.Properties.FunctionName": attribute("Shop")})
+
+    assert check(written(tmp_path, by_arn)).status == 0
+
+
+def test_globals_are_the_functions_own(check: Check, tmp_path: Path) -> None:
+    shared = {"Function": {"Timeout": 60}}
+    without = changed(good(), {"Shop.Properties.Timeout": None})
+
+    assert rules(check, written(tmp_path, without, Globals=shared)) == ["visibility-timeout"]
+
+
+def test_a_parameter_is_given_has_its_default_or_is_not_known(check: Check, tmp_path: Path) -> None:
+    template = changed(good(), {"Shop.Properties.Timeout": {"Ref": "Timeout"}})
+    with_default = written(tmp_path, template, Parameters={"Timeout": {"Type": "Number", "Default": 30}})
+
+    assert rules(check, with_default) == []
+    assert rules(check, with_default, "--parameter", "Timeout=60") == ["visibility-timeout"]
+    assert check(written(tmp_path, template, Parameters={"Timeout": {"Type": "Number"}})) == (
+        0,
+        "not checked: visibility-timeout: Shop.Timeout: The parameter Timeout has no value here; give it with --parameter Timeout=VALUE.\n"
+        "Nothing found.\n",
+        "",
+    )
+
+
+def test_a_resource_whose_condition_does_not_hold_is_not_deployed(check: Check, tmp_path: Path) -> None:
+    template = changed(good(), {"Shop.Condition": "Never"})
+    path = written(tmp_path, template, Conditions={"Never": {"Fn::Equals": ["a", "b"]}})
+
+    assert check(path).err.endswith("no function of it reads an SQS queue, so there is nothing to check\n")
+
+
+def test_a_loop_is_expanded(check: Check, tmp_path: Path) -> None:
+    resources: dict[str, Any] = changed(good(), {"Orders": None})
+    orders = {**good()["Orders"], "Properties": {**good()["Orders"]["Properties"], "VisibilityTimeout": 30}}
+    loop = {"Fn::ForEach::Queues": ["Name", ["Orders"], {"${Name}": orders}]}
+
+    path = written(tmp_path, {**resources, **loop}, Transform="AWS::LanguageExtensions")
+
+    assert rules(check, path) == ["visibility-timeout"]
+
+
+def test_of_a_queue_outside_the_template_only_the_function_is_checked(check: Check, tmp_path: Path) -> None:
+    others = changed(good(), {"Shop.Properties.Events.Orders.Properties.Queue": "arn:aws:sqs:eu-west-1:42:others"})
+
+    ran = check(written(tmp_path, others))
+
+    assert ran.status == 0
+    assert (
+        "rights, key-access, error-queue-alarm: the queue others is none of this template; `recoverable check --queue`"
+        in ran.out
+    )
+
+
+def test_a_redrive_policy_is_written_as_json_too(check: Check, tmp_path: Path) -> None:
+    policy = {"Fn::Sub": ['{"deadLetterTargetArn": "${To}", "maxReceiveCount": 3}', {"To": attribute("Errors")}]}
+
+    assert rules(check, written(tmp_path, changed(good(), {"Orders.Properties.RedrivePolicy": policy}))) == [
+        "max-receive-count"
+    ]
+
+
+def test_a_rule_is_left_out(check: Check, tmp_path: Path) -> None:
+    path = written(tmp_path, changed(good(), {"Shop.Properties.RecursiveLoop": "Terminate"}))
+
+    assert check(path, "--ignore", "recursive-loop") == (0, "Nothing found.\n", "")
+
+
+def test_no_retries_need_few_receives(check: Check, tmp_path: Path) -> None:
+    few = changed(good(), {"Orders.Properties.RedrivePolicy.maxReceiveCount": 6})
+    off = changed(few, {"Shop.Properties.Environment.Variables.RECOVERABLE_ENABLED": "false"})
+
+    assert [rules(check, written(tmp_path, each)) for each in (few, off)] == [["max-receive-count"], []]
