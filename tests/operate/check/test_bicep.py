@@ -21,6 +21,15 @@ def test_a_parameter_is_given(check: Check, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(("deliveries", "status"), [(33, 1), (34, 0)])
+def test_ordered_sessions_take_a_delivery_for_each_attempt(
+    check: Check, tmp_path: Path, deliveries: int, status: int
+) -> None:
+    file = written(tmp_path, changed("maxDeliveryCount: 100", f"maxDeliveryCount: {deliveries}"))
+
+    assert (check(file, "--ordered").status, check(file).status) == (status, 0)
+
+
 def test_a_queue_of_a_module_is_checked_with_the_parameters_that_it_is_given(check: Check, tmp_path: Path) -> None:
     main = written(
         tmp_path,

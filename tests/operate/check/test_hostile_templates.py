@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -98,6 +99,37 @@ def test_what_is_no_yaml_is_said_in_one_line(check: Check, tmp_path: Path, text:
     ran = check(str(tmp_path / "t.yaml"))
 
     assert (ran.status, ran.out, ran.err.count("\n")) == (2, "", 1)
+
+
+SCHEMA = "https://schema.management.azure.com/schemas/2019-04-01/deploymentTemplate.json#"
+
+
+@pytest.mark.parametrize(
+    ("name", "document", "text"),
+    [
+        (
+            "main.tf",
+            {},
+            "a file of Terraform is not read here; check what it deployed, with --function NAME or --queue QUEUE",
+        ),
+        (
+            "main.json",
+            {"$schema": SCHEMA, "resources": []},
+            "a template of Azure Resource Manager is not read here; give the Bicep file that it was made from",
+        ),
+        (
+            "serverless.yml",
+            {"provider": {}, "functions": {}},
+            "a file of the Serverless Framework is not read here; give the template that `serverless package` makes in .serverless/",
+        ),
+    ],
+)
+def test_a_file_of_another_tool_is_said_with_what_to_check(
+    check: Check, tmp_path: Path, name: str, document: Any, text: str
+) -> None:
+    (tmp_path / name).write_text(json.dumps(document), encoding="utf-8")
+
+    assert check(str(tmp_path / name)) == (2, "", f"recoverable check: {tmp_path / name}: {text}\n")
 
 
 def test_a_file_that_does_not_exist_is_said_in_one_line(check: Check) -> None:

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from operate.check.conftest import Check
 from operate.check.templates import Template, attribute, changed, good, written
 
@@ -126,3 +128,10 @@ def test_no_retries_need_few_receives(check: Check, tmp_path: Path) -> None:
     off = changed(few, {"Shop.Properties.Environment.Variables.RECOVERABLE_ENABLED": "false"})
 
     assert [rules(check, written(tmp_path, each)) for each in (few, off)] == [["max-receive-count"], []]
+
+
+def test_a_rule_that_is_none_is_refused(check: Check, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        check(written(tmp_path, good()), "--ignore", "everything")
+
+    assert "'everything' is no rule; there are partial-responses, " in capsys.readouterr().err

@@ -35,7 +35,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_assumptions(parser)
     add_access(parser)
     parser.add_argument(
-        "--ignore", action="append", default=[], metavar="RULE", help="a rule to leave out; may be repeated"
+        "--ignore",
+        type=rule_name,
+        action="append",
+        default=[],
+        metavar="RULE",
+        help="a rule to leave out; may be repeated",
     )
     parser.add_argument("--json", action="store_true", help="JSON lines instead of a text")
 
@@ -52,6 +57,19 @@ def add_assumptions(parser: argparse.ArgumentParser) -> None:
             f"--{name}-retries", type=int, metavar="N",
             help=f"where the code says so (default: what the environment variables say, else {default})",
         )  # fmt: skip
+    said.add_argument("--ordered", action="store_true", help='Service Bus: the endpoint has sessions="ordered"')
+
+
+def rule_name(text: str) -> str:
+    """Return the name of a rule.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none.
+    """
+    names = [each.name for each in SQS_RULES] + [each.name for each in SERVICE_BUS_RULES]
+    if text not in names:
+        raise argparse.ArgumentTypeError(f"{text!r} is no rule; there are {', '.join(names)}")
+    return text
 
 
 def add_access(parser: argparse.ArgumentParser) -> None:

@@ -25,11 +25,13 @@ class Ladder:
         immediate: retries without delay in each round.
         delayed: rounds that start after a delay.
         said: True if the function's environment or the command line says so; else these are the defaults.
+        ordered: True if each attempt of each round is a delivery, as with `sessions="ordered"`; FIFO queues say so themselves.
     """
 
     immediate: int = 5
     delayed: int = 3
     said: bool = False
+    ordered: bool = False
 
     @property
     def attempts(self) -> int:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from recoverable.operate.aws.session_client import Access
-from recoverable.operate.check.ladder import Ladder
+from recoverable.operate.check.foreign import hint_for_content, hint_for_name
+from recoverable.operate.check.ladder import DEFAULT, Ladder
 from recoverable.operate.check.service_bus import OnServiceBus
 from recoverable.operate.check.sqs import OnSqs
 from recoverable.operate.port import OperateError
@@ -54,6 +55,8 @@ def look_at_template(arguments: argparse.Namespace) -> Look:
     Raises:
         OperateError: it cannot be read.
     """
+    if hint := hint_for_name(arguments.template):
+        raise OperateError(f"{arguments.template}: {hint}")
     if arguments.template.suffix == ".bicep":
         return look_at_bicep(arguments)
     try:
@@ -68,7 +71,8 @@ def look_at_template(arguments: argparse.Namespace) -> Look:
     except (OSError, UnicodeDecodeError, TemplateError) as error:
         raise OperateError(f"{arguments.template}: {error}") from error
     if not found:
-        raise OperateError(f"{arguments.template}: no function of it reads an SQS queue, so there is nothing to check")
+        why = hint_for_content(source.document) or "no function of it reads an SQS queue, so there is nothing to check"
+        raise OperateError(f"{arguments.template}: {why}")
     return Look(on_sqs=found, notes=source.notes)
 
 
@@ -133,11 +137,11 @@ def access(arguments: argparse.Namespace) -> Access:
 
 def with_ladder(described: D, arguments: argparse.Namespace) -> D:
     """Return the description with the ladder of the command line, if it says one."""
-    immediate, delayed = arguments.immediate_retries, arguments.delayed_retries
-    if immediate is None and delayed is None:
+    said = {"immediate": arguments.immediate_retries, "delayed": arguments.delayed_retries}
+    counts = {name: count for name, count in said.items() if count is not None}
+    if not counts and not arguments.ordered:
         return described
-    found = described.ladder if isinstance(described.ladder, Ladder) else Ladder()
-    said = Ladder(
-        found.immediate if immediate is None else immediate, found.delayed if delayed is None else delayed, said=True
+    found = described.ladder if isinstance(described.ladder, Ladder) else DEFAULT
+    return replace(
+        described, ladder=replace(found, **counts, ordered=arguments.ordered, said=found.said or bool(counts))
     )
-    return replace(described, ladder=said)

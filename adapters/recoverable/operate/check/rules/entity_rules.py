@@ -11,18 +11,24 @@ from recoverable.operate.check.service_bus import NAMESPACE, OnServiceBus
 SPARE_DELIVERIES = 6
 """`maxDeliveryCount` is at least the immediate retries plus this number (docs/the-ladder.md, unreported deliveries)."""
 
+ORDERED_SPARE_DELIVERIES = 10
+"""And with `sessions="ordered"` all attempts plus this number (docs/order.md)."""
 
-@rule("The queue's `maxDeliveryCount` is at least the immediate retries + 6.")
+
+@rule(
+    'The queue\'s `maxDeliveryCount` is at least the immediate retries + 6; with `sessions="ordered"` all attempts + 10.'
+)
 def max_delivery_count(deployed: OnServiceBus) -> Iterator[Problem]:
-    """Each attempt of a round is a delivery."""
+    """Each attempt of a round is a delivery; in order, each attempt of each round is."""
     queue, ladder = known(deployed.queue), known(deployed.ladder)
-    least = ladder.immediate + SPARE_DELIVERIES
+    least = ladder.attempts + ORDERED_SPARE_DELIVERIES if ladder.ordered else ladder.immediate + SPARE_DELIVERIES
+    formula = "all attempts + 10" if ladder.ordered else "immediate retries + 6"
     if (count := known(queue.max_delivery_count)) < least:
         yield Problem(
             queue.name,
             f"{queue.name} has a maxDeliveryCount of {count}, too few for {ladder}",
             "Service Bus dead-letters messages before their retries are used up, and without a reason",
-            f"write immediate retries + {SPARE_DELIVERIES}, which is {least}, or more; 100 does for most",
+            f"write {formula}, which is {least}, or more; 100 does for most",
         )
 
 
