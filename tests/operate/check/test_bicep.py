@@ -82,7 +82,10 @@ def test_an_app_without_a_host_json_is_said(check: Check, tmp_path: Path) -> Non
     path = Path(written(tmp_path, GOOD))
     (tmp_path / "host.json").unlink()
 
-    assert "lock-renewal, prefetch, threads: there is no host.json beside the file or above it." in check(str(path)).out
+    assert check(str(path)).out == (
+        "not checked: lock-renewal, prefetch, threads, binary-data, completion, one-reader, batch-lock:"
+        " there is no host.json beside the file or above it.\nNothing found.\n"
+    )
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ from recoverable.operate.check.service_bus import OnServiceBus, Queue, Trigger
 
 ROOT = Path(__file__).parents[3]
 IN_CODE = (
-    "not checked: binary-data, completion, one-reader, batch-lock: the trigger is set in the code of the app, at which"
-    " `recoverable local azure` looks.\n"
+    "not checked: binary-data, completion, one-reader, batch-lock: function_app.py does not say in plain words which function reads orders;"
+    " `recoverable local azure` loads the code.\n"
 )
 
 

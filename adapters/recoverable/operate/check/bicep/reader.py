@@ -8,21 +8,16 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from recoverable.operate.check.bicep.app import App, Settings, app_of, workload
 from recoverable.operate.check.bicep.resources import grants_of, maybe, queues_of, settings_of
 from recoverable.operate.check.bicep.values import BicepError, File, value
-from recoverable.operate.check.functions_app.host_file import check_host_file, parse_json
-from recoverable.operate.check.functions_app.host_json import CALLS_PER_CORE, HostOptions, host_options
-from recoverable.operate.check.functions_app.threads import worker_threads
+from recoverable.operate.check.functions_app.code import trigger_on
 from recoverable.operate.check.known import Unknown
 from recoverable.operate.check.ladder import PREFIX, ladder_of
-from recoverable.operate.check.service_bus import NAMESPACE, Grant, OnServiceBus, Queue, Workload
+from recoverable.operate.check.service_bus import NAMESPACE, Grant, OnServiceBus, Queue
 
 if TYPE_CHECKING:
     from pycep import BicepParser
-
-IN_CODE = Unknown("the trigger is set in the code of the app, at which `recoverable local azure` looks")
-
-Settings = Mapping[str, str | Unknown] | Unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +37,8 @@ def describe(path: Path, parameters: Mapping[str, str]) -> tuple[OnServiceBus, .
     """
     file = parsed(path)
     file = replace(file, given=typed(file, parameters))
-    settings, parts = settings_of(file), [deployed(file), *modules(file, path)]
-    host = host_of(path, settings)
-    return tuple(described(queue, part, settings, host) for part in parts for queue in read_queues(part))
+    parts, app = [deployed(file), *modules(file, path)], app_of(path, settings_of(file))
+    return tuple(described(queue, part, app) for part in parts for queue in read_queues(part))
 
 
 def parsed(path: Path) -> File:
@@ -124,17 +118,19 @@ def read_queues(part: Deployed) -> Iterator[Queue]:
             yield queue
 
 
-def described(queue: Queue, part: Deployed, settings: Settings, host: HostOptions | Unknown) -> OnServiceBus:
+def described(queue: Queue, part: Deployed, app: App) -> OnServiceBus:
     """Return the description of a queue."""
     return OnServiceBus(
         queue,
-        error_queue_of(queue, part.queues, settings),
-        host=host,
-        trigger=IN_CODE,
-        workload=host if isinstance(host, Unknown) else workload(host, settings),
-        settings=settings,
+        error_queue_of(queue, part.queues, app.settings),
+        host=app.host,
+        trigger=app.folder
+        if isinstance(app.folder, Unknown)
+        else trigger_on(queue.name, app.folder, app.known_settings),
+        workload=workload(app),
+        settings=app.settings,
         grants=part.grants,
-        ladder=ladder_of({} if isinstance(settings, Unknown) else settings),
+        ladder=ladder_of({} if isinstance(app.settings, Unknown) else app.settings),
     )
 
 
@@ -146,30 +142,3 @@ def error_queue_of(queue: Queue, queues: tuple[Queue, ...], settings: Settings) 
         return target
     missing = Unknown(f"the queue {target} is none of this file; `recoverable check --queue` looks at a deployed one")
     return next((each for each in queues if each.name == target), missing)
-
-
-def workload(host: HostOptions, settings: Settings) -> Workload | Unknown:
-    """Return how many messages run at a time on an instance of one core, in plain functions."""
-    if isinstance(settings, Unknown):
-        return settings
-    known = {name: each for name, each in settings.items() if isinstance(each, str)}
-    return Workload(host.max_concurrent_calls or CALLS_PER_CORE, worker_threads(known, cores=1))
-
-
-def host_of(path: Path, settings: Settings) -> HostOptions | Unknown:
-    """Return the options of the `host.json` beside a file, or in the nearest folder above it."""
-    for folder in path.resolve().parents:
-        if (folder / "host.json").is_file():
-            return read_host(folder / "host.json", settings)
-    return Unknown("there is no host.json beside the file or above it")
-
-
-def read_host(path: Path, settings: Settings) -> HostOptions | Unknown:
-    """Return the options of a `host.json`, which app settings can replace."""
-    said = {} if isinstance(settings, Unknown) else settings
-    known = {name: each for name, each in said.items() if isinstance(each, str)}
-    try:
-        document = check_host_file(parse_json(path.read_text("utf-8-sig")), known, extensions_installed=False)
-        return host_options(document, known)
-    except (OSError, ValueError) as error:
-        return Unknown(f"{path}: {error}")
