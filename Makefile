@@ -2,10 +2,11 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+CDK := aws-cdk-lib==2.275.0
 WORKER := azure-functions-runtime==1.3.0
 OLDEST_SERVICE_BUS := azure-servicebus==7.14.3
 
-.PHONY: demo test check quick runtime bench crossings simulate outages soak format lock clean prove crowds properties fuzz interleavings waves release cut
+.PHONY: demo test check quick runtime bench crossings simulate outages soak format lock clean prove crowds properties fuzz interleavings waves release cut cdk
 
 demo: $(READY)          ## orders climb the ladder on AWS, then on Azure, both local; exit status 1 if one is lost; CLOUD=aws or CLOUD=azure for one
 	@status=0; for cloud in $(or $(CLOUD),aws azure); do $(BIN)/recoverable demo $$cloud || status=1; done; exit $$status
@@ -58,6 +59,15 @@ fuzz:                   ## a coverage-guided search for records that break a pro
 	.venv-fuzz/bin/python -m pip install --quiet --disable-pip-version-check atheris
 	PYTHONPATH=adapters:infra/local:tests .venv-fuzz/bin/python tests/proof/fuzz.py -runs=$(or $(INPUTS),1000000) -max_len=1024 -len_control=0 \
 	  -print_final_stats=1 -artifact_prefix=.venv-fuzz/
+
+cdk: $(READY)           ## synthesizes the CDK construct in an environment of its own, with Node, and checks and runs what comes out; UPDATE=1 to keep it
+	$(PYTHON) -m venv .venv-cdk
+	.venv-cdk/bin/python -m pip install --quiet --disable-pip-version-check $(CDK) mypy infra/cdk
+	.venv-cdk/bin/python -m mypy --config-file= --strict --python-executable .venv-cdk/bin/python infra/cdk/recoverable_cdk
+	rm -rf .venv-cdk/out
+	.venv-cdk/bin/python tests/cdk/synthesize.py .venv-cdk/out
+	$(if $(UPDATE),cp .venv-cdk/out/*.template.json tests/cdk/synthesized/)
+	SYNTHESIZED=.venv-cdk/out $(BIN)/python -m pytest tests/cdk
 
 release: $(READY)       ## builds wheels and sdists of all distributions into dist/, and checks metadata, contents, and each in a clean environment; TAG=v1.2.3
 	PYTHONPATH=infra/release $(BIN)/python -m release check $(if $(TAG),--tag $(TAG))

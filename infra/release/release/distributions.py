@@ -25,12 +25,14 @@ class Distribution:
         folder: where its pyproject.toml is, below the repository's root.
         source: the folder of its package, below that.
         program: Python that must run where only this distribution, and what it needs, is installed.
+        alone: True if it needs others than those of this repository, so that it is installed without them.
     """
 
     name: str
     folder: str
     source: str
     program: str
+    alone: bool = False
 
     @property
     def package(self) -> str:
@@ -58,6 +60,13 @@ DISTRIBUTIONS = (
         "recoverable_local",
         "from recoverable.aws import SqsEndpoint; from recoverable_local.testing import SqsWorld; world = SqsWorld();"
         " world.serve('orders', SqsEndpoint(lambda message: None)); world.send('orders', 'x'); world.run(); print(world.queue('orders'))",
+    ),
+    Distribution(
+        "recoverable-cdk",
+        "infra/cdk",
+        "recoverable_cdk",
+        "from recoverable_cdk.numbers import Numbers; print(Numbers(5, 3, fifo=False).max_receive_count)",
+        alone=True,  # CDK and Node are large; `make cdk` runs it with them
     ),
 )
 

@@ -16,14 +16,15 @@ def findings(built: Built) -> Iterator[str]:
         python = str(Path(folder, "bin", "python"))
         version = version_of(built.distribution)
         wanted = f"{built.distribution.name}=={version}"
-        offline = ("--no-index", "--find-links", str(built.wheel.parent), "--only-binary", ":all:")
+        options = ("--no-deps",) if built.distribution.alone else ()
+        offline = (*options, "--no-index", "--find-links", str(built.wheel.parent), "--only-binary", ":all:")
         try:
             run(sys.executable, "-m", "venv", folder)
             run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *offline, wanted)
             run(python, "-I", "-W", "error", "-c", built.distribution.program)
-            said = run(python, "-I", "-m", "recoverable", "--version").strip()
+            said = run(python, "-I", "-m", "pip", "show", built.distribution.name)
         except RuntimeError as error:
             yield f"{built.distribution.name} does not run in a clean environment: {error}"
             return
-        if said != f"recoverable {version}":
-            yield f"{built.distribution.name} says that it is {said!r}, and is {version}"
+        if f"Version: {version}" not in said.splitlines():
+            yield f"{built.distribution.name} {version} installs as another version: {said.splitlines()[1]}"
