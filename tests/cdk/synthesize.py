@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -68,10 +69,10 @@ def synthesize_page() -> Path:
     folder = Path(tempfile.mkdtemp())
     (folder / "src").mkdir()
     (folder / "src" / "app.py").write_text(files["src/app.py"], encoding="utf-8")
-    os.chdir(folder)
-    names: dict[str, Any] = {}
-    exec(compile(files["stack.py"], "cdk.md", "exec"), names)  # our own page
-    return Path(names["app"].synth().directory) / "Shop.template.json"
+    (folder / "stack.py").write_text(files["stack.py"], encoding="utf-8")
+    variables = {**os.environ, "CDK_OUTDIR": str(folder / "cdk.out")}  # as the `cdk` command sets it
+    subprocess.run([sys.executable, "stack.py"], cwd=folder, env=variables, check=True)
+    return folder / "cdk.out" / "Shop.template.json"
 
 
 if __name__ == "__main__":
