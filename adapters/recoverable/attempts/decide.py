@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from recoverable.attempts.invocation import Invocation
 from recoverable.observe.log import report, report_given_up, report_undecided
+from recoverable.outgoing.values import OutgoingRefused
 from recoverable.recovery.counting import is_retried_in_process
 from recoverable.recovery.decision import decide
 from recoverable.recovery.delivery import Deferral, Delivery, Platform
@@ -23,7 +24,8 @@ def decide_and_report(delivery: Delivery, event: BaseException | Deferral, invoc
         event: the failed attempt's exception, or the deferral.
         invocation: what it came in.
     """
-    settings, platform, observer = invocation.recoverability, platform_for(delivery, invocation), invocation.observer
+    settings, observer = invocation.recoverability, invocation.observer
+    platform = platform_for(delivery, event, invocation)
     redact = redactor_of(settings)
     try:
         decision = decide(delivery, event, recoverability=settings, platform=platform, now=invocation.clock())
@@ -34,17 +36,18 @@ def decide_and_report(delivery: Delivery, event: BaseException | Deferral, invoc
     return decision.settlement if observer is None else observer.note(decision)
 
 
-def platform_for(delivery: Delivery, invocation: Invocation) -> Platform:
+def platform_for(delivery: Delivery, event: BaseException | Deferral, invocation: Invocation) -> Platform:
     """Return what counts for the next attempt of a delivery; this is the broker, unless the message is retried in process.
 
     There its count is 1, so both counters count the same failures, and they differ in how an immediate retry is made: "native" by
-    giving it back at once, which this invocation does itself; "header", once no time is left, by a copy that carries the count.
+    giving it back at once, which this invocation does itself; "header", by a copy that carries the count, once no time is left, and for what
+    was refused when the handlers had run.
     """
     platform = invocation.platform
     if not is_retried_in_process(delivery, invocation.recoverability.immediate, platform):
         return platform
-    has_time = invocation.interruption is None and invocation.seconds_for_retries() > 0
-    return platform.__replace__(counter="native" if has_time else "header")
+    runs = not isinstance(event, OutgoingRefused) and invocation.interruption is None
+    return platform.__replace__(counter="native" if runs and invocation.seconds_for_retries() > 0 else "header")
 
 
 def send_on(delivery: Delivery, invocation: Invocation) -> Settlement:
