@@ -10,6 +10,10 @@ import pytest
 
 from operate.check.conftest import Check
 from operate.check.templates import Template, attribute, changed, good, written
+from recoverable.operate.check.cloudformation.document import parse_document
+from recoverable.operate.check.cloudformation.reader import describe, of_document
+from recoverable.operate.check.rule import Finding, results
+from recoverable.operate.check.rules.every import SQS_RULES
 
 
 def plain() -> Template:
@@ -135,3 +139,39 @@ def test_a_rule_that_is_none_is_refused(check: Check, tmp_path: Path, capsys: py
         check(written(tmp_path, good()), "--ignore", "everything")
 
     assert "'everything' is no rule; there are partial-responses, " in capsys.readouterr().err
+
+
+ROOT = Path(__file__).parents[3]
+SHOP = parse_document((ROOT / "template.yaml").read_text(encoding="utf-8"))
+KEY = "arn:aws:kms:eu-west-1:123456789012:key/1"
+CHOICES: list[dict[str, str]] = [
+    *({"FunctionTimeout": str(seconds)} for seconds in (10, 60, 120, 300, 900)),
+    {"ImmediateRetries": "20", "BatchWindowSeconds": "60"},
+    {"RateLimitAfter": "50", "PauseTrigger": "true"},
+    {"Timeouts": "true", "LargeTimeouts": "true"},
+    {"KmsKeyArn": KEY},
+    {"OrdersQueueArn": "arn:aws:sqs:eu-west-1:123456789012:orders", "KmsKeyArn": KEY},
+    {"ErrorQueueArn": "arn:aws:sqs:eu-west-1:123456789012:errors"},
+    {"SubnetIds": "subnet-1", "SecurityGroupIds": "sg-1"},
+]
+
+
+@pytest.mark.parametrize("parameters", CHOICES, ids=str)
+def test_nothing_is_found_in_the_example_shop_whatever_is_chosen(parameters: dict[str, str]) -> None:
+    described = describe(of_document(SHOP, parameters))
+
+    assert [each for one in described for each in results(SQS_RULES, one) if isinstance(each, Finding)] == []
+
+
+def test_provisioned_pollers_are_not_compared_with_reserved_concurrency(check: Check, tmp_path: Path) -> None:
+    template = changed(
+        good(),
+        {
+            "Shop.Properties.ReservedConcurrentExecutions": 5,
+            "Shop.Properties.Events.Orders.Properties.ProvisionedPollerConfig": {"MinimumPollers": 2},
+        },
+    )
+
+    assert check(written(tmp_path, template)).out.startswith(
+        "not checked: reserved-concurrency: Shop.Orders has provisioned"
+    )

@@ -83,5 +83,13 @@ def source_of(mapping: Mapping[str, Any], function: Function) -> EventSource:
         partial_responses=REPORT in (mapping.get("FunctionResponseTypes") or []),
         batch_size=mapping.get("BatchSize", 10),
         window=timedelta(seconds=mapping.get("MaximumBatchingWindowInSeconds") or 0),
-        max_concurrency=(mapping.get("ScalingConfig") or {}).get("MaximumConcurrency"),
+        max_concurrency=max_concurrency(mapping),
     )
+
+
+def max_concurrency(mapping: Mapping[str, Any]) -> int | Unknown | None:
+    """Return the most invocations of a mapping at a time; None for no limit of its own."""
+    if mapping.get("ProvisionedPollerConfig"):
+        return Unknown("the mapping has provisioned pollers, whose number says how many invocations it makes")
+    found: int | None = (mapping.get("ScalingConfig") or {}).get("MaximumConcurrency")
+    return found

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from recoverable.operate.check.cloudformation.document import as_text, section
+from recoverable.operate.check.cloudformation.document import TemplateError, as_text, section
 from recoverable.operate.check.cloudformation.intrinsics import Scope
 from recoverable.operate.check.cloudformation.policies import permissions_of
 from recoverable.operate.check.cloudformation.properties import Properties
@@ -78,8 +78,21 @@ def source_of(properties: Properties) -> EventSource:
         partial_responses=maybe(lambda: REPORT in listed(properties.get("FunctionResponseTypes"))),
         batch_size=maybe(lambda: properties.number("BatchSize", 10, minimum=1, maximum=LARGEST_BATCH)),
         window=maybe(lambda: timedelta(seconds=properties.number(window, 0, maximum=300))),
-        max_concurrency=maybe(lambda: optional(properties.part("ScalingConfig"), "MaximumConcurrency")),
+        max_concurrency=maybe(lambda: max_concurrency(properties)),
     )
+
+
+def max_concurrency(properties: Properties) -> int | None:
+    """Return the most invocations of a mapping at a time; None for no limit of its own.
+
+    Raises:
+        TemplateError: it has pollers of its own, which limit it in another way.
+    """
+    if properties.get("ProvisionedPollerConfig"):
+        raise TemplateError(
+            f"{properties.where} has provisioned pollers, whose number says how many invocations it makes"
+        )
+    return optional(properties.part("ScalingConfig"), "MaximumConcurrency")
 
 
 def function_of(properties: Properties) -> Function:

@@ -57,12 +57,11 @@ def missing(may: Permissions, queue: Queue, wanted: dict[str, str]) -> Iterator[
 def key_access(deployed: OnSqs) -> Iterator[Problem]:
     """SQS asks KMS in the name of the role that calls."""
     may = known(known(deployed.function).permissions)
-    queues = [known(deployed.queue), known(deployed.error_queue)]
-    keys = {known(each.key): each.name for each in reversed(queues) if each is not None}
+    queues = [each for each in (known(deployed.error_queue), known(deployed.queue)) if each is not None]
+    keys = {key: each.name for each in queues if (key := known(each.key)) is not None}
     for key, name in keys.items():
-        for action in KEY_ACTIONS if key is not None else ():
-            assert key is not None
-            if known(may.allow(action, key_arn(key))) is False:
+        for action in KEY_ACTIONS:
+            if not known(may.allow(action, key_arn(key))):
                 yield Problem(
                     may.role,
                     f"{may.role} may not {action} on the key of {name}",
