@@ -127,7 +127,7 @@ class ServiceBusEndpoint(Generic[R]):
             environment=Environment(client, utc_clock(clock), nullcontext),
         )
         if warm:
-            self._processor.bus(self._processor.environment)
+            self._processor.warm_up()
         self.__name__ = self.__qualname__ = name or name_of(handler)
         self.__doc__ = getattr(handler, "__doc__", None)
         self.__module__ = getattr(handler, "__module__", __name__)

@@ -141,6 +141,12 @@ class Processor(Frozen):
 
         return broker(environment.client, lambda: connection(self.connection, os.environ))
 
+    def warm_up(self) -> None:
+        """Read what sends, and make the process's client, before the first message."""
+        import recoverable.outgoing.outbox  # noqa: F401, PLC0415  # else the first send reads it
+
+        self._sender(self.environment)
+
     def _sender(self, environment: Environment) -> Sender:
         """Return what collecting outgoing messages needs; it makes the client, in the handler's time."""
         from recoverable.azure.sending.outgoing import ServiceBusSender  # noqa: PLC0415  # for handlers that send

@@ -92,3 +92,26 @@ def test_a_destination_that_refuses_for_good_ends_in_the_error_queue_and_sends_n
     [failed] = world.queue("orders-error")
     assert failed.headers["NServiceBus.ExceptionInfo.ExceptionType"] == "recoverable.OutgoingRefused"
     assert world.queue("invoices") == []
+
+
+def test_what_was_sent_early_comes_twice_under_one_id_when_a_later_handler_ends_the_process() -> None:
+    """Each sends so much that it leaves before the next one starts; the third kills the process at its first run."""
+
+    def bill(message: Message) -> None:
+        for number in range(400):
+            message.send("invoices", f"{message.text}/{number}")
+
+    world = world_of(bill, immediate=1, delayed=1)
+    world.fail("attempt", Died(), nth=3)
+    for order in ("a", "b", "c"):
+        world.send("orders", order)
+    world.run()
+
+    sent = world.queue("invoices")
+    wanted = {f"{order}/{number}" for order in ("a", "b", "c") for number in range(400)}
+    assert ({each.body for each in sent}, len({each.headers["NServiceBus.MessageId"] for each in sent})) == (
+        wanted,
+        1200,
+    )
+    assert len(sent) > 1200  # those of the first two, again
+    assert (world.queue("orders"), world.queue("orders-error")) == ([], [])

@@ -12,6 +12,7 @@ from recoverable.aws.broker.names import destination
 from recoverable.aws.broker.process_client import sqs_client
 from recoverable.aws.client import Broker
 from recoverable.aws.copies import Entry, in_json, size
+from recoverable.aws.outgoing import dispatch as _dispatch  # noqa: F401  # read now, not in the time that is kept for settling
 from recoverable.aws.outgoing.entries import (
     LONGEST_DELAY,
     Destination,
@@ -57,7 +58,9 @@ def sender_for(
 
 
 def warm_up(settle_within: timedelta) -> None:
-    """Make the SQS client of the function's region before the first invocation."""
+    """Read what sends, and make the SQS client of the function's region, before the first invocation."""
+    import recoverable.outgoing.outbox  # noqa: F401, PLC0415  # else the first send reads it
+
     if region := os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION"):
         sqs_client(region, call_timeout(settle_within.total_seconds()))
 
