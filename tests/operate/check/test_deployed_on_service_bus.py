@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -96,4 +98,17 @@ def test_a_connection_string_of_another_namespace_is_refused(check: Check, names
         2,
         f"recoverable check: --queue is of shop.servicebus.windows.net, and SERVICE_BUS_CONNECTION of 127.0.0.1:{namespace.port};"
         " name another variable by --connection\n",
+    )
+
+
+def test_missing_credentials_are_one_line_too(tmp_path: Path) -> None:
+    alone = {"HOME": str(tmp_path), "AZURE_TOKEN_CREDENTIALS": "EnvironmentCredential"}
+    words = [sys.executable, "-m", "recoverable", "check", "--queue", "sb://shop/orders"]
+
+    ran = subprocess.run(words, env=alone, capture_output=True, text=True, timeout=60, check=False)
+
+    assert (ran.returncode, ran.stdout, ran.stderr) == (
+        2,
+        "",
+        "recoverable check: no credentials: run `az login`, or give --connection with a connection string\n",
     )

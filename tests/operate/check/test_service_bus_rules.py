@@ -164,6 +164,15 @@ def test_what_is_wrong_with_a_trigger_is_found_where_the_code_is_loaded(rule: st
     assert [(each.rule, str(each)) for each in found] == [(rule, text)]
 
 
+@pytest.mark.parametrize(("timeout", "found"), [(None, 1), (1, 1), (0.9, 0)])
+def test_a_batch_must_end_before_its_locks(timeout: float | None, found: int) -> None:
+    host = HostOptions(function_timeout=None if timeout is None else timedelta(minutes=timeout))
+
+    read = [each for each in results(SERVICE_BUS_RULES, replace(BATCHES, host=host)) if isinstance(each, Finding)]
+
+    assert [each.rule for each in read if each.rule == "batch-lock"] == ["batch-lock"] * found
+
+
 def test_a_trigger_of_single_messages_that_completes_needs_no_longer_lock() -> None:
     right = Trigger("orders", binary=True, completes=None)
 

@@ -121,6 +121,30 @@ def test_a_redrive_policy_is_written_as_json_too(check: Check, tmp_path: Path) -
     ]
 
 
+def test_one_function_of_a_template_is_checked(check: Check, tmp_path: Path) -> None:
+    audit = changed(good(), {"Shop.Properties.RecursiveLoop": "Terminate"})["Shop"]
+    path = written(tmp_path, {**good(), "Audit": audit})
+
+    assert [rules(check, path, *words) for words in ([], ["--function", "Shop"])] == [["recursive-loop"], []]
+    assert check(path, "--function", "Nobody") == (
+        2,
+        "",
+        f"recoverable check: {path}: no function Nobody reads a queue; Shop, Audit do\n",
+    )
+
+
+def test_a_name_that_the_stack_completes_says_so(check: Check, tmp_path: Path) -> None:
+    name = {"Fn::Sub": "${AWS::StackName}-orders"}
+
+    ran = check(
+        written(
+            tmp_path, changed(good(), {"Orders.Properties.QueueName": name, "Orders.Properties.RedrivePolicy": None})
+        )
+    )
+
+    assert ran.out.startswith("<stack>-orders: redrive-policy\n")
+
+
 def test_a_rule_is_left_out(check: Check, tmp_path: Path) -> None:
     path = written(tmp_path, changed(good(), {"Shop.Properties.RecursiveLoop": "Terminate"}))
 

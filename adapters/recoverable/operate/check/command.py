@@ -2,6 +2,7 @@
 
 Examples:
   recoverable check template.yaml --parameter FunctionTimeout=60
+  recoverable check infra/main.bicep
   recoverable check --function shop-orders --region eu-central-1
   recoverable check --queue shop-orders
   recoverable check --queue sb://shop.servicebus.windows.net/orders --json
@@ -25,9 +26,13 @@ from recoverable.operate.port import OperateError
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     what = parser.add_argument_group("what to look at; one of these")
-    what.add_argument("template", nargs="?", type=Path, metavar="FILE", help="a template of SAM or CloudFormation")
     what.add_argument(
-        "--function", metavar="NAME", help="a deployed Lambda function, by name or ARN, with :ALIAS if there is one"
+        "template", nargs="?", type=Path, metavar="FILE", help="a template of SAM, CloudFormation or Bicep"
+    )
+    what.add_argument(
+        "--function",
+        metavar="NAME",
+        help="a deployed Lambda function, by name or ARN, with :ALIAS if there is one; with FILE, the only one of its functions to check",
     )
     what.add_argument(
         "--queue", metavar="QUEUE", help="a deployed queue; SQS: ARN, URL or name; Service Bus: sb://NAMESPACE/QUEUE"

@@ -11,7 +11,7 @@ from recoverable.operate.aws.session_client import Access
 from recoverable.operate.check.foreign import hint_for_content, hint_for_name
 from recoverable.operate.check.ladder import DEFAULT, Ladder
 from recoverable.operate.check.service_bus import OnServiceBus
-from recoverable.operate.check.sqs import OnSqs
+from recoverable.operate.check.sqs import Function, OnSqs
 from recoverable.operate.port import OperateError
 
 D = TypeVar("D", OnSqs, OnServiceBus)
@@ -38,10 +38,12 @@ def look(arguments: argparse.Namespace) -> Look:
     Raises:
         OperateError: it cannot be read, or they name nothing, or more than one thing.
     """
-    given = [name for name in ("template", "function", "queue") if getattr(arguments, name) is not None]
-    if len(given) != 1:
+    if arguments.template is not None and arguments.queue is None:
+        read = look_at_template(arguments)
+    elif (arguments.function is None) == (arguments.queue is None) or arguments.template is not None:
         raise OperateError("give one thing to look at: a FILE, --function NAME or --queue QUEUE")
-    read = {"template": look_at_template, "function": look_at_function, "queue": look_at_queue}[given[0]](arguments)
+    else:
+        read = look_at_function(arguments) if arguments.queue is None else look_at_queue(arguments)
     return replace(
         read,
         on_sqs=tuple(with_ladder(each, arguments) for each in read.on_sqs),
@@ -73,7 +75,23 @@ def look_at_template(arguments: argparse.Namespace) -> Look:
     if not found:
         why = hint_for_content(source.document) or "no function of it reads an SQS queue, so there is nothing to check"
         raise OperateError(f"{arguments.template}: {why}")
-    return Look(on_sqs=found, notes=source.notes)
+    return Look(on_sqs=chosen(found, arguments), notes=source.notes)
+
+
+def chosen(found: tuple[OnSqs, ...], arguments: argparse.Namespace) -> tuple[OnSqs, ...]:
+    """Return the functions of a template, or the one that is named.
+
+    Raises:
+        OperateError: there is none of that name.
+    """
+    names = {each.function.name: each for each in found if isinstance(each.function, Function)}
+    if arguments.function is None:
+        return found
+    if arguments.function not in names:
+        raise OperateError(
+            f"{arguments.template}: no function {arguments.function} reads a queue; {', '.join(names)} do"
+        )
+    return tuple(each for each in found if getattr(each.function, "name", None) == arguments.function)
 
 
 def look_at_bicep(arguments: argparse.Namespace) -> Look:

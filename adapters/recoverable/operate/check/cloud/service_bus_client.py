@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -22,7 +23,7 @@ TRIES_AGAIN = 2
 
 RIGHT = "the role Azure Service Bus Data Owner, or a connection string with the claim Manage, is missing for {entity}"
 TEXTS = {
-    "ClientAuthenticationError": RIGHT,
+    "ClientAuthenticationError": "no credentials: run `az login`, or give --connection with a connection string",
     "CredentialUnavailableError": "no credentials: run `az login`, or give --connection with a connection string",
     "ResourceNotFoundError": "there is no queue {entity}; of a topic, give the queue to which its subscription forwards",
     "ServiceRequestError": "no connection to {entity} by HTTPS: check the namespace's name and the network; an emulator that has no administration cannot be checked",
@@ -114,6 +115,9 @@ def administration(entity: Entity, connection: str | None, name: str) -> Iterato
     if connection is None:
         from azure.identity import DefaultAzureCredential
 
+        logging.getLogger("azure.identity").addHandler(
+            logging.NullHandler()
+        )  # else each credential that fails is a line
         client = ServiceBusAdministrationClient(entity.namespace, DefaultAzureCredential(), retry_total=TRIES_AGAIN)
     else:
         client = of_connection(connection, name)

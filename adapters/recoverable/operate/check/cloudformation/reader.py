@@ -62,7 +62,7 @@ PSEUDO = {
     "AWS::AccountId": ACCOUNT,
     "AWS::Partition": "aws",
     "AWS::URLSuffix": "amazonaws.com",
-    "AWS::StackName": "stack",
+    "AWS::StackName": "<stack>",
     "AWS::StackId": f"arn:aws:cloudformation:us-east-1:{ACCOUNT}:stack/stack/0",
 }
 
