@@ -187,6 +187,35 @@ def test_nothing_is_found_in_the_example_shop_whatever_is_chosen(parameters: dic
     assert [each for one in described for each in results(SQS_RULES, one) if isinstance(each, Finding)] == []
 
 
+@pytest.mark.parametrize(
+    ("reserved", "most", "write"),
+    [
+        (5, 5, []),
+        (5, 6, ["write ScalingConfig: {MaximumConcurrency: 5} on the mapping"]),
+        (
+            1,
+            None,
+            [
+                "write ScalingConfig: {MaximumConcurrency: 2} on the mapping and ReservedConcurrentExecutions: 2 on the function"
+            ],
+        ),
+    ],
+)
+def test_a_mapping_invokes_no_more_than_the_function_reserves(
+    check: Check, tmp_path: Path, reserved: int, most: int | None, write: list[str]
+) -> None:
+    scaling = {} if most is None else {"MaximumConcurrency": most}
+    event = {**good()["Shop"]["Properties"]["Events"]["Orders"]["Properties"], "ScalingConfig": scaling}
+    changes = {
+        "Shop.Properties.ReservedConcurrentExecutions": reserved,
+        "Shop.Properties.Events.Orders.Properties": event,
+    }
+
+    found = check(written(tmp_path, changed(good(), changes)), "--json").out.splitlines()
+
+    assert [json.loads(line)["write"] for line in found] == write
+
+
 def test_provisioned_pollers_are_not_compared_with_reserved_concurrency(check: Check, tmp_path: Path) -> None:
     template = changed(
         good(),

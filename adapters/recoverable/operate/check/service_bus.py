@@ -13,6 +13,9 @@ from recoverable.operate.check.ladder import DEFAULT, Ladder
 
 NO_APP = Unknown("only the queue was looked at")
 
+FOR_EVER = timedelta(days=10_000_000)
+"""A queue without a time to live has the longest one that .NET can say, about 10,675,199 days."""
+
 NAMESPACE = ""
 """The scope of a grant on the whole namespace, or more."""
 

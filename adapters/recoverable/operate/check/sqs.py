@@ -10,6 +10,15 @@ from recoverable.operate.check.known import Unknown
 from recoverable.operate.check.ladder import DEFAULT, Ladder
 from recoverable.operate.check.permissions import Permissions
 
+DEFAULT_VISIBILITY, DEFAULT_RETENTION = timedelta(seconds=30), timedelta(days=4)
+"""What a queue has that sets neither (SQS API reference, CreateQueue)."""
+
+AWS_KEY = "alias/aws/sqs"
+"""SQS's own key in KMS, which takes no permission."""
+
+REPORT = "ReportBatchItemFailures"
+"""The one value of a mapping's `FunctionResponseTypes`."""
+
 NO_FUNCTION = Unknown("only the queue was looked at")
 
 

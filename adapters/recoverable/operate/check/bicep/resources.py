@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 
 from recoverable.operate.check.bicep.values import BicepError, File, configuration, names_of, value
 from recoverable.operate.check.known import Unknown
-from recoverable.operate.check.service_bus import NAMESPACE, Grant, Queue
+from recoverable.operate.check.service_bus import FOR_EVER, NAMESPACE, Grant, Queue
 
 T = TypeVar("T")
 
@@ -26,8 +26,6 @@ LOCK, DELIVERIES = "PT1M", 10
 """The defaults of a queue (Microsoft.ServiceBus namespaces/queues)."""
 
 ISO = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?")
-FOR_EVER = timedelta(days=10_000_000)
-"""A queue without a time to live has the longest one that .NET can say, about 10,675,199 days."""
 
 
 def maybe(read: Callable[[], T]) -> T | Unknown:

@@ -11,10 +11,8 @@ from recoverable.operate.check.cloud.role_client import permissions_of
 from recoverable.operate.check.cloud.session_client import Aws, answered, asked
 from recoverable.operate.check.known import Unknown
 from recoverable.operate.check.ladder import PREFIX, ladder_of
-from recoverable.operate.check.sqs import EventSource, Function, OnSqs, Queue
+from recoverable.operate.check.sqs import REPORT, EventSource, Function, OnSqs, Queue
 from recoverable.operate.port import OperateError
-
-REPORT = "ReportBatchItemFailures"
 
 
 def describe_function(aws: Aws, name: str) -> tuple[OnSqs, ...]:

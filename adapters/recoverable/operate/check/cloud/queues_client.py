@@ -12,9 +12,7 @@ from recoverable.operate.aws.session_client import find_queue
 from recoverable.operate.check.cloud.session_client import Aws, answered, asked
 from recoverable.operate.check.known import Unknown
 from recoverable.operate.check.rules.alarm_rules import AGE, SENT, VISIBLE
-from recoverable.operate.check.sqs import Alarm, OnSqs, Queue, Redrive
-
-VISIBILITY, RETENTION = 30, 345_600  # seconds; the defaults of CreateQueue
+from recoverable.operate.check.sqs import AWS_KEY, DEFAULT_RETENTION, DEFAULT_VISIBILITY, Alarm, OnSqs, Queue, Redrive
 
 
 def describe_queue(aws: Aws, name: str) -> tuple[OnSqs, ...]:
@@ -60,11 +58,16 @@ def queue_of(attributes: Mapping[Any, str], aws: Aws) -> Queue:
         name=arn.rpartition(":")[2],
         arn=arn,
         fifo=attributes.get("FifoQueue", "false") == "true",
-        visibility_timeout=timedelta(seconds=int(attributes.get("VisibilityTimeout", VISIBILITY))),
-        retention=timedelta(seconds=int(attributes.get("MessageRetentionPeriod", RETENTION))),
+        visibility_timeout=time(attributes.get("VisibilityTimeout"), DEFAULT_VISIBILITY),
+        retention=time(attributes.get("MessageRetentionPeriod"), DEFAULT_RETENTION),
         redrive=redrive_of(attributes.get("RedrivePolicy")),
         key=key_of(attributes.get("KmsMasterKeyId"), arn, aws),
     )
+
+
+def time(seconds: str | None, default: timedelta) -> timedelta:
+    """Return a time that SQS says in seconds."""
+    return default if seconds is None else timedelta(seconds=int(seconds))
 
 
 def redrive_of(policy: str | None) -> Redrive | None:
@@ -75,7 +78,7 @@ def redrive_of(policy: str | None) -> Redrive | None:
 
 def key_of(key: str | None, arn: str, aws: Aws) -> str | Unknown | None:
     """Return the ARN of the KMS key of a queue; None if it takes no permission, as those that AWS manages."""
-    if not key or key == "alias/aws/sqs":
+    if not key or key == AWS_KEY:
         return None
     kms = aws.client("kms", queue_from_arn(arn).region)
     found = asked("kms", f"the key {key}", lambda: kms.describe_key(KeyId=key)["KeyMetadata"])

@@ -10,14 +10,11 @@ from typing import TYPE_CHECKING
 
 from recoverable.operate.azure.entity import Entity
 from recoverable.operate.check.known import Unknown
-from recoverable.operate.check.service_bus import OnServiceBus, Queue
+from recoverable.operate.check.service_bus import FOR_EVER, OnServiceBus, Queue
 from recoverable.operate.port import OperateError
 
 if TYPE_CHECKING:
     from azure.servicebus.management import QueueProperties, ServiceBusAdministrationClient
-
-FOR_EVER = timedelta(days=10_000_000)
-"""A queue without a time to live has the longest one that .NET can say, about 10,675,199 days."""
 
 TRIES_AGAIN = 2
 

@@ -13,13 +13,12 @@ from recoverable.operate.check.cloudformation.policies import permissions_of
 from recoverable.operate.check.cloudformation.properties import Properties
 from recoverable.operate.check.cloudformation.reading import FUNCTIONS, listed, maybe, resources
 from recoverable.operate.check.known import Unknown
-from recoverable.operate.check.sqs import EventSource, Function
+from recoverable.operate.check.sqs import REPORT, EventSource, Function
 
 SAM, PLAIN = FUNCTIONS
 MAPPING = "AWS::Lambda::EventSourceMapping"
 LONGEST_TIMEOUT = 5_400  # seconds; of Lambda Managed Instances, 900 elsewhere (Lambda quotas)
 LARGEST_BATCH = 10_000
-REPORT = "ReportBatchItemFailures"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,10 @@ from recoverable.operate.check.cloudformation.intrinsics import Scope
 from recoverable.operate.check.cloudformation.properties import Properties
 from recoverable.operate.check.cloudformation.reading import QUEUE, maybe, resources
 from recoverable.operate.check.known import Unknown
-from recoverable.operate.check.sqs import Queue, Redrive
+from recoverable.operate.check.sqs import AWS_KEY, DEFAULT_RETENTION, DEFAULT_VISIBILITY, Queue, Redrive
 
+SECOND = timedelta(seconds=1)
 LONGEST_VISIBILITY, LONGEST_RETENTION = 43_200, 1_209_600  # seconds; SQS API reference, SetQueueAttributes
-VISIBILITY, RETENTION = 30, 345_600  # seconds; the defaults of CreateQueue
-AWS_KEY = "alias/aws/sqs"
-"""SQS's own key in KMS, which takes no permission."""
 
 
 def queues_of(scope: Scope) -> dict[str, Queue]:
@@ -31,16 +29,18 @@ def queue_of(properties: Properties) -> Queue:
         name=named["QueueName"],
         arn=named["Arn"],
         fifo=maybe(lambda: properties.flag("FifoQueue", default=False)),
-        visibility_timeout=maybe(lambda: seconds(properties, "VisibilityTimeout", VISIBILITY, LONGEST_VISIBILITY)),
-        retention=maybe(lambda: seconds(properties, "MessageRetentionPeriod", RETENTION, LONGEST_RETENTION)),
+        visibility_timeout=maybe(
+            lambda: seconds(properties, "VisibilityTimeout", DEFAULT_VISIBILITY, LONGEST_VISIBILITY)
+        ),
+        retention=maybe(lambda: seconds(properties, "MessageRetentionPeriod", DEFAULT_RETENTION, LONGEST_RETENTION)),
         redrive=maybe(lambda: redrive_of(properties)),
         key=key_of(properties),
     )
 
 
-def seconds(properties: Properties, name: str, default: int, most: int) -> timedelta:
+def seconds(properties: Properties, name: str, default: timedelta, most: int) -> timedelta:
     """Return a property that is a time in seconds."""
-    return timedelta(seconds=properties.number(name, default, maximum=most))
+    return timedelta(seconds=properties.number(name, default // SECOND, maximum=most))
 
 
 def redrive_of(properties: Properties) -> Redrive | None:
