@@ -16,6 +16,10 @@ SECONDS_OF_WORK = 12.0
 """Seconds that "works", "toils" and "collapses" take of a time-out of 30 s: of three in a batch, the last is stopped."""
 
 
+SECONDS_OF_HANGING = 45.0
+"""Seconds for which nothing can stop "hangs": longer than the time-out of 30 s."""
+
+
 class Unwanted(Exception):
     """Raised for messages that a scenario's policy discards."""
 
@@ -44,6 +48,8 @@ class Behaving:
             case "collapses":
                 self._world.spend(SECONDS_OF_WORK)
                 self._world.kill()
+            case "hangs":
+                self._world.hang(SECONDS_OF_HANGING)
             case "works":
                 self._world.spend(SECONDS_OF_WORK)
             case "unwanted":

@@ -18,9 +18,18 @@ if TYPE_CHECKING:
     from recoverable.recovery.delivery import Delivery, Platform
 
     class Heartbeat(Protocol):
-        """Keeps the messages of an invocation hidden, `seconds` at a time."""
+        """Keeps the messages of an invocation hidden."""
 
-        seconds: int
+        @property
+        def seconds(self) -> int:
+            """Return for how many seconds at a time; 0 where they are not hidden by this."""
+
+        @property
+        def late(self) -> bool:
+            """True once the host takes no answer of this invocation any more."""
+
+        def unsettled(self, deliveries: list[Delivery]) -> list[Delivery]:
+            """Return those of the deliveries that nobody else has settled."""
 
         def end(self, deliveries: Collection[Delivery]) -> None:
             """Change nothing more about these messages: they are being settled."""

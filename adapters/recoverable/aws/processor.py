@@ -97,7 +97,7 @@ class SqsProcessor:
         self.recoverability = with_error_queue(owner, recoverability)
         given = (counter, longest_delay, client, handler_timeout, timeouts, visibility_timeout, large_bodies, heartbeat)
         self._process_batch = process_batch
-        if given != DEFAULTS:
+        if given != DEFAULTS or "AWS_LAMBDA_MAX_CONCURRENCY" in os.environ:  # as on Managed Instances
             from recoverable.aws.broker.optional_settings import check_settings, processing  # noqa: PLC0415  # most give none
 
             check_settings(owner, *given, settle_within=self._settle_within)

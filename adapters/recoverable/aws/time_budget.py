@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("recoverable")
 
-LONGEST_INVOCATION = timedelta(seconds=900)
-"""A Lambda function runs for 15 minutes at most (Lambda quotas)."""
+LONGEST_INVOCATION = timedelta(seconds=5400)
+"""A Lambda function runs for 90 minutes at most on Managed Instances, and for 15 elsewhere (Lambda quotas)."""
 
 CHECK_EVERY = 0.02
 """Seconds after which the part that is kept is reckoned again: quick handlers should not pay for it."""
@@ -38,6 +38,8 @@ class TimeBudget:
             handler.
         visibility_timeout: the shortest time for which a received message stays hidden; None for the function's time-out.
         messages: messages of the batch that may have to be handed back; 0 where none can be without an attempt (FIFO).
+
+    `ends` is False where the process goes on when the time is over, so that there is always time for a call (Managed Instances).
     """
 
     def __init__(
@@ -51,10 +53,9 @@ class TimeBudget:
             log.warning(text, self.total, self._reserve)
             self._reserve = self.total / 2
         self.call_timeout = call_timeout(self._reserve)
-        self.visibility_timeout = visibility_timeout
+        self.visibility_timeout, self.messages, self.ends = visibility_timeout, messages, True
         self.for_handlers = self._seconds_for_handlers if self._remaining else None
         """A function that returns how many seconds a handler that starts now may run; None when there is no limit."""
-        self.messages = messages
         self.pauses_left = 2.0
         """Seconds of this invocation that may still be waited until SQS takes more."""
         self.invocation: Invocation | None = None  # whose handlers the time is for
@@ -69,7 +70,7 @@ class TimeBudget:
     def before_call(self) -> float:
         """Return the seconds that are left for what comes before a call, such as making a client; less than 0 when there is no time for one."""
         self._before_call = self._remaining() / 1000 if self._remaining else self.total
-        return self._before_call - self.call_timeout
+        return (self._before_call if self.ends else max(self._before_call, 2 * self.call_timeout)) - self.call_timeout
 
     def is_over(self) -> bool:
         """True if no further handler may start in this invocation."""

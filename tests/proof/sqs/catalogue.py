@@ -39,6 +39,8 @@ HALF_AN_HOUR = Recoverability(Immediate(0), Delayed(1, timedelta(minutes=35)), F
 HEARTBEAT: Mapping[str, Any] = {"heartbeat": timedelta(seconds=9)}
 """Less than a third of the function's time-out, so that there are beats while handlers run."""
 
+MANAGED: Mapping[str, Any] = {"managed_instances": True}
+
 SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="one message", bodies=("fails",)),
     Scenario(name="one message that recovers", bodies=("fails*2 ok",)),
@@ -101,6 +103,21 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(
         name="heartbeat and killer", bodies=("works", "collapses", "fails"), recoverability=ladder(0, 1), endpoint=HEARTBEAT,
         share=0.08,
+    ),
+    Scenario(
+        name="managed instances", bodies=("works", "fails", "ok"), recoverability=ladder(0, 1), mapping=MANAGED, share=0.2,
+    ),
+    Scenario(
+        name="managed instances, one hangs", bodies=("ok", "hangs ok", "fails"), recoverability=ladder(1, 0), mapping=MANAGED,
+        share=0.2,
+    ),
+    Scenario(
+        name="managed instances under a heartbeat", bodies=("ok", "hangs*2 ok", "works"), recoverability=ladder(1, 1), mapping=MANAGED,
+        endpoint=HEARTBEAT, share=0.03,
+    ),
+    Scenario(
+        name="managed instances and killer", bodies=("kills", "hangs ok", "ok"), recoverability=ladder(0, 1), mapping=MANAGED,
+        share=0.1,
     ),
     Scenario(
         name="no partial responses", bodies=("fails", "ok", "fails ok"), endpoint={"partial_responses": False},

@@ -30,4 +30,8 @@ SCENARIOS: tuple[Scenario, ...] = (
         name="FIFO killer under a heartbeat", bodies=("collapses", "works"), queue="jobs.fifo", recoverability=hours(1, 2),
         mapping={"batch_size": 1}, endpoint={"heartbeat": timedelta(seconds=9)}, share=0.08,
     ),
+    Scenario(
+        name="FIFO on managed instances", bodies=("hangs ok", "ok"), queue="jobs.fifo", recoverability=hours(1, 1),
+        mapping={"batch_size": 1, "managed_instances": True}, share=0.2,
+    ),
 )  # fmt: skip

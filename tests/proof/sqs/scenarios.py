@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
+from unittest.mock import patch
 
 from proof.handlers import Behaving, as_coroutine
 from proof.ladders import ERRORS, ladder
@@ -98,7 +100,9 @@ def world_of(scenario: Scenario) -> tuple[SqsWorld, dict[str, str]]:
     make_queues(world, scenario)
     behaving = Behaving(world)
     handler = as_coroutine(behaving, world) if scenario.coroutine else behaving
-    endpoint = SqsEndpoint(handler, scenario.recoverability, **scenario.endpoint)
+    managed = {"AWS_LAMBDA_MAX_CONCURRENCY": "4"} if scenario.mapping.get("managed_instances") else {}
+    with patch.dict(os.environ, managed):
+        endpoint = SqsEndpoint(handler, scenario.recoverability, **scenario.endpoint)
     partial = bool(scenario.endpoint.get("partial_responses", True))
     world.serve(scenario.queue, endpoint, recursive_loop="Allow", partial_responses=partial, **scenario.mapping)
     return world, {send(world, scenario, n, body): body for n, body in enumerate(scenario.bodies, 1)}

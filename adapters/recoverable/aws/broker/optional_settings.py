@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from recoverable.timeouts import Timeouts
 
     ProcessBatch: TypeAlias = Callable[..., list[Delivery]]
+
+
+MAX_CONCURRENCY = "AWS_LAMBDA_MAX_CONCURRENCY"
+"""The variable that Lambda sets on Managed Instances: the processes of one environment."""
 
 
 def check_settings(  # noqa: C901  # one check for each setting
@@ -80,7 +85,11 @@ def check_settings(  # noqa: C901  # one check for each setting
 
 
 def processing(process_batch: ProcessBatch, heartbeat: timedelta | None) -> ProcessBatch:
-    """Return `batch.process_batch` as the settings want it: under a heartbeat, or as it is."""
+    """Return `batch.process_batch` as the settings and the host want it: under a heartbeat, as Managed Instances need it, or as it is."""
+    if MAX_CONCURRENCY in os.environ:
+        from recoverable.aws.managed.processing import on_managed_instances  # noqa: PLC0415  # for those who run there
+
+        process_batch = on_managed_instances(process_batch)
     if heartbeat is None:
         return process_batch
     from recoverable.aws.heartbeat.processing import with_heartbeat  # noqa: PLC0415  # for those who want one

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -16,8 +17,15 @@ if TYPE_CHECKING:
     Hide: TypeAlias = Callable[[list[Delivery], int], tuple[list[Delivery], bool]]
     Later: TypeAlias = Callable[[float, Callable[[], None]], Callable[[], None]]
 
+log = logging.getLogger("recoverable")
+
 BEATS = 4
 """Beats in the time for which a message is hidden: two in a row may be lost."""
+
+TWELVE_HOURS = (
+    "%d messages have been hidden for 12 hours, the longest that SQS allows. They will be delivered again while their handlers still run. "
+    "Check what these handlers wait for, and give that a time-out."
+)
 
 LOOK_EVERY = 0.01
 """Seconds between two looks whether a call has ended that is under way."""
@@ -38,6 +46,8 @@ class Beats:
         elapsed: returns the seconds since the messages were received.
     """
 
+    late = False
+
     def __init__(
         self, seconds: int, hide: Hide, *, later: Later, sleep: Callable[[float], None], elapsed: Callable[[], float]
     ) -> None:
@@ -52,6 +62,10 @@ class Beats:
         """Hide the messages for the first time, and again at each beat."""
         self._held = dict.fromkeys(deliveries)
         self._beat()
+
+    def unsettled(self, deliveries: list[Delivery]) -> list[Delivery]:
+        """Return all: nobody else settles."""
+        return deliveries
 
     def end(self, deliveries: Collection[Delivery]) -> None:
         """Extend these no more, and wait for a call that is under way for one of them: they are being settled."""
@@ -72,6 +86,8 @@ class Beats:
     def _beat(self) -> None:
         seconds = min(self.seconds, int(LONGEST_VISIBILITY - self._elapsed()))
         waiting = list(self._held) if seconds > 0 else []
+        if seconds <= 0:
+            log.error(TWELVE_HOURS, len(self._held))
         while batch := self._next_batch(waiting):
             try:
                 gone, fails = self._hide(batch, seconds)

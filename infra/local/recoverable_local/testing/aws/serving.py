@@ -21,12 +21,14 @@ LARGEST_BATCH = 10_000
 LARGEST_FIFO_BATCH = 10
 LARGEST_UNWINDOWED_BATCH = 10
 LONGEST_WINDOW = 300
-LONGEST_TIMEOUT = 900
+LONGEST_TIMEOUT, LONGEST_MANAGED_TIMEOUT = 900, 5_400
 MOST_INVOCATIONS = 1_000
 """Limits of event source mappings and functions (Lambda, "Amazon SQS event source mappings"; Lambda quotas)."""
 
 
-def check_settings(settings: MappingSettings, timeout: float, *, fifo: bool) -> MappingSettings:
+def check_settings(
+    settings: MappingSettings, timeout: float, *, fifo: bool, managed_instances: bool = False
+) -> MappingSettings:
     """Return the settings, if Lambda accepts them.
 
     Raises:
@@ -49,7 +51,7 @@ def check_settings(settings: MappingSettings, timeout: float, *, fifo: bool) -> 
     for problem, is_right in rules.items():
         if not is_right:
             raise ValueError(problem)
-    check_timeout(timeout)
+    check_timeout(timeout, LONGEST_MANAGED_TIMEOUT if managed_instances else LONGEST_TIMEOUT)
     return settings
 
 
@@ -60,14 +62,14 @@ def attempts_of(recoverability: Recoverability | None) -> int:
     return (recoverability.immediate.max_retries + 1) * (recoverability.delayed.max_retries + 1)
 
 
-def check_timeout(timeout: float) -> None:
+def check_timeout(timeout: float, longest: float = LONGEST_TIMEOUT) -> None:
     """Refuse a time-out that Lambda does not accept.
 
     Raises:
         ValueError: it would not.
     """
-    if not 0 < timeout <= LONGEST_TIMEOUT:
-        raise ValueError(f"serve(timeout) is {timeout:g} s; write more than 0 and up to {LONGEST_TIMEOUT}")
+    if not 0 < timeout <= longest:
+        raise ValueError(f"serve(timeout) is {timeout:g} s; write more than 0 and up to {longest:g}")
 
 
 def check_handler(handler: Handler) -> None:

@@ -115,6 +115,7 @@ class SqsWorld(VirtualWorld):
         partial_responses: bool = True,
         recursive_loop: RecursiveLoop = "Terminate",
         error_queue: str | None = None,
+        managed_instances: bool = False,
     ) -> None:
         """Connect a queue to a Lambda handler by an event source mapping.
 
@@ -131,6 +132,8 @@ class SqsWorld(VirtualWorld):
             partial_responses: whether the mapping has ReportBatchItemFailures.
             recursive_loop: what Lambda does about a message that came through the function 16 times; its default is "Terminate".
             error_queue: the dead-letter queue, where the handler is no endpoint but calls one; that of the endpoint if not given.
+            managed_instances: whether it runs on Lambda Managed Instances: no function is killed, its time-out may be 90 minutes, and an
+                answer that comes later counts for nothing. Set `AWS_LAMBDA_MAX_CONCURRENCY` before you make the endpoint, as Lambda does.
 
         Raises:
             TypeError: the handler cannot be called.
@@ -145,10 +148,10 @@ class SqsWorld(VirtualWorld):
             partial_responses=partial_responses,
             recursive_loop=recursive_loop,
         )
-        check_settings(settings, seconds_of(timeout), fifo=queue.endswith(".fifo"))
+        check_settings(settings, seconds_of(timeout), fifo=queue.endswith(".fifo"), managed_instances=managed_instances)
         if self._create_missing:
             make_queues(self._broker, queue, handler, seconds_of(timeout), error_queue)
-        function = self._function(handler, timeout)
+        function = self._function(handler, timeout, enforced=not managed_instances)
         source = self._existing(queue)
         check_visibility(source.settings, seconds_of(timeout))
         EventSourceMapping(source, function, settings, self._broker, self._shared_state).plan()
@@ -173,9 +176,10 @@ class SqsWorld(VirtualWorld):
             raise ValueError("serve_schedule(every) is 0 s; write more, such as timedelta(minutes=1)")
         Schedule(self._function(handler, timeout), seconds_of(every), self._shared_state).plan()
 
-    def _function(self, handler: Handler, timeout: Duration) -> Function:
+    def _function(self, handler: Handler, timeout: Duration, *, enforced: bool = True) -> Function:
         name = getattr(handler, "__name__", None) or type(handler).__name__
-        return Function(handler, name, timeout=seconds_of(timeout), shared_state=self._shared_state)
+        seconds = seconds_of(timeout)
+        return Function(handler, name, timeout=seconds, shared_state=self._shared_state, enforced=enforced)
 
     def send(
         self,

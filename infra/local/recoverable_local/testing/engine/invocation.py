@@ -24,6 +24,9 @@ from recoverable_local.testing.faults import (
 MACHINE_LOST = "its machine was lost"
 """End of a process whose host was lost too."""
 
+LATE = 60.0
+"""Seconds after its time for which a function hangs that is not killed."""
+
 TIMED_OUT = "timed out after "
 """Beginning of how the process ended, when its function took too long."""
 
@@ -45,6 +48,7 @@ class Invocation:
         expire: makes the messages available to others.
         hops: through how many invocations the lineage of the batch has come.
         ending: called with how the process ended.
+        enforced: False where the process goes on when its time is over (Lambda Managed Instances).
     """
 
     def __init__(
@@ -59,13 +63,14 @@ class Invocation:
         expire: Callable[[], None],
         hops: int = 0,
         ending: Callable[[str], None] = lambda _how: None,
+        enforced: bool = True,
     ) -> None:
         self.number, self.queue, self.instance = number, queue, instance
         self.message_ids, self.hops = tuple(message_ids), hops
         self.ended = ""  # how its process ended, when it did
         self.handler_deadline = inf  # in seconds of the world; infinity when no handler runs
         self._scheduler, self._expire, self._ending = scheduler, expire, ending
-        self._timeout, self._deadline = timeout, scheduler.now + timeout
+        self._timeout, self._deadline, self._enforced = timeout, scheduler.now + timeout, enforced
 
     def remaining(self) -> float:
         """Return the seconds until the function is killed; 0 once its process has ended."""
@@ -79,13 +84,27 @@ class Invocation:
             ProcessEnded: the function's time-out is reached, or its process is dead.
         """
         self.check_alive()
-        self._scheduler.wait_until(min(self._scheduler.now + seconds, self.handler_deadline, self._deadline))
+        end = self._deadline if self._enforced else inf
+        self._scheduler.wait_until(min(self._scheduler.now + seconds, self.handler_deadline, end))
         self.check_alive()  # another invocation in the same process may have ended it
-        if self._scheduler.now >= self._deadline:
+        if self._scheduler.now >= end:
             self.die(f"{TIMED_OUT}{self._timeout:g} s")
         if self._scheduler.now >= self.handler_deadline:
             self.handler_deadline = inf
             raise TimeUp
+
+    def hang(self, seconds: float) -> None:
+        """Let time pass as code does that nothing can stop; it is stopped as soon as it has ended.
+
+        Raises:
+            TimeUp: the endpoint's limit for this handler was reached meanwhile.
+            ProcessEnded: the function's time-out is reached, or its process is dead.
+        """
+        deadline, self.handler_deadline = self.handler_deadline, inf
+        self.spend(seconds)
+        if self._scheduler.now >= deadline:
+            raise TimeUp
+        self.handler_deadline = deadline
 
     def die(self, how: str) -> None:
         """End the process here.
@@ -116,7 +135,7 @@ class Invocation:
                 self.die("died" if isinstance(fault, Died) else MACHINE_LOST)
             case TimedOut():
                 self.handler_deadline = inf  # it hangs where no deadline stops it
-                self.spend(self.remaining())
+                self.spend(self.remaining() + (0 if self._enforced else LATE))
             case VisibilityExpired() | LockLost():
                 self._expire()
                 self.spend(0)

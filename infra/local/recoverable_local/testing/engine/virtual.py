@@ -132,6 +132,17 @@ class VirtualWorld:
         """
         self._invocation("spend").spend(seconds_of(time))
 
+    def hang(self, time: Duration) -> None:
+        """Let time pass inside a handler where nothing can stop it, as C code, a lock or a process without a time-out does.
+
+        Once it has passed, the handler is stopped if its time is up. The function's time-out ends it with the process, but not on
+        Managed Instances.
+
+        Raises:
+            RuntimeError: no handler is running.
+        """
+        self._invocation("hang").hang(seconds_of(time))
+
     def kill(self) -> None:
         """End the process at once inside a handler, as `os._exit`, a crash or lack of memory does.
 

@@ -45,11 +45,14 @@ class Function:
         name: the function's.
         timeout: seconds after which an invocation is killed.
         shared_state: what the functions of the world share.
+        enforced: False where it is not killed then, and no answer counts that comes later (Managed Instances).
     """
 
-    def __init__(self, handler: Handler, name: str, *, timeout: float, shared_state: LambdaSharedState) -> None:
-        self.name = name
-        self._handler, self._timeout, self._world = handler, timeout, shared_state
+    def __init__(
+        self, handler: Handler, name: str, *, timeout: float, shared_state: LambdaSharedState, enforced: bool = True
+    ) -> None:
+        self.name, self.timeout, self.enforced = name, timeout, enforced
+        self._handler, self._world = handler, shared_state
         self._idle: list[Instance] = []
         self._started = 0
 
@@ -63,10 +66,11 @@ class Function:
             queue,
             [message.id for message in messages],
             self._idle.pop() if self._idle else Instance(self._started, self._world.seconds),
-            timeout=self._timeout,
+            timeout=self.timeout,
             scheduler=self._world.scheduler,
             expire=lambda: self._world.expire(queue, messages),
             hops=max((message.hops for message in messages), default=0),
+            enforced=self.enforced,
         )
 
     def run(self, invocation: Invocation, event: dict[str, Any], fault: Fault | None) -> tuple[object, str]:

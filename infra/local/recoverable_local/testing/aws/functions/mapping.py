@@ -143,7 +143,14 @@ class EventSourceMapping:
         invocation = self._function.invocation(self._queue.settings.name, batch)
         receipts = {message.id: message.receipt or "" for message in batch}
         event = {"Records": [to_record(message, self._queue.settings, self._world.start) for message in batch]}
+        end = self._world.scheduler.at(self._world.scheduler.now + self._function.timeout, lambda: self._give_up(batch))
+        if self._function.enforced:
+            end.cancel()  # its process ends then
         answer, error = self._function.run(invocation, event, fault)
+        if not self._function.enforced and self._world.scheduler.now >= end.moment:
+            self._busy += 1  # its place was free since its time ended, and is not free once more
+            return
+        end.cancel()
         parsed = parse_response(answer, receipts, partial_responses=self._settings.partial_responses)
         self._failures.note("" if invocation.ended else error or parsed.reason)
         if error or parsed.reason:
@@ -155,6 +162,12 @@ class EventSourceMapping:
         )
         for message_id, receipt in done.items():
             self._delete(message_id, receipt, fault)
+
+    def _give_up(self, batch: list[Stored]) -> None:
+        """Take no answer for a batch any more: its function goes on, and its place is free for another."""
+        self._note(batch, "invocation failed", f"no answer in {self._function.timeout:g} s; its process goes on")
+        self._busy -= 1
+        self.plan()
 
     def _delete(self, message_id: str, receipt: str, fault: Fault | None) -> None:
         """Delete a message; if that fails, it comes back, and the timeline shows it."""
