@@ -3,10 +3,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 CDK := aws-cdk-lib==2.275.0
+SERVERLESS := serverless@3.40.0
 WORKER := azure-functions-runtime==1.3.0
 OLDEST_SERVICE_BUS := azure-servicebus==7.14.3
 
-.PHONY: demo test check quick runtime bench crossings simulate outages soak format lock clean prove crowds properties fuzz interleavings waves release cut cdk
+.PHONY: demo test check quick runtime bench crossings simulate outages soak format lock clean prove crowds properties fuzz interleavings waves release cut cdk serverless
 
 demo: $(READY)          ## orders climb the ladder on AWS, then on Azure, both local; exit status 1 if one is lost; CLOUD=aws or CLOUD=azure for one
 	@status=0; for cloud in $(or $(CLOUD),aws azure); do $(BIN)/recoverable demo $$cloud || status=1; done; exit $$status
@@ -68,6 +69,14 @@ cdk: $(READY)           ## synthesizes the CDK construct in an environment of it
 	.venv-cdk/bin/python tests/cdk/synthesize.py .venv-cdk/out
 	$(if $(UPDATE),cp .venv-cdk/out/*.template.json tests/cdk/synthesized/)
 	SYNTHESIZED=.venv-cdk/out $(BIN)/python -m pytest tests/cdk
+
+serverless: $(READY)    ## has the Serverless Framework package the file of its page, and checks what it makes; needs Node
+	mkdir -p .venv-serverless
+	PYTHONPATH=tests $(BIN)/python -c "from docs.pages import files, page; print(files(page('serverless-framework.md'))['serverless.yml'])" > .venv-serverless/serverless.yml
+	touch .venv-serverless/app.py
+	npm install --prefix .venv-serverless --silent --no-audit --no-fund --no-save $(SERVERLESS)
+	cd .venv-serverless && SLS_TELEMETRY_DISABLED=1 AWS_ACCESS_KEY_ID=none AWS_SECRET_ACCESS_KEY=none npx serverless package
+	$(BIN)/recoverable check .venv-serverless/.serverless/cloudformation-template-update-stack.json
 
 release: $(READY)       ## builds wheels and sdists of all distributions into dist/, and checks metadata, contents, and each in a clean environment; TAG=v1.2.3
 	PYTHONPATH=infra/release $(BIN)/python -m release check $(if $(TAG),--tag $(TAG))
