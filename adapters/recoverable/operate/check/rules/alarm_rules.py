@@ -17,7 +17,7 @@ SENT = "NumberOfMessagesSent"
     "An error queue that is watched is watched by `ApproximateNumberOfMessagesVisible`, not by its age or by what is sent alone."
 )
 def error_queue_alarm(deployed: OnSqs) -> Iterator[Problem]:
-    """Which metrics a look silences, and which a move leaves out, is in "Available CloudWatch metrics for Amazon SQS"."""
+    """Find alarms that a look silences, or that what SQS moves does not set off ("Available CloudWatch metrics for Amazon SQS")."""
     errors, alarms = known(deployed.error_queue), known(deployed.alarms)
     if errors is None or VISIBLE in {each.metric for each in alarms}:
         return

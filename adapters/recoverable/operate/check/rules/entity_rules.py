@@ -19,7 +19,7 @@ ORDERED_SPARE_DELIVERIES = 10
     'The queue\'s `maxDeliveryCount` is at least the immediate retries + 6; with `sessions="ordered"` all attempts + 10.'
 )
 def max_delivery_count(deployed: OnServiceBus) -> Iterator[Problem]:
-    """Each attempt of a round is a delivery; in order, each attempt of each round is."""
+    """Find a queue that gives up before the ladder: each attempt of a round is a delivery, in order of all rounds."""
     queue, ladder = known(deployed.queue), known(deployed.ladder)
     least = ladder.attempts + ORDERED_SPARE_DELIVERIES if ladder.ordered else ladder.immediate + SPARE_DELIVERIES
     formula = "all attempts + 10" if ladder.ordered else "immediate retries + 6"
@@ -34,7 +34,7 @@ def max_delivery_count(deployed: OnServiceBus) -> Iterator[Problem]:
 
 @rule("The queue forwards its dead letters to the error queue.")
 def dead_letters(deployed: OnServiceBus) -> Iterator[Problem]:
-    """What never reaches the endpoint's code is dead-lettered by Service Bus alone."""
+    """Find a queue whose dead letters stay in it: what never reaches our code is dead-lettered by Service Bus alone."""
     queue = known(deployed.queue)
     if known(queue.dead_letters_to) is None:
         yield Problem(
@@ -47,7 +47,7 @@ def dead_letters(deployed: OnServiceBus) -> Iterator[Problem]:
 
 @rule("The queue dead-letters what expires, unless it keeps messages for ever.")
 def expiry(deployed: OnServiceBus) -> Iterator[Problem]:
-    """While a function is broken, its messages wait."""
+    """Find a queue that drops messages while its function is broken."""
     queue = known(deployed.queue)
     if (lives := known(queue.lives)) is not None and not known(queue.dead_letters_expired):
         yield Problem(
@@ -60,7 +60,7 @@ def expiry(deployed: OnServiceBus) -> Iterator[Problem]:
 
 @rule("A queue of batches has a `lockDuration` longer than `functionTimeout`.")
 def batch_lock(deployed: OnServiceBus) -> Iterator[Problem]:
-    """The host renews no locks of a batch."""
+    """Find a queue whose locks end before a batch may: the host renews none of a batch."""
     trigger = known(deployed.trigger)
     if not trigger.many:
         return
@@ -76,7 +76,7 @@ def batch_lock(deployed: OnServiceBus) -> Iterator[Problem]:
 
 @rule("The error queue detects no duplicates.")
 def error_queue_duplicates(deployed: OnServiceBus) -> Iterator[Problem]:
-    """What Service Bus moves keeps its id."""
+    """Find an error queue that drops what comes a second time: what Service Bus moves keeps its id."""
     errors = known(deployed.error_queue)
     if errors is not None and known(errors.duplicate_detection):
         yield Problem(
@@ -89,7 +89,7 @@ def error_queue_duplicates(deployed: OnServiceBus) -> Iterator[Problem]:
 
 @rule("The error queue keeps messages for ever, and dead-letters what its sender let expire.")
 def error_queue_expiry(deployed: OnServiceBus) -> Iterator[Problem]:
-    """A dead letter may have a time to live of its own."""
+    """Find an error queue that drops messages: a dead letter may have a time to live of its own."""
     errors = known(deployed.error_queue)
     if errors is None:
         return
@@ -111,7 +111,7 @@ def error_queue_expiry(deployed: OnServiceBus) -> Iterator[Problem]:
 
 @rule("The error queue forwards neither its messages nor its dead letters.")
 def error_queue_forwards(deployed: OnServiceBus) -> Iterator[Problem]:
-    """Each look that receives counts as a delivery."""
+    """Find an error queue that messages leave by themselves: each look that receives counts as a delivery."""
     errors = known(deployed.error_queue)
     if errors is None:
         return
@@ -136,7 +136,7 @@ WANTED = {
 
 @rule("The app's identity may receive and send on the queue, and send to the error queue.")
 def roles(deployed: OnServiceBus) -> Iterator[Problem]:
-    """Copies go to both queues; the host receives from one."""
+    """Find roles that are missing: copies go to both queues, and the host receives from one."""
     queue, errors, grants = known(deployed.queue), known(deployed.error_queue), known(deployed.grants)
     wanted = [("receive", queue.name), ("send", queue.name), *([("send", errors.name)] if errors is not None else [])]
     for right, entity in wanted:

@@ -15,7 +15,7 @@ HOST = "host.json"
 
 @rule("`functionTimeout` is set, and `maxAutoLockRenewalDuration` is at least as long.")
 def lock_renewal(deployed: OnServiceBus) -> Iterator[Problem]:
-    """A message whose lock has ended can no longer be completed."""
+    """Find locks that end before a function may: its message can then no longer be completed."""
     host = known(deployed.host)
     timeout, renewal = host.function_timeout, host.max_auto_lock_renewal_duration
     if timeout is None or renewal < timeout:
@@ -30,7 +30,7 @@ def lock_renewal(deployed: OnServiceBus) -> Iterator[Problem]:
 
 @rule("`prefetchCount` is 0.")
 def prefetch(deployed: OnServiceBus) -> Iterator[Problem]:
-    """A message that is prefetched is locked, and its lock is not renewed before it runs."""
+    """Find prefetching: a prefetched message is locked, and its lock is not renewed before it runs."""
     if count := known(deployed.host).prefetch_count:
         yield Problem(
             HOST,
@@ -42,7 +42,7 @@ def prefetch(deployed: OnServiceBus) -> Iterator[Problem]:
 
 @rule("The worker has as many threads as plain functions may run at a time.")
 def threads(deployed: OnServiceBus) -> Iterator[Problem]:
-    """Coroutines need none."""
+    """Find too few threads for plain functions; coroutines need none."""
     load = known(deployed.workload)
     if load.calls > load.threads:
         yield Problem(
@@ -55,7 +55,7 @@ def threads(deployed: OnServiceBus) -> Iterator[Problem]:
 
 @rule("The trigger gives binary data, as `blueprint()` sets it.")
 def binary_data(deployed: OnServiceBus) -> Iterator[Problem]:
-    """The host makes trigger metadata of what a JSON body says."""
+    """Find a trigger that gives text: the host makes trigger metadata of what a JSON body says."""
     trigger = known(deployed.trigger)
     if not trigger.binary:
         yield Problem(
@@ -68,7 +68,7 @@ def binary_data(deployed: OnServiceBus) -> Iterator[Problem]:
 
 @rule("The host completes a message when its function has returned.")
 def completion(deployed: OnServiceBus) -> Iterator[Problem]:
-    """The endpoint raises an error for a message that is not to be completed."""
+    """Find a trigger that completes nothing: the endpoint raises an error only for a message that is to stay."""
     trigger = known(deployed.trigger)
     if not (known(deployed.host).auto_complete_messages if trigger.completes is None else trigger.completes):
         yield Problem(
@@ -81,7 +81,7 @@ def completion(deployed: OnServiceBus) -> Iterator[Problem]:
 
 @rule("Each queue or subscription is read by one function.")
 def one_reader(deployed: OnServiceBus) -> Iterator[Problem]:
-    """A queue gives each message to one reader."""
+    """Find functions that share a queue: it gives each message to one of them."""
     trigger = known(deployed.trigger)
     if trigger.other_readers:
         others = ", ".join(trigger.other_readers)
@@ -95,5 +95,5 @@ def one_reader(deployed: OnServiceBus) -> Iterator[Problem]:
 
 @rule("App settings that begin with `RECOVERABLE_` have values that `Recoverability.from_environment` can read.")
 def settings(deployed: OnServiceBus) -> Iterator[Problem]:
-    """A function that reads them raises an error when it is loaded."""
+    """Find settings that cannot be read: a function that reads them raises an error when it is loaded."""
     yield from variable_problems("the app", known(deployed.settings))

@@ -15,7 +15,7 @@ LEAST_CONCURRENCY = 2
 
 @rule("The event source mapping has `FunctionResponseTypes: [ReportBatchItemFailures]`.")
 def partial_responses(deployed: OnSqs) -> Iterator[Problem]:
-    """Without it Lambda deletes the whole batch when the function returns ("Handling errors for an SQS event source", Lambda)."""
+    """Find a mapping for which Lambda deletes the whole batch ("Handling errors for an SQS event source", Lambda)."""
     source = known(deployed.source)
     if not known(source.partial_responses):
         yield Problem(
@@ -28,7 +28,7 @@ def partial_responses(deployed: OnSqs) -> Iterator[Problem]:
 
 @rule("The function has `RecursiveLoop: Allow`, unless its queue is a FIFO queue.")
 def recursive_loop(deployed: OnSqs) -> Iterator[Problem]:
-    """A retry is a message to the function's own queue, which Lambda takes for a loop ("Lambda recursive loop detection")."""
+    """Find a function whose retries Lambda takes for a loop: each is a message to its own queue."""
     function, queue = known(deployed.function), known(deployed.queue)
     if not known(queue.fifo) and not known(function.recursive_loop):  # a FIFO queue gets no copies of its own messages
         yield Problem(
@@ -41,7 +41,7 @@ def recursive_loop(deployed: OnSqs) -> Iterator[Problem]:
 
 @rule("The mapping of a FIFO queue has `BatchSize: 1`.")
 def fifo_batch_size(deployed: OnSqs) -> Iterator[Problem]:
-    """In a batch each delivery counts for all of its messages, also for those that did not run."""
+    """Find batches of a FIFO queue: each delivery counts for all of their messages, also for those that did not run."""
     source, queue = known(deployed.source), known(deployed.queue)
     if known(queue.fifo) and (size := known(source.batch_size)) > 1:
         yield Problem(
@@ -54,7 +54,7 @@ def fifo_batch_size(deployed: OnSqs) -> Iterator[Problem]:
 
 @rule("The function's reserved concurrency is at least the mapping's `MaximumConcurrency`.")
 def reserved_concurrency(deployed: OnSqs) -> Iterator[Problem]:
-    """A throttled batch has been received, which counts ("Configuring scaling behavior for SQS event source mappings", Lambda)."""
+    """Find invocations that Lambda will throttle: a throttled batch has been received, which counts."""
     function, source = known(deployed.function), known(deployed.source)
     reserved, most = known(function.reserved_concurrency), known(source.max_concurrency)
     if reserved is None or (most is not None and most <= reserved):
@@ -72,6 +72,6 @@ def reserved_concurrency(deployed: OnSqs) -> Iterator[Problem]:
 
 @rule("Variables that begin with `RECOVERABLE_` have values that `Recoverability.from_environment` can read.")
 def variables(deployed: OnSqs) -> Iterator[Problem]:
-    """A function that reads them raises an error when it is loaded."""
+    """Find variables that cannot be read: a function that reads them raises an error when it is loaded."""
     function = known(deployed.function)
     yield from variable_problems(function.name, known(function.variables))

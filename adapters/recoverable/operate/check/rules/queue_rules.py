@@ -21,7 +21,7 @@ FIFO_SPARE_RECEIVES = 10
 
 @rule("The queue's `VisibilityTimeout` is at least 6 × the function's `Timeout` + the batch window.")
 def visibility_timeout(deployed: OnSqs) -> Iterator[Problem]:
-    """A message that is visible again while its invocation runs is delivered a second time."""
+    """Find a queue whose messages are visible again while Lambda still has them."""
     queue, function = known(deployed.queue), known(deployed.function)
     least = VISIBILITY_FACTOR * known(function.timeout) + known(known(deployed.source).window)
     if (now := known(queue.visibility_timeout)) < least:
@@ -35,7 +35,7 @@ def visibility_timeout(deployed: OnSqs) -> Iterator[Problem]:
 
 @rule("The queue has a redrive policy whose target is the error queue.")
 def redrive_policy(deployed: OnSqs) -> Iterator[Problem]:
-    """What never reaches the endpoint's code can be moved by SQS alone."""
+    """Find a queue without one: what never reaches the endpoint's code can be moved by SQS alone."""
     queue = known(deployed.queue)
     if known(queue.redrive) is None:
         yield Problem(
@@ -48,7 +48,7 @@ def redrive_policy(deployed: OnSqs) -> Iterator[Problem]:
 
 @rule("`maxReceiveCount` is at least the immediate retries + 6; for a FIFO queue all attempts + 10.")
 def max_receive_count(deployed: OnSqs) -> Iterator[Problem]:
-    """Each attempt of a round is a receive; on a FIFO queue each attempt of each round is."""
+    """Find a queue that gives up before the ladder: each attempt of a round is a receive, on a FIFO queue of all rounds."""
     queue, ladder = known(deployed.queue), known(deployed.ladder)
     if (redrive := known(queue.redrive)) is None:
         return
@@ -66,7 +66,7 @@ def max_receive_count(deployed: OnSqs) -> Iterator[Problem]:
 
 @rule("The dead-letter queue of a FIFO queue is a FIFO queue, and that of a standard queue a standard one.")
 def same_kind(deployed: OnSqs) -> Iterator[Problem]:
-    """SQS refuses a redrive policy between the two kinds ("Using dead-letter queues in Amazon SQS")."""
+    """Find queues of two kinds: SQS refuses a redrive policy between them ("Using dead-letter queues in Amazon SQS")."""
     queue, errors = known(deployed.queue), known(deployed.error_queue)
     if errors is None or known(queue.fifo) == known(errors.fifo):
         return
@@ -81,7 +81,7 @@ def same_kind(deployed: OnSqs) -> Iterator[Problem]:
 
 @rule("The queue keeps messages for longer than `maxReceiveCount` × its visibility timeout.")
 def queue_retention(deployed: OnSqs) -> Iterator[Problem]:
-    """A function that never starts leaves each message hidden for the whole visibility timeout, once for each receive."""
+    """Find a queue that deletes messages too early: each receive hides one for long, where a function never starts."""
     queue = known(deployed.queue)
     if (redrive := known(queue.redrive)) is None:
         return
@@ -97,7 +97,10 @@ def queue_retention(deployed: OnSqs) -> Iterator[Problem]:
 
 @rule("The error queue keeps messages for longer than its source, unless they are FIFO queues.")
 def error_queue_retention(deployed: OnSqs) -> Iterator[Problem]:
-    """What SQS moves keeps its first enqueue time, but between FIFO queues ("Using dead-letter queues in Amazon SQS")."""
+    """Find an error queue that deletes messages too early: what SQS moves keeps its first enqueue time.
+
+    Not so between FIFO queues ("Using dead-letter queues in Amazon SQS").
+    """
     queue, errors = known(deployed.queue), other_queue(deployed)
     if errors is None or known(queue.fifo) or known(errors.retention) > known(queue.retention):
         return
@@ -111,7 +114,7 @@ def error_queue_retention(deployed: OnSqs) -> Iterator[Problem]:
 
 @rule("The error queue has no redrive policy.")
 def error_queue_redrives(deployed: OnSqs) -> Iterator[Problem]:
-    """Each look at the error queue is a receive."""
+    """Find an error queue that messages leave by themselves: each look is a receive."""
     errors = other_queue(deployed)
     if errors is not None and (redrive := known(errors.redrive)) is not None:
         yield Problem(
@@ -124,7 +127,7 @@ def error_queue_redrives(deployed: OnSqs) -> Iterator[Problem]:
 
 @rule("The error queue is another queue than the one that the function reads.")
 def error_queue_is_another(deployed: OnSqs) -> Iterator[Problem]:
-    """The endpoint refuses such an error queue at the first failure."""
+    """Find a queue that is its own error queue, which the endpoint refuses."""
     queue, errors = known(deployed.queue), known(deployed.error_queue)
     if errors is not None and errors.arn == queue.arn:
         yield Problem(
@@ -137,7 +140,7 @@ def error_queue_is_another(deployed: OnSqs) -> Iterator[Problem]:
 
 @rule("The target of the queue's redrive policy is the error queue of `RECOVERABLE_ERROR_QUEUE`.")
 def one_error_queue(deployed: OnSqs) -> Iterator[Problem]:
-    """What SQS moves and what the endpoint gives up are one kind of thing for who has to look at them."""
+    """Find two error queues: who looks at one of them misses what is in the other."""
     queue, errors = known(deployed.queue), other_queue(deployed)
     redrive = known(queue.redrive)
     if errors is None or redrive is None or (target := redrive.target.rpartition(":")[2]) == errors.name:

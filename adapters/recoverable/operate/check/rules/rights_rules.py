@@ -30,7 +30,7 @@ KEY_ACTIONS = ("kms:Decrypt", "kms:GenerateDataKey")
 
 @rule("The function's role may receive, delete, hide and send on the queue, and send to the error queue.")
 def rights(deployed: OnSqs) -> Iterator[Problem]:
-    """On a FIFO queue it need not send: its retries are no copies."""
+    """Find rights that are missing; on a FIFO queue the role need not send, for its retries are no copies."""
     queue, may = known(deployed.queue), known(known(deployed.function).permissions)
     yield from missing(may, queue, ON_THE_QUEUE if known(queue.fifo) else ON_THE_QUEUE | COPIES)
     if (errors := known(deployed.error_queue)) is not None:
@@ -55,7 +55,7 @@ def missing(may: Permissions, queue: Queue, wanted: dict[str, str]) -> Iterator[
 
 @rule("The function's role may use the key of each queue that a customer's key encrypts.")
 def key_access(deployed: OnSqs) -> Iterator[Problem]:
-    """SQS asks KMS in the name of the role that calls."""
+    """Find keys that the role may not use: SQS asks KMS in the name of who calls."""
     may = known(known(deployed.function).permissions)
     queues = [each for each in (known(deployed.error_queue), known(deployed.queue)) if each is not None]
     keys = {key: each.name for each in queues if (key := known(each.key)) is not None}
