@@ -40,12 +40,14 @@ class Namespace:
 
     Args:
         queues: the properties of each queue, as the service writes them.
+        tier: of the namespace.
         status: what is answered instead; 0 for nothing else.
         port: where it listens.
         certificate: what its clients must trust.
     """
 
     queues: dict[str, dict[str, str]] = field(default_factory=lambda: {"orders": ORDERS, "orders-error": ERRORS})
+    tier: str = "Standard"
     status: int = 0
     port: int = 0
     certificate: Path = Path()
@@ -64,6 +66,8 @@ class Namespace:
         name = urlsplit(path).path.strip("/").lower()
         if self.status:
             return self.status, "<Error><Code>401</Code><Detail>Manage,EntityRead claims required</Detail></Error>"
+        if name == "$namespaceinfo":
+            return 200, entry("shop", {"Name": "shop", "MessagingSKU": self.tier}, "NamespaceInfo")
         if name == "$resources/queues":
             start = "$skip=0" in path.replace("%24", "$") or "skip=" not in path
             return 200, feed([entry(*each) for each in self.queues.items()] if start else [])
@@ -75,10 +79,10 @@ def feed(entries: list[str]) -> str:
     return f'<feed xmlns="{ATOM}"><title type="text">Queues</title>{"".join(entries)}</feed>'
 
 
-def entry(name: str, properties: dict[str, str]) -> str:
-    """Write a queue as an entry."""
+def entry(name: str, properties: dict[str, str], kind: str = "QueueDescription") -> str:
+    """Write a queue, or the namespace, as an entry."""
     inside = "".join(f"<{key}>{value}</{key}>" for key, value in properties.items())
-    description = f'<QueueDescription xmlns="{QUEUE}">{inside}</QueueDescription>'
+    description = f'<{kind} xmlns="{QUEUE}">{inside}</{kind}>'
     return f'<entry xmlns="{ATOM}"><title type="text">{name}</title><content type="application/xml">{description}</content></entry>'
 
 

@@ -14,6 +14,7 @@ var sender = subscriptionResourceId('Microsoft.Authorization/roleDefinitions', '
 
 resource bus 'Microsoft.ServiceBus/namespaces@2024-01-01' = {
   name: 'shop-${uniqueString(resourceGroup().id)}'
+  sku: { name: 'Standard' }
 }
 
 resource errorQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
@@ -32,6 +33,21 @@ resource ordersQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
     maxDeliveryCount: 100
     forwardDeadLetteredMessagesTo: errorQueue.name
     requiresDuplicateDetection: true
+  }
+}
+
+resource events 'Microsoft.ServiceBus/namespaces/topics@2024-01-01' = {
+  parent: bus
+  name: 'events'
+}
+
+resource ordersSubscription 'Microsoft.ServiceBus/namespaces/topics/subscriptions@2024-01-01' = {
+  parent: events
+  name: 'placed'
+  properties: {
+    forwardTo: ordersQueue.name
+    forwardDeadLetteredMessagesTo: 'orders-error'
+    deadLetteringOnMessageExpiration: 1 == 1
   }
 }
 

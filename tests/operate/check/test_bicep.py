@@ -49,6 +49,20 @@ module refunds 'queue.bicep' = {
     assert ran.out.startswith("theQueue: max-delivery-count\n  theQueue has a maxDeliveryCount of 7, too few for")
 
 
+def test_a_subscription_that_drops_what_expires_is_found(check: Check, tmp_path: Path) -> None:
+    ran = check(written(tmp_path, changed("deadLetteringOnMessageExpiration: 1 == 1")))
+
+    assert ran.out.startswith("placed: subscriptions\n  the subscription placed drops what expires.\n")
+
+
+def test_a_subscription_that_forwards_elsewhere_is_not_checked(check: Check, tmp_path: Path) -> None:
+    elsewhere = changed(
+        "forwardTo: ordersQueue.name\n    forwardDeadLetteredMessagesTo: 'orders-error'", "forwardTo: 'audit'"
+    )
+
+    assert check(written(tmp_path, elsewhere)).status == 0
+
+
 def test_a_queue_that_nobody_reads_is_not_checked(check: Check, tmp_path: Path) -> None:
     placed = """
 resource placed 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {

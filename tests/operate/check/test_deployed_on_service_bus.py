@@ -13,8 +13,8 @@ from operate.check.administration import ERRORS, ORDERS, Namespace, administered
 from operate.check.conftest import Check
 
 NOT_CHECKED = (
-    "not checked: lock-renewal, prefetch, threads, binary-data, completion, one-reader, batch-lock, roles, settings:"
-    " only the queue was looked at.\n"
+    "not checked: lock-renewal, prefetch, threads, binary-data, completion, one-reader, batch-lock, subscriptions,"
+    " roles, settings: only the queue was looked at.\n"
 )
 
 
@@ -31,6 +31,7 @@ def test_nothing_is_found_where_all_is_right(check: Check, namespace: Namespace)
 
 
 def test_each_thing_that_is_wrong_is_found_as_it_is_deployed(check: Check, namespace: Namespace) -> None:
+    namespace.tier = "Basic"
     namespace.queues = {
         "orders": {
             **ORDERS, "MaxDeliveryCount": "10", "DefaultMessageTimeToLive": "P14D", "DeadLetteringOnMessageExpiration": "false"
@@ -43,16 +44,20 @@ def test_each_thing_that_is_wrong_is_found_as_it_is_deployed(check: Check, names
 
     ran = check("--queue", namespace.address("orders"))
 
-    assert (ran.status, [line for line in ran.out.splitlines() if line and line[0] not in " n"]) == (
+    assert (
+        ran.status,
+        [line for line in ran.out.splitlines() if line and not line.startswith((" ", "not checked"))],
+    ) == (
         1,
         [
             "orders: max-delivery-count",
             "orders: expiry",
+            "namespace: tier",
             "orders-error: error-queue-duplicates",
             "orders-error: error-queue-expiry",
             "orders-error: error-queue-expiry",
             "orders-error: error-queue-forwards",
-            "6 findings.",
+            "7 findings.",
         ],
     )
 

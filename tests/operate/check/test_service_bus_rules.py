@@ -65,6 +65,16 @@ CASES: dict[str, Case] = {
         " deadLetteringOnMessageExpiration: true",
         changed("requiresDuplicateDetection: true", "defaultMessageTimeToLive: 'P14D'"),
     ),
+    "subscriptions": Case(
+        "the subscription placed forwards its dead letters to no queue, so events for which a filter fails, or that expire, stay where nobody looks;"
+        " write forwardDeadLetteredMessagesTo with the error queue's name",
+        changed("forwardDeadLetteredMessagesTo: 'orders-error'"),
+    ),
+    "tier": Case(
+        "the namespace is of the tier Basic, so no message can be scheduled, so delayed retries are refused, and dead letters cannot be forwarded;"
+        " write the tier Standard or Premium; a namespace that is deployed keeps the tier that it has",
+        changed("name: 'Standard'", "name: 'Basic'"),
+    ),
     "error-queue-duplicates": Case(
         "orders-error is an error queue and detects duplicates, so a dead letter that was sent back, and is dead-lettered again within the window, is"
         " dropped; write requiresDuplicateDetection: false",

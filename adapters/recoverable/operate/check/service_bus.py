@@ -22,7 +22,7 @@ NAMESPACE = ""
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """A queue of Service Bus.
+    """A queue of Service Bus, or a subscription.
 
     Args:
         name: its name.
@@ -93,6 +93,8 @@ class OnServiceBus:
         settings: the app settings.
         grants: the roles that the app's identity has.
         ladder: the retries that it makes.
+        subscriptions: those that forward to the queue; they have the settings of queues.
+        tier: of the namespace, such as `Standard`.
     """
 
     queue: Queue | Unknown
@@ -103,3 +105,5 @@ class OnServiceBus:
     settings: Mapping[str, str | Unknown] | Unknown = NO_APP
     grants: tuple[Grant, ...] | Unknown = NO_APP
     ladder: Ladder | Unknown = DEFAULT
+    subscriptions: tuple[Queue, ...] | Unknown = NO_APP
+    tier: str | Unknown = NO_APP

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recoverable.operate.check.bicep.app import App, Settings, app_of, workload
-from recoverable.operate.check.bicep.resources import grants_of, maybe, queues_of, settings_of
+from recoverable.operate.check.bicep.resources import SUBSCRIPTIONS, grants_of, maybe, queues_of, settings_of, tier_of
 from recoverable.operate.check.bicep.values import BicepError, File, value
 from recoverable.operate.check.functions_app.code import trigger_on
 from recoverable.operate.check.known import Unknown
@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Deployed:
-    """The queues that a file and its modules make, with the roles on them."""
+    """The queues and subscriptions that a file makes, with the roles on them and the tier of the namespace."""
 
     queues: tuple[Queue, ...]
+    subscriptions: tuple[Queue, ...]
     grants: tuple[Grant, ...] | Unknown
+    tier: str | Unknown
 
 
 def describe(path: Path, parameters: Mapping[str, str]) -> tuple[OnServiceBus, ...]:
@@ -92,7 +94,7 @@ def as_type(text: str, kind: object) -> object:
 
 def deployed(file: File) -> Deployed:
     """Return what a file makes by itself."""
-    return Deployed(tuple(queues_of(file).values()), grants_of(file))
+    return Deployed(queues_of(file), queues_of(file, SUBSCRIPTIONS), grants_of(file), tier_of(file))
 
 
 def modules(file: File, path: Path) -> Iterator[Deployed]:
@@ -130,6 +132,8 @@ def described(queue: Queue, part: Deployed, app: App) -> OnServiceBus:
         workload=workload(app),
         settings=app.settings,
         grants=part.grants,
+        subscriptions=tuple(each for each in part.subscriptions if each.forwards_to == queue.name),
+        tier=part.tier,
         ladder=ladder_of({} if isinstance(app.settings, Unknown) else app.settings),
     )
 

@@ -14,7 +14,9 @@ from recoverable.operate.check.service_bus import FOR_EVER, NAMESPACE, Grant, Qu
 
 T = TypeVar("T")
 
+NAMESPACES = "Microsoft.ServiceBus/namespaces"
 QUEUES = "Microsoft.ServiceBus/namespaces/queues"
+SUBSCRIPTIONS = "Microsoft.ServiceBus/namespaces/topics/subscriptions"
 ROLES: Mapping[str, Literal["receive", "send", "own"]] = {
     "4f6d3b9b-027b-4f4c-9142-0e5a2a2247e0": "receive",
     "69a216fc-b8fb-44d8-bc22-1f3c2cd27a39": "send",
@@ -53,9 +55,25 @@ def loop_variables(own: Any) -> frozenset[str]:
     return frozenset(str(each) for key, each in (detail or {}).items() if key in ("item_name", "index_name"))
 
 
-def queues_of(file: File) -> dict[str, Queue]:
-    """Return the queues that a file makes, by their symbolic names."""
-    return {symbol: queue_of(symbol, config, inside) for symbol, config, inside in resources(file, QUEUES)}
+def queues_of(file: File, kind: str = QUEUES) -> tuple[Queue, ...]:
+    """Return the queues that a file makes, or the subscriptions."""
+    return tuple(queue_of(symbol, config, inside) for symbol, config, inside in resources(file, kind))
+
+
+def tier_of(file: File) -> str | Unknown:
+    """Return the tier of the one namespace of a file."""
+    found = [(config, inside) for _, config, inside in resources(file, NAMESPACES)]
+    if len(found) != 1:
+        return Unknown("the file makes several namespaces" if found else "the namespace is none of this file")
+    ((config, inside),) = found
+    return maybe(lambda: sku_name(value(config.get("sku"), inside)))
+
+
+def sku_name(sku: object) -> str:
+    """Return the name of a tier."""
+    if not isinstance(sku, dict) or not isinstance(sku.get("name"), str):
+        raise BicepError("the namespace does not say its tier")
+    return str(sku["name"])
 
 
 def queue_of(symbol: str, config: Mapping[str, Any], file: File) -> Queue:

@@ -42,14 +42,14 @@ def describe_entity(entity: Entity, connection: str | None, name: str) -> tuple[
     if entity.subscription or entity.dead_letters:
         raise OperateError(f"{entity.address} is no queue of its own; give the queue to which it forwards")
     with readable(entity), administration(entity, connection, name) as client:
-        queue = queue_of(client.get_queue(entity.path))
+        queue, tier = queue_of(client.get_queue(entity.path)), str(client.get_namespace_properties().messaging_sku)
         sources = [] if queue.dead_letters_to else list(sources_of(client, queue.name))
-        return tuple(described(client, source) for source in sources or [queue])
+        return tuple(described(client, source, tier) for source in sources or [queue])
 
 
-def described(client: ServiceBusAdministrationClient, queue: Queue) -> OnServiceBus:
+def described(client: ServiceBusAdministrationClient, queue: Queue, tier: str) -> OnServiceBus:
     """Return the description of a queue that is no error queue."""
-    return OnServiceBus(queue, error_queue_of(client, queue))
+    return OnServiceBus(queue, error_queue_of(client, queue), tier=tier)
 
 
 def error_queue_of(client: ServiceBusAdministrationClient, queue: Queue) -> Queue | Unknown | None:

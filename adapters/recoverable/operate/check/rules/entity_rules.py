@@ -74,6 +74,38 @@ def batch_lock(deployed: OnServiceBus) -> Iterator[Problem]:
         )
 
 
+@rule("A subscription that forwards to the queue forwards its dead letters too, and dead-letters what expires.")
+def subscriptions(deployed: OnServiceBus) -> Iterator[Problem]:
+    """Find a subscription whose dead letters stay in it, or that drops messages while forwarding is not possible."""
+    for each in known(deployed.subscriptions):
+        if known(each.dead_letters_to) is None:
+            yield Problem(
+                each.name,
+                f"the subscription {each.name} forwards its dead letters to no queue",
+                "events for which a filter fails, or that expire, stay where nobody looks",
+                "write forwardDeadLetteredMessagesTo with the error queue's name",
+            )
+        if not known(each.dead_letters_expired):
+            yield Problem(
+                each.name,
+                f"the subscription {each.name} drops what expires",
+                "events that cannot be forwarded for a while are lost",
+                "write deadLetteringOnMessageExpiration: true",
+            )
+
+
+@rule("The namespace is of the tier Standard or Premium.")
+def tier(deployed: OnServiceBus) -> Iterator[Problem]:
+    """Find the tier that has neither scheduled messages nor forwarding ("Service Bus pricing")."""
+    if (found := known(deployed.tier)).lower() == "basic":
+        yield Problem(
+            "namespace",
+            f"the namespace is of the tier {found}",
+            "no message can be scheduled, so delayed retries are refused, and dead letters cannot be forwarded",
+            "write the tier Standard or Premium; a namespace that is deployed keeps the tier that it has",
+        )
+
+
 @rule("The error queue detects no duplicates.")
 def error_queue_duplicates(deployed: OnServiceBus) -> Iterator[Problem]:
     """Find an error queue that drops what comes a second time: what Service Bus moves keeps its id."""

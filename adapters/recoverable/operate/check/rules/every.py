@@ -13,6 +13,8 @@ from recoverable.operate.check.rules.entity_rules import (
     expiry,
     max_delivery_count,
     roles,
+    subscriptions,
+    tier,
 )
 from recoverable.operate.check.rules.functions_rules import (
     binary_data,
@@ -77,6 +79,8 @@ SERVICE_BUS_RULES: tuple[Rule[OnServiceBus], ...] = (
     dead_letters,
     expiry,
     batch_lock,
+    subscriptions,
+    tier,
     error_queue_duplicates,
     error_queue_expiry,
     error_queue_forwards,
