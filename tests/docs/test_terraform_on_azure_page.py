@@ -42,6 +42,8 @@ def described(text: str) -> OnServiceBus:
         settings=settings,
         grants=tuple(grants(found, queues)),
         ladder=ladder_of(settings),
+        subscriptions=(),  # the file makes none
+        tier=only(found, "azurerm_servicebus_namespace").arguments["sku"],
     )
 
 
@@ -107,6 +109,7 @@ WRONG = {
     "error-queue-duplicates": ("requires_duplicate_detection         = false", "requires_duplicate_detection         = true"),
     "roles": ('"Azure Service Bus Data Receiver"', '"Azure Service Bus Data Sender"'),
     "threads": ('PYTHON_THREADPOOL_THREAD_COUNT      = "16"', 'PYTHON_THREADPOOL_THREAD_COUNT      = "4"'),
+    "tier": ('sku                 = "Standard"', 'sku                 = "Basic"'),
     "settings": ("immediate_retries = 5", "immediate_retries = -5"),
 }  # fmt: skip
 
