@@ -7,6 +7,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from local.lambda_host.templates import FUNCTIONS, LONG, document, written
 from recoverable_local.lambda_host.sam.created import CreatedQueue, CreatedTable
 from recoverable_local.lambda_host.sam.stack import EventSourceMapping, Function, Queue, Redrive, Schedule, Stack
@@ -71,6 +73,25 @@ MAPPING = EventSourceMapping(
 
 def test_what_a_template_leaves_out_has_the_defaults_of_aws(tmp_path: Path) -> None:
     assert stack(tmp_path) == Stack((ERRORS, ORDERS), (SHOP,), (MAPPING,), ())
+
+
+@pytest.mark.parametrize(
+    ("config", "processes"),
+    [
+        ({"Arn": "arn", "PerExecutionEnvironmentMaxConcurrency": 8}, 8),
+        ({"LambdaManagedInstancesCapacityProviderConfig": {"PerExecutionEnvironmentMaxConcurrency": 3}}, 3),
+        ({"Arn": {"Fn::GetAtt": ["Capacity", "CapacityProviderArn"]}}, 4),
+    ],
+    ids=["as SAM has it", "as Lambda has it", "without a number"],
+)
+def test_a_function_on_managed_instances_has_processes_and_up_to_ninety_minutes(
+    tmp_path: Path, config: dict[str, Any], processes: int
+) -> None:
+    function = {"CapacityProviderConfig": config, "Timeout": 5_400}
+
+    (shop,) = stack(tmp_path, function=function, queue={"VisibilityTimeout": 5_400}).functions
+
+    assert shop == replace(SHOP, processes=processes, timeout=timedelta(minutes=90))
 
 
 def test_a_queue_has_the_attributes_that_the_template_sets(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,6 +16,7 @@ from recoverable_local.lambda_host.runtime.environment import lambda_variables
 from recoverable_local.lambda_host.runtime.in_process import InProcessInstance
 from recoverable_local.lambda_host.runtime.instance import ProcessInstance
 from recoverable_local.lambda_host.runtime.invoker import Invoker
+from recoverable_local.lambda_host.runtime.managed import Environment, Environments
 from recoverable_local.lambda_host.runtime.pool import Instance, Pool
 from recoverable_local.lambda_host.sam.created import PLACEHOLDER_ACCOUNT, CreatedQueue
 from recoverable_local.lambda_host.sam.stack import EventSourceMapping, Function, Schedule, Stack
@@ -51,6 +52,7 @@ def serving(stack: Stack, context: ServingContext) -> Iterator[None]:
         stopping.set()
         for invoker in invokers.values():
             invoker.pool.close()
+            invoker.stop()
         for thread in threads:
             thread.join()
 
@@ -58,11 +60,14 @@ def serving(stack: Stack, context: ServingContext) -> Iterator[None]:
 def _invoker(function: Function, context: ServingContext) -> Invoker:
     account = next((queue.arn.split(":")[4] for queue in context.created.values()), PLACEHOLDER_ACCOUNT)
     limit = 1 if context.settings.in_process else function.reserved_concurrency
+    environments = Environments(lambda: _environment(function, context))
+    managed = function.processes is not None and not context.settings.in_process
     return Invoker(
         function=function,
         arn=f"arn:aws:lambda:{context.settings.region}:{account}:function:{function.name}",
-        pool=Pool(lambda: _instance(function, context), limit=limit),
+        pool=Pool(environments.place if managed else lambda: _instance(function, context), limit=limit),
         journal=context.journal,
+        stop=environments.stop,
     )
 
 
@@ -92,20 +97,27 @@ def _schedule_thread(schedule: Schedule, context: ServingContext, invoker: Invok
 
 
 def _instance(function: Function, context: ServingContext) -> Instance:
-    now = datetime.now(UTC)
-    variables = lambda_variables(
+    variables = _variables(function, context)
+    if context.settings.in_process:
+        return InProcessInstance(function, variables=variables)
+    return ProcessInstance(function, variables=variables, host=os.environ, on_line=_journaling(function, context))
+
+
+def _environment(function: Function, context: ServingContext) -> Environment:
+    variables = _variables(function, context)
+    return Environment(function, variables=variables, host=os.environ, on_line=_journaling(function, context))
+
+
+def _variables(function: Function, context: ServingContext) -> dict[str, str]:
+    return lambda_variables(
         function,
         region=context.settings.region,
         endpoint_url=context.sqs.endpoint_url,
-        log_stream=f"{now:%Y/%m/%d}/[$LATEST]{uuid.uuid4().hex}",
+        log_stream=f"{datetime.now(UTC):%Y/%m/%d}/[$LATEST]{uuid.uuid4().hex}",
         host=os.environ,
         visibility_timeout=context.settings.visibility_timeout,
     )
-    if context.settings.in_process:
-        return InProcessInstance(function, variables=variables)
-    return ProcessInstance(
-        function,
-        variables=variables,
-        host=os.environ,
-        on_line=lambda pid, line: context.journal(FunctionLog(function.name, pid, line)),
-    )
+
+
+def _journaling(function: Function, context: ServingContext) -> Callable[[int, str], None]:
+    return lambda pid, line: context.journal(FunctionLog(function.name, pid, line))

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from datetime import timedelta
 
+from recoverable.aws.broker.optional_settings import MAX_CONCURRENCY
 from recoverable.aws.order import VISIBILITY_TIMEOUT
 from recoverable_local.lambda_host.sam.stack import Function
 
@@ -54,10 +55,20 @@ def lambda_variables(
         "AWS_LAMBDA_LOG_FORMAT": function.log_format,
         **({"AWS_LAMBDA_LOG_LEVEL": function.log_level} if function.log_level else {}),
         "AWS_LAMBDA_INITIALIZATION_TYPE": "on-demand",
+        **(managed_variables(function.processes) if function.processes else {}),
         "LAMBDA_TASK_ROOT": str(function.code),
         "_HANDLER": function.handler,
         **hidden_for(visibility_timeout),
         **function.environment,
+    }
+
+
+def managed_variables(processes: int) -> dict[str, str]:
+    """Return what differs on Lambda Managed Instances, where logs are always JSON."""
+    return {
+        MAX_CONCURRENCY: str(processes),
+        "AWS_LAMBDA_INITIALIZATION_TYPE": "lambda-managed-instances",
+        "AWS_LAMBDA_LOG_FORMAT": "JSON",
     }
 
 

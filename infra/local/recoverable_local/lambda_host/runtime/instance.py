@@ -18,7 +18,7 @@ from recoverable_local.outcomes import Died, TimedOut
 INIT_TIMEOUT = timedelta(seconds=10)
 """The time-out for loading a module; Lambda, "Understanding the Lambda execution environment lifecycle"."""
 
-_NON_BREAKING_SPACE = (
+NON_BREAKING_SPACE = (
     "\u00a0"  # the runtime client indents tracebacks with it, because CloudWatch removes ordinary spaces
 )
 
@@ -46,7 +46,7 @@ class ProcessInstance:
             [sys.executable, "-m", "awslambdaric", function.handler],
             folder=function.code,
             environment={**process_variables(function, api_address=self._api.address, host=host), **variables},
-            on_line=lambda pid, line: on_line(pid, line.replace(_NON_BREAKING_SPACE, " ")),
+            on_line=lambda pid, line: on_line(pid, line.replace(NON_BREAKING_SPACE, " ")),
             on_end=lambda code: self._api.reports.put(Died(code)),
         )
 

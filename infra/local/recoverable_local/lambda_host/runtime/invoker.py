@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -36,12 +36,14 @@ class Invoker:
         arn: Its ARN, as in the context's `invoked_function_arn`.
         pool: Its instances.
         journal: Records each start, throttling and invocation.
+        stop: Ends what goes on after its time-out, once the pool is closed.
     """
 
     function: Function
     arn: str
     pool: Pool
     journal: Journal
+    stop: Callable[[], None] = lambda: None
 
     def run(self, event: bytes, records: Sequence[Record] = (), *, timeout: timedelta) -> Run | None:
         """Run the function on an event. Return None if no instance became free in time.

@@ -51,7 +51,9 @@ class RuntimeApi:
     def __init__(self) -> None:
         self.reports: SimpleQueue[Report] = SimpleQueue()
         self._invocations: SimpleQueue[Invocation | None] = SimpleQueue()
-        handler = type("_Handler", (_Handler,), {"reports": self.reports, "invocations": self._invocations})
+        self._answers: dict[str, SimpleQueue[Report]] = {}
+        shared = {"reports": self.reports, "invocations": self._invocations, "answers": self._answers}
+        handler = type("_Handler", (_Handler,), shared)
         self._server = _Server(("127.0.0.1", 0), handler)
         self._thread = threading.Thread(
             target=self._server.serve_forever, args=(0.05,), name="runtime-api", daemon=True
@@ -66,6 +68,21 @@ class RuntimeApi:
     def send(self, invocation: Invocation) -> None:
         """Send the runtime client its next invocation."""
         self._invocations.put(invocation)
+
+    def send_and_await(self, invocation: Invocation) -> SimpleQueue[Report]:
+        """Send an invocation to the next client that asks for one; return where its answer arrives, and not in the reports."""
+        answer = self._answers[invocation.request_id] = SimpleQueue()
+        self.send(invocation)
+        return answer
+
+    def forget(self, invocation: Invocation) -> None:
+        """Await no answer of an invocation any more: a later one arrives in the reports."""
+        self._answers.pop(invocation.request_id, None)
+
+    def end_all(self, report: Report) -> None:
+        """Give this as the answer of all invocations that wait for one."""
+        for answer in list(self._answers.values()):
+            answer.put(report)
 
     def close(self) -> None:
         """Close the port, and answer a client that waits for an invocation."""
@@ -85,6 +102,7 @@ class _Server(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     reports: ClassVar[SimpleQueue[Report]]
     invocations: ClassVar[SimpleQueue[Invocation | None]]
+    answers: ClassVar[dict[str, SimpleQueue[Report]]]
 
     protocol_version = "HTTP/1.1"
     # Nagle's algorithm would send the body only after the client's acknowledgement of the headers, which comes 40 ms later.
@@ -95,6 +113,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.reports.put(InvocationRequested())
         invocation = self.invocations.get()
         if invocation is None:
+            self.invocations.put(None)  # for the other processes of the same environment
             self.close_connection = True
             self._answer(410, b"")
             return
@@ -112,10 +131,10 @@ class _Handler(BaseHTTPRequestHandler):
         """Take the outcome from `/runtime/invocation/{id}/response`, `…/error` or `/runtime/init/error`."""
         body = self._body().decode()
         match self.path.strip("/").split("/")[2:]:
-            case ["invocation", _, "response"]:
-                self.reports.put(Returned(body))
-            case ["invocation", _, "error"]:
-                self.reports.put(Raised(*_error(body)))
+            case ["invocation", request_id, "response"]:
+                self.answers.pop(request_id, self.reports).put(Returned(body))
+            case ["invocation", request_id, "error"]:
+                self.answers.pop(request_id, self.reports).put(Raised(*_error(body)))
             case ["init", "error"]:
                 self.reports.put(InitFailed(*_error(body)))
             case _:

@@ -73,6 +73,7 @@ class Function:
         log_format: `Text` or `JSON`.
         log_level: `ApplicationLogLevel`; None leaves it to the function.
         recursive_loop: `Allow` or `Terminate`; checked by `advice`, not enforced.
+        processes: The processes of an environment on Lambda Managed Instances; None elsewhere.
     """
 
     logical_id: str
@@ -88,6 +89,7 @@ class Function:
     log_format: str
     log_level: str | None
     recursive_loop: str
+    processes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

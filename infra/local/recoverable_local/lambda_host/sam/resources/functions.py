@@ -14,7 +14,12 @@ from recoverable_local.lambda_host.sam.stack import Function
 
 FUNCTION = "AWS::Serverless::Function"
 LAYER = "AWS::Serverless::LayerVersion"
-_LONGEST_TIMEOUT = 900  # seconds; Lambda quotas
+_LONGEST_TIMEOUT, _LONGEST_MANAGED_TIMEOUT = 900, 5_400  # seconds; Lambda quotas
+_PLAIN_CONFIG = "LambdaManagedInstancesCapacityProviderConfig"
+_PROCESSES, _MOST_PROCESSES = (
+    4,
+    1_600,
+)  # where the template says nothing, Lambda has 16 for each vCPU, which is much for one machine
 
 
 def parse_function(
@@ -47,13 +52,24 @@ def parse_function(
         log_format=logging.text("LogFormat", "Text"),
         log_level=logging.get("ApplicationLogLevel"),
         recursive_loop=properties.text("RecursiveLoop", "Terminate"),  # Lambda's default
+        processes=_processes(properties),
     )
     return function, notes
 
 
 def timeout_of(properties: Properties) -> timedelta:
     """Return how long one invocation of a function may take."""
-    return timedelta(seconds=properties.number("Timeout", 3, minimum=1, maximum=_LONGEST_TIMEOUT))
+    longest = _LONGEST_TIMEOUT if _processes(properties) is None else _LONGEST_MANAGED_TIMEOUT
+    return timedelta(seconds=properties.number("Timeout", 3, minimum=1, maximum=longest))
+
+
+def _processes(properties: Properties) -> int | None:
+    """Return the processes of one environment of a function on Managed Instances, in SAM's or Lambda's form; None for any other function."""
+    if properties.values.get("CapacityProviderConfig") is None:
+        return None
+    config = properties.part("CapacityProviderConfig")
+    own = config.part(_PLAIN_CONFIG) if _PLAIN_CONFIG in config.values else config
+    return own.number("PerExecutionEnvironmentMaxConcurrency", _PROCESSES, minimum=1, maximum=_MOST_PROCESSES)
 
 
 def _variables(variables: Properties, *, given: Mapping[str, str]) -> dict[str, str]:
