@@ -28,8 +28,8 @@ class Environment:
         clock: returns the time.
         deadline: returns what stops a plain handler; not used on Functions.
         runner: returns what runs coroutines; None for the thread's own.
-        wrap_handler: returns a handler that a test observes, plain or coroutine as it was; None where the deadline
-            observes.
+        wrap_handler: returns a handler that a test observes, plain or coroutine as it was; on AWS for coroutines alone,
+            for the deadline observes the others.
         kept: state of each endpoint that the process keeps from one invocation to the next.
         sleep: waits for so many seconds, for pauses between sends.
         call_within: makes a call to the broker that may take so many seconds; None to make it in a thread of its own.

@@ -12,6 +12,7 @@ from recoverable.attempts.event_loop import run_in_loop, within
 from recoverable.attempts.flow import Call, attempt_each
 from recoverable.attempts.invocation import Invocation
 from recoverable.attempts.results import refuse_generator
+from recoverable.environment import current_environment
 from recoverable.message import Message
 from recoverable.recovery.delivery import Delivery
 
@@ -78,6 +79,9 @@ def attempt_concurrently(
     handler: Handler, deliveries: Iterable[Delivery], invocation: Invocation, concurrency: int
 ) -> None:
     """Take deliveries through the flow, so many at a time; all of them, unless `attempt_each` ends early."""
+    environment = current_environment.get()
+    if environment is not None and environment.wrap_handler is not None:
+        handler = environment.wrap_handler(handler)
     run_in_loop(_attempt_concurrently(handler, iter(deliveries), invocation, concurrency))
 
 

@@ -73,6 +73,10 @@ async def within(seconds: float, awaitable: Awaitable[Any]) -> Any:
         limit.end()
 
 
+TIME_IS_UP = "the time of the handler is up"
+"""The text of the `CancelledError` of a handler that is stopped for lack of time."""
+
+
 class Limit:
     """A time limit for the task that it is made in.
 
@@ -92,7 +96,7 @@ class Limit:
         self.cancelled = 0
 
     def _cancel(self) -> None:
-        self._task.cancel()
+        self._task.cancel(TIME_IS_UP)
         self.cancelled += 1
         self._timer = self._loop.call_later(AGAIN, self._cancel)
 

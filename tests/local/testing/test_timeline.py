@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from local.testing.ladders import endpoint, happened, seconds
@@ -117,3 +119,27 @@ def test_a_timeline_of_service_bus_says_it_too(service_bus_world: ServiceBusWorl
     service_bus_world.run()
     sent = [event.detail for event in service_bus_world.timeline() if event.what == "sent"]
     assert sent == ["", "delayed retry 1, visible after 10 s", ""]
+
+
+def test_a_timeline_shows_the_attempts_of_coroutines_and_which_of_them_were_stopped(sqs_world: SqsWorld) -> None:
+    async def handle(message: Message) -> None:
+        await asyncio.sleep(100 if message.text == "slow" else 1)
+        if message.text == "bad":
+            raise ValueError("no")
+        if message.text == "cancelled":
+            raise asyncio.CancelledError
+
+    sqs_world.serve("orders", endpoint(handle, immediate=0, delayed=0, concurrency=4), timeout=30)
+    sent = {body: sqs_world.send("orders", body) for body in ("good", "bad", "cancelled")}
+    sqs_world.run()
+    sent["slow"] = sqs_world.send("orders", "slow")
+    sqs_world.run()
+    how = {
+        body: [event.detail for event in sqs_world.timeline(sent[body]) if event.what == "attempted"] for body in sent
+    }
+    assert how == {
+        "good": ["succeeded"],
+        "bad": ["ValueError: no"],
+        "cancelled": ["CancelledError"],
+        "slow": ["HandlerTimeout after 27 s"],
+    }

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from recoverable.environment import Environment, current_environment
 from recoverable_local.testing.aws.broker.stored import Stored
+from recoverable_local.testing.aws.coroutines import recorder
 from recoverable_local.testing.aws.deadline import VirtualDeadline
 from recoverable_local.testing.aws.functions.context import Context
 from recoverable_local.testing.engine.background import later
@@ -131,6 +132,7 @@ class Function:
             lambda: world.now() + instance.skew,
             lambda: VirtualDeadline(invocation, world.fault_plan, world.journal, world.seconds),
             instance.runner,
+            recorder(invocation, world.journal, world.seconds),
             kept=instance.kept,
             sleep=invocation.spend,
             call_within=lambda _seconds, call: call(),  # the world's own time limit holds
