@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Any, cast
 
 from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType
-from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 from recoverable.attempts.drive import drive
 from recoverable.attempts.flow import attempt_each
+from recoverable.aws.powertools.hooked_calls import Answers, HookedCalls
 from recoverable.aws.powertools.record_handler import RecordHandler
 from recoverable.aws.processor import SETTLE_WITHIN, SqsProcessor, response
 from recoverable.aws.queues import LONGEST_DELAY
 from recoverable.aws.records import records_of
 from recoverable.config import Recoverability
-from recoverable.observe.log import log_safely
 from recoverable.recovery.redaction import redactor_of
 
 if TYPE_CHECKING:
+    import logging
     from collections.abc import Callable, Iterator
     from datetime import datetime, timedelta
     from typing import Self
@@ -29,14 +28,8 @@ if TYPE_CHECKING:
 
     from recoverable.attempts.invocation import Invocation
     from recoverable.aws.bodies import S3Bodies
-    from recoverable.message import Message
     from recoverable.recovery.delivery import Counter, Delivery
-    from recoverable.recovery.redaction import Redact
     from recoverable.timeouts import Timeouts
-
-    Answers = list[tuple[Any, ...]]
-
-log = logging.getLogger("recoverable")
 
 
 class RecoverableBatchProcessor(BatchProcessor):
@@ -162,50 +155,6 @@ class RecoverableBatchProcessor(BatchProcessor):
 
         A message whose attempt failed may be forwarded, and is then not reported.
         """
-
-
-class HookedCalls:
-    """A handler for the messages of one invocation.
-
-    It calls the record handler, and the processor's hooks after each attempt.
-
-    Args:
-        processor: has the hooks.
-        handler: the record handler.
-        redact: the user's redactor.
-    """
-
-    def __init__(
-        self, processor: RecoverableBatchProcessor, handler: RecordHandler, redact: Redact | None = None
-    ) -> None:
-        self._processor, self._handler, self._redact = processor, handler, redact
-        self._records: dict[
-            Message, Any
-        ] = {}  # as the handler got them, for what it sends may be refused after others have run
-        self.answers: Answers = []
-
-    def __call__(self, message: Message) -> None:
-        """Read the record, handle it and call the success hook.
-
-        An exception of any of the three is the attempt's failure.
-        """
-        record = self._records[message] = self._handler.parse_record(message)
-        result = self._handler.handle(record, message)
-        self.answers.append(self._processor.success_handler(record=message.native, result=result))
-
-    def report_failure(self, message: Message, failure: BaseException) -> None:
-        """Call the failure hook; an exception of its own is logged, and recovery goes on with the message's failure."""
-        record = self._records.get(message, SQSRecord(message.native))
-        exception_info = (type(failure), failure, failure.__traceback__)
-        try:
-            self.answers.append(self._processor.failure_handler(record=record, exception=exception_info))
-        except Exception as error:  # noqa: BLE001  # logged, with its traceback
-            text = (
-                "Calling failure_handler of %s failed. Recovery goes on with the message's own failure. "
-                "Check the traceback of this log entry."
-            )
-            info = (type(error), error, error.__traceback__)
-            log_safely(log.error, text, type(self._processor).__name__, exc_info=info, redact=self._redact)
 
 
 def refuse_fifo(event: dict[str, Any]) -> None:
