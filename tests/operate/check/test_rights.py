@@ -27,6 +27,8 @@ FORMS: dict[str, tuple[list[Any], list[str]]] = {
     "one statement that is no list": ([{"Statement": BOTH}], []),
     "patterns of actions, on anything": ([{"Statement": [ANYWHERE]}], []),
     "a pattern of resources, of another account": ([{"Statement": [NAMED]}], []),
+    "a short pattern of resources": ([{"Statement": [{**BOTH, "Resource": "arn:aws:sqs:*"}]}], []),
+    "a pattern of another service": ([{"Statement": [{**BOTH, "Resource": "arn:aws:sns:*:*:*"}]}], ORDERS_ONLY),
     "a managed policy of AWS by name": (["AmazonSQSFullAccess"], []),
     "and by ARN": (["arn:aws:iam::aws:policy/AmazonSQSFullAccess"], []),
     "SAM's policy templates": (

@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from recoverable.limits import MAX_DELAYED
 from recoverable.operate.check.looking import Look, look
 from recoverable.operate.check.report import UNREADABLE, Result, report
 from recoverable.operate.check.rule import results
@@ -59,10 +60,21 @@ def add_assumptions(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     for name, default in (("immediate", 5), ("delayed", 3)):
         said.add_argument(
-            f"--{name}-retries", type=int, metavar="N",
+            f"--{name}-retries", type=retries, metavar="N",
             help=f"where the code says so (default: what the environment variables say, else {default})",
         )  # fmt: skip
     said.add_argument("--ordered", action="store_true", help='Service Bus: the endpoint has sessions="ordered"')
+
+
+def retries(text: str) -> int:
+    """Return a number of retries.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none.
+    """
+    if not text.isdecimal() or int(text) > MAX_DELAYED:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of retries; write 0 to {MAX_DELAYED}")
+    return int(text)
 
 
 def rule_name(text: str) -> str:

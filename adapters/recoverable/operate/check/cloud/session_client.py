@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from recoverable.aws.broker.answers import is_answer
 from recoverable.operate.aws.answers import describe
 from recoverable.operate.aws.session_client import CALL_TIMEOUT, Access, Clients, session_for
 from recoverable.operate.check.known import Unknown
 from recoverable.operate.port import OperateError
-
-if TYPE_CHECKING:
-    from mypy_boto3_sqs import SQSClient
 
 T = TypeVar("T")
 
@@ -45,10 +42,6 @@ class Aws:
                 config=config,
             ),
         )
-
-    def queues(self, region: str | None) -> SQSClient:
-        """Return a client of SQS."""
-        return self.sqs.reader(region)
 
 
 def answered(service: str, of: str, call: Callable[[], T]) -> T:
