@@ -9,15 +9,14 @@ from proof.catalogue import NAMED
 from proof.crowds import mutations as crowds
 from proof.crowds.mutations import CrowdMutation
 from proof.mistakes import Mutation
-from proof.service_bus import mutations as service_bus
-from proof.sqs import mutations as sqs
+from proof.test_mutations import MUTATIONS
 from proof.timeouts import mutations as timeouts
 
 PAGE = "proof.md"
 
 
 @pytest.mark.parametrize(
-    "mutation", [*sqs.MUTATIONS, *service_bus.MUTATIONS, *timeouts.MUTATIONS], ids=lambda mutation: mutation.name
+    "mutation", [*MUTATIONS, *timeouts.MUTATIONS], ids=lambda mutation: mutation.name
 )
 def test_the_page_lists_each_mistake_with_what_it_replaces(mutation: Mutation) -> None:
     row = f"| {mutation.name} | `{mutation.target}` | {mutation.scenario} | {mutation.breaks} |"

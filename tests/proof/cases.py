@@ -17,12 +17,23 @@ EXPIRES = ("expired", "delivered twice", "lock lost", "machine lost")
 
 @dataclass(frozen=True)
 class Case:
-    """A replay with the lives of its messages, and how often each broker message was hit, in all and by an expiry."""
+    """A replay with the lives of its messages, and how often each broker message was hit.
+
+    Args:
+        replay: the replay.
+        lives: the lives by the broker's ids.
+        hits: how often, in all.
+        expiries: how often by an expiry.
+        unsent: how often where it was to be sent what a handler sent.
+        refusals: how often that was refused for good, which is a failed attempt.
+    """
 
     replay: Replay
     lives: dict[str, Life]
     hits: Counter[str]
     expiries: Counter[str]
+    unsent: Counter[str]
+    refusals: Counter[str]
 
     def on_the_way(self, counted: Counter[str], life: Life) -> int:
         """Return the count of a copy and of all messages before it that it was made of."""
@@ -34,12 +45,16 @@ def case_of(replay: Replay) -> Case:
     """Read a replay."""
     costly = [s.batch for s in replay.struck if costs(s.fault_name, s.point)] + deaths(replay)
     expired = [s.batch for s in replay.struck if s.fault_name in EXPIRES or not_settled(s)]
+    unsent = [s for s in replay.struck if s.point.queue in replay.scenario.sends_to]
+    refused = [s.batch for s in unsent if s.fault_name == "refused"]
     return Case(
-        replay,
-        lives_of(replay),
-        Counter(one for batch in costly for one in batch),
-        Counter(one for batch in expired for one in batch),
+        replay, lives_of(replay), count(costly), count(expired), count([s.batch for s in unsent]), count(refused)
     )
+
+
+def count(batches: list[tuple[str, ...]]) -> Counter[str]:
+    """Return in how many batches each broker message was."""
+    return Counter(one for batch in batches for one in batch)
 
 
 DEADLY = ("died", "timed out", "slow", "machine lost", "exit")

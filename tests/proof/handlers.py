@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
+from proof.sends import Run, send_to_all
 from recoverable import Message, RetryAfter
 from recoverable_local.testing import SqsWorld
 from recoverable_local.testing.engine.fault_plan import When
-from recoverable_local.testing.engine.invocation import current_invocation
+from recoverable_local.testing.engine.invocation import current_invocation, current_number
 from recoverable_local.testing.engine.virtual import VirtualWorld
 
 SECONDS_OF_WORK = 12.0
@@ -20,6 +21,10 @@ SECONDS_OF_HANGING = 45.0
 """Seconds for which nothing can stop "hangs": longer than the time-out of 30 s."""
 
 
+SENDING = ("sends", "misdirects")
+"""Words by which a handler sends."""
+
+
 class Unwanted(Exception):
     """Raised for messages that a scenario's policy discards."""
 
@@ -27,17 +32,30 @@ class Unwanted(Exception):
 class Behaving:
     """A handler that does what the body says: "fails*2 ok" fails twice and then succeeds; the last word repeats.
 
+    "sends" before another word, such as "sends+fails", sends first; "misdirects" sends to a queue that does not exist, too.
+
     Args:
         world: where it runs.
+        destinations: where it sends.
     """
 
-    def __init__(self, world: VirtualWorld) -> None:
-        self._world, self._runs = world, Counter[str]()
+    def __init__(self, world: VirtualWorld, destinations: tuple[str, ...] = ()) -> None:
+        self._world, self._destinations, self._counts = world, destinations, Counter[str]()
+        self.runs: list[Run] = []
 
-    def __call__(self, message: Message) -> None:  # noqa: C901  # one case for each word
-        self._runs[message.id] += 1
-        words = script(message.text)
-        word = words[min(self._runs[message.id], len(words)) - 1]
+    def __call__(self, message: Message) -> None:
+        self._counts[message.id] += 1
+        number, words = self._counts[message.id], script(message.text)
+        word = words[min(number, len(words)) - 1]
+        self.runs.append(Run(message.id, number, word, current_number(), len(self._world._journal._entries)))
+        sends, _, then = word.partition("+")
+        if sends in SENDING:
+            send_to_all(message, self._destinations, number, misdirected=sends == "misdirects")
+            word = then or "ok"
+        self._end(word)
+
+    def _end(self, word: str) -> None:  # noqa: C901  # one case for each word
+        """Do what is left of the word."""
         match word:
             case "ok":
                 pass

@@ -95,7 +95,11 @@ class Life:
 def lives_of(replay: Replay) -> dict[str, Life]:
     """Return the lives of all messages, by the broker's id."""
     lives: dict[str, Life] = {}
+    outgoing: set[str] = set()
     for number, entry in enumerate(replay.entries):
+        if entry.broker_id in outgoing or (entry.what == "sent" and replay.is_outgoing(entry)):
+            outgoing.add(entry.broker_id)
+            continue
         match entry.what:
             case "sent":
                 add_message(entry, replay, lives)
@@ -104,7 +108,7 @@ def lives_of(replay: Replay) -> dict[str, Life]:
                 lives[entry.broker_id].receives += 1
             case "attempted":
                 delivery = replay.batches[entry.invocation][entry.broker_id]
-                attempt = Attempt(entry.detail, entry.invocation, delivery, entry.at, number)
+                attempt = Attempt(how_it_ended(entry, number, replay), entry.invocation, delivery, entry.at, number)
                 lives[entry.broker_id].attempts.append(attempt)
             case "dropped as a duplicate" if lives[entry.broker_id].made_by == number - 1:
                 drop_duplicate(lives.pop(entry.broker_id), lives)
@@ -115,10 +119,17 @@ def lives_of(replay: Replay) -> dict[str, Life]:
     return lives
 
 
+def how_it_ended(entry: Entry, number: int, replay: Replay) -> str:
+    """Return how an attempt ended: one that sent to a queue that does not exist was refused, though its handler succeeded."""
+    of = replay.identities[entry.broker_id]
+    runs = [r for r in replay.runs if (r.invocation, r.message_id) == (entry.invocation, of) and r.began <= number]
+    misdirected = entry.detail == "succeeded" and runs and runs[-1].word.startswith("misdirects")
+    return "OutgoingRefused" if misdirected else entry.detail
+
+
 def add_message(entry: Entry, replay: Replay, lives: dict[str, Life]) -> None:
     """Add the life of a message that was sent."""
     origin = replay.origins[entry.broker_id]
-    assert (origin is None) == (entry.invocation == 0), "a function has sent something that carries no origin"
     life = Life(entry.broker_id, replay.identities[entry.broker_id], entry.queue, entry.at, origin)
     lives[entry.broker_id] = life
     if origin is not None:

@@ -9,10 +9,14 @@ from proof.cases import Case, case_of, done_by, given_up, is_failure, messages, 
 from proof.fault_names import FREE
 from proof.handlers import script
 from proof.lives import Life
+from proof.outgoing_promises import OUTGOING_PROMISES
 from proof.replaying import Replay
 
 CLOCKS = 1.0
 """Seconds by which a round of a FIFO message may start early, for two clocks never agree."""
+
+GOOD = {"ok", "works", "sends", "sends+works"}
+"""What handlers do that would succeed."""
 
 UNREPORTED_ALLOWANCE = 2
 """Unreported deliveries that never count as failures."""
@@ -49,9 +53,10 @@ def innocents_are_processed(case: Case) -> Iterator[str]:
     killers = sum("kills" in script(body) for body in case.replay.sent.values())
     injected = len(case.replay.struck)
     for message_id, body, lives in messages(case):
-        if not {"ok", "works"} >= set(script(body)) or message_id not in given_up(case):
+        if not set(script(body)) <= GOOD or message_id not in given_up(case):
             continue
         failed = sum(is_failure(attempt.how) for life in lives for attempt in life.attempts)
+        failed += sum(case.refusals[life.broker_id] for life in lives)
         hits = sum(case.hits[life.broker_id] for life in lives)
         spared = hits <= UNREPORTED_ALLOWANCE or (
             case.replay.scenario.apart and (injected == 0 or injected + killers <= UNREPORTED_ALLOWANCE)
@@ -173,7 +178,10 @@ def rounds_wait_in_a_fifo_queue(case: Case, increase: float) -> Iterator[str]:
         for round_ in range(1, scenario.recoverability.delayed.max_retries + 1):
             due = received.get(life.broker_id, 0.0) + increase * round_ * (round_ + 1) / 2
             early = sum(attempt.at < due - CLOCKS for attempt in life.attempts)
-            if early > scenario.attempts_per_round * round_ + case.expiries[life.broker_id]:
+            if (
+                early
+                > scenario.attempts_per_round * round_ + case.expiries[life.broker_id] + case.unsent[life.broker_id]
+            ):
                 yield f"EARLY: {life.message_id} made {early} attempts before round {round_} was due"
 
 
@@ -204,6 +212,7 @@ PROMISES: tuple[Callable[[Case], Iterator[str]], ...] = (
     contents_are_kept,
     delays_are_kept,
     order_is_kept,
+    *OUTGOING_PROMISES,
 )
 
 FOR_THE_TOO_LARGE = (nothing_is_stuck, nothing_is_lost)

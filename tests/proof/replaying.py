@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 from proof.fault_names import FAULTS
 from proof.lineage import Origin
+from proof.sends import Run, Sent
 from recoverable import Recoverability
 from recoverable_local.testing import Fault, SeenMessage, Timeline
 from recoverable_local.testing.engine.fault_plan import FaultPoint
@@ -41,6 +42,10 @@ class Scenario(Protocol):
     @property
     def recoverability(self) -> Recoverability:
         """Return the ladder."""
+
+    @property
+    def sends_to(self) -> tuple[str, ...]:
+        """Return where handlers send."""
 
     @property
     def attempts_per_round(self) -> int:
@@ -156,6 +161,7 @@ class Replay:
         errors: what is in error queues.
         endless: whether it would have gone on for ever.
         world: where it was.
+        runs: the runs of the handler.
     """
 
     scenario: Scenario
@@ -172,11 +178,43 @@ class Replay:
     errors: list[SeenMessage]
     endless: bool
     world: VirtualWorld
+    runs: list[Run]
+
+    def is_outgoing(self, entry: Entry) -> bool:
+        """True for the send of what a handler sent: it is made in an invocation, and is no copy."""
+        return entry.invocation > 0 and self.origins[entry.broker_id] is None
+
+    @property
+    def outgoing(self) -> list[Sent]:
+        """Return what handlers sent, in order."""
+        return [
+            Sent(
+                self.identities[entry.broker_id],
+                entry.queue,
+                text_of(self.content(entry.broker_id)[0]),
+                number,
+                entry.at,
+                entry.invocation,
+                self._is_dropped(number),
+            )
+            for number, entry in enumerate(self.entries)
+            if entry.what == "sent" and self.is_outgoing(entry)
+        ]
+
+    def _is_dropped(self, number: int) -> bool:
+        """True if what was sent by this event was dropped as a duplicate, which the next event says."""
+        sent, *after = self.entries[number : number + 2]
+        return any(each.what == "dropped as a duplicate" and each.broker_id == sent.broker_id for each in after)
 
     @property
     def timeline(self) -> Timeline:
         """Return what happened, for readers."""
         return self.world.timeline()
+
+
+def text_of(body: str | bytes) -> str:
+    """Return a body as text."""
+    return body if isinstance(body, str) else body.decode(errors="replace")
 
 
 @singledispatch

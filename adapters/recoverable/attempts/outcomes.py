@@ -148,27 +148,6 @@ def settle_failure(delivery: Delivery, failure: BaseException, invocation: Invoc
     return decide(delivery, failure, invocation)
 
 
-def settle_unsent(delivery: Delivery, to: str, why: str, invocation: Invocation) -> Settlement:
-    """Return the settlement of a delivery whose handler succeeded, and what it sent was not taken, for now: it waits, and loses no attempt.
-
-    It waits as long again as it has waited, from 2.5 seconds to 15 minutes.
-
-    Args:
-        delivery: the message as it came.
-        to: the queue or topic.
-        why: why it did not take what was sent.
-        invocation: what it ran in.
-    """
-    from recoverable.recovery.refused_sends import FIRST_DELAY, LONGEST_DELAY  # noqa: PLC0415  # as in `decide`
-
-    if invocation.limiter is not None:
-        invocation.limiter.release_probe(delivery)
-    delivery.unsent = True
-    waited = NO_DELAY if delivery.held_since is None else invocation.clock() - delivery.held_since
-    delay = min(max(waited, FIRST_DELAY), LONGEST_DELAY)
-    return decide(delivery, Deferral(delay, f"what it sent to '{to}' was not taken ({why})"), invocation)
-
-
 def defer_while_limited(
     delivery: Delivery, delay: timedelta, invocation: Invocation, failure: BaseException | None = None
 ) -> Settlement:

@@ -142,6 +142,8 @@ def forwarded(delivery: Delivery) -> Forwards:
     match delivery.settlement:
         case Redeliver():
             error = delivery.error
+            if delivery.unsent and error is None:
+                raise Abandoned("what the handler sent was not taken for now; the message is delivered again")
             raise error if isinstance(error, Exception) else Abandoned(repr(error)) from error
         case Forward() as forward:
             return [(delivery, forward)]

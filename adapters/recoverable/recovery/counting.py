@@ -86,6 +86,11 @@ def place_on_ladder(deliveries: int, *, max_immediate: int, max_delayed: int) ->
     return round_, before + 1
 
 
+def runs_left(deliveries: int, *, max_immediate: int, max_delayed: int) -> int:
+    """Return how often a message that is only ever redelivered can come after this delivery, until it is past all attempts and the allowance."""
+    return (max_immediate + 1) * (max_delayed + 1) + UNREPORTED_ALLOWANCE - deliveries
+
+
 def is_past_the_ladder(deliveries: int, *, max_immediate: int, max_delayed: int) -> bool:
     """True if a message that is only ever redelivered came more often than all attempts and the allowance."""
-    return deliveries > (max_immediate + 1) * (max_delayed + 1) + UNREPORTED_ALLOWANCE
+    return runs_left(deliveries, max_immediate=max_immediate, max_delayed=max_delayed) < 0

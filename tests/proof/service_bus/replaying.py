@@ -22,7 +22,7 @@ OURS_IN_A_COPY = (*OURS, TRACE, "DeadLetter")
 @replay.register
 def replay_service_bus(scenario: Scenario, schedule: Schedule) -> Replay:
     """Run the scenario until nothing is left to do, or for too long."""
-    world, sent = world_of(scenario)
+    world, sent, behaving = world_of(scenario)
     injector = Injector(scenario, schedule, world)
     world.ask_at_each_point(injector)
     endless = False
@@ -33,6 +33,7 @@ def replay_service_bus(scenario: Scenario, schedule: Schedule) -> Replay:
             endless = True
     contents, entries = world._register.contents, world._journal._entries
     batches = batches_of(entries)
+    elsewhere = {scenario.queue, *scenario.sends_to}  # where no message is given up
     return Replay(
         scenario,
         schedule,
@@ -45,9 +46,10 @@ def replay_service_bus(scenario: Scenario, schedule: Schedule) -> Replay:
         lambda broker_id: kept(world, broker_id),
         {one: world._identity(one) for one in contents},
         world.queue(scenario.queue),
-        [seen for name in world._queues.names() if name != scenario.queue for seen in world.queue(name)],
+        [seen for name in world._queues.names() if name not in elsewhere for seen in world.queue(name)],
         endless,
         world,
+        behaving.runs,
     )
 
 

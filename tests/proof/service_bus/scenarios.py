@@ -51,6 +51,7 @@ class Scenario:
         pairs: how many schedules of two faults it tries, if that part is all.
         create_missing: whether queues that a policy names are there.
         fifo: whether all retries keep the order; all messages are then of one session.
+        sends_to: where handlers send.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Scenario:
     create_missing: bool = True
     queue: str = QUEUE
     fifo: bool = False
+    sends_to: tuple[str, ...] = ("out",)
 
     @property
     def waits_in_place(self) -> bool:
@@ -102,13 +104,14 @@ class Scenario:
         return WINDOW if queue in self.detects else 0.0
 
 
-def world_of(scenario: Scenario) -> tuple[ServiceBusWorld, dict[str, str]]:
-    """Return the world before anything happens, and the bodies by the broker's ids of what was sent."""
+def world_of(scenario: Scenario) -> tuple[ServiceBusWorld, dict[str, str], Behaving]:
+    """Return the world before anything happens, the bodies by the broker's ids of what was sent, and the handler."""
     world = ServiceBusWorld(most_invocations=300, create_missing=scenario.create_missing)
     make_queues(world, scenario)
     sent = {send(world, scenario, number, body): body for number, body in enumerate(scenario.bodies, 1)}
-    world.serve(scenario.queue, app_of(scenario, world), timeout=TIMEOUT, **scenario.host)
-    return world, sent
+    behaving = Behaving(world, scenario.sends_to)
+    world.serve(scenario.queue, app_of(scenario, behaving), timeout=TIMEOUT, **scenario.host)
+    return world, sent, behaving
 
 
 def make_queues(world: ServiceBusWorld, scenario: Scenario) -> None:
@@ -124,11 +127,12 @@ def make_queues(world: ServiceBusWorld, scenario: Scenario) -> None:
         duplicate_detection=window.get(scenario.queue),
         time_to_live=FORTNIGHT,
     )
+    for name in scenario.sends_to:
+        world.create_queue(name, duplicate_detection=window.get(name))
 
 
-def app_of(scenario: Scenario, world: ServiceBusWorld) -> Any:
+def app_of(scenario: Scenario, behaving: Behaving) -> Any:
     """Return the app that the host runs."""
-    behaving = Behaving(world)
     handler = as_coroutine(behaving) if scenario.coroutine else behaving
     endpoint = ServiceBusEndpoint(
         handler,

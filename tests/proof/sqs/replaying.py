@@ -28,7 +28,7 @@ class SqsInjector(Injector):
 @replay.register
 def replay_sqs(scenario: Scenario, schedule: Schedule) -> Replay:
     """Run the scenario until nothing is left to do, or for too long."""
-    world, sent = world_of(scenario)
+    world, sent, behaving = world_of(scenario)
     injector = SqsInjector(scenario, schedule, world)
     world.ask_at_each_point(injector)
     endless = False
@@ -46,6 +46,7 @@ def replay_sqs(scenario: Scenario, schedule: Schedule) -> Replay:
         record = to_record(stored[broker_id], settings, world._start)
         return stored[broker_id].body, {**wire_of(record).attributes}
 
+    elsewhere = {scenario.queue, *scenario.sends_to}  # where no message is given up
     return Replay(
         scenario,
         schedule,
@@ -58,7 +59,8 @@ def replay_sqs(scenario: Scenario, schedule: Schedule) -> Replay:
         content,
         {one: world._identity(one) for one in stored},
         world.queue(scenario.queue),
-        [seen for name in broker.queues if name != scenario.queue for seen in world.queue(name)],
+        [seen for name in broker.queues if name not in elsewhere for seen in world.queue(name)],
         endless,
         world,
+        behaving.runs,
     )

@@ -41,6 +41,8 @@ class Scenario:
         pairs: how many schedules of two faults `make test` tries.
         seed: draws the order in which the queue hands out its messages; None for the order of sending.
         share: of the schedules that one scenario gets; less for a slow one.
+        sends_to: where handlers send.
+        create_missing: whether queues that nobody made are there.
     """
 
     name: str
@@ -58,6 +60,8 @@ class Scenario:
     seed: int | None = None
     share: float = 1.0
     pairs: int = 100
+    sends_to: tuple[str, ...] = ("out",)
+    create_missing: bool = True
 
     @property
     def waits_in_place(self) -> bool:
@@ -94,18 +98,18 @@ class Scenario:
         return self.attempts_per_round * (self.recoverability.delayed.max_retries + 1)
 
 
-def world_of(scenario: Scenario) -> tuple[SqsWorld, dict[str, str]]:
-    """Return the world before anything happens, and the bodies by the broker's ids of what was sent."""
-    world = SqsWorld(seed=scenario.seed, most_invocations=300)
+def world_of(scenario: Scenario) -> tuple[SqsWorld, dict[str, str], Behaving]:
+    """Return the world before anything happens, the bodies by the broker's ids of what was sent, and the handler."""
+    world = SqsWorld(seed=scenario.seed, most_invocations=300, create_missing=scenario.create_missing)
     make_queues(world, scenario)
-    behaving = Behaving(world)
+    behaving = Behaving(world, scenario.sends_to)
     handler = as_coroutine(behaving, world) if scenario.coroutine else behaving
     managed = {"AWS_LAMBDA_MAX_CONCURRENCY": "4"} if scenario.mapping.get("managed_instances") else {}
     with patch.dict(os.environ, managed):
         endpoint = SqsEndpoint(handler, scenario.recoverability, **scenario.endpoint)
     partial = bool(scenario.endpoint.get("partial_responses", True))
     world.serve(scenario.queue, endpoint, recursive_loop="Allow", partial_responses=partial, **scenario.mapping)
-    return world, {send(world, scenario, n, body): body for n, body in enumerate(scenario.bodies, 1)}
+    return world, {send(world, scenario, n, body): body for n, body in enumerate(scenario.bodies, 1)}, behaving
 
 
 def make_queues(world: SqsWorld, scenario: Scenario) -> None:
@@ -115,6 +119,8 @@ def make_queues(world: SqsWorld, scenario: Scenario) -> None:
     world.create_queue(errors, retention=timedelta(days=14))
     neighbour = errors if errors.endswith(".fifo") == scenario.fifo else f"dead-{scenario.queue}"
     world.create_queue(scenario.queue, visibility_timeout=180, dead_letter_queue=neighbour, max_receive_count=receives)
+    for name in scenario.sends_to:
+        world.create_queue(name)
 
 
 def send(world: SqsWorld, scenario: Scenario, number: int, body: str) -> str:

@@ -6,11 +6,12 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from recoverable.attempts.outcomes import decide, settle_without_attempt
-from recoverable.aws.fifo.rounds import wait_for_round
+from recoverable.aws.fifo.rounds import until_last_round, wait_for_round
 from recoverable.aws.order import CLOCK_SKEW, seconds_of_heartbeat, seconds_since_first_receive
 from recoverable.aws.queues import LONGEST_VISIBILITY
 from recoverable.aws.restoring import broker_count
 from recoverable.limits import MAX_DELAY
+from recoverable.recovery.counting import runs_left
 from recoverable.recovery.delivery import Deferral, Delivery
 
 if TYPE_CHECKING:
@@ -36,18 +37,26 @@ def settle_on_receipt(delivery: Delivery, invocation: Invocation, function_timeo
 
 def wait(delivery: Delivery, invocation: Invocation, function_timeout: float) -> Settlement | None:
     """Return the settlement of a record whose round may not start yet; None when its handler may run."""
-    recoverability, since = invocation.recoverability, seconds_since_first_receive(delivery, invocation.clock())
+    immediate, delayed = invocation.recoverability.immediate, invocation.recoverability.delayed
+    seconds = seconds_since_first_receive(delivery, invocation.clock())
+    since = None if seconds is None else timedelta(seconds=max(-LONGEST, min(seconds, LONGEST)))
+    longest = timedelta(seconds=LONGEST_VISIBILITY - function_timeout)
     beat = seconds_of_heartbeat(invocation)
     hidden = min(function_timeout, beat - CLOCK_SKEW) if beat else function_timeout
     delay = wait_for_round(
         delivery,
-        None if since is None else timedelta(seconds=max(-LONGEST, min(since, LONGEST))),
-        recoverability.delayed,
-        attempts_per_round=recoverability.immediate.max_retries + 1,
+        since,
+        delayed,
+        attempts_per_round=immediate.max_retries + 1,
         function_timeout=timedelta(seconds=hidden),
-        longest_delay=timedelta(seconds=LONGEST_VISIBILITY - function_timeout),
+        longest_delay=longest,
     )
-    return None if delay is None else decide(delivery, Deferral(delay, TOO_EARLY), invocation)
+    if delay is None or since is None:
+        return None
+    left = runs_left(receives(delivery), max_immediate=immediate.max_retries, max_delayed=delayed.max_retries)
+    if left == 1:  # the last delivery must not come too early again, for nothing would run any more
+        delay = until_last_round(delivery.message.id, since, delayed, longest)
+    return decide(delivery, Deferral(delay, TOO_EARLY), invocation)
 
 
 def receives(delivery: Delivery) -> int:

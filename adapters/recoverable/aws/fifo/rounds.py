@@ -53,6 +53,21 @@ def wait_for_round(
     return starts[reached + 1] - since_first_receive
 
 
+def until_last_round(
+    message_id: str, since_first_receive: timedelta, delayed: Delayed, longest_delay: timedelta
+) -> timedelta:
+    """Return how long it is until the last round of a message may start; 0 when it may.
+
+    Args:
+        message_id: the message's id.
+        since_first_receive: the time since then.
+        delayed: the settings for delayed retries.
+        longest_delay: the longest time for which the broker hides a message.
+    """
+    *_, last = round_starts(delayed, message_id, delayed.max_retries, longest_delay)
+    return max(last - since_first_receive, NO_DELAY)
+
+
 def round_starts(delayed: Delayed, message_id: str, rounds: int, longest_delay: timedelta) -> list[timedelta]:
     """Return how long after the first receive each round may start, from round 0 to `rounds`."""
     delays = (min(configured_delay(delayed, number, message_id), longest_delay) for number in range(rounds))

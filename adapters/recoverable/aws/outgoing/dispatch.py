@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from recoverable.attempts.outcomes import settle_failure, settle_on_end, settle_unsent
+from recoverable.attempts.outcomes import settle_failure, settle_on_end
 from recoverable.aws.broker.answers import Failure, describe_error
 from recoverable.aws.broker.operations import PUBLISH, SEND
 from recoverable.aws.client import Broker
 from recoverable.aws.copies import MAX_ENTRIES
 from recoverable.aws.outgoing.entries import Destination, Letter, most_bytes
 from recoverable.aws.outgoing.topics import Topic
+from recoverable.outgoing.unsent import settle_unsent
 from recoverable.outgoing.values import OutgoingRefused
 from recoverable.recovery.delivery import Delivery
 from recoverable.recovery.refused_sends import pauses
@@ -68,6 +69,12 @@ def send_outgoing(
         if failure.kind in {"refused", "size"}:
             delivery.error = OutgoingRefused(describe_refusal(letter.to, failure))
             delivery.settlement = settle_failure(delivery, delivery.error, invocation)
+        elif queue.fifo:
+            from recoverable.aws.fifo.unsent import settle_unsent_in_group  # noqa: PLC0415  # for such queues
+
+            delivery.settlement = settle_unsent_in_group(
+                delivery, letter.to.name, failure.reason, invocation, function_timeout=time.total
+            )
         else:
             delivery.settlement = settle_unsent(delivery, letter.to.name, failure.reason, invocation)
 

@@ -6,15 +6,17 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from recoverable.attempts.outcomes import settle_failure, settle_on_end, settle_unsent
+from recoverable.attempts.outcomes import settle_failure, settle_on_end
 from recoverable.azure.copies import Copy, broker_id, in_milliseconds, typed
+from recoverable.azure.messages import delivered
 from recoverable.azure.sending.group_commit import NotTried
 from recoverable.azure.sending.refusals_client import refusal_of
 from recoverable.headers import CORRELATION_ID, ORIGIN
 from recoverable.limits import NO_DELAY
 from recoverable.message import Message, received
+from recoverable.outgoing.unsent import settle_unsent, settle_unsent_in_order
 from recoverable.outgoing.values import Outgoing, OutgoingRefused
-from recoverable.recovery.refused_sends import pauses
+from recoverable.recovery.refused_sends import delay_after_refusal, pauses
 
 if TYPE_CHECKING:
     from recoverable.attempts.invocation import Invocation
@@ -152,7 +154,13 @@ def settle_error(delivery: Delivery, to: str, error: Exception, invocation: Invo
     """Return the settlement of a delivery of which an outgoing message was not sent."""
     reason = f"{type(error).__name__}: {error}"
     if refusal_of(error) == "transient":
-        return settle_unsent(delivery, to, type(error).__name__, invocation)
+        if not invocation.platform.redelivers_only:
+            return settle_unsent(delivery, to, type(error).__name__, invocation)
+        deliveries = delivered(delivery.native.delivery_count)
+        waited = delay_after_refusal(deliveries - 1)  # nobody knows since when the session waits
+        return settle_unsent_in_order(
+            delivery, to, type(error).__name__, invocation, deliveries=deliveries, waited=waited
+        )
     delivery.error = OutgoingRefused(
         f"'{to}' refused an outgoing message ({reason}); check that this queue or topic exists, and that the function has the role Azure Service Bus Data Sender on it"
     )

@@ -1,0 +1,46 @@
+"""List mistakes with what handlers send that the package does not make on Service Bus, and the promise that each breaks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from azure.servicebus import ServiceBusMessage
+
+from proof.mistakes import Mutation
+from proof.sqs.outgoing_mutations import by_place, completed, with_the_time
+from recoverable.azure.copies import Copy, broker_id
+from recoverable.azure.sending.outgoing import send_alone
+from recoverable.environment import current_environment
+from recoverable.message import Message, received
+from recoverable.outgoing.outbox import Outbox
+from recoverable.outgoing.values import Outgoing
+
+add = Outbox.add
+
+
+def add_and_send(outbox: Outbox, outgoing: Outgoing) -> None:
+    """Send at once, as the SDK does."""
+    add(outbox, outgoing)
+    copy, environment = outbox.entries.pop().copy, current_environment.get()
+    assert environment is not None
+    environment.client.get_queue_sender(copy.to).send_messages(ServiceBusMessage(**copy.fields))
+
+
+def take_for_sent(copies: list[Copy], *others: Any) -> None:
+    """Complete a message whatever became of what its handler sent."""
+    send_alone(copies, *others)
+
+
+def of_this_copy(_: object, message: Message) -> str:
+    """Name what is sent after the copy that the handler works on."""
+    return broker_id(received(message))
+
+
+MUTATIONS = (
+    Mutation("bus: sent at once", "outgoing.outbox.Outbox.add", add_and_send, "bus: sending and failing", "GHOST"),
+    Mutation("bus: taken for sent", "azure.sending.outgoing.send_alone", take_for_sent, "bus: sending to who is busy", "MISSING"),
+    Mutation("bus: completed though unsent", "azure.sending.outgoing.settle_unsent", completed, "bus: sending to who is busy", "MISSING"),
+    Mutation("bus: named by their places", "outgoing.outbox.content_of", by_place, "bus: sending", "IDENTITY"),
+    Mutation("bus: named anew each time", "outgoing.outbox.content_of", with_the_time, "bus: sending", "IDENTITY"),
+    Mutation("bus: named after the copy", "azure.sending.outgoing.ServiceBusSender.origin_of", of_this_copy, "bus: sending", "IDENTITY"),
+)  # fmt: skip

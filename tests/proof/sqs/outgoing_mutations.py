@@ -1,0 +1,74 @@
+"""List mistakes with what handlers send that the package does not make on SQS, and the promise that each breaks."""
+
+from __future__ import annotations
+
+from proof.mistakes import Mutation
+from recoverable.aws.client import Broker
+from recoverable.aws.outgoing.dispatch import Failures, Item, send_all
+from recoverable.environment import current_environment
+from recoverable.message import Message, received
+from recoverable.outgoing.identity import content_of
+from recoverable.outgoing.outbox import Outbox
+from recoverable.outgoing.values import Outgoing
+from recoverable.recovery.delivery import Delivery
+from recoverable.recovery.settlement import COMPLETE, Settlement
+
+add = Outbox.add
+
+
+def add_and_send(outbox: Outbox, outgoing: Outgoing) -> None:
+    """Send at once, as the SDK does."""
+    add(outbox, outgoing)
+    letter, environment = outbox.entries.pop(), current_environment.get()
+    assert environment is not None
+    environment.client.send_message_batch(QueueUrl=letter.to.url_at(""), Entries=[{"Id": "0", **letter.entry}])
+
+
+def take_for_sent(items: list[Item], broker: Broker, _: object) -> Failures:
+    """Complete a message whatever became of what its handler sent."""
+    send_all(items, broker, None)
+    return {}
+
+
+def completed(delivery: Delivery, *_: object) -> Settlement:
+    """Complete a message of which something was not taken for now."""
+    return COMPLETE
+
+
+def by_place(outgoing: Outgoing) -> str:
+    """Name what is sent by its place among what goes to the same destination."""
+    return outgoing.destination
+
+
+def with_the_time(outgoing: Outgoing, *, clock: list[int] = []) -> str:  # noqa: B006  # it counts on
+    """Name what is sent anew each time."""
+    clock.append(1)
+    return f"{content_of(outgoing)} {len(clock)}"
+
+
+def of_this_copy(_: object, message: Message) -> str:
+    """Name what is sent after the copy that the handler works on."""
+    return str(received(message)["messageId"])
+
+
+def all_together(waiting: list[Item]) -> list[Item]:
+    """Send several messages of a group by one call."""
+    return waiting[:10]
+
+
+def sent_twice(items: list[Item], broker: Broker, _: object) -> Failures:
+    """Repeat each send."""
+    send_all(items, broker, None)
+    return send_all(items, broker, None)
+
+
+MUTATIONS = (
+    Mutation("sent at once", "outgoing.outbox.Outbox.add", add_and_send, "sending and failing", "GHOST"),
+    Mutation("taken for sent", "aws.outgoing.dispatch.send_all", take_for_sent, "sending", "MISSING"),
+    Mutation("completed though unsent", "aws.outgoing.dispatch.settle_unsent", completed, "sending", "MISSING"),
+    Mutation("named by their places", "outgoing.outbox.content_of", by_place, "sending to a FIFO queue", "MISSING"),
+    Mutation("named anew each time", "outgoing.outbox.content_of", with_the_time, "sending", "IDENTITY"),
+    Mutation("named after the copy", "aws.outgoing.sender.SqsSender.origin_of", of_this_copy, "sending", "IDENTITY"),
+    Mutation("a group in one call", "aws.outgoing.dispatch.next_batch", all_together, "sending to FIFO in parts", "ORDER"),
+    Mutation("outgoing ones sent twice", "aws.outgoing.dispatch.send_all", sent_twice, "sending", "COPIES"),
+)  # fmt: skip
