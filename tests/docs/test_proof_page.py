@@ -15,9 +15,7 @@ from proof.timeouts import mutations as timeouts
 PAGE = "proof.md"
 
 
-@pytest.mark.parametrize(
-    "mutation", [*MUTATIONS, *timeouts.MUTATIONS], ids=lambda mutation: mutation.name
-)
+@pytest.mark.parametrize("mutation", [*MUTATIONS, *timeouts.MUTATIONS], ids=lambda mutation: mutation.name)
 def test_the_page_lists_each_mistake_with_what_it_replaces(mutation: Mutation) -> None:
     row = f"| {mutation.name} | `{mutation.target}` | {mutation.scenario} | {mutation.breaks} |"
 
