@@ -1,13 +1,20 @@
 # Two commands for newcomers: `make demo` and `make test`. The rest is for those who change the code.
 PYTHON ?= python3
-BIN := .venv/bin
-READY := .venv/.ready
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
 CDK := aws-cdk-lib==2.275.0
 SERVERLESS := serverless@3.40.0
+PYTHONS ?= 3.11 3.12 3.13 3.14 3.15
+# what pyproject.toml bounds from below, and what goes with boto3; the rest of what the tests need is as it is locked
+BOUNDED := boto3|botocore|s3transfer|azure-data-tables|azure-functions|azure-identity|azure-servicebus|aws-lambda-powertools|pyyaml|rich
 WORKER := azure-functions-runtime==1.3.0
+LOWEST_TESTS := $(filter-out tests/test_house_rules.py,$(wildcard tests/test_*.py)) $(addprefix tests/,attempts aws azure observe outgoing rate_limit recovery timeouts)
+EMPTY :=
+SPACE := $(EMPTY) $(EMPTY)
 OLDEST_SERVICE_BUS := azure-servicebus==7.14.3
 
-.PHONY: demo test check quick runtime bench crossings simulate outages soak format lock clean prove crowds properties fuzz interleavings waves release cut cdk serverless
+.PHONY: demo test check quick lowest pythons runtime bench crossings simulate outages soak format lock clean prove crowds properties fuzz interleavings waves release cut cdk serverless
 
 demo: $(READY)          ## orders climb the ladder on AWS, then on Azure, both local; exit status 1 if one is lost; CLOUD=aws or CLOUD=azure for one
 	@status=0; for cloud in $(or $(CLOUD),aws azure); do $(BIN)/recoverable demo $$cloud || status=1; done; exit $$status
@@ -91,19 +98,41 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+lowest: LOWEST_INSTALL = .venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct --constraints .venv-lowest/locked.txt
+lowest:                 ## the tests that need no server on the oldest versions that pyproject.toml allows, in an environment of their own
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check uv
+	grep -v -i -E '^($(BOUNDED))(\[.*\])?==' requirements-dev.txt > .venv-lowest/locked.txt
+	$(LOWEST_INSTALL) --requirements tests/lowest.in --editable ".[aws,azure,powertools,s3]"
+	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python --no-deps --editable infra/local
+	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python --no-deps --target .venv-lowest/azure-servicebus-oldest $(OLDEST_SERVICE_BUS)
+	.venv-lowest/bin/python -m pytest -q -n 2 --dist loadgroup -m "not slow" $(LOWEST_TESTS)
+	$(LOWEST_INSTALL) --requirements tests/lowest.in --editable ".[operate]" # which needs newer ones of some
+	.venv-lowest/bin/python -m pytest -q -n 2 --dist loadgroup -m "not slow" tests/operate
+
+pythons: $(READY)       ## the tests that need no server on each Python that is here or can be installed; PYTHONS="3.12 3.13" for some
+	@PATH="$(subst $(SPACE),:,$(wildcard $(HOME)/.pyenv/versions/*/bin)):$$PATH"; status=0; \
+	for version in $(PYTHONS); do \
+	  $(BIN)/uv python find $$version >/dev/null 2>&1 || $(BIN)/uv python install --quiet --no-bin $$version >/dev/null 2>&1; \
+	  if python=$$($(BIN)/uv python find --no-project --system $$version 2>/dev/null); then \
+	    echo "Python $$version: $$python"; \
+	    PYTEST_ADDOPTS="-n 2 --dist loadgroup" $(MAKE) --no-print-directory quick VENV=.venv-$$version PYTHON=$$python || status=1; \
+	  else echo "Python $$version: not here, and it cannot be installed; nothing is run on it"; fi; \
+	done; exit $$status
+
 lock:                   ## resolve requirements-dev.in again
 	$(BIN)/uv pip compile --universal --python-version 3.11 --no-header --no-annotate --no-emit-index-url \
 	  --upgrade --quiet requirements-dev.in --output-file requirements-dev.txt
 
 clean:
-	rm -rf .venv .aws-sam .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-* .aws-sam .mypy_cache .ruff_cache .pytest_cache
 
 $(READY): requirements-dev.txt pyproject.toml infra/local/pyproject.toml
-	$(PYTHON) -m venv .venv
+	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	# Microsoft's worker asks for Python 3.13 and runs on older ones; without it no test could run a Function there
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --ignore-requires-python $(WORKER)
 	# some suites run on the oldest azure-servicebus that is allowed too: it lies beside the newest, and comes first when a test asks for it
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target .venv/azure-servicebus-oldest $(OLDEST_SERVICE_BUS)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target $(VENV)/azure-servicebus-oldest $(OLDEST_SERVICE_BUS)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable . --editable infra/local
 	touch $(READY)

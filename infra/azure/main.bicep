@@ -57,7 +57,7 @@ param location string = resourceGroup().location
 param name string = 'shop'
 
 @description('The Python that the function runs on. What `az functionapp list-flexconsumption-runtimes --runtime python` lists is there.')
-@allowed(['3.11', '3.12', '3.13'])
+@allowed(['3.11', '3.12', '3.13', '3.14'])
 param pythonVersion string = '3.13'
 
 @description('Memory of an instance in MB; processors come with it.')

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -299,3 +301,25 @@ def test_a_mistake_is_told_where_it_is_made(make: Callable[[], object], kind: ty
         make()
 
     assert str(raised.value) == why
+
+
+PLAIN = """
+import sys
+from recoverable.aws import SqsEndpoint
+from recoverable.aws.bodies import S3Bodies
+
+record = {
+    "messageId": "1", "receiptHandle": "r", "body": "{}", "eventSource": "aws:sqs",
+    "attributes": {"ApproximateReceiveCount": "1"}, "messageAttributes": {},
+    "eventSourceARN": "arn:aws:sqs:eu-central-1:123456789012:orders",
+}
+endpoint = SqsEndpoint(lambda message: None, large_bodies=S3Bodies(("order-bodies",)))
+endpoint({"Records": [record]})
+print(sorted(name for name in sys.modules if name == "boto3" or name.startswith("recoverable.aws.bodies")))
+"""
+
+
+def test_until_a_message_has_a_pointer_only_the_setting_is_imported() -> None:
+    ran = subprocess.run([sys.executable, "-c", PLAIN], capture_output=True, text=True, check=True)
+
+    assert ran.stdout == "['recoverable.aws.bodies', 'recoverable.aws.bodies.settings']\n"

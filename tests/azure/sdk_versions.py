@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
 OLDEST = "7.14.3"
-OLDEST_FOLDER = Path(__file__).parents[2] / ".venv" / "azure-servicebus-oldest"
+OLDEST_FOLDER = Path(sys.prefix) / "azure-servicebus-oldest"
 """Where `make test` puts the oldest version beside the newest."""
 
 RUNNING = tuple(map(int, version("azure-servicebus").split(".")[:2]))

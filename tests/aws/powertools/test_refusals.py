@@ -9,8 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, async_process_partial_response
-from aws_lambda_powertools.utilities.batch.exceptions import UnexpectedBatchTypeError
+from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, async_process_partial_response, exceptions
 
 from aws.harness import ladder
 from aws.powertools.entry_points import Context, powertools_function
@@ -96,8 +95,11 @@ def test_the_asynchronous_call_is_refused() -> None:
         async_process_partial_response(event(record()), place, processor)
 
 
+@pytest.mark.skipif(
+    not hasattr(exceptions, "UnexpectedBatchTypeError"), reason="this Powertools answers it with nothing"
+)
 def test_an_event_without_records_is_refused_as_powertools_does() -> None:
-    with pytest.raises(UnexpectedBatchTypeError):
+    with pytest.raises(exceptions.UnexpectedBatchTypeError):
         powertools_function(place, RecoverableBatchProcessor())({"Records": []}, Context())
 
 
