@@ -7,10 +7,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from aws_lambda_powertools.utilities.batch import process_partial_response
+from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 from docs.pages import section
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability
 from recoverable.aws import SqsEndpoint
+from recoverable.aws.powertools import RecoverableBatchProcessor
+from recoverable.timeouts import Dispatcher, SqliteStore, Timeouts
 from recoverable_local.testing import SqsWorld, Throttled, Unreachable, VisibilityExpired
 
 MINUTE = 60.0
@@ -183,6 +187,47 @@ def test_what_is_visible_already_loses_its_heartbeat_and_is_handled_all_the_same
 
     assert (runs.at[0], world.queue("jobs")) == (("a", 0), [])
     assert "Their heartbeat ends" in caplog.text
+
+
+def test_a_delay_that_is_stored_and_a_heartbeat_go_together() -> None:
+    world = SqsWorld()
+    store, runs = SqliteStore(":memory:"), list[float]()
+
+    def fail_once(_: Message) -> None:
+        runs.append((world.now - start).total_seconds() / MINUTE)
+        world.spend(5 * MINUTE)
+        if len(runs) == 1:
+            raise ValueError("no")
+
+    start = world.now
+    world.serve_schedule(Dispatcher(store), every=MINUTE)
+    ladder = Recoverability(Immediate(0), Delayed(1, timedelta(hours=1)), Failed("errors"))
+    endpoint = SqsEndpoint(fail_once, ladder, heartbeat=TWO_MINUTES, timeouts=Timeouts(store))
+    world.serve("jobs", endpoint, timeout=FUNCTION)
+    world.send("jobs", "a")
+    world.run(for_=90 * MINUTE)
+
+    assert ([round(minute) for minute in runs], world.queue("jobs"), world.queue("errors")) == ([0, 65], [], [])
+
+
+def test_powertools_processor_has_a_heartbeat_too() -> None:
+    world, runs = SqsWorld(), list[str]()
+    ladder = Recoverability(Immediate(0), Delayed(0), Failed("errors"))
+    processor = RecoverableBatchProcessor(ladder, heartbeat=TWO_MINUTES)
+
+    def handle(record: SQSRecord) -> None:
+        runs.append(record.body)
+        world.spend(10 * MINUTE)
+
+    world.create_queue("errors")
+    world.serve(
+        "jobs", lambda event, context: process_partial_response(event, handle, processor, context), timeout=FUNCTION
+    )
+    world.send("jobs", "a")
+    world.run()
+
+    hidden = [entry.detail for entry in world.timeline() if entry.what == "shown again"]
+    assert (runs, hidden, world.queue("jobs")) == (["a"], ["after 120 s"] * 20, [])
 
 
 def test_no_call_is_made_without_a_heartbeat() -> None:

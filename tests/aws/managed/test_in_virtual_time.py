@@ -219,6 +219,24 @@ def test_what_completes_in_the_last_moment_is_deleted_here_for_its_answer_may_co
     assert left(world) == {"jobs": [], "errors": []}
 
 
+def test_a_handler_that_wants_to_end_its_process_fails_and_its_process_goes_on(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    world, runs = SqsWorld(), list[str]()
+
+    def handle(message: Message) -> None:
+        runs.append(message.text)
+        if message.text == "exits":
+            raise SystemExit(3)
+
+    serve(world, handle, "before", "exits", "after")
+
+    failed = [entry.detail for entry in world.timeline() if entry.what == "invocation failed"]
+    assert (failed, left(world)) == ([], {"jobs": [], "errors": [b"exits"]})
+    assert (runs.count("before"), runs.count("exits"), runs.count("after")) == (1, 2, 1)
+    assert "A handler raised SystemExit, which is a failed attempt." in caplog.text
+
+
 def test_a_function_may_run_for_ninety_minutes_there_and_for_fifteen_elsewhere() -> None:
     world = SqsWorld()
     world.serve("long", SqsEndpoint(lambda _: None), timeout=5_400, managed_instances=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -13,6 +14,7 @@ from recoverable.aws.managed.watch import Watch
 from recoverable.aws.outgoing.dispatch import send_outgoing
 from recoverable.aws.queues import LONGEST_VISIBILITY, Queue
 from recoverable.aws.settle import settle
+from recoverable.observe.log import log_safely
 from recoverable.recovery.settlement import COMPLETE
 
 if TYPE_CHECKING:
@@ -28,11 +30,18 @@ if TYPE_CHECKING:
 
     ProcessBatch: TypeAlias = Callable[..., list[Delivery]]
 
+log = logging.getLogger("recoverable")
+
 HOLD = timedelta(minutes=2)
 """For how long a message is hidden at a time while its handler cannot be stopped, where the endpoint has no heartbeat."""
 
 LAST_MOMENT = 0.5
 """Seconds before the end of an invocation from which on its answer may reach Lambda too late."""
+
+KEPT = (
+    "A handler raised %s, which is a failed attempt. It does not end its process, for Lambda starts none in its place on Managed "
+    "Instances. Raise another exception instead."
+)
 
 NOT_BEGUN = "another handler of its batch does not end, and cannot be stopped"
 """Why messages are handed back that wait behind such a handler."""
@@ -72,12 +81,21 @@ def on_managed_instances(process_batch: ProcessBatch) -> ProcessBatch:
             if watch.late:
                 completed = [each for each in watch.unsettled(deliveries) if each.settlement is COMPLETE]
                 batch.broker().delete([each for each in completed if each not in watch.ended])
+            keep_process(invocation)
             return unfinished
         finally:
             cancel()
             watch.close()
 
     return process
+
+
+def keep_process(invocation: Invocation) -> None:
+    """Raise no exception again with which a handler wanted to end the process: all is settled, and Lambda starts none in its place."""
+    if invocation.interruption is not None:
+        name = type(invocation.interruption).__name__
+        log_safely(log.warning, KEPT, name)
+        invocation.interruption = None
 
 
 class Batch(NamedTuple):
@@ -110,12 +128,16 @@ class Batch(NamedTuple):
 
     def seconds_until_look(self) -> float:
         """Return after how many seconds a handler that is still at work cannot be stopped: it was asked to end before."""
-        return max(self.time.total - self.time.call_timeout, 0.0)
+        return max(self.seconds_left() - self.time.call_timeout, 0.0)
 
     def is_late(self) -> bool:
         """True once an answer may not reach Lambda in time."""
+        return self.seconds_left() < LAST_MOMENT
+
+    def seconds_left(self) -> float:
+        """Return the seconds until Lambda takes no answer any more."""
         remaining: Callable[[], float] | None = getattr(self.time.context, "get_remaining_time_in_millis", None)
-        return remaining is not None and remaining() / 1000 < LAST_MOMENT
+        return remaining() / 1000 if remaining is not None else self.time.total
 
     def hold(self, deliveries: list[Delivery]) -> Beats:
         """Keep messages hidden from now on; return what does."""
