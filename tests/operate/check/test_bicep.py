@@ -49,6 +49,41 @@ module refunds 'queue.bicep' = {
     assert ran.out.startswith("theQueue: max-delivery-count\n  theQueue has a maxDeliveryCount of 7, too few for")
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "name"),
+    [
+        ("parent: bus\n  name: 'orders'\n", "name: 'shop/orders'\n", "orders"),
+        ("parent: bus\n  name: 'orders'\n", "name: '${bus.name}/orders'\n", "orders"),
+        ("parent: bus\n  name: 'orders'\n", "name: 'orders-${uniqueString(bus.id)}'\n", "ordersQueue"),
+    ],
+    ids=["with its parent's name", "with one that is not known", "one that only Azure knows"],
+)
+def test_a_queue_is_called_by_its_own_name_or_by_its_symbol(
+    check: Check, tmp_path: Path, old: str, new: str, name: str
+) -> None:
+    file = changed(old, new).replace("maxDeliveryCount: 100", "maxDeliveryCount: 7")
+
+    assert check(written(tmp_path, file)).out.startswith(f"{name}: max-delivery-count\n")
+
+
+def test_queues_of_a_loop_are_checked_as_one(check: Check, tmp_path: Path) -> None:
+    loop = """
+resource many 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = [for each in ['a', 'b']: {
+  parent: bus
+  name: each
+  properties: { forwardDeadLetteredMessagesTo: errorQueue.name }
+}]
+"""
+    everywhere = changed(
+        "scope: ordersQueue\n  properties: { roleDefinitionId: receiver",
+        "scope: bus\n  properties: { roleDefinitionId: receiver",
+    )
+
+    ran = check(written(tmp_path, everywhere + loop), "--ignore", "roles")
+
+    assert (ran.out.splitlines()[0], ran.out.splitlines()[-1]) == ("many: max-delivery-count", "1 finding.")
+
+
 def test_a_subscription_that_drops_what_expires_is_found(check: Check, tmp_path: Path) -> None:
     ran = check(written(tmp_path, changed("deadLetteringOnMessageExpiration: 1 == 1")))
 

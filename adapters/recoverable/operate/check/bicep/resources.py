@@ -98,9 +98,11 @@ def queue_of(symbol: str, config: Mapping[str, Any], file: File) -> Queue:
 
 
 def symbol_name(symbol: str, file: File) -> str:
-    """Return the name of a resource; its symbolic name where that is not known."""
-    found = maybe(lambda: value(configuration(file.section("resources")[symbol]).get("name"), file))
-    return found if isinstance(found, str) else symbol
+    """Return the name of a resource, without those of its parents; its symbolic name where that is not known."""
+    written = configuration(file.section("resources")[symbol]).get("name")
+    own = written.rpartition("/")[2] if isinstance(written, str) and "}" not in written.rpartition("/")[2] else written
+    found = maybe(lambda: value(own, file))
+    return found.rpartition("/")[2] if isinstance(found, str) else symbol
 
 
 def target(node: Any, file: File) -> str | None:
