@@ -143,6 +143,43 @@ def test_a_plain_mapping_may_invoke_a_function_of_sam(tmp_path: Path) -> None:
     assert stack(tmp_path, template).mappings == (MAPPING, replace(MAPPING, name="Pipe"))
 
 
+MINUTES = timedelta(minutes=5)
+QUIET = {"EventInvokeConfig": {"MaximumRetryAttempts": 0}}
+
+
+def test_a_plain_rule_of_time_runs_its_function(tmp_path: Path) -> None:
+    rule = {
+        "ScheduleExpression": "rate(5 minutes)",
+        "State": "ENABLED",
+        "Targets": [{"Id": "Target0", "Arn": {"Fn::GetAtt": ["Shop", "Arn"]}, "Input": '{"a": 1}'}],
+    }
+    template = document(function=QUIET)
+    template["Resources"]["Tick"] = {"Type": "AWS::Events::Rule", "Properties": rule}
+
+    assert stack(tmp_path, template).schedules == (Schedule("Tick", "Shop", MINUTES, '{"a": 1}'),)
+
+
+def test_a_plain_schedule_of_scheduler_runs_its_function(tmp_path: Path) -> None:
+    properties = {
+        "ScheduleExpression": "rate(5 minutes)",
+        "FlexibleTimeWindow": {"Mode": "OFF"},
+        "Target": {"Arn": {"Fn::GetAtt": ["Shop", "Arn"]}, "RoleArn": "arn:aws:iam::1:role/scheduler"},
+    }
+    template = document(function=QUIET)
+    template["Resources"]["Tick"] = {"Type": "AWS::Scheduler::Schedule", "Properties": properties}
+
+    assert stack(tmp_path, template).schedules == (Schedule("Tick", "Shop", MINUTES, by_scheduler=True),)
+
+
+def test_a_plain_rule_of_events_is_noted(tmp_path: Path) -> None:
+    rule = {"EventPattern": {"source": ["shop"]}, "Targets": [{"Id": "a", "Arn": {"Fn::GetAtt": ["Shop", "Arn"]}}]}
+    template = with_resources(Placed={"Type": "AWS::Events::Rule", "Properties": rule})
+
+    assert stack(tmp_path, template).not_served == (
+        "Placed is an event of Type EventBridgeRule, which this host does not send",
+    )
+
+
 def test_a_plain_mapping_of_a_function_elsewhere_is_noted(tmp_path: Path) -> None:
     template = with_resources(Pipe={**plain(FunctionName="elsewhere")["Resources"]["Pipe"]})
 

@@ -11,16 +11,17 @@ from recoverable.operate.check.cloudformation.properties import Properties
 from recoverable_local.lambda_host.sam.resources.events import events_of
 from recoverable_local.lambda_host.sam.resources.functions import parse_function, why_not_run
 from recoverable_local.lambda_host.sam.resources.mappings import parse_mapping
+from recoverable_local.lambda_host.sam.resources.plain import Trigger
 from recoverable_local.lambda_host.sam.resources.schedules import parse_schedule
 from recoverable_local.lambda_host.sam.stack import EventSourceMapping, Function, Queue, Schedule
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A function that the host may run, with the event source mappings that are resources of their own and invoke it."""
+    """A function that the host may run, with what invokes it and is a resource of its own."""
 
     properties: Properties
-    mappings: tuple[Properties, ...]
+    triggers: tuple[Trigger, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ def parse_running(
     Raises:
         TemplateError: AWS would refuse it, or the host would run it otherwise than AWS.
     """
-    events = events_of(candidate.properties, candidate.mappings)
+    events = events_of(candidate.properties, candidate.triggers)
     if not events.queues and not events.schedules:
         return Running(None, (), (), events.notes)
     if reason := why_not_run(candidate.properties):

@@ -32,9 +32,9 @@ from recoverable_local.lambda_host.sam.resources.outside import stand_in_notes, 
 from recoverable_local.lambda_host.sam.resources.plain import (
     PLAIN_FUNCTION,
     PLAIN_MAPPING,
-    as_event,
+    PLAIN_TRIGGERS,
     as_serverless,
-    function_of,
+    triggers_of,
 )
 from recoverable_local.lambda_host.sam.resources.queues import parse_queue, queue_name
 from recoverable_local.lambda_host.sam.resources.tables import TABLE, parse_table
@@ -134,23 +134,22 @@ class Template:
         shared = section(section(self.document, "Globals"), "Function")
         own = [replace(each, values=with_globals(each.values, shared)) for each in self._resources(FUNCTION, scope)]
         own += [as_serverless(scope.resources[each.where], each) for each in self._resources(PLAIN_FUNCTION, scope)]
-        mappings = [(function_of(each, function_names(scope)), each) for each in self._resources(PLAIN_MAPPING, scope)]
-        return tuple(
-            Candidate(each, tuple(as_event(mapping) for name, mapping in mappings if name == each.where))
-            for each in own
-        )
+        names = function_names(scope)
+        plain = [(kind, each) for kind in PLAIN_TRIGGERS for each in self._resources(kind, scope)]
+        triggers = [trigger for kind, each in plain for trigger in triggers_of(kind, each, names)]
+        return tuple(Candidate(each, tuple(one for one in triggers if one.function == each.where)) for each in own)
 
     def _read(self, queues: tuple[Queue, ...]) -> Iterator[tuple[str, timedelta]]:
         """Yield the name of each queue that a mapping reads, and the time-out of its function."""
         arn = f"arn:aws:sqs:{self.scope.parameters['AWS::Region']}:{PLACEHOLDER_ACCOUNT}:"
         planned = {queue.logical_id: CreatedQueue(queue.name, queue.name, arn + queue.name) for queue in queues}
         for each in self._candidates(with_created_resources(self.scope, planned, {})):
-            for event in events_of(each.properties, each.mappings).queues:
+            for event in events_of(each.properties, each.triggers).queues:
                 yield source_name(event), timeout_of(each.properties)
 
     def _strays(self, candidates: tuple[Candidate, ...]) -> Iterator[str]:
         """Yield a note on each event source mapping that invokes no function of the template."""
-        known = {mapping.where for each in candidates for mapping in each.mappings}
+        known = {trigger.event.where for each in candidates for trigger in each.triggers}
         for mapping in self._resources(PLAIN_MAPPING, self.scope):
             if mapping.where not in known:
                 yield f"{mapping.where} invokes no function of this template, so nothing here reads its queue"

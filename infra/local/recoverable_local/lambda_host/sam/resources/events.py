@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from recoverable.operate.check.cloudformation.document import TemplateError
 from recoverable.operate.check.cloudformation.properties import Properties
 from recoverable_local.lambda_host.sam.resources.mappings import source_name
+from recoverable_local.lambda_host.sam.resources.plain import Trigger
 from recoverable_local.lambda_host.sam.resources.schedules import async_retries, is_enabled, is_rate
 
 
@@ -20,16 +21,16 @@ class Events:
     notes: tuple[str, ...]
 
 
-def events_of(function: Properties, plain: Iterable[Properties] = ()) -> Events:
+def events_of(function: Properties, plain: Iterable[Trigger] = ()) -> Events:
     """Sort the events of a function by type, and write notes on those that are not served.
 
     Args:
         function: The function's properties.
-        plain: The properties of the event source mappings that are resources of their own and invoke it.
+        plain: What invokes it and is a resource of its own.
     """
     found: dict[str, list[Properties]] = {"SQS": [], "Schedule": [], "ScheduleV2": []}
     notes: list[str] = []
-    for kind, event in [*_own(function), *(("SQS", event) for event in plain)]:
+    for kind, event in [*_own(function), *((each.kind, each.event) for each in plain)]:
         if note := _left_out(kind, event):
             notes.append(note)
         else:
