@@ -102,6 +102,15 @@ def test_the_policies_of_a_role_are_found_wherever_they_stand(check: Check, tmp_
     assert report(check, tmp_path, ROLES[form]) == []
 
 
+@pytest.mark.parametrize("document", [{"Version": "2012-10-17"}, "Statement"], ids=["no statement", "a text"])
+def test_a_policy_that_cannot_be_read_is_said(check: Check, tmp_path: Path, document: object) -> None:
+    unread = role(Policies=[{"PolicyName": "own", "PolicyDocument": document}])
+
+    assert report(check, tmp_path, unread) == [
+        {"rule": "rights", "notChecked": "of Role: a policy document has no Statement that can be read here"}
+    ]
+
+
 def test_a_policy_of_another_role_allows_nothing(check: Check, tmp_path: Path) -> None:
     others = {**role(), "Own": policy("Policy", OWN, Roles=["somebody"])}
 

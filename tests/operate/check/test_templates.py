@@ -63,6 +63,22 @@ def test_a_mapping_names_its_function_by_arn_too(check: Check, tmp_path: Path) -
     assert check(written(tmp_path, by_arn)).status == 0
 
 
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"EventSourceArn": "arn:aws:kinesis:eu-west-1:42:stream/orders", "FunctionName": {"Ref": "Shop"}},
+        {"EventSourceArn": attribute("Orders"), "FunctionName": "somebody-elses"},
+    ],
+    ids=["of a stream", "for a function outside the template"],
+)
+def test_a_mapping_that_reads_no_queue_for_a_function_of_the_template_is_not_checked(
+    check: Check, tmp_path: Path, others: dict[str, Any]
+) -> None:
+    more = {**plain(), "Others": {"Type": "AWS::Lambda::EventSourceMapping", "Properties": others}}
+
+    assert check(written(tmp_path, more)) == (0, "Nothing found.\n", "")
+
+
 def test_globals_are_the_functions_own(check: Check, tmp_path: Path) -> None:
     shared = {"Function": {"Timeout": 60}}
     without = changed(good(), {"Shop.Properties.Timeout": None})
