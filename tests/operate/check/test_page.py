@@ -11,7 +11,9 @@ import pytest
 
 from recoverable.operate.check.rule import Rule
 from recoverable.operate.check.rules.every import SERVICE_BUS_RULES, SQS_RULES
+from sources import PACKAGE
 
+CLOUD = PACKAGE / "operate" / "check" / "cloud"
 PAGE = (Path(__file__).parents[3] / "docs" / "check.md").read_text(encoding="utf-8")
 
 
@@ -30,3 +32,14 @@ def test_no_two_rules_have_the_same_name() -> None:
     names = [each.name for each in SQS_RULES] + [each.name for each in SERVICE_BUS_RULES]
 
     assert len(names) == len(set(names))
+
+
+def test_the_page_lists_the_rights_of_each_call_and_each_call_only_reads() -> None:
+    files = [CLOUD / name for name in ("lambda_client.py", "queues_client.py", "role_client.py")]
+    source = "".join(path.read_text(encoding="utf-8") for path in files)
+    called = set(re.findall(r"\b(?:client|iam|kms|cloudwatch)\.(\w+)\(", source)) - {"get_paginator"}
+    called |= set(re.findall(r'get_paginator\("(\w+)"\)', source))
+    rights = set(re.findall(r"`(?:lambda|iam|sqs|kms|cloudwatch):(\w+)`", PAGE))
+
+    assert {name.partition("_")[0] for name in called} == {"describe", "get", "list"}
+    assert {"".join(map(str.capitalize, name.split("_"))) for name in called} | {"GetQueueUrl"} == rights
