@@ -9,7 +9,7 @@ PYTHONS ?= 3.11 3.12 3.13 3.14 3.15
 # what pyproject.toml bounds from below, and what goes with boto3; the rest of what the tests need is as it is locked
 BOUNDED := boto3|botocore|s3transfer|azure-data-tables|azure-functions|azure-identity|azure-servicebus|aws-lambda-powertools|pyyaml|rich
 WORKER := azure-functions-runtime==1.3.0
-LOWEST_TESTS := $(filter-out tests/test_house_rules.py,$(wildcard tests/test_*.py)) $(addprefix tests/,attempts aws azure observe outgoing rate_limit recovery timeouts)
+LOWEST_TESTS := $(filter-out tests/test_house_rules.py tests/test_exception_names.py,$(wildcard tests/test_*.py)) $(addprefix tests/,attempts aws azure observe outgoing rate_limit recovery timeouts)
 EMPTY :=
 SPACE := $(EMPTY) $(EMPTY)
 OLDEST_SERVICE_BUS := azure-servicebus==7.14.3
@@ -108,7 +108,7 @@ lowest:                 ## the tests that need no server on the oldest versions 
 	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python --no-deps --target .venv-lowest/azure-servicebus-oldest $(OLDEST_SERVICE_BUS)
 	.venv-lowest/bin/python -m pytest -q -n 2 --dist loadgroup -m "not slow" $(LOWEST_TESTS)
 	$(LOWEST_INSTALL) --requirements tests/lowest.in --editable ".[operate]" # which needs newer ones of some
-	.venv-lowest/bin/python -m pytest -q -n 2 --dist loadgroup -m "not slow" tests/operate
+	.venv-lowest/bin/python -m pytest -q -n 2 --dist loadgroup -m "not slow" tests/operate tests/test_exception_names.py
 
 pythons: $(READY)       ## the tests that need no server on each Python that is here or can be installed; PYTHONS="3.12 3.13" for some
 	@PATH="$(subst $(SPACE),:,$(wildcard $(HOME)/.pyenv/versions/*/bin)):$$PATH"; status=0; \

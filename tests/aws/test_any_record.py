@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from hypothesis import given, settings
@@ -19,9 +19,14 @@ from aws.shapes import CONTROL, FOLDED, ID, TYPES
 from builders import platform, recoverability
 from recoverable import Message
 from recoverable.aws import SqsEndpoint
+from recoverable.aws.bodies import S3Bodies
+from recoverable.aws.bodies.pointers import POINTER_CLASSES
 from recoverable.aws.queues import queue_from_arn
 from recoverable.aws.records import delivery_of
-from recoverable.aws.wire import wire_of
+from recoverable.aws.wire import POINTER_SIZES, wire_of
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
 
 OURS = ("NServiceBus.", "Recoverable.", "$.diagnostics.")
 ANY_TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=20)
@@ -55,6 +60,7 @@ NAMES = st.sampled_from(
         "Recoverable.HeldSince",
         "Recoverable.FirstDelayedRetry",
         "S3BodyKey",
+        *POINTER_SIZES,
     ]
 )
 HEADER_VALUES = COUNTS | DATES | ANY_TEXT | ANY_VALUE | ANY_VALUE.map(json.dumps)
@@ -76,6 +82,13 @@ SYSTEM = st.none() | st.fixed_dictionaries(
 )
 
 
+POINTERS = st.builds(
+    lambda name, place: json.dumps([name, place]),
+    st.sampled_from(POINTER_CLASSES) | ANY_TEXT,
+    st.dictionaries(st.sampled_from(["s3BucketName", "s3Key"]), st.just("b") | ANY_VALUE),
+)
+
+
 @st.composite
 def records(draw: st.DrawFn) -> list[Record]:
     """Return a batch, each record with an id and a handle of its own."""
@@ -86,11 +99,21 @@ def records(draw: st.DrawFn) -> list[Record]:
 @st.composite
 def one_record(draw: st.DrawFn, message_id: str, arn: str) -> Record:
     """Return a record in which all that a sender can write is hostile."""
-    one = record(draw(ANY_TEXT | WRAPPED), message_id=message_id, attributes=draw(ATTRIBUTES), arn=arn)
+    one = record(draw(ANY_TEXT | WRAPPED | POINTERS), message_id=message_id, attributes=draw(ATTRIBUTES), arn=arn)
     carried = draw(st.none() | ANY_TEXT | ANY_VALUE.map(json.dumps) | HOSTILE.map(json.dumps))
     if carried is not None:
         one["messageAttributes"][HEADERS] = text(carried)
     return {**one, "attributes": draw(SYSTEM)}
+
+
+class RefusingS3:
+    """An S3 client whose calls are all refused."""
+
+    def get_object(self, **call: object) -> None:
+        raise ConnectionError
+
+    def delete_objects(self, **call: object) -> None:
+        raise ConnectionError
 
 
 class Runs:
@@ -133,7 +156,8 @@ def test_each_record_is_done_with_or_copied_or_reported(
     fails, takes = (lambda: data.draw(st.booleans())), (lambda: data.draw(st.booleans()))
     client, handler = RecordingClient(takes), Runs(fails)
     settings = ladder("error", immediate=immediate, delayed=delayed)
-    endpoint = SqsEndpoint(handler, settings, client=client.as_client(), counter=counter)
+    bodies = S3Bodies(("b",), delete=True, client=cast("S3Client", RefusingS3()))
+    endpoint = SqsEndpoint(handler, settings, client=client.as_client(), counter=counter, large_bodies=bodies)
 
     answer = endpoint(event(*batch), None)
 

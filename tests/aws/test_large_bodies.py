@@ -17,7 +17,9 @@ from aws.queues import HEADERS, Queue
 from aws.recording_client import RecordingClient
 from aws.records import event, record, text
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability
+from recoverable.aws import SqsEndpoint
 from recoverable.aws.bodies import S3Bodies
+from recoverable_local.testing import SqsWorld
 
 TYPE, REASON = "NServiceBus.ExceptionInfo.ExceptionType", "NServiceBus.ExceptionInfo.Message"
 
@@ -255,6 +257,19 @@ def test_a_client_of_your_own_is_used(orders: Queue, error: Queue, bucket: Bucke
     Mapping(orders, sqs_endpoint(handler, ladder(error), large_bodies=own)).run_dry()
 
     assert handler.read == [(BODY, 0, 1)]
+
+
+def test_in_a_world_it_is_read_too(sqs_world: SqsWorld, bucket: Bucket) -> None:
+    bucket.put("bodies/7")
+    handler = Reading(failing=1)
+    own = S3Bodies((bucket.name,), client=bucket.client, delete=True)
+    sqs_world.create_queue("orders")
+    sqs_world.serve("orders", SqsEndpoint(handler, large_bodies=own))
+    sqs_world.send("orders", pointer(bucket.name, "bodies/7"), attributes={"ExtendedPayloadSize": 300_000})
+
+    sqs_world.run()
+
+    assert (handler.read, bucket.keys()) == ([(BODY, 0, 1), (BODY, 0, 2)], [])
 
 
 def test_among_ten_attributes_the_one_that_marks_a_pointer_stays_an_attribute() -> None:

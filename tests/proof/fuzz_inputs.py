@@ -16,7 +16,7 @@ KEYS = (
     "NServiceBus.MessageId", "NServiceBus.Retries", "NServiceBus.FLRetries", "NServiceBus.Retries.Timestamp",
     "NServiceBus.TimeSent", "NServiceBus.ControlMessage", "NServiceBus.EnclosedMessageTypes", "NServiceBus.FailedQ",
     "Recoverable.DueAt", "Recoverable.HeldSince", "Recoverable.FirstDelayedRetry", FOLDED, HEADERS,
-    "S3BodyKey", "Body", "Headers", "dataType", "stringValue", "binaryValue", "String", "Number", "Binary",
+    "S3BodyKey", "ExtendedPayloadSize", "SQSLargePayloadSize", "Body", "Headers", "dataType", "stringValue", "binaryValue", "String", "Number", "Binary",
     "2026-01-01 00:00:00:000000 Z", "9999-12-31 23:59:59:999999 Z", "10000", "-1", "empty message", "eA==",
 )  # fmt: skip
 
