@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 from recoverable import Message
 
+TOPIC = "topic"
+"""How the names of topics begin."""
+
 NOWHERE = "nowhere"
 """A queue that does not exist."""
 
@@ -61,7 +64,7 @@ def send_to_all(message: Message, destinations: tuple[str, ...], run: int, *, mi
     Random(f"{message.id} {run}").shuffle(alike)
     own = [(to, own_body(message.id, run, part)) for part, to in enumerate(destinations)]
     for to, body in alike + own:
-        send = message.publish if to.startswith("topic") else message.send
+        send = message.publish if to.startswith(TOPIC) else message.send
         send(to, body, group_id="g")
     if misdirected:
         message.send(NOWHERE, "for nobody")

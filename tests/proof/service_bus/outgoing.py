@@ -25,7 +25,7 @@ def destination_is_busy(point: FaultPoint, now: float) -> Fault | None:
 IMPATIENT: dict[str, Any] = {"resend_for": timedelta(seconds=2)}
 
 ALL: tuple[Scenario, ...] = (
-    Scenario(name="bus: sending", bodies=("sends", "sends+fails sends"), sends_to=("out", "others")),
+    Scenario(name="bus: sending", bodies=("sends", "sends+fails sends"), sends_to=("out", "topic")),
     Scenario(name="bus: sending and failing", bodies=("sends+fails",), recoverability=ladder(1, 0)),
     Scenario(name="bus: sending and killed", bodies=("sends", "sends+kills sends"), recoverability=ladder(1, 0)),
     Scenario(name="bus: sending in process", bodies=("sends+fails sends", "fails sends"), recoverability=in_process(1, 1)),

@@ -11,6 +11,7 @@ import azure.functions as func
 
 from proof.handlers import Behaving
 from proof.ladders import ERRORS, ladder
+from proof.sends import TOPIC
 from recoverable import Message, Recoverability
 from recoverable.azure import ServiceBusEndpoint
 from recoverable_local.testing import Fault, ServiceBusWorld
@@ -128,7 +129,10 @@ def make_queues(world: ServiceBusWorld, scenario: Scenario) -> None:
         time_to_live=FORTNIGHT,
     )
     for name in scenario.sends_to:
-        world.create_queue(name, duplicate_detection=window.get(name))
+        if name.startswith(TOPIC):
+            world.create_topic(name)
+        else:
+            world.create_queue(name, duplicate_detection=window.get(name))
 
 
 def app_of(scenario: Scenario, behaving: Behaving) -> Any:

@@ -24,7 +24,7 @@ TWO_FIFO = ("out.fifo", "out.fifo")
 FROM_FIFO: dict[str, Any] = {"queue": "jobs.fifo", "sends_to": TWO_FIFO, "mapping": {"batch_size": 1}}
 
 ALL: tuple[Scenario, ...] = (
-    Scenario(name="sending", bodies=("sends", "sends+fails sends"), sends_to=("out", "others")),
+    Scenario(name="sending", bodies=("sends", "sends+fails sends"), sends_to=("out", "topic")),
     Scenario(name="sending and failing", bodies=("sends+fails",), recoverability=ladder(1, 0)),
     Scenario(name="sending and killed", bodies=("sends", "sends+kills sends", "sends"), recoverability=ladder(1, 0)),
     Scenario(name="sending with little time", bodies=("sends+works", "sends+toils sends", "sends+works"), recoverability=ladder(1, 0)),

@@ -11,6 +11,7 @@ from unittest.mock import patch
 
 from proof.handlers import Behaving, as_coroutine
 from proof.ladders import ERRORS, ladder
+from proof.sends import TOPIC
 from recoverable import Recoverability
 from recoverable.aws import SqsEndpoint
 from recoverable.aws.wire import HEADERS
@@ -120,7 +121,7 @@ def make_queues(world: SqsWorld, scenario: Scenario) -> None:
     neighbour = errors if errors.endswith(".fifo") == scenario.fifo else f"dead-{scenario.queue}"
     world.create_queue(scenario.queue, visibility_timeout=180, dead_letter_queue=neighbour, max_receive_count=receives)
     for name in scenario.sends_to:
-        world.create_queue(name)
+        (world.create_topic if name.startswith(TOPIC) else world.create_queue)(name)
 
 
 def send(world: SqsWorld, scenario: Scenario, number: int, body: str) -> str:

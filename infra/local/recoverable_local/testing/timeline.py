@@ -94,6 +94,10 @@ class Journal:
         number = self._invocation() if invocation is None else invocation
         self._entries.append(Entry(self._clock(), what, broker_id, queue, number, detail))
 
+    def entries_of(self, what: What, queue: str) -> list[Entry]:
+        """Return the events of one kind at a queue or topic."""
+        return [entry for entry in self._entries if (entry.what, entry.queue) == (what, queue)]
+
     def events(self, identity: Callable[[str], str], message_id: str | None = None) -> Iterator[Event]:
         """Yield the events of one message and its copies, or of all messages.
 

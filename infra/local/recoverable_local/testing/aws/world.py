@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Unpack, cast
 
 from recoverable.operate.aws.client import SqsErrorQueue
 from recoverable.operate.port import Stop
+from recoverable_local.testing.aws.api.sns_client import ON_TOPICS, TopicClient
 from recoverable_local.testing.aws.api.sqs_client import OPERATIONS, Client
 from recoverable_local.testing.aws.broker.broker import Broker
-from recoverable_local.testing.aws.broker.queue import Queue
-from recoverable_local.testing.aws.broker.queues import DAY, Redrive, Settings
 from recoverable_local.testing.aws.broker.stored import Stored
+from recoverable_local.testing.aws.broker.topics import Topics
+from recoverable_local.testing.aws.entities import EntityWorld
 from recoverable_local.testing.aws.fault_points import STEPS, possible_faults
 from recoverable_local.testing.aws.functions.function import Function, Handler, LambdaSharedState, RecursiveLoop
 from recoverable_local.testing.aws.functions.mapping import EventSourceMapping, MappingSettings
@@ -28,14 +29,13 @@ from recoverable_local.testing.aws.serving import (
 )
 from recoverable_local.testing.engine.invocation import current_invocation
 from recoverable_local.testing.engine.redriving import RATE, Options, Redriven, WorldClock, redrive
-from recoverable_local.testing.engine.virtual import START, Duration, VirtualWorld, seconds_of
-from recoverable_local.testing.seen_message import SeenMessage
+from recoverable_local.testing.engine.virtual import START, Duration, seconds_of
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
 
-class SqsWorld(VirtualWorld):
+class SqsWorld(EntityWorld):
     """SQS and Lambda in one process and in virtual time: hours pass in milliseconds, and each run is the same.
 
     Args:
@@ -54,54 +54,20 @@ class SqsWorld(VirtualWorld):
         most_invocations: int = 10_000,
     ) -> None:
         start = start.astimezone(UTC)
-        fault_points = (*OPERATIONS, *STEPS)
         super().__init__(
-            start=start, most_invocations=most_invocations, fault_points=fault_points, possible_faults=possible_faults
-        )
+            start=start, most_invocations=most_invocations, fault_points=(*OPERATIONS, *ON_TOPICS, *STEPS),
+            possible_faults=possible_faults,
+        )  # fmt: skip
         self._create_missing, journal = create_missing, self._journal
         self._broker = Broker(start, self._seconds, journal.note, next_hop, seed=seed, create_missing=create_missing)
-        client = Client(self._broker, self._fault_plan, journal, lambda seconds: self.run(for_=seconds))
-        common = start, self._scheduler, self._fault_plan, journal, self._invocations
-        self._shared_state = LambdaSharedState(*common, client=client, expire=self._expire)
-        self.client = cast("SQSClient", client)
-
-    def create_queue(
-        self,
-        name: str,
-        *,
-        delay: Duration = 0,
-        visibility_timeout: Duration = 30,
-        retention: Duration = timedelta(days=4),
-        max_size: int = 1_048_576,
-        dead_letter_queue: str | None = None,
-        max_receive_count: int = 50,
-        content_deduplication: bool = False,
-    ) -> None:
-        """Make a queue, or change the settings of an existing one; "….fifo" makes a FIFO queue.
-
-        Args:
-            name: its name.
-            delay: for how long a new message is hidden, up to 15 minutes.
-            visibility_timeout: for how long a received one is, up to 12 hours.
-            retention: when a message is deleted that nobody has, 1 minute to 14 days.
-            max_size: bytes of a message, 1,024 to 1,048,576.
-            dead_letter_queue: where a message goes that was received too often; made if it is missing.
-            max_receive_count: how often is not too often, 1 to 1,000.
-            content_deduplication: whether a FIFO queue takes messages of the same body for duplicates.
-        """
-        if dead_letter_queue and dead_letter_queue not in self._broker.queues:
-            self._broker.create(Settings(name=dead_letter_queue, retention=14 * DAY))
-        self._broker.create(
-            Settings(
-                name=name,
-                delay=seconds_of(delay),
-                visibility_timeout=seconds_of(visibility_timeout),
-                retention=seconds_of(retention),
-                max_size=max_size,
-                redrive=Redrive(to=dead_letter_queue, after=max_receive_count) if dead_letter_queue else None,
-                content_deduplication=content_deduplication,
-            )
-        )
+        self._topics = Topics(self._broker, create_missing=create_missing)
+        common = self._fault_plan, journal, lambda seconds: self.run(for_=seconds)
+        client, topic_client = Client(self._broker, *common), TopicClient(self._topics, *common)
+        self._shared_state = LambdaSharedState(
+            start, self._scheduler, self._fault_plan, journal, self._invocations, client=client,
+            topic_client=topic_client, expire=self._expire,
+        )  # fmt: skip
+        self.client, self.topic_client = cast("SQSClient", client), topic_client
 
     def serve(
         self,
@@ -208,15 +174,6 @@ class SqsWorld(VirtualWorld):
         message = to_request(body, attributes, None if delay is None else seconds_of(delay), group_id, deduplication_id)
         return self.client.send_message(QueueUrl=queue, **message)["MessageId"]
 
-    def queue(self, name: str) -> list[SeenMessage]:
-        """Return the messages that are in a queue now, hidden ones too, in the order in which they were sent.
-
-        Raises:
-            LookupError: no queue of that name was ever made.
-        """
-        queue = self._existing(name)
-        return [to_seen_message(message, queue.settings, self._start) for message in self._broker.kept(queue)]
-
     def redrive(self, error_queue: str, **options: Unpack[Options]) -> Redriven:
         """Send messages of an error queue back to where they failed, by the code of `recoverable errors retry`.
 
@@ -235,23 +192,11 @@ class SqsWorld(VirtualWorld):
         queue = SqsErrorQueue(self.client, url, sender_for=lambda _: self.client, clock=clock, stop=stop, rate=rate)
         return redrive(queue, clock, stop, options)
 
-    def _existing(self, name: str) -> Queue:
-        if name not in self._broker.queues:
-            known = ", ".join(sorted(self._broker.queues)) or "no queue at all"
-            raise LookupError(f"there is no queue {name!r}, but {known}; make it with create_queue({name!r})")
-        return self._broker.queues[name]
-
     def _expire(self, queue: str, messages: Sequence[Stored]) -> None:
         source = self._existing(queue)
         for message in messages:
             if message.id in source.messages and message.in_flight(self._seconds()):
                 self._broker.show(source, message, self._seconds())
-
-    def _identity(self, broker_id: str) -> str:
-        if broker_id not in self._broker.all:
-            return broker_id
-        queue, message = self._broker.all[broker_id]
-        return to_seen_message(message, queue.settings, self._start).id
 
     def _headers(self, broker_id: str) -> Mapping[str, str]:
         queue, message = self._broker.all[broker_id]

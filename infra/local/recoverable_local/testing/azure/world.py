@@ -12,30 +12,27 @@ from recoverable.operate.azure.entity import Entity as ErrorEntity
 from recoverable.operate.azure.opening_client import open_entity
 from recoverable.operate.port import Stop
 from recoverable_local.functions_host.extension.timestamps import mark_timestamps
-from recoverable_local.service_bus.broker.profile import DEAD_LETTERS
-from recoverable_local.service_bus.broker.settings import Queue, Subscription
 from recoverable_local.testing.azure.app import App, functions_of
 from recoverable_local.testing.azure.broker.contents import properties_of
-from recoverable_local.testing.azure.broker.queues import JournaledQueue, Queues
+from recoverable_local.testing.azure.broker.queues import Queues
 from recoverable_local.testing.azure.broker.register import Register
+from recoverable_local.testing.azure.entities import EntityWorld
 from recoverable_local.testing.azure.fault_points import CALLS, STEPS, possible_faults
 from recoverable_local.testing.azure.host.host import Host
 from recoverable_local.testing.azure.host.listener import HostSettings
 from recoverable_local.testing.azure.sdk.calls import Calls
 from recoverable_local.testing.azure.sdk.sending import NAMESPACE, Client
-from recoverable_local.testing.azure.seen_message import to_seen_message
 from recoverable_local.testing.azure.serving import Sendable, check_receivable, check_settings, make_queues, to_message
 from recoverable_local.testing.engine.invocation import current_invocation
 from recoverable_local.testing.engine.redriving import Options, Redriven, WorldClock, redrive
 from recoverable_local.testing.engine.shared_state import SharedState
-from recoverable_local.testing.engine.virtual import START, Duration, VirtualWorld, seconds_of
-from recoverable_local.testing.seen_message import SeenMessage
+from recoverable_local.testing.engine.virtual import START, Duration, seconds_of
 
 if TYPE_CHECKING:
     from azure.servicebus import ServiceBusClient
 
 
-class ServiceBusWorld(VirtualWorld):
+class ServiceBusWorld(EntityWorld):
     """Service Bus and Functions in one process and in virtual time: hours pass in milliseconds, and each run is the same.
 
     Args:
@@ -57,91 +54,6 @@ class ServiceBusWorld(VirtualWorld):
         self._ids = Random("ids")  # noqa: S311  # no secret: they must be the same in each run
         self._shared_state = SharedState(start, self._scheduler, fault_plan, journal, self._invocations)
         self.client = cast("ServiceBusClient", self._new_client())
-
-    def create_queue(
-        self,
-        name: str,
-        *,
-        lock: Duration = 60,
-        max_delivery_count: int = 100,
-        dead_letter_queue: str | None = None,
-        time_to_live: Duration | None = None,
-        dead_letter_expired: bool = False,
-        sessions: bool = False,
-        duplicate_detection: Duration | None = None,
-        forward_to: str | None = None,
-        max_size: int = 262_144,
-    ) -> None:
-        """Make a queue.
-
-        Args:
-            name: its name.
-            lock: for how long a received message is hidden, up to 5 minutes.
-            max_delivery_count: after how many deliveries a message is dead-lettered.
-            dead_letter_queue: where its dead letters are forwarded; made if it is missing.
-            time_to_live: when a message expires that does not say so itself.
-            dead_letter_expired: whether what expires is dead-lettered, instead of dropped.
-            sessions: whether each message belongs to a session.
-            duplicate_detection: for how long a message id is taken once only.
-            forward_to: the queue that gets all messages instead.
-            max_size: bytes of a message; 262,144 in the tiers Basic and Standard.
-
-        Raises:
-            ValueError: there is such a queue already, or Service Bus would refuse one of these.
-        """
-        self._make_targets(dead_letter_queue, forward_to)
-        self._queues.create(
-            Queue(
-                name,
-                lock_duration=timedelta(seconds=seconds_of(lock)),
-                max_delivery_count=max_delivery_count,
-                default_message_time_to_live=duration(time_to_live),
-                dead_lettering_on_message_expiration=dead_letter_expired,
-                requires_session=sessions,
-                duplicate_detection_window=duration(duplicate_detection),
-                forward_to=forward_to,
-                forward_dead_lettered_messages_to=dead_letter_queue,
-                max_message_size=max_size,
-            )
-        )
-
-    def create_subscription(
-        self,
-        topic: str,
-        name: str,
-        *,
-        forward_to: str | None = None,
-        lock: Duration = 60,
-        max_delivery_count: int = 100,
-        dead_letter_queue: str | None = None,
-        sessions: bool = False,
-    ) -> None:
-        """Make a subscription of a topic, and the topic if it is missing. It gets a copy of all that is sent to the topic.
-
-        An endpoint serves queues: let the subscription forward to the endpoint's queue, so that a retry reaches nobody else.
-
-        Args:
-            topic: the topic's name.
-            name: the subscription's name.
-            forward_to: the queue that gets all messages; made if it is missing.
-            lock: for how long a received message is hidden, up to 5 minutes.
-            max_delivery_count: after how many deliveries a message is dead-lettered.
-            dead_letter_queue: where its dead letters are forwarded; made if it is missing.
-            sessions: whether each message belongs to a session.
-
-        Raises:
-            ValueError: there is such a subscription already, or the topic's name is a queue's, or Service Bus would refuse one of these.
-        """
-        self._make_targets(dead_letter_queue, forward_to)
-        subscription = Subscription(
-            name,
-            lock_duration=timedelta(seconds=seconds_of(lock)),
-            max_delivery_count=max_delivery_count,
-            requires_session=sessions,
-            forward_to=forward_to,
-            forward_dead_lettered_messages_to=dead_letter_queue,
-        )
-        self._queues.subscribe(topic, subscription)
 
     def serve(
         self,
@@ -221,24 +133,6 @@ class ServiceBusWorld(VirtualWorld):
         self.client.get_queue_sender(queue).send_messages(message)
         return self._register.message_id(next(reversed(self._register.contents)))
 
-    def queue(self, name: str) -> list[SeenMessage]:
-        """Return the messages that are in a queue now, locked and scheduled ones too, in the order in which they came.
-
-        Raises:
-            LookupError: no queue of that name was ever made.
-        """
-        return [to_seen_message(message, name) for message in self._existing(name).store.from_number(0)]
-
-    def dead_letters(self, name: str) -> list[SeenMessage]:
-        """Return the dead letters that stay in a queue because it forwards them nowhere.
-
-        Raises:
-            LookupError: no queue of that name was ever made.
-        """
-        self._existing(name)
-        dead = self._queues.find(name + DEAD_LETTERS)
-        return [to_seen_message(message, dead.profile.path) for message in dead.store.from_number(0)]
-
     def redrive(self, error_queue: str, *, dead_letters: bool = False, **options: Unpack[Options]) -> Redriven:
         """Send messages of an error queue back to where they failed, by the code of `recoverable errors retry`.
 
@@ -262,22 +156,6 @@ class ServiceBusWorld(VirtualWorld):
         )  # fmt: skip
         return redrive(queue, clock, stop, options)
 
-    def _make_targets(self, *names: str | None) -> None:
-        for name in names:
-            if name and not self._queues.has(name):
-                self._queues.create(Queue(name))
-
-    def _existing(self, name: str) -> JournaledQueue:
-        if not self._queues.has(name):
-            known = ", ".join(self._queues.names()) or "no queue at all"
-            raise LookupError(f"there is no queue {name!r}, but {known}; make it with create_queue({name!r})")
-        return self._queues.find(name)
-
-    def _find(self, name: str) -> JournaledQueue:
-        if self._create_missing and not self._queues.has(name):
-            self._queues.create(Queue(name))
-        return self._queues.find(name)
-
     def _new_client(self) -> Client:
         return Client(self._find, Calls(self._fault_plan, self._journal, self._seconds), self._wait)
 
@@ -291,13 +169,5 @@ class ServiceBusWorld(VirtualWorld):
             invocation.spend(seconds)
         return seconds
 
-    def _identity(self, broker_id: str) -> str:
-        return self._register.message_id(broker_id)
-
     def _headers(self, broker_id: str) -> Mapping[str, str]:
         return texts(properties_of(self._register.contents[broker_id]))
-
-
-def duration(time: Duration | None) -> timedelta | None:
-    """Convert a duration to the form of the broker's settings."""
-    return None if time is None else timedelta(seconds=seconds_of(time))

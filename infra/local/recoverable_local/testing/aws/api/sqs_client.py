@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 from recoverable_local.testing.aws.api import administration
 from recoverable_local.testing.aws.api import operations as api
 from recoverable_local.testing.aws.api.client import Exceptions, client_error, connection_error, metadata
-from recoverable_local.testing.aws.broker.broker import Broker
 from recoverable_local.testing.aws.broker.queues import ENDPOINT, REGION
 from recoverable_local.testing.aws.broker.refusals import Refusal
 from recoverable_local.testing.engine.fault_plan import FaultPlan, When
@@ -53,17 +52,18 @@ class Client:
         wait: lets time pass for those who receive outside a function.
     """
 
-    def __init__(self, broker: Broker, fault_plan: FaultPlan, journal: Journal, wait: Callable[[float], None]) -> None:
+    service = "SQS"
+    operations: ClassVar[Mapping[str, Callable[[Any, api.Request], api.Answer]]] = OPERATIONS
+    meta = SimpleNamespace(endpoint_url=ENDPOINT, region_name=REGION, service_model=SimpleNamespace(service_name="sqs"))
+
+    def __init__(self, broker: Any, fault_plan: FaultPlan, journal: Journal, wait: Callable[[float], None]) -> None:
         self._broker, self._fault_plan, self._journal, self._wait = broker, fault_plan, journal, wait
-        self.meta = SimpleNamespace(
-            endpoint_url=ENDPOINT, region_name=REGION, service_model=SimpleNamespace(service_name="sqs")
-        )
         self.exceptions = Exceptions()
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name not in OPERATIONS:
-            known = ", ".join(sorted(OPERATIONS))
-            raise AttributeError(f"the world's SQS client has no {name!r}; it has {known}")
+        if name not in self.operations:
+            known = ", ".join(sorted(self.operations))
+            raise AttributeError(f"the world's {self.service} client has no {name!r}; it has {known}")
         call = partial(self._call, name)
         setattr(self, name, call)
         return call
@@ -107,7 +107,7 @@ class Client:
         try:
             if operation == "receive_message":
                 self._wait_for_messages(request)
-            answer = OPERATIONS[operation](self._broker, request)
+            answer = self.operations[operation](self._broker, request)
         except Refusal as refusal:
             if (invocation := current_invocation.get()) is not None:
                 self._note(invocation, queue_in(request), f"{operation}: {refusal.shape}: {refusal.message}")
@@ -115,9 +115,10 @@ class Client:
         return answer | {"ResponseMetadata": metadata(200)}
 
     def _perform_partly(self, operation: str, request: Any, places: tuple[int, ...], code: str) -> Any:
-        entries = request["Entries"]
+        listed = "Entries" if "Entries" in request else "PublishBatchRequestEntries"
+        entries = request[listed]
         good = [entry for place, entry in enumerate(entries) if place not in places]
-        answer = self._perform(operation, {**request, "Entries": good}) if good else {}
+        answer = self._perform(operation, {**request, listed: good}) if good else {}
         error = {"SenderFault": False, "Code": code, "Message": "Failed by the test."}
         failed = [{"Id": entry["Id"], **error} for entry in entries if entry not in good]
         return {**answer, "Failed": [*answer.get("Failed", ()), *failed]}
@@ -144,5 +145,5 @@ class Client:
 
 
 def queue_in(request: dict[str, Any]) -> str:
-    """Return the name of the request's queue; empty for a request about no queue."""
-    return str(request.get("QueueUrl", "")).rpartition("/")[2]
+    """Return the name of the request's queue or topic; empty for a request about none."""
+    return str(request.get("QueueUrl", "")).rpartition("/")[2] or str(request.get("TopicArn", "")).rpartition(":")[2]

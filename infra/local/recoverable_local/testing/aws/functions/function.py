@@ -30,12 +30,15 @@ class LambdaSharedState(SharedState):
     Args:
         others: as of `SharedState`.
         client: what endpoints get instead of the SDK's.
+        topic_client: as `client`, for SNS.
         expire: makes messages visible to others.
     """
 
-    def __init__(self, *others: Any, client: object, expire: Callable[[str, Sequence[Stored]], None]) -> None:
+    def __init__(
+        self, *others: Any, client: object, topic_client: object, expire: Callable[[str, Sequence[Stored]], None]
+    ) -> None:
         super().__init__(*others)
-        self.client, self.expire = client, expire
+        self.client, self.topic_client, self.expire = client, topic_client, expire
 
 
 class Function:
@@ -133,6 +136,7 @@ class Function:
             lambda: VirtualDeadline(invocation, world.fault_plan, world.journal, world.seconds),
             instance.runner,
             recorder(invocation, world.journal, world.seconds),
+            topic_client=world.topic_client,
             kept=instance.kept,
             sleep=invocation.spend,
             call_within=lambda _seconds, call: call(),  # the world's own time limit holds

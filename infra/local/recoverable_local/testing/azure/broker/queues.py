@@ -127,9 +127,17 @@ class Queues(Namespace):
             ValueError: it is there already, or the topic's name is a queue's.
         """
         if topic.lower() not in self._subscriptions:
-            self._topic(Topic(topic))
+            self.create_topic(topic)
         self._subscribe(topic, subscription)
         return self.find(subscription_path(topic, subscription.name))
+
+    def create_topic(self, name: str) -> None:
+        """Make a topic.
+
+        Raises:
+            ValueError: the name is a queue's.
+        """
+        self._topic(Topic(name))
 
     def is_topic(self, name: str) -> bool:
         """True if there is a topic of that name."""
