@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from operate.check.conftest import Check
-from operate.check.templates import Template, attribute, changed, good, written
+from operate.check.templates import Template, attribute, changed, good, good_fifo, written
 
 
 def plain() -> Template:
@@ -143,3 +143,9 @@ def test_a_name_that_the_stack_completes_says_so(check: Check, tmp_path: Path) -
     )
 
     assert ran.out.startswith("<stack>-orders: redrive-policy\n")
+
+
+def test_a_fifo_queue_without_a_name_is_called_as_sqs_demands(check: Check, tmp_path: Path) -> None:
+    nameless = changed(good_fifo(), {"Orders.Properties.QueueName": None, "Orders.Properties.RedrivePolicy": None})
+
+    assert check(written(tmp_path, nameless)).out.startswith("Orders.fifo: redrive-policy\n")
