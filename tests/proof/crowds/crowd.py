@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from random import Random
+from unittest.mock import patch
 
 from proof.crowds.fronts import BLOCKED, TIMEOUT, Act, front_of
 from proof.crowds.watching import Watch
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability
+from recoverable.aws.broker.optional_settings import MAX_CONCURRENCY
 from recoverable.headers import PRIOR_ATTEMPTS
 from recoverable_local.testing import EndlessRun, Slow, SqsWorld
 
@@ -38,6 +41,7 @@ class Crowd:
         visibility: seconds for which the queue hides what it gave out; Lambda allows no fewer than the invocation has.
         in_process: whether first deliveries are retried inside their invocation.
         heartbeat: seconds for which messages are hidden at a time; 0 for no heartbeat.
+        managed: whether the function runs on Lambda Managed Instances.
         faults: how many faults there may be besides.
         seed: shuffles the messages, draws the faults, and the order in which the queue hands the messages out.
     """
@@ -56,6 +60,7 @@ class Crowd:
     visibility: int = 6 * int(TIMEOUT)
     in_process: bool = False
     heartbeat: float = 0.0
+    managed: bool = False
     faults: int = 0
     seed: int = 0
 
@@ -117,10 +122,12 @@ def serve(crowd: Crowd, world: SqsWorld, act: Act) -> None:
     receives = crowd.immediate + 6
     world.create_queue(QUEUE, visibility_timeout=crowd.visibility, dead_letter_queue=ERRORS, max_receive_count=receives)
     heartbeat = timedelta(seconds=crowd.heartbeat) if crowd.heartbeat else None
-    front = front_of(crowd.front, world, act, settings, counter=crowd.counter, heartbeat=heartbeat)
+    with patch.dict(os.environ, {MAX_CONCURRENCY: "4"} if crowd.managed else {}):
+        front = front_of(crowd.front, world, act, settings, counter=crowd.counter, heartbeat=heartbeat)
     world.serve(
         QUEUE, front, recursive_loop="Allow",
         batch_size=crowd.batch_size, concurrency=crowd.concurrency, timeout=TIMEOUT, window=1 if crowd.batch_size > 10 else 0,
+        managed_instances=crowd.managed,
     )  # fmt: skip
     for call in (
         ("send_message_batch", "delete_message_batch", "change_message_visibility_batch") if crowd.call_time else ()

@@ -32,7 +32,7 @@ def crowd_of(seed: int, *, faulty: bool = False) -> Crowd:
         bodies=bodies, immediate=immediate, delayed=delayed, step=draw.choice((10, 10, 1_000)), batch_size=draw.choice(SIZES),
         later=later, concurrency=draw.choice((1, 1, 2, 5)), counter=draw.choice(("native", "native", "header")),
         front=draw.choice(FRONTS), carried=draw.choice((0, 1, 3)), visibility=draw.choice((30, 180)),
-        in_process=seed % 5 == 0, heartbeat=HEARTBEAT if seed % 3 == 0 else 0, faults=draw.choice(FAULTS) if faulty else 0, seed=seed,
+        in_process=seed % 5 == 0, heartbeat=HEARTBEAT if seed % 3 == 0 else 0, managed=seed % 4 == 1, faults=draw.choice(FAULTS) if faulty else 0, seed=seed,
     )  # fmt: skip
 
 
