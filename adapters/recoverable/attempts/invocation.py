@@ -28,8 +28,8 @@ if TYPE_CHECKING:
         def late(self) -> bool:
             """True once the host takes no answer of this invocation any more."""
 
-        def unsettled(self, deliveries: list[Delivery]) -> list[Delivery]:
-            """Return those of the deliveries that nobody else has settled."""
+        def claim(self, deliveries: list[Delivery]) -> list[Delivery]:
+            """Return those of the deliveries that nobody has begun to settle; from now on nobody else does."""
 
         def end(self, deliveries: Collection[Delivery]) -> None:
             """Change nothing more about these messages: they are being settled."""

@@ -67,7 +67,7 @@ def settle(
         The deliveries that are not completed: they belong into `batchItemFailures`.
     """
     if (heartbeat := invocation.heartbeat) is not None:
-        deliveries, complete_now = heartbeat.unsettled(deliveries), complete_now or heartbeat.late
+        deliveries, complete_now = heartbeat.claim(deliveries), complete_now or heartbeat.late
     work = sort_by_settlement(deliveries, broker)
     soon, unsent = work.copies, list[Delivery]()
     if timeouts is not None:

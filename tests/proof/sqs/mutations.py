@@ -131,6 +131,6 @@ MUTATIONS = (
     Mutation("overflow dropped", "aws.copies.folded", without_overflow, "ten attributes", "CHANGED"),
     Mutation("FIFO rounds never wait", "aws.fifo.receipt.wait", no_wait, "FIFO killer with long delays", "EARLY"),
     Mutation("heartbeat not reckoned with", "aws.fifo.receipt.seconds_of_heartbeat", no_seconds, "FIFO killer under a heartbeat", "EARLY"),
-    Mutation("settled beside a handler and after it", "aws.managed.watch.Watch.unsettled", everything, "managed instances, one hangs", "COPIES"),
+    Mutation("settled beside a handler and after it", "aws.managed.watch.Watch.claim", everything, "managed instances, one hangs", "COPIES"),
     Mutation("not held back", "aws.fifo.groups.must_keep_order", not_held_back, "FIFO batch", "ORDER"),
 )  # fmt: skip

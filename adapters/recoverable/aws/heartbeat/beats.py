@@ -63,7 +63,7 @@ class Beats:
         self._held = dict.fromkeys(deliveries)
         self._beat()
 
-    def unsettled(self, deliveries: list[Delivery]) -> list[Delivery]:
+    def claim(self, deliveries: list[Delivery]) -> list[Delivery]:
         """Return all: nobody else settles."""
         return deliveries
 

@@ -79,7 +79,7 @@ def on_managed_instances(process_batch: ProcessBatch) -> ProcessBatch:
                 environment=environment, timeouts=timeouts, partial=partial,
             )  # fmt: skip
             if watch.late:
-                completed = [each for each in watch.unsettled(deliveries) if each.settlement is COMPLETE]
+                completed = [each for each in deliveries if each.settlement is COMPLETE]
                 batch.broker().delete([each for each in completed if each not in watch.ended])
             keep_process(invocation)
             return unfinished

@@ -55,10 +55,9 @@ class Watch:
         self._hold, self._settle, self._hand_back = hold, settle, hand_back
         self._sleep, self._is_late = sleep, is_late
         self._lock = Lock()
-        self._taken: list[Delivery] = []  # of the group that is at work
-        self._begun: set[Delivery] = set()
+        self._begun: dict[Delivery, None] = {}
+        self._claimed: set[Delivery] = set()
         self._at_work = self._over = self._settling = False
-        self._settled: set[Delivery] = set()  # beside a handler
         self._held: Beats | None = None
         self.ended: set[Delivery] = set()
 
@@ -72,9 +71,12 @@ class Watch:
         """True once Lambda takes no answer of this invocation any more."""
         return self._is_late()
 
-    def unsettled(self, deliveries: list[Delivery]) -> list[Delivery]:
-        """Return those of the deliveries that were not settled beside a handler."""
-        return [delivery for delivery in deliveries if delivery not in self._settled]
+    def claim(self, deliveries: list[Delivery]) -> list[Delivery]:
+        """Return those of the deliveries that nobody has begun to settle; from now on nobody else does."""
+        with self._lock:
+            unclaimed = [delivery for delivery in deliveries if delivery not in self._claimed]
+            self._claimed.update(unclaimed)
+            return unclaimed
 
     def end(self, deliveries: Collection[Delivery]) -> None:
         """Keep these hidden no more: they are being settled."""
@@ -85,7 +87,7 @@ class Watch:
     def run(self, run_handlers: Callable[[Iterator[Delivery], Invocation], object], group: Iterator[Delivery]) -> None:
         """Run the handlers of a group, and do not return while messages are settled beside them."""
         with self._lock:
-            self._taken, self._at_work = [], True
+            self._at_work = True
         try:
             run_handlers(self._taking(group), self._invocation)
         finally:
@@ -101,8 +103,9 @@ class Watch:
                 return
             self._over = self._settling = True
             sending = {delivery for delivery, *_ in self._invocation.outgoing}
-            done = [each for each in self._taken if each.settlement is not None or each in sending]
-            at_work = [each for each in self._taken if each not in done]
+            begun = [each for each in self._begun if each not in self._claimed]
+            done = [each for each in begun if each.settlement is not None or each in sending]
+            at_work = [each for each in begun if each not in done]
             waiting = [each for each in self._deliveries if each not in self._begun and each.settlement is None]
         try:
             if at_work:
@@ -114,7 +117,7 @@ class Watch:
             self._settle(waiting)
         finally:
             self.end([*done, *waiting])  # what could not be settled comes back, and need not wait for the handler
-            self._settled.update(done, waiting)
+            self.claim([*done, *waiting])
             self._settling = False
 
     def close(self) -> None:
@@ -128,8 +131,7 @@ class Watch:
             with self._lock:
                 if self._over:
                     return
-                self._taken.append(delivery)
-                self._begun.add(delivery)
+                self._begun[delivery] = None
             yield delivery
 
 

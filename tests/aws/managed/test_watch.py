@@ -1,0 +1,107 @@
+"""The watch over one invocation's handlers: who is settled beside a handler that does not end, and who is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any, cast
+
+from builders import delivery
+from recoverable.attempts.invocation import Invocation
+from recoverable.aws.managed.watch import Watch
+from recoverable.recovery.delivery import Delivery
+from recoverable.recovery.settlement import COMPLETE
+
+
+class Watched:
+    """A watch over five messages, "0" to "4", that records what is settled, handed back and held."""
+
+    def __init__(self) -> None:
+        self.deliveries = [delivery(id=str(number)) for number in range(5)]
+        self.settled: list[list[str]] = []
+        self.handed_back: list[str] = []
+        self.held: list[str] = []
+        self.rest = iter(self.deliveries)
+        invocation = cast("Invocation", SimpleNamespace(outgoing=[], heartbeat=None))
+        self.watch = Watch(
+            self.deliveries, invocation, hold=self.hold, settle=self.settle, hand_back=self.hand_back,
+            sleep=lambda _: None, is_late=lambda: False,
+        )  # fmt: skip
+
+    def hold(self, deliveries: list[Delivery]) -> Any:
+        self.held += ids(deliveries)
+        return SimpleNamespace(seconds=120, end=lambda _: None, end_all=lambda: None)
+
+    def settle(self, deliveries: list[Delivery]) -> None:
+        self.settled.append(ids(self.watch.claim(deliveries)))
+
+    def hand_back(self, deliveries: list[Delivery]) -> None:
+        self.handed_back += ids(deliveries)
+
+    def run(self, complete: int, then: Callable[[], object] | None = None) -> None:
+        """Run handlers until so many have completed; call a function while the next one is at work, unless there is none to call."""
+
+        def run_handlers(group: Iterator[Delivery], _: object) -> None:
+            for _number, each in zip(range(complete), group, strict=False):
+                each.settlement = COMPLETE
+            if then is not None and next(group, None) is not None:
+                then()
+
+        self.watch.run(run_handlers, self.rest)
+
+
+def ids(deliveries: list[Delivery]) -> list[str]:
+    """Return the messages' ids."""
+    return [each.message.id for each in deliveries]
+
+
+def test_what_has_ended_is_settled_before_what_has_not_begun_is_handed_back() -> None:
+    watched = Watched()
+
+    watched.run(2, watched.watch.take_over)
+
+    assert (watched.settled, watched.handed_back, watched.held) == ([["0", "1"], ["3", "4"]], ["3", "4"], ["2"])
+
+
+def test_what_ended_before_others_had_to_send_first_is_settled_too() -> None:
+    watched = Watched()
+
+    watched.run(1)  # it stops there, so that what it sent leaves
+    watched.run(1, watched.watch.take_over)
+
+    assert (watched.settled, watched.held) == ([["0", "1"], ["3", "4"]], ["2"])
+
+
+def test_what_was_settled_before_is_not_settled_again() -> None:
+    watched = Watched()
+    watched.run(1)
+    watched.watch.claim(watched.deliveries[:1])
+
+    watched.run(1, watched.watch.take_over)
+
+    assert watched.settled == [["1"], ["3", "4"]]
+
+
+def test_what_was_settled_beside_a_handler_is_not_settled_after_it() -> None:
+    watched = Watched()
+    watched.run(2, watched.watch.take_over)
+
+    assert ids(watched.watch.claim(watched.deliveries)) == ["2"]
+
+
+def test_no_handler_begins_once_others_settle_for_the_invocation() -> None:
+    watched = Watched()
+
+    watched.run(2, watched.watch.take_over)
+    watched.run(5)
+
+    assert [each.settlement for each in watched.deliveries[2:]] == [None, None, None]
+
+
+def test_while_no_handler_is_at_work_nothing_is_settled_beside_one() -> None:
+    watched = Watched()
+    watched.run(2)
+
+    watched.watch.take_over()
+
+    assert (watched.settled, watched.held) == ([], [])
