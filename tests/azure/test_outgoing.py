@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from azure.servicebus.exceptions import ServiceBusServerBusyError
 
 from azure.endpoints import ended, endpoint
-from azure.namespace import Bus
+from azure.namespace import INVOICES, SESSIONS, Bus
 from azure.recording import RecordingClient, properties
 from azure.triggers import trigger_message, trigger_messages
-from builders import ERROR_QUEUE, QUEUE, Boom, recoverability, seconds
+from builders import ERROR_QUEUE, NOW, NOW_WRITTEN, QUEUE, Boom, recoverability, seconds, written
 from recoverable import Message
 from recoverable.azure import ServiceBusEndpoint
+from recoverable.azure.copies import in_milliseconds
 from recoverable.azure.process_client import client_for
-
-INVOICES = "orders-brief"
-"""A queue of the emulated namespace that handlers send to."""
 
 
 class Billing:
@@ -35,7 +34,9 @@ class Billing:
 def serving(handler: Any, immediate: int = 0, delayed: int = 0, **parts: Any) -> ServiceBusEndpoint[Any]:
     """Return an endpoint of the emulated namespace."""
     settings = recoverability(immediate, delayed, time_increase=seconds(0), error_queue=ERROR_QUEUE)
-    return ServiceBusEndpoint(handler, settings, queue=QUEUE, connection="ServiceBus", name="orders", **parts)
+    return ServiceBusEndpoint(
+        handler, settings, **{"queue": QUEUE, "connection": "ServiceBus", "name": "orders", **parts}
+    )
 
 
 def invoices(bus: Bus) -> list[str]:
@@ -118,3 +119,70 @@ def test_the_client_is_made_at_the_start_where_it_is_asked_for_and_else_by_the_f
     bus.serve(endpoint, lambda: invoices(bus))
 
     assert (made_at_the_start, client_for.cache_info().misses) == (made, 1)
+
+
+def test_what_a_session_sends_comes_in_the_order_of_its_messages_and_of_each_handlers_sends(bus: Bus) -> None:
+    def bill(message: Message) -> None:
+        for number in range(3):
+            message.send(INVOICES, f"{message.text} part {number}")
+
+    bus.send("order 1", "order 2", to=SESSIONS, session_id="a")
+    wanted = [f"order {order} part {part}" for order in (1, 2) for part in range(3)]
+
+    bus.serve(serving(bill, queue=SESSIONS, sessions=True), lambda: len(invoices(bus)) >= len(wanted), session_id="a")
+
+    assert [(seen.body.decode(), seen.session_id) for seen in bus.seen(INVOICES)] == [(body, "a") for body in wanted]
+
+
+def test_in_a_batch_a_message_of_a_session_sends_before_the_next_one_runs() -> None:
+    client, sent_before = RecordingClient(), list[int]()
+
+    def bill(message: Message) -> None:
+        sent_before.append(len(client.sent))
+        message.send(INVOICES, message.text)
+
+    batch = trigger_messages({"body": b"1", "SessionId": "a"}, {"body": b"2", "SessionId": "a"})
+
+    assert ended(endpoint(bill, client=client, batch=True, sessions=True), batch) is None
+    assert sent_before == [0, 1]
+
+
+def busy(queue: str) -> RecordingClient:
+    """Return a client whose namespace has one queue that is busy."""
+    return RecordingClient(lambda to: ServiceBusServerBusyError(message="busy") if to == queue else None)
+
+
+def test_who_is_busy_costs_no_attempt_and_the_message_waits_by_a_copy_that_keeps_its_counts() -> None:
+    client = busy(INVOICES)
+    earlier = {"NServiceBus.Retries": "1", "NServiceBus.FLRetries": "1"}
+
+    assert ended(endpoint(Billing(), client=client), trigger_message(b"order 1", properties=earlier)) is None
+    [(queue, copy)] = client.sent
+    kept = {name: properties(copy).get(name) for name in (*earlier, "Recoverable.HeldSince")}
+    assert (queue, copy.scheduled_enqueue_time_utc) == (QUEUE, in_milliseconds(NOW + seconds(2.5)))
+    assert kept == {**earlier, "Recoverable.HeldSince": NOW_WRITTEN}
+
+
+def test_the_longer_who_is_busy_the_longer_is_the_wait() -> None:
+    client = busy(INVOICES)
+    held = {"Recoverable.HeldSince": written(NOW - seconds(100))}
+
+    assert ended(endpoint(Billing(), client=client), trigger_message(b"order 1", properties=held)) is None
+    [(_, copy)] = client.sent
+    assert copy.scheduled_enqueue_time_utc == in_milliseconds(NOW + seconds(100))
+
+
+def test_the_neighbours_of_a_message_that_waits_for_who_is_busy_complete() -> None:
+    client = busy("overloaded")
+
+    def bill(message: Message) -> None:
+        message.send("overloaded" if message.text == "2" else INVOICES, message.text)
+
+    batch = trigger_messages({"body": b"1"}, {"body": b"2"}, {"body": b"3"})
+
+    assert ended(endpoint(bill, client=client, batch=True), batch) is None
+    assert sorted((queue, b"".join(sent.body)) for queue, sent in client.sent) == [
+        (INVOICES, b"1"),
+        (INVOICES, b"3"),
+        (QUEUE, b"2"),
+    ]
