@@ -98,26 +98,26 @@ SCENARIOS: tuple[Scenario, ...] = (
         mapping={"concurrency": 1},
     ),
     Scenario(
-        name="heartbeat", bodies=("works", "fails", "toils ok"), recoverability=ladder(0, 1), endpoint=HEARTBEAT, share=0.2,
+        name="heartbeat", bodies=("works", "fails", "toils ok"), recoverability=ladder(0, 1), endpoint=HEARTBEAT, share=0.06,
     ),
     Scenario(
         name="heartbeat and killer", bodies=("works", "collapses", "fails"), recoverability=ladder(0, 1), endpoint=HEARTBEAT,
-        share=0.08,
+        share=0.03,
     ),
     Scenario(
-        name="managed instances", bodies=("works", "fails", "ok"), recoverability=ladder(0, 1), mapping=MANAGED, share=0.2,
+        name="managed instances", bodies=("works", "fails", "ok"), recoverability=ladder(0, 1), mapping=MANAGED, share=0.1,
     ),
     Scenario(
         name="managed instances, one hangs", bodies=("ok", "hangs ok", "fails"), recoverability=ladder(1, 0), mapping=MANAGED,
-        share=0.2,
+        share=0.1,
     ),
     Scenario(
         name="managed instances under a heartbeat", bodies=("ok", "hangs*2 ok", "works"), recoverability=ladder(1, 1), mapping=MANAGED,
-        endpoint=HEARTBEAT, share=0.03,
+        endpoint=HEARTBEAT, share=0.015,
     ),
     Scenario(
         name="managed instances and killer", bodies=("kills", "hangs ok", "ok"), recoverability=ladder(0, 1), mapping=MANAGED,
-        share=0.1,
+        share=0.05,
     ),
     Scenario(
         name="no partial responses", bodies=("fails", "ok", "fails ok"), endpoint={"partial_responses": False},

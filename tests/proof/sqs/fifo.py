@@ -28,10 +28,10 @@ SCENARIOS: tuple[Scenario, ...] = (
     ),
     Scenario(
         name="FIFO killer under a heartbeat", bodies=("collapses", "works"), queue="jobs.fifo", recoverability=hours(1, 2),
-        mapping={"batch_size": 1}, endpoint={"heartbeat": timedelta(seconds=9)}, share=0.08,
+        mapping={"batch_size": 1}, endpoint={"heartbeat": timedelta(seconds=9)}, share=0.03,
     ),
     Scenario(
         name="FIFO on managed instances", bodies=("hangs ok", "ok"), queue="jobs.fifo", recoverability=hours(1, 1),
-        mapping={"batch_size": 1, "managed_instances": True}, share=0.2,
+        mapping={"batch_size": 1, "managed_instances": True}, share=0.1,
     ),
 )  # fmt: skip
