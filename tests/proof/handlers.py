@@ -92,14 +92,9 @@ def as_coroutine(handler: Behaving, world: SqsWorld) -> Callable[[Message], Awai
 
     async def behaving(message: Message) -> None:
         broker_id = message.native["messageId"]
-        try:
-            apply_fault(world, "before", broker_id)
-            handler(message)
-            apply_fault(world, "after", broker_id)
-        except BaseException as error:
-            world._journal.note("attempted", message.queue, broker_id, f"{type(error).__name__}: {error}")
-            raise
-        world._journal.note("attempted", message.queue, broker_id, "succeeded")
+        apply_fault(world, "before", broker_id)
+        handler(message)
+        apply_fault(world, "after", broker_id)
 
     return behaving
 
