@@ -109,7 +109,7 @@ def test_an_event_without_records_is_refused_as_powertools_does() -> None:
         ({"counter": "both"}, r"RecoverableBatchProcessor\(counter\) is 'both'; write \"native\" or \"header\""),
         ({"handler_timeout": timedelta(0)}, r"RecoverableBatchProcessor\(handler_timeout\) is 0"),
         ({"longest_delay": timedelta(0)}, r"RecoverableBatchProcessor\(longest_delay\) is 0"),
-        ({"settle_within": timedelta(hours=1)}, r"RecoverableBatchProcessor\(settle_within\)"),
+        ({"settle_within": timedelta(hours=2)}, r"RecoverableBatchProcessor\(settle_within\)"),
     ],
 )
 def test_a_setting_out_of_range_is_refused_under_this_name(settings: dict[str, Any], complaint: str) -> None:
