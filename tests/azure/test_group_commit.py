@@ -64,6 +64,28 @@ def test_one_that_cannot_be_encoded_leaves_the_batch_as_it_is() -> None:
     assert ([type(error) for error in errors], len(client.sent)) == ([type(None), TypeError], 1)
 
 
+@pytest.mark.parametrize("refused", [1, 2, 3])
+def test_nothing_goes_ahead_of_a_batch_that_was_refused(refused: int) -> None:
+    """Each batch takes two; what comes after a refusal waits, for it may be of the same session."""
+    errors = iter([None] * (refused - 1) + [ConnectionError("away")])
+    client = RecordingClient(lambda _: next(errors, None), largest=10_000)
+    bodies = [b"%d" % number + b"b" * 4_000 for number in range(8)]
+
+    failed = Broker(client.as_client()).send([copy(body) for body in bodies])
+
+    sent = [b"".join(message.body) for _, message in client.sent]
+    assert (sent, [error is None for error in failed]) == (
+        bodies[: 2 * refused - 2],
+        [True] * (2 * refused - 2) + [False] * (10 - 2 * refused),
+    )
+
+
+def test_no_copies_are_no_call() -> None:
+    client = RecordingClient()
+
+    assert (Broker(client.as_client()).send([]), client.calls) == ([], [])
+
+
 def test_when_the_sending_thread_ends_nobody_takes_his_copy_for_sent() -> None:
     def ends(_: list[Parcel]) -> None:
         raise SystemExit

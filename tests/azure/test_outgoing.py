@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -105,6 +106,14 @@ def test_a_run_that_is_repeated_sends_under_the_same_id() -> None:
     assert [ended(serving_again, trigger_message(b"order 1", SequenceNumber=7)) for _ in range(2)] == [None, None]
     first, again = (sent.message_id for _, sent in client.sent)
     assert first == again
+
+
+def test_a_handler_that_goes_on_after_a_send_that_was_refused_at_once_has_nothing_to_send() -> None:
+    def bill(message: Message) -> None:
+        with suppress(ValueError):
+            message.send("sb://elsewhere.servicebus.windows.net/invoices", "invoice")
+
+    assert ended(endpoint(bill), trigger_message(b"order 1")) is None
 
 
 @pytest.mark.parametrize(("warm", "made"), [(False, 0), (True, 1)])

@@ -81,6 +81,7 @@ def test_the_handler_may_name_a_message() -> None:
 REFUSED: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "an empty body": ({"body": ""}, ValueError, "is empty"),
     "a body that is no JSON": ({"body": object()}, TypeError, "no JSON"),
+    "a number that JSON does not have": ({"body": {"price": float("nan")}}, TypeError, "no JSON"),
     "a blank queue": ({"queue": " "}, ValueError, "is blank"),
     "a negative delay": ({"delay": seconds(-1)}, ValueError, "delay"),
     "a delay that is none": ({"delay": 5}, TypeError, "timedelta"),
@@ -88,6 +89,8 @@ REFUSED: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "a long group": ({"group_id": "g" * 129}, ValueError, "129 characters"),
     "a header of recovery": ({"headers": {"NServiceBus.Retries": "2"}}, ValueError, "NServiceBus.Retries"),
     "a header of our own": ({"headers": {"Recoverable.Origin": "x"}}, ValueError, "Recoverable.Origin"),
+    "an attribute that is a header of recovery": ({"attributes": {"NServiceBus.Retries": 2}}, ValueError, "Retries"),
+    "an attribute of our own": ({"attributes": {"Recoverable.Origin": "x"}}, ValueError, r"attributes.*Origin"),
     "a header that is no text": ({"headers": {"tries": 2}}, TypeError, "write names and texts"),
 }
 

@@ -68,7 +68,7 @@ class Broker:
         _ = (
             self.namespace
         )  # a client of a test world waits here in its own time; at the lock it would wait in real time
-        return self._waiting.send(copies, alone=alone)
+        return self._waiting.send(copies, alone=alone) if copies else []
 
     def _send_parcels(self, parcels: list[Parcel]) -> None:
         groups: dict[object, list[Parcel]] = {}

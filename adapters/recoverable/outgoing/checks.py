@@ -49,7 +49,7 @@ def checked(
         checked_queue(f"{call}({'queue' if intent == 'Send' else 'topic'})", destination, wanted),
         snapshot(call, body),
         headers=checked_headers(call, headers or {}),
-        attributes=MappingProxyType(dict(attributes or {})),
+        attributes=checked_attributes(call, attributes or {}),
         delay=NO_DELAY if delay is None else checked_delay(f"{call}(delay)", delay, MAX_DELAY),
         group_id=group_id,
         message_id=message_id,
@@ -64,7 +64,7 @@ def snapshot(call: str, body: object) -> str | bytes:
         content = body
     else:
         try:
-            content = json.dumps(body)
+            content = json.dumps(body, allow_nan=False)  # else it writes NaN, which is no JSON
         except (TypeError, ValueError) as error:
             raise TypeError(
                 f"{call}(body) is a {type(body).__name__} that is no JSON ({error}); write text, bytes or JSON"
@@ -79,8 +79,23 @@ def checked_headers(call: str, headers: Mapping[Any, Any]) -> Mapping[str, str]:
     for name, text in headers.items():
         if not isinstance(name, str) or not isinstance(text, str):
             raise TypeError(f"{call}(headers) has {name!r} of type {type(text).__name__}; write names and texts")
-        if name in SET_HERE or name.startswith((OWN, *FAULTS)):
-            raise ValueError(
-                f"{call}(headers) has {name!r}, which is set for each message; leave it out, and write an id as message_id="
-            )
+        refuse_own_name(f"{call}(headers)", name)
     return MappingProxyType(dict(headers))
+
+
+def checked_attributes(call: str, attributes: Mapping[Any, Any]) -> Mapping[str, Any]:
+    """Return the attributes, unless one would be read as a header that only recovery and this module may write.
+
+    Such as those of an incoming message that is a copy: what is sent would have no retry left, or the identity of another.
+    """
+    for name in attributes:
+        refuse_own_name(f"{call}(attributes)", name)
+    return MappingProxyType(dict(attributes))
+
+
+def refuse_own_name(part: str, name: object) -> None:
+    """Raise ValueError for a name that is set for each message."""
+    if isinstance(name, str) and (name in SET_HERE or name.startswith((OWN, *FAULTS))):
+        raise ValueError(
+            f"{part} has {name!r}, which is set for each message; leave it out, and write an id as message_id="
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 from uuid import uuid4
 
@@ -113,6 +114,8 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "too many attributes": ({"attributes": {f"a{n}": "x" for n in range(10)}}, "write at most 9"),
     "a reserved attribute": ({"attributes": {"AWS.x": "x"}}, "no name that SQS takes"),
     "an attribute without text": ({"attributes": {"a": ""}}, "empty"),
+    "a number that is none": ({"attributes": {"a": float("nan")}}, "nan, which is no number"),
+    "an infinite number": ({"attributes": {"a": Decimal("-Infinity")}}, "-Infinity, which is no number"),
     "more than SQS takes": ({"body": "x" * 1_048_576}, "takes 1,048,576"),
     "a delay of an hour": ({"delay": seconds(3600)}, "15 minutes at most"),
     "a delay to a FIFO queue": ({"queue": "invoices.fifo", "group_id": "a", "delay": seconds(1)}, "FIFO"),

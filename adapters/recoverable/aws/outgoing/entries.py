@@ -24,6 +24,9 @@ MAX_TOPIC_SIZE = 262_144
 ID = r"[A-Za-z0-9!-/:-@\[-`{-~]{1,128}"
 """A MessageGroupId or a MessageDeduplicationId (SendMessage)."""
 
+NUMBER = r"[-+.0-9eE]+"
+"""The text of a number that is one, and neither infinite nor NaN (Amazon SQS message attributes)."""
+
 Destination: TypeAlias = Queue | Topic
 
 
@@ -94,10 +97,12 @@ def attribute(call: str, name: object, value: object) -> Entry:
             return {"DataType": "String", "StringValue": value}
         case bool():
             pass
-        case int() | float() | Decimal():
+        case int() | float() | Decimal() if re.fullmatch(NUMBER, str(value)):
             return {"DataType": "Number", "StringValue": str(value)}
         case str() | bytes():
             raise ValueError(f"{call}(attributes) has an empty {name!r}, or one with a character that SQS cannot carry")
+        case float() | Decimal():
+            raise ValueError(f"{call}(attributes) has {name!r} of {value}, which is no number; leave it out")
         case _:
             pass
     raise TypeError(f"{call}(attributes) has {name!r} of type {type(value).__name__}; write text, a number or bytes")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import filterfalse
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from recoverable.azure.copies import Copy, smaller
@@ -39,21 +41,20 @@ def batches(sender: ServiceBusSender, parcels: list[Parcel]) -> Iterator[tuple[S
     except Exception as error:  # noqa: BLE001  # it opens the connection
         note(parcels, error)
         return
-    for parcel in parcels:
-        if parcel.comes_too_late:
-            continue
+    for parcel in filterfalse(attrgetter("comes_too_late"), parcels):
         try:
             fits = try_to_add(batch, parcel.copy)
             if not fits and members:
                 yield batch, members
                 batch, members = sender.create_message_batch(), []
-                fits = try_to_add(batch, parcel.copy)
+                # if that batch was refused, the parcel would go ahead of what is in it
+                fits = not parcel.comes_too_late and try_to_add(batch, parcel.copy)
         except (TypeError, ValueError) as error:
             parcel.error = error
             continue
         if fits:
             members.append(parcel)
-        else:
+        elif not parcel.comes_too_late:
             attempt([parcel], partial(send_alone, sender, parcel.copy))
     if members:
         yield batch, members
