@@ -80,7 +80,7 @@ class Deadline:
 
     def _ring(self, _signal: int, _frame: FrameType | None) -> None:
         self._rings = NEVER
-        if not self._inside:
+        if not self._inside or self._before is None:  # the latter is another's timer, which rang while it was replaced
             return
         early = self.ends - monotonic()
         if early > 0:  # the timer of the handler before, or a signal from elsewhere
@@ -91,8 +91,9 @@ class Deadline:
         raise TimeUp
 
     def _set(self, seconds: float) -> None:
-        if self._before is None:
-            self._before = (signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)[0], monotonic())
-            signal.signal(signal.SIGALRM, self._ring)
-        self._rings = monotonic() + seconds
-        signal.setitimer(signal.ITIMER_REAL, max(seconds, SHORTEST))
+        now, first = monotonic(), self._before is None
+        handler = signal.signal(signal.SIGALRM, self._ring) if first else None
+        self._rings = now + seconds
+        remaining, _ = signal.setitimer(signal.ITIMER_REAL, max(seconds, SHORTEST))
+        if first:
+            self._before = handler, remaining, now

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from recoverable.recovery.settlement import Settlement
 
     Run: TypeAlias = tuple[Message, float]
+    Runner: TypeAlias = Callable[[Message, float], BaseException | None]
     Steps: TypeAlias = Generator["Run | Call", Any, None]
 
 
@@ -39,7 +40,9 @@ class Call:
         self.function = function
 
 
-def attempt_each(deliveries: Iterable[Delivery], invocation: Invocation, *, may_defer: bool = True) -> Steps:
+def attempt_each(
+    deliveries: Iterable[Delivery], invocation: Invocation, *, may_defer: bool = True, run: Runner | None = None
+) -> Steps:
     """Take each delivery through receipt, handler and recovery, and note its settlement on it.
 
     It ends early where what handlers sent must leave before the next one starts, and leaves the others in the iterator.
@@ -48,9 +51,10 @@ def attempt_each(deliveries: Iterable[Delivery], invocation: Invocation, *, may_
         deliveries: the messages as they came; several generators may share one iterator.
         invocation: what they run in.
         may_defer: False when deferrals could not be sent, and handlers must run instead.
+        run: runs the handler, which is then not yielded, for that costs each record more; None for a coroutine.
     """
     limiter, seconds_left, own_seconds = invocation.limiter, invocation.seconds_left, invocation.own_seconds
-    observer = invocation.observer
+    context, observer = invocation.context, invocation.observer
     if invocation.recoverability.immediate.in_process:
         from recoverable.attempts.outcomes import retried_in_process  # noqa: PLC0415  # for those who ask for it
 
@@ -61,23 +65,26 @@ def attempt_each(deliveries: Iterable[Delivery], invocation: Invocation, *, may_
         if settlement is None:
             seconds = seconds_left()
             if seconds <= 0 or invocation.interruption is not None:
-                settlement = hand_back_now(delivery, invocation)
+                from recoverable.attempts.outcomes import hand_back  # noqa: PLC0415  # most messages need none of this
+
+                settlement = hand_back(delivery, invocation)
             else:
                 seconds = seconds if seconds < own_seconds else own_seconds  # noqa: FURB136  # min() costs each record more
                 invocation.started += 1
-                run = (message := delivery.message, seconds)
-                message._outbox, message._context = invocation, invocation.context  # noqa: SLF001  # see outgoing.py and `Message.context`
-                error = (yield run) if observer is None else (yield from observer.attempt(delivery, run))
+                message = delivery.message
+                message._outbox, message._context = invocation, context  # noqa: SLF001  # see outgoing.py and `Message.context`
+                if observer is not None:
+                    error = yield from observer.attempt(delivery, (message, seconds))
+                else:
+                    error = run(message, seconds) if run is not None else (yield message, seconds)
                 outbox, message._outbox = message._outbox, False  # noqa: SLF001  # as above
                 invocation.finished += 1
-                if outbox is not invocation and error is None:
-                    invocation.outgoing.append((delivery, outbox, seconds))  # settled once it is sent
-                    if invocation.must_send():
-                        return
-                elif error is None and limiter is None:
+                if error is None and outbox is invocation and limiter is None:
                     settlement = COMPLETE
                 else:
-                    settlement = yield from conclude(delivery, error, seconds, invocation)
+                    settlement = yield from conclude(delivery, error, outbox, seconds, invocation)
+                    if settlement is None and invocation.must_send():
+                        return
         delivery.settlement = settlement
 
 
@@ -85,25 +92,29 @@ def receive(
     delivery: Delivery, invocation: Invocation, *, may_defer: bool
 ) -> Generator[Run | Call, Any, Settlement | None]:
     """Return the settlement of a delivery whose handler must not run now; None when it may; see `outcomes.settle_on_receipt`."""
-    from recoverable.attempts.outcomes import settle_on_receipt  # noqa: PLC0415  # most messages need none of this
+    from recoverable.attempts.outcomes import settle_on_receipt  # noqa: PLC0415  # as above
 
     settle = partial(settle_on_receipt, delivery, invocation, may_defer=may_defer)
     limiter = invocation.limiter
     blocks = limiter is not None and not limiter.is_untroubled(delivery)
-    settlement: Settlement | None = (yield Call(settle)) if blocks else settle()
-    return settlement
+    return (yield Call(settle)) if blocks else settle()
 
 
 def conclude(
-    delivery: Delivery, error: BaseException | None, seconds: float, invocation: Invocation
-) -> Generator[Run | Call, Any, Settlement]:
+    delivery: Delivery, error: BaseException | None, outbox: Any, seconds: float, invocation: Invocation
+) -> Generator[Run | Call, Any, Settlement | None]:
     """Return the settlement of a delivery whose handler has ended, in all cases but the plainest; see `outcomes.settle_on_end`.
+
+    None where what the handler sent is to be sent first.
 
     Raises:
         KeyboardInterrupt, SystemExit: where the invocation does not hold them until all is settled.
     """
     from recoverable.attempts.outcomes import settle_on_end  # noqa: PLC0415  # as above
 
+    if outbox is not invocation and error is None:
+        invocation.outgoing.append((delivery, outbox, seconds))
+        return None
     delivery.error = error
     if isinstance(error, KeyboardInterrupt | SystemExit):
         if not invocation.holds_interruptions:
@@ -112,15 +123,7 @@ def conclude(
     settle = partial(settle_on_end, delivery, seconds, invocation)
     limiter = invocation.limiter
     blocks = limiter is not None and (error is not None or limiter.alert)
-    settlement: Settlement = (yield Call(settle)) if blocks else settle()
-    return settlement
-
-
-def hand_back_now(delivery: Delivery, invocation: Invocation) -> Settlement:
-    """Return the settlement of a message for which there is no time now."""
-    from recoverable.attempts.outcomes import hand_back  # noqa: PLC0415  # as above
-
-    return hand_back(delivery, invocation)
+    return (yield Call(settle)) if blocks else settle()
 
 
 def now() -> datetime:

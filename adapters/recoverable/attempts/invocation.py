@@ -55,9 +55,7 @@ class Invocation:
     """
 
     context: Any = None  # the host's, for handlers that ask for it
-    delete_bodies: Callable[[list[Delivery]], None] | None = (
-        None  # deletes what messages that are done with had in S3, where asked
-    )
+    delete_bodies: Callable[[list[Delivery]], None] | None = None  # deletes what messages had in S3, where asked
     observer: Observer | None = None  # collects what is told when all is settled, where somebody observes
     sender: Callable[[], Sender] | None = None  # returns what collecting needs, when a handler first sends
     must_send: Callable[[], bool] = bool  # True once what waits is to be sent before the next handler; here False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from recoverable.aws.queues import LONGEST_VISIBILITY
 from recoverable.recovery.settlement import COMPLETE
 
 TYPE_CHECKING = False  # see frozen.py
@@ -67,14 +66,9 @@ def process_batch(
         # an invocation that fails has nothing deleted by the mapping, and a body may go only when its message has gone
         complete_now = fails or settled < len(deliveries) or invocation.delete_bodies is not None
         if complete_now or not succeeded:
-            from recoverable.aws.client import Broker  # noqa: PLC0415  # the failure side of this platform
-            from recoverable.aws.settle import settle  # noqa: PLC0415
+            from recoverable.aws.settle import settle  # noqa: PLC0415  # the failure side of this platform
 
-            longest = LONGEST_VISIBILITY - time.total
-            broker = Broker(queue, environment, time)
-            unfinished += settle(
-                group, broker, timeouts, invocation, longest_visibility=longest, complete_now=complete_now
-            )
+            unfinished += settle(group, queue, environment, time, timeouts, invocation, complete_now=complete_now)
     return unfinished
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from recoverable.attempts.drive import drive
-from recoverable.attempts.flow import attempt_each
+from recoverable.attempts.drive import attempt_all
 from recoverable.attempts.handlers import is_coroutine_handler
 from recoverable.aws.processor import SETTLE_WITHIN, SqsProcessor, response
 from recoverable.aws.queues import LONGEST_DELAY
@@ -154,4 +153,4 @@ def handler_runner(handler: Callable[[Message], Any], concurrency: int) -> RunHa
         raise ValueError(
             f"SqsEndpoint(concurrency) is {concurrency}, and {name_of(handler)} is no coroutine; write async def, or leave it at 1"
         )
-    return lambda group, invocation: drive(attempt_each(group, invocation), handler, invocation.deadline)
+    return lambda group, invocation: attempt_all(group, invocation, handler)

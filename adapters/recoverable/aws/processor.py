@@ -21,18 +21,21 @@ TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
-    from typing import Any, TypedDict
+    from typing import Any, TypeAlias, TypedDict
 
     from mypy_boto3_sqs import SQSClient
 
     from recoverable.aws.batch import RunHandlers
     from recoverable.aws.bodies import S3Bodies
+    from recoverable.aws.queues import Queue
     from recoverable.message import Message
     from recoverable.outgoing.senders import Sender
     from recoverable.rate_limit.limiter import Limiter
     from recoverable.rate_limit.store import Breaker
     from recoverable.recovery.delivery import Counter, Delivery
     from recoverable.timeouts import Timeouts
+
+    OnFailure: TypeAlias = Callable[[Message, BaseException], None]
 
     class Failure(TypedDict):
         """One message that is to be delivered again."""
@@ -97,14 +100,16 @@ class SqsProcessor:
         self.recoverability = with_error_queue(owner, recoverability)
         given = (counter, longest_delay, client, handler_timeout, timeouts, visibility_timeout, large_bodies, heartbeat)
         self._process_batch = process_batch
-        if given != DEFAULTS or "AWS_LAMBDA_MAX_CONCURRENCY" in os.environ:  # as on Managed Instances
+        if (
+            given != DEFAULTS or recoverability.observe is not None or "AWS_LAMBDA_MAX_CONCURRENCY" in os.environ
+        ):  # as on Managed Instances
             from recoverable.aws.broker.optional_settings import check_settings, processing  # noqa: PLC0415  # most give none
 
             check_settings(owner, *given, settle_within=self._settle_within)
-            self._process_batch = processing(process_batch, heartbeat)
+            self._process_batch = processing(process_batch, heartbeat, large_bodies, recoverability.observe)
         self._environment = Environment(client, utc_clock(clock), Deadline)
         self._handler_timeout, self._visibility_timeout = handler_timeout, visibility_timeout
-        self._timeouts, self._large_bodies = timeouts, large_bodies
+        self._timeouts = timeouts
         # the names by which operators know the function, and the log stream of this instance
         setting = os.environ.get
         host, machine = setting("AWS_LAMBDA_FUNCTION_NAME", "local"), setting("AWS_LAMBDA_LOG_STREAM_NAME", "local")
@@ -118,7 +123,7 @@ class SqsProcessor:
         run_handlers: RunHandlers,
         *,
         partial: bool = True,
-        on_failure: Callable[[Message, BaseException], None] | None = None,
+        on_failure: OnFailure | None = None,
     ) -> list[Delivery]:
         """Process one batch: attempts, then settling.
 
@@ -136,45 +141,38 @@ class SqsProcessor:
             ValueError: the event is no SQS event; nothing is settled, all of it comes back.
         """
         queue, records = records_of(event)
-        fifo = queue.fifo
-        platform = self._fifo if fifo else self._standard
+        platform = self._fifo if queue.fifo else self._standard
         restored: list[Delivery] = []
         deliveries = [delivery_of(record, queue, self.recoverability, platform, restored) for record in records]
-        time = TimeBudget(context, self._settle_within, 0 if fifo else len(records), self._visibility_timeout)
+        time = TimeBudget(context, self._settle_within, 0 if queue.fifo else len(records), self._visibility_timeout)
         environment = current_environment.get() or self._environment
+        with environment.deadline() as deadline:
+            invocation = self._invocation(queue, environment, time, deadline, on_failure)
+            unfinished = self._process_batch(
+                deliveries, restored, queue, run_handlers, invocation, time,
+                environment=environment, timeouts=self._timeouts, partial=partial,
+            )  # fmt: skip
+        if invocation.interruption is not None:
+            raise invocation.interruption
+        return unfinished
+
+    def _invocation(
+        self, queue: Queue, environment: Environment, time: TimeBudget, deadline: Any, on_failure: OnFailure | None
+    ) -> Invocation:
+        """Return what the attempts of one invocation share."""
 
         def sender() -> Sender:
             from recoverable.aws.outgoing.sender import sender_for  # noqa: PLC0415  # for handlers that send
 
             return sender_for(invocation, queue, environment, time, self._timeouts)
 
-        with environment.deadline() as deadline:
-            invocation = Invocation(
-                self.recoverability, platform, environment.clock, seconds_left=time.for_handlers,
-                handler_timeout=self._handler_timeout, deadline=deadline,
-                limiter=self._limiter(environment, may_defer=not fifo), on_failure=on_failure,
-            )  # fmt: skip
-            invocation.sender, invocation.context = sender, context
-            time.invocation = invocation
-            if self._large_bodies is not None and restored:  # where a message is that has a pointer
-                from recoverable.aws.bodies.reading import attach_bodies  # noqa: PLC0415  # for those who have such
-
-                attach_bodies(restored, self._large_bodies, queue, environment, time)
-            if (observe := self.recoverability.observe) is not None:
-                from recoverable.observe.observer import Observer  # noqa: PLC0415  # imported for those who observe
-
-                invocation.observer = Observer(observe, "aws_sqs", environment.clock, context)
-            unfinished = self._process_batch(
-                deliveries, restored, queue, run_handlers, invocation, time,
-                environment=environment, timeouts=self._timeouts, partial=partial,
-            )  # fmt: skip
-        if invocation.observer is not None:
-            from recoverable.observe.emit import emit_after_batch  # noqa: PLC0415  # imported for those who observe
-
-            emit_after_batch(invocation.observer, invocation, unfinished)
-        if invocation.interruption is not None:
-            raise invocation.interruption
-        return unfinished
+        invocation = time.invocation = Invocation(
+            self.recoverability, self._fifo if queue.fifo else self._standard, environment.clock,
+            seconds_left=time.for_handlers, handler_timeout=self._handler_timeout, deadline=deadline,
+            limiter=self._limiter(environment, may_defer=not queue.fifo), on_failure=on_failure,
+        )  # fmt: skip
+        invocation.sender, invocation.context = sender, time.context
+        return invocation
 
     @property
     def breaker(self) -> Breaker | None:

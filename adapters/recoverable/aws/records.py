@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import partial
 
 from recoverable.aws.queues import queue_from_arn
-from recoverable.message import NO_HEADERS, Message
+from recoverable.message import NO_HEADERS, received_message
 from recoverable.recovery.delivery import Delivery, first_delivery
 
 TYPE_CHECKING = False  # see frozen.py
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from recoverable.aws.queues import Queue
     from recoverable.config import Recoverability
+    from recoverable.message import Message
     from recoverable.recovery.delivery import Platform
 
     Record: TypeAlias = dict[str, Any]
@@ -39,14 +40,14 @@ def records_of(event: object) -> tuple[Queue, list[Record]]:
             f"no SQS event: {shape(event)}; wanted is what an event source mapping sends, {{'Records': [...]}} with at least one"
         )
     try:  # one look at each record, for each costs every good one
-        arns = {record["eventSourceARN"] for record in records}
+        arn = records[0]["eventSourceARN"]
         fits = [
             record["messageId"].__class__ is record["receiptHandle"].__class__ is record["body"].__class__ is str
-            for record in records
-        ]
+            and record["eventSourceARN"] == arn for record in records
+        ]  # fmt: skip
     except (KeyError, TypeError):
         fits = [False]
-    if not all(fits) or len(arns) != 1 or not isinstance(arn := arns.pop(), str):
+    if not all(fits) or not isinstance(arn, str):
         from recoverable.aws.restoring import problem_of  # noqa: PLC0415  # as above
 
         raise ValueError(f"no SQS event: {problem_of(records)}")
@@ -74,7 +75,7 @@ def delivery_of(
         message = carrying_headers(record, queue, group)
     else:
         headers = partial(own_attributes, record) if attributes else NO_HEADERS
-        message = Message(body, record["messageId"], record, queue.name, first_sent, headers, group)
+        message = received_message(body, record["messageId"], record, queue.name, first_sent, headers, group)
     counted = system.get("ApproximateReceiveCount", "1")
     if counted == "1" and not has_headers:
         return first_delivery(message)

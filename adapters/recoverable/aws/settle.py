@@ -11,6 +11,7 @@ from recoverable.aws.broker.names import destination, is_same
 from recoverable.aws.client import Broker
 from recoverable.aws.copies import Copy, batches, copy_of
 from recoverable.aws.order import seconds_of_heartbeat, seconds_since_first_receive
+from recoverable.aws.queues import LONGEST_VISIBILITY
 from recoverable.observe.log import log_safely
 from recoverable.recovery.decision import give_up
 from recoverable.recovery.delivery import Delivery
@@ -21,6 +22,9 @@ from recoverable.recovery.settlement import Complete, Forward, Redeliver
 if TYPE_CHECKING:
     from recoverable.attempts.invocation import Invocation
     from recoverable.aws.broker.answers import Failure
+    from recoverable.aws.queues import Queue
+    from recoverable.aws.time_budget import TimeBudget
+    from recoverable.environment import Environment
     from recoverable.timeouts import Timeouts
 
 log = logging.getLogger("recoverable.settlement")
@@ -45,22 +49,18 @@ class Work(NamedTuple):
 
 
 def settle(
-    deliveries: list[Delivery],
-    broker: Broker,
-    timeouts: Timeouts | None,
-    invocation: Invocation,
-    *,
-    longest_visibility: float,
-    complete_now: bool,
-) -> list[Delivery]:
+    deliveries: list[Delivery], queue: Queue, environment: Environment, time: TimeBudget, timeouts: Timeouts | None,
+    invocation: Invocation, *, complete_now: bool,
+) -> list[Delivery]:  # fmt: skip
     """Do with the broker what was decided about a group: send copies, then delete, then change visibility.
 
     Args:
         deliveries: the group, each with its settlement.
-        broker: the queue's broker.
+        queue: where they came from.
+        environment: what the invocation works with.
+        time: the invocation's time.
         timeouts: where copies are stored that must wait longer than SQS delays them; None where they hop.
         invocation: what the attempts ran in.
-        longest_visibility: seconds for which a message can still be kept hidden.
         complete_now: True to delete completed messages here; False to leave that to the event source mapping.
 
     Returns:
@@ -68,6 +68,7 @@ def settle(
     """
     if (heartbeat := invocation.heartbeat) is not None:
         deliveries, complete_now = heartbeat.claim(deliveries), complete_now or heartbeat.late
+    broker = Broker(queue, environment, time)
     work = sort_by_settlement(deliveries, broker)
     soon, unsent = work.copies, list[Delivery]()
     if timeouts is not None:
@@ -80,7 +81,7 @@ def settle(
         if invocation.delete_bodies is not None:
             invocation.delete_bodies(deleted)
     waiting = [(delivery, longer_wait(delivery, broker, invocation)) for delivery in unsent]
-    broker.change_visibility(in_whole_seconds([*work.redelivered, *waiting], longest_visibility))
+    broker.change_visibility(in_whole_seconds([*work.redelivered, *waiting], LONGEST_VISIBILITY - time.total))
     return [*unsent, *(delivery for delivery, _ in work.redelivered)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recoverable.frozen import Frozen, field
-from recoverable.message import NO_HEADERS, received
+from recoverable.message import NO_HEADERS, new, received
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from recoverable.recovery.settlement import Settlement
 
     Counter: TypeAlias = Literal["native", "header"]
-
-
-new = object.__new__
 
 
 class Delivery:

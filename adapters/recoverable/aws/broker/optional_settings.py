@@ -1,4 +1,4 @@
-"""Check the settings of an endpoint that most endpoints leave out."""
+"""Check the settings of an endpoint that most endpoints leave out, and process batches as they want it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
     from mypy_boto3_sqs import SQSClient
 
+    from recoverable.attempts.invocation import Invocation
     from recoverable.aws.bodies import S3Bodies
+    from recoverable.aws.queues import Queue
+    from recoverable.observe.settings import Observe
     from recoverable.recovery.delivery import Counter, Delivery
     from recoverable.timeouts import Timeouts
 
@@ -84,17 +87,45 @@ def check_settings(  # noqa: C901  # one check for each setting
         check_heartbeat(f"{owner}(heartbeat)", heartbeat, settle_within)
 
 
-def processing(process_batch: ProcessBatch, heartbeat: timedelta | None) -> ProcessBatch:
-    """Return `batch.process_batch` as the settings and the host want it: under a heartbeat, as Managed Instances need it, or as it is."""
+def processing(
+    process_batch: ProcessBatch, heartbeat: timedelta | None, large_bodies: S3Bodies | None, observe: Observe | None
+) -> ProcessBatch:
+    """Return `batch.process_batch` as the settings and the host want it: with bodies from S3, observed, under a heartbeat, or as it is.
+
+    On Managed Instances it is also as these need it.
+    """
     if MAX_CONCURRENCY in os.environ:
         from recoverable.aws.managed.processing import on_managed_instances  # noqa: PLC0415  # for those who run there
 
         process_batch = on_managed_instances(process_batch)
-    if heartbeat is None:
-        return process_batch
-    from recoverable.aws.heartbeat.processing import with_heartbeat  # noqa: PLC0415  # for those who want one
+    if heartbeat is not None:
+        from recoverable.aws.heartbeat.processing import with_heartbeat  # noqa: PLC0415  # for those who want one
 
-    return with_heartbeat(heartbeat, process_batch)
+        process_batch = with_heartbeat(heartbeat, process_batch)
+    if observe is not None:
+        process_batch = observed(observe, process_batch)
+    if large_bodies is not None:
+        from recoverable.aws.bodies.reading import with_bodies  # noqa: PLC0415  # for those who have such
+
+        process_batch = with_bodies(large_bodies, process_batch)
+    return process_batch
+
+
+def observed(observe: Observe, process_batch: ProcessBatch) -> ProcessBatch:
+    """Return `process_batch` with an observer of its invocation, which at its end is told what the batch came to."""
+    from recoverable.observe.emit import emit_after_batch  # noqa: PLC0415  # for those who observe
+    from recoverable.observe.observer import Observer  # noqa: PLC0415  # as above
+
+    def process(
+        deliveries: list[Delivery], restored: list[Delivery], queue: Queue, run_handlers: object,
+        invocation: Invocation, *others: object, **named: object,
+    ) -> list[Delivery]:  # fmt: skip
+        observer = invocation.observer = Observer(observe, "aws_sqs", invocation.clock, invocation.context)
+        unfinished = process_batch(deliveries, restored, queue, run_handlers, invocation, *others, **named)
+        emit_after_batch(observer, invocation, unfinished)
+        return unfinished
+
+    return process
 
 
 def check_heartbeat(name: str, heartbeat: timedelta, settle_within: timedelta) -> None:

@@ -12,7 +12,7 @@ from recoverable.aws.heartbeat.processing import beats_for
 from recoverable.aws.heartbeat.timer import call_later
 from recoverable.aws.managed.watch import Watch
 from recoverable.aws.outgoing.dispatch import send_outgoing
-from recoverable.aws.queues import LONGEST_VISIBILITY, Queue
+from recoverable.aws.queues import Queue
 from recoverable.aws.settle import settle
 from recoverable.observe.log import log_safely
 from recoverable.recovery.settlement import COMPLETE
@@ -153,5 +153,4 @@ class Batch(NamedTuple):
     def settle(self, deliveries: list[Delivery]) -> None:
         """Send what handlers sent that have ended, and settle the deliveries."""
         send_outgoing(self.invocation, self.queue, self.environment, self.time, self.timeouts)
-        longest = LONGEST_VISIBILITY - self.time.total
-        settle(deliveries, self.broker(), self.timeouts, self.invocation, longest_visibility=longest, complete_now=True)
+        settle(deliveries, self.queue, self.environment, self.time, self.timeouts, self.invocation, complete_now=True)

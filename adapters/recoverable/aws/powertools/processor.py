@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType
 
-from recoverable.attempts.drive import drive
-from recoverable.attempts.flow import attempt_each
+from recoverable.attempts.drive import attempt_all
 from recoverable.aws.powertools.hooked_calls import Answers, HookedCalls
 from recoverable.aws.powertools.record_handler import RecordHandler
 from recoverable.aws.processor import SETTLE_WITHIN, SqsProcessor, response
@@ -129,7 +128,7 @@ class RecoverableBatchProcessor(BatchProcessor):
         calls = HookedCalls(self, self._record_handler, redactor_of(self._processor.recoverability))
 
         def run_handlers(group: Iterator[Delivery], invocation: Invocation) -> None:
-            drive(attempt_each(group, invocation), calls, invocation.deadline)
+            attempt_all(group, invocation, calls)
 
         unfinished = self._processor.process(event, self._context, run_handlers, on_failure=calls.report_failure)
         self.batch_response = cast("Any", response(unfinished))  # Powertools has a type of its own for it
