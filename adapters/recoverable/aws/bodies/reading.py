@@ -13,8 +13,6 @@ from recoverable.aws.wire import wire_of
 from recoverable.message import received
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from recoverable.aws.queues import Queue
     from recoverable.aws.time_budget import TimeBudget
     from recoverable.aws.wire import Record
@@ -24,26 +22,6 @@ if TYPE_CHECKING:
 
 SHORTEST_FETCH = 0.2
 """Seconds that a body gets at least: a handler that reads it as its time ends is stopped by its deadline."""
-
-
-def with_bodies(bodies: S3Bodies, process_batch: Callable[..., list[Delivery]]) -> Callable[..., list[Delivery]]:
-    """Return `process_batch` with the bodies of the messages that have a pointer attached.
-
-    Args:
-        bodies: the setting.
-        process_batch: see `batch.process_batch`, as for the arguments of what is returned.
-    """
-
-    def process(
-        deliveries: list[Delivery], restored: list[Delivery], queue: Queue, run_handlers: object,
-        invocation: object, time: TimeBudget, *, environment: Environment, **named: object,
-    ) -> list[Delivery]:  # fmt: skip
-        attach_bodies(restored, bodies, queue, environment, time)
-        return process_batch(
-            deliveries, restored, queue, run_handlers, invocation, time, environment=environment, **named
-        )
-
-    return process
 
 
 def attach_bodies(

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from recoverable.attempts.invocation import Invocation
     from recoverable.aws.bodies import S3Bodies
     from recoverable.aws.queues import Queue
+    from recoverable.aws.time_budget import TimeBudget
+    from recoverable.environment import Environment
     from recoverable.observe.settings import Observe
     from recoverable.recovery.delivery import Counter, Delivery
     from recoverable.timeouts import Timeouts
@@ -105,10 +107,26 @@ def processing(
     if observe is not None:
         process_batch = observed(observe, process_batch)
     if large_bodies is not None:
-        from recoverable.aws.bodies.reading import with_bodies  # noqa: PLC0415  # for those who have such
-
         process_batch = with_bodies(large_bodies, process_batch)
     return process_batch
+
+
+def with_bodies(bodies: S3Bodies, process_batch: ProcessBatch) -> ProcessBatch:
+    """Return `process_batch` with the bodies attached to the messages that have a pointer."""
+
+    def process(
+        deliveries: list[Delivery], restored: list[Delivery], queue: Queue, run_handlers: object,
+        invocation: Invocation, time: TimeBudget, *, environment: Environment, **named: object,
+    ) -> list[Delivery]:  # fmt: skip
+        if restored:  # where a message is that has a pointer
+            from recoverable.aws.bodies.reading import attach_bodies  # noqa: PLC0415  # for those who have such
+
+            attach_bodies(restored, bodies, queue, environment, time)
+        return process_batch(
+            deliveries, restored, queue, run_handlers, invocation, time, environment=environment, **named
+        )
+
+    return process
 
 
 def observed(observe: Observe, process_batch: ProcessBatch) -> ProcessBatch:
