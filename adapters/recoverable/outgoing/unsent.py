@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from recoverable.recovery.settlement import Settlement
 
 
-def settle_unsent(delivery: Delivery, to: str, why: str, invocation: Invocation) -> Settlement:
+def settle_unsent(
+    delivery: Delivery, to: str, why: str, invocation: Invocation, *, runs_first: bool = False
+) -> Settlement:
     """Return the settlement of a message that waits by a copy, and loses no attempt.
 
     It waits as long again as it has waited, from 2.5 seconds to 15 minutes.
@@ -28,9 +30,10 @@ def settle_unsent(delivery: Delivery, to: str, why: str, invocation: Invocation)
         to: the queue or topic.
         why: why it did not take what was sent.
         invocation: what it ran in.
+        runs_first: True if it comes first next time, for others may have used up its time.
     """
     waited = NO_DELAY if delivery.held_since is None else invocation.clock() - delivery.held_since
-    return wait(delivery, min(max(waited, FIRST_DELAY), LONGEST_DELAY), to, why, invocation)
+    return wait(delivery, min(max(waited, FIRST_DELAY), LONGEST_DELAY), to, why, invocation, runs_first=runs_first)
 
 
 def settle_unsent_in_order(
@@ -69,9 +72,12 @@ def settle_unsent_in_order(
     return wait(delivery, max(delay, until_last_round) if left == 1 else delay, to, why, invocation)
 
 
-def wait(delivery: Delivery, delay: timedelta, to: str, why: str, invocation: Invocation) -> Settlement:
+def wait(
+    delivery: Delivery, delay: timedelta, to: str, why: str, invocation: Invocation, *, runs_first: bool = False
+) -> Settlement:
     """Return the settlement of a message that waits for so long."""
     if invocation.limiter is not None:
         invocation.limiter.release_probe(delivery)
     delivery.unsent = True
-    return decide(delivery, Deferral(delay, f"what it sent to '{to}' was not taken ({why})"), invocation)
+    reason = f"what it sent to '{to}' was not taken ({why})"
+    return decide(delivery, Deferral(delay, reason, stopped=runs_first), invocation)

@@ -9,8 +9,9 @@ import pytest
 
 from builders import Boom
 from local.testing.ladders import endpoint
-from recoverable import Message
-from recoverable_local.testing import AnswerLost, Died, Fault, Refused, SqsWorld, Throttled, Unreachable
+from recoverable import Delayed, Failed, Immediate, Message, Recoverability
+from recoverable.aws import SqsEndpoint
+from recoverable_local.testing import AnswerLost, Died, Fault, Refused, Slow, SqsWorld, Throttled, Unreachable
 
 
 def billing(failures: int = 0) -> Any:
@@ -115,3 +116,41 @@ def test_what_was_sent_early_comes_twice_under_one_id_when_a_later_handler_ends_
     )
     assert len(sent) > 1200  # those of the first two, again
     assert (world.queue("orders"), world.queue("orders-error")) == ([], [])
+
+
+def bill_many(message: Message) -> None:
+    """Send as many invoices as the order says; one that is no number fails."""
+    for number in range(int(message.text)):
+        message.send("invoices", f"{message.text}/{number}")
+
+
+@pytest.mark.parametrize("end", ["", ".fifo"], ids=["a standard queue", "a FIFO queue"])
+def test_a_handler_that_sends_more_than_there_is_time_for_fails_and_says_so(end: str) -> None:
+    """A call takes a second, and the function has 30."""
+    world = SqsWorld()
+    world.create_queue("invoices")
+    settings = Recoverability(Immediate(1), Delayed(1), Failed(f"error{end}"))
+    world.serve(f"orders{end}", SqsEndpoint(bill_many, settings), timeout=30, batch_size=1, recursive_loop="Allow")
+    world.fail("send_message_batch", Slow(timedelta(seconds=1)), queue="invoices")
+    group = {"group_id": "a", "deduplication_id": "1"} if end else {"group_id": None}
+    world.send(f"orders{end}", "400", **group)
+    world.run()
+
+    [failed] = world.queue(f"error{end}")
+    assert "no time was left for 'invoices'" in str(failed.exception_message)
+    assert ([event.what for event in world.timeline()].count("attempted"), failed.exception_type) == (
+        4,
+        "recoverable.OutgoingRefused",
+    )
+
+
+def test_what_a_handler_sends_leaves_time_to_settle_its_neighbours() -> None:
+    world = world_of(bill_many, immediate=0, delayed=0)
+    world.fail("send_message_batch", Slow(timedelta(seconds=1)), queue="invoices")
+    for order in ("no number", "1", "400"):
+        world.send("orders", order)
+    world.run()
+
+    failed = {each.body: each.exception_type for each in world.queue("orders-error")}
+    assert failed == {"no number": "ValueError", "400": "recoverable.OutgoingRefused"}
+    assert [each.body for each in world.queue("invoices") if each.body.startswith("1/")] == ["1/0"]

@@ -10,6 +10,7 @@ from recoverable.aws.broker.operations import PUBLISH, SEND
 from recoverable.aws.client import Broker
 from recoverable.aws.copies import MAX_ENTRIES
 from recoverable.aws.outgoing.entries import Destination, Letter, most_bytes
+from recoverable.aws.outgoing.fitting import OUT_OF_TIME, leaves_time_to_settle
 from recoverable.aws.outgoing.topics import Topic
 from recoverable.outgoing.unsent import settle_unsent
 from recoverable.outgoing.values import OutgoingRefused
@@ -34,6 +35,8 @@ ABOUT_DESTINATION = (
     "disabled",
 )
 """Parts of the texts, in lower case, by which AWS refuses a destination and not an entry ("Common errors", Amazon SQS and SNS API references)."""
+
+TOO_MUCH = "no time was left for '{to}': what the handler sent takes more time than its invocation has; raise the function's time-out, or send less at a time"
 
 
 class Item(NamedTuple):
@@ -66,8 +69,11 @@ def send_outgoing(
             delivery.settlement = settle_on_end(delivery, seconds, invocation)
             continue
         letter, failure = failures[delivery]
-        if failure.kind in {"refused", "size"}:
-            delivery.error = OutgoingRefused(describe_refusal(letter.to, failure))
+        alone = failure is OUT_OF_TIME and invocation.started == 1  # else another may have used up the time
+        if alone or failure.kind in {"refused", "size"}:
+            delivery.error = OutgoingRefused(
+                TOO_MUCH.format(to=letter.to.name) if alone else describe_refusal(letter.to, failure)
+            )
             delivery.settlement = settle_failure(delivery, delivery.error, invocation)
         elif queue.fifo:
             from recoverable.aws.fifo.unsent import settle_unsent_in_group  # noqa: PLC0415  # for such queues
@@ -76,7 +82,8 @@ def send_outgoing(
                 delivery, letter.to.name, failure.reason, invocation, function_timeout=time.total
             )
         else:
-            delivery.settlement = settle_unsent(delivery, letter.to.name, failure.reason, invocation)
+            first = failure is OUT_OF_TIME
+            delivery.settlement = settle_unsent(delivery, letter.to.name, failure.reason, invocation, runs_first=first)
 
 
 def describe_refusal(to: Destination, failure: Failure) -> str:
@@ -105,6 +112,10 @@ def send_all(items: list[Item], broker: Broker, timeouts: Timeouts | None) -> Fa
 def send_to_one(items: list[Item], failures: Failures, broker: Broker) -> None:
     """Send the letters to one destination, and note the deliveries of which one was not sent."""
     while items := [item for item in items if item.delivery not in failures]:
+        if not leaves_time_to_settle(broker.time):
+            for item in items:
+                failures.setdefault(item.delivery, (item.letter, OUT_OF_TIME))
+            return
         batch = next_batch(items)
         for number, failure in send_batch(batch, broker).items():
             failures.setdefault(batch[number].delivery, (batch[number].letter, failure))
@@ -170,8 +181,8 @@ def store(letter: Letter, broker: Broker, timeouts: Timeouts | None) -> Failure 
     """Store a letter until it is due; return why that failed, or None."""
     from recoverable.timeouts import TooLarge  # noqa: PLC0415  # for those who store
 
-    if timeouts is None or letter.stored is None or not broker.time.for_call():
-        return Failure("unknown", "no time is left for the call")
+    if timeouts is None or letter.stored is None or not leaves_time_to_settle(broker.time):
+        return OUT_OF_TIME
     queue, due_at = letter.stored
     try:
         timeouts.hold(letter.entry, to=queue, at=due_at, key=letter.identity)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import ceil
 from typing import TYPE_CHECKING
 
-from recoverable.attempts.reserve import USUAL_CALL
+from recoverable.attempts.reserve import CALLS, USUAL_CALL
+from recoverable.aws.broker.answers import Failure
 from recoverable.aws.copies import MAX_ENTRIES
 from recoverable.aws.outgoing.entries import Destination, Letter, most_bytes
 
@@ -14,6 +15,19 @@ if TYPE_CHECKING:
 
     from recoverable.attempts.invocation import Invocation
     from recoverable.aws.time_budget import TimeBudget
+
+
+OUT_OF_TIME = Failure("unknown", "no time is left for it beside settling")
+"""The failure of what is not sent, so that there is still time to say so."""
+
+
+def leaves_time_to_settle(time: TimeBudget) -> bool:
+    """True if after another call there is still time to send copies and delete their originals, for all messages of the batch.
+
+    No more than the time of one call that hangs is kept for that, as in `must_send`.
+    """
+    calls = CALLS * max(ceil(time.messages / MAX_ENTRIES), 1) + 1
+    return time.before_call() >= min(calls * max(time.slowest_call, USUAL_CALL), time.call_timeout)
 
 
 def must_send(invocation: Invocation, time: TimeBudget) -> bool:
