@@ -36,8 +36,8 @@ bench: $(READY)         ## ours beside aws-lambda-powertools, as one table
 crossings: $(READY)     ## how many of the package's files run for one message, and the calls from one of them into another
 	$(BIN)/python benchmarks/crossings.py
 
-simulate: $(READY)      ## attempts, calls and dollars on one to a thousand instances, beside three others: the tables of docs/scale.md
-	PYTHONPATH=benchmarks $(BIN)/python -m simulation
+simulate: $(READY)      ## attempts, calls and dollars on one to a thousand instances, beside three others: the tables of docs/scale.md; SHORT=1 for less in half a minute
+	PYTHONPATH=benchmarks $(BIN)/python -m simulation $(if $(SHORT),--few-fail 3000 --all-fail 100 --instances 1 10)
 
 prove: $(READY)         ## searches schedules of faults for a lost message, for ten minutes; MINUTES=60 for longer
 	PYTHONPATH=tests $(BIN)/python tests/proof/prove.py --minutes $(or $(MINUTES),10)
@@ -52,8 +52,8 @@ interleavings: $(READY) ## all 58 million orders in which a trigger is paused, l
 properties: $(READY)    ## the properties on inputs that no run has tried yet; `make test` tries the same ones each time
 	$(BIN)/python -m pytest -n 2 -m hypothesis --hypothesis-profile drawn
 
-outages: $(READY)       ## an outage of an hour on both clouds, and what each way to meet it costs: the tables of docs/outages.md; three quarters of an hour
-	PYTHONPATH=benchmarks $(BIN)/python -m simulation.outages
+outages: $(READY)       ## an outage of an hour on both clouds, and what each way to meet it costs: the tables of docs/outages.md; an hour, or SHORT=1 for less in a minute
+	PYTHONPATH=benchmarks $(BIN)/python -m simulation.outages $(if $(SHORT),--messages 200 --minutes 20 --instances 1)
 
 waves: $(READY)         ## how messages come back after an outage, by the longest wait: a table of docs/outages.md; a minute
 	PYTHONPATH=benchmarks $(BIN)/python -m simulation.outages.waves
