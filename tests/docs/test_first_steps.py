@@ -37,15 +37,24 @@ class Reader:
     Args:
         folder: where the files are.
         exports: the variables that the section sets, with the port on which the host listens.
+        looks: the commands by which the section looks at the error queue, with that port.
     """
 
-    def __init__(self, folder: Path, exports: dict[str, str]) -> None:
-        self._folder, self._exports = folder, exports
+    def __init__(self, folder: Path, exports: dict[str, str], looks: tuple[str, ...]) -> None:
+        self._folder, self._exports, self._looks = folder, exports, looks
 
-    def runs(self, script: str) -> str:
-        """Run a script of the page; return what it prints."""
-        variables = {**os.environ, **self._exports, "NO_PROXY": "127.0.0.1,localhost"}
-        command = [sys.executable, script]
+    def sends(self) -> None:
+        """Send the page's orders."""
+        self._runs("send.py")
+
+    def sees(self) -> list[str]:
+        """Return what each command prints that looks at the error queue."""
+        return [self._runs("-m", *shlex.split(look)) for look in self._looks]
+
+    def _runs(self, *words: str) -> str:
+        """Run Python with these words; return what it prints."""
+        variables = {**os.environ, **self._exports, "NO_PROXY": "127.0.0.1,localhost", "COLUMNS": "200"}
+        command = [sys.executable, *words]
         done = subprocess.run(
             command, cwd=self._folder, env=variables, capture_output=True, text=True, timeout=SECONDS, check=False
         )
@@ -74,7 +83,8 @@ def following(folder: Path, text: str, listening: str) -> Iterator[tuple[Reader,
         try:
             free = wait_for(output, listening)[1]
             exports = dict(word.replace(f":{port}", f":{free}").split("=", 1) for word in exported)
-            yield Reader(folder, exports), output
+            looks = tuple(line.replace(f":{port}", f":{free}") for line in lines if "recoverable errors " in line)
+            yield Reader(folder, exports, looks), output
         finally:
             process.kill()
 
@@ -95,13 +105,14 @@ def wait_for(output: Path, pattern: str) -> re.Match[str]:
 
 def check_what_happens(reader: Reader, output: Path) -> None:
     """Send the page's orders, and check that they fare as its fifth step says, but for the end of the long one."""
-    reader.runs("send.py")
+    reader.sends()
 
     wait_for(output, "placed order 1001")
     wait_for(output, "Moving message '.*' to the error queue 'orders-error'")
     wait_for(output, r"after a delay of 00:00:10")  # six attempts later
-    looked = reader.runs("look.py")
-    assert all(text in looked for text in ("1002", "orders.CardDeclined", "do not honour", "orders.py:line ")), looked
+    groups, shown = reader.sees()
+    assert "orders.CardDeclined: orders.place_order" in groups
+    assert all(text in shown for text in ("1002", "orders.CardDeclined", "do not honour", "orders.py:line ")), shown
 
 
 @pytest.mark.slow

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 import sys
 from datetime import timedelta
+from inspect import signature
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-from docs.pages import README, ROOT, blocks, page
+from docs.pages import README, ROOT, blocks, page, section
 from recoverable.aws import SqsEndpoint
+from recoverable.azure import ServiceBusEndpoint
 from recoverable_local.testing import ServiceBusWorld, SqsWorld
 
 HANDLER = blocks(README, "python")[0]
@@ -74,6 +76,15 @@ def test_the_page_about_the_ladder_has_the_same_picture() -> None:
     [picture, *_], [shown, *_] = blocks(README, "text"), blocks("the-ladder.md", "text")
 
     assert shown == picture.splitlines(keepends=True)[0]
+
+
+@pytest.mark.parametrize("endpoint", [SqsEndpoint, ServiceBusEndpoint])
+def test_each_setting_of_an_endpoint_is_in_its_table(endpoint: type) -> None:
+    table = section("handlers.md", "## Settings of an endpoint").split(f"| `{endpoint.__name__}` |")[1].split("\n\n")[0]
+    settings = {each.name for each in signature(endpoint).parameters.values() if each.kind is each.KEYWORD_ONLY}
+
+    named = {name for row in table.splitlines()[2:] for name in re.findall(r"`(\w+)`", row.split("|")[1])}
+    assert named == settings
 
 
 def test_each_page_is_named_in_the_readme() -> None:

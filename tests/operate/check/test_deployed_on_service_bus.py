@@ -11,6 +11,7 @@ import pytest
 
 from operate.check.administration import ERRORS, ORDERS, Namespace, administered
 from operate.check.conftest import Check
+from recoverable.cli import main
 
 NOT_CHECKED = (
     "not checked: lock-renewal, prefetch, threads, binary-data, completion, one-reader, batch-lock, subscriptions,"
@@ -24,6 +25,22 @@ def namespace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Names
         monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(here.certificate))
         monkeypatch.setenv("SERVICE_BUS_CONNECTION", here.connection_string)
         yield here
+
+
+@pytest.mark.parametrize("verb", [["check"], ["errors", "list"]])
+def test_without_a_way_to_sign_in_a_connection_string_is_named(
+    verb: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("SERVICE_BUS_CONNECTION", raising=False)
+    monkeypatch.setitem(sys.modules, "azure.identity", None)
+
+    status = main([*verb, "--queue", "sb://shop.servicebus.windows.net/orders"])
+
+    assert (status, capsys.readouterr().err) == (
+        2,
+        f"recoverable {verb[0]}: Service Bus needs azure.identity: pip install 'recoverable[operate]',"
+        " or name the variable that holds a connection string by --connection\n",
+    )
 
 
 def test_nothing_is_found_where_all_is_right(check: Check, namespace: Namespace) -> None:

@@ -29,7 +29,16 @@ def clients_for(entity: Entity, connection: str | None, name: str) -> tuple[Serv
     try:
         return new_client(entity, connection, name, TRIES_AGAIN), new_client(entity, connection, name, 0)
     except ModuleNotFoundError as error:
-        raise OperateError(f"Service Bus needs {error.name}: pip install 'recoverable[operate]'") from None
+        raise needs(error) from None
+
+
+def needs(error: ModuleNotFoundError) -> OperateError:
+    """Return what to install; to sign in, a connection string will do instead."""
+    instead = ", or name the variable that holds a connection string by --connection"
+    return OperateError(
+        f"Service Bus needs {error.name}: pip install 'recoverable[operate]'"
+        f"{instead if str(error.name).startswith('azure.identity') else ''}"
+    )
 
 
 def new_client(entity: Entity, connection: str | None, name: str, tries: int) -> ServiceBusClient:

@@ -15,6 +15,12 @@ def hint_for_name(path: Path) -> str | None:
         return f"a file of Terraform is not read here; {DEPLOYED}"
     if path.is_dir():
         return "this is a folder; give the template in it"
+    if path.name in {"host.json", "function_app.py"}:
+        return (
+            "it is read with a Bicep file; give that, or run `recoverable local azure`, which notes what is wrong in it"
+        )
+    if not path.exists():
+        return "there is no such file"
     return None
 
 

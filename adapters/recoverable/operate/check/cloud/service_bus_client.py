@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from recoverable.operate.azure.entity import Entity
+from recoverable.operate.azure.namespace_client import needs
 from recoverable.operate.check.known import Unknown
 from recoverable.operate.check.service_bus import FOR_EVER, OnServiceBus, Queue
 from recoverable.operate.port import OperateError
@@ -107,11 +108,12 @@ def administration(entity: Entity, connection: str | None, name: str) -> Iterato
     """
     try:
         from azure.servicebus.management import ServiceBusAdministrationClient
-    except ModuleNotFoundError as error:
-        raise OperateError(f"Service Bus needs {error.name}: pip install 'recoverable[operate]'") from None
-    if connection is None:
-        from azure.identity import DefaultAzureCredential
 
+        if connection is None:
+            from azure.identity import DefaultAzureCredential
+    except ModuleNotFoundError as error:
+        raise needs(error) from None
+    if connection is None:
         logging.getLogger("azure.identity").addHandler(
             logging.NullHandler()
         )  # else each credential that fails is a line
