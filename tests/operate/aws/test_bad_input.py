@@ -21,6 +21,19 @@ HALF = "\ud800"
 """A half of a character, which JSON can hold and UTF-8 cannot."""
 
 
+def test_without_boto3_a_name_is_told_how_a_queue_on_service_bus_is_named(
+    errors: Errors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "boto3", None)
+
+    assert errors("list", "--queue", "orders-error") == (
+        REFUSED,
+        "",
+        "recoverable errors: SQS needs boto3: pip install 'recoverable[operate]';"
+        " a queue on Service Bus is sb://NAMESPACE/QUEUE\n",
+    )
+
+
 @pytest.mark.parametrize("option", ["--to", "--allow"])
 @pytest.mark.parametrize("queue", ["", "a b", "https://[", "arn:aws:sqs", "arn:aws:sns:eu-west-1:123456789012:orders"])
 def test_a_target_that_is_no_queue_is_refused_before_anything_is_looked_at(
