@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from azure.servicebus.exceptions import ServiceBusServerBusyError
+from azure.servicebus.exceptions import MessagingEntityNotFoundError, ServiceBusServerBusyError
 
 from azure.endpoints import ended, endpoint
 from azure.namespace import INVOICES, SESSIONS, Bus
@@ -97,6 +97,14 @@ def test_the_messages_of_a_batch_are_sent_in_one_call() -> None:
     assert ended(endpoint(Billing(), client=client, batch=True), batch) is None
     assert [queue for queue, _ in client.sent] == [INVOICES, INVOICES]
     assert len(client.calls) == 1
+
+
+def test_no_message_of_a_batch_is_lost_that_sent_before_one_of_a_session() -> None:
+    client = RecordingClient(lambda queue: MessagingEntityNotFoundError(message="gone") if queue == INVOICES else None)
+    batch = [trigger_message(b"1", SequenceNumber=1), trigger_message(b"2", SequenceNumber=2, SessionId="a")]
+
+    assert ended(endpoint(Billing(), client=client, batch=True), batch) is None
+    assert [(queue, b"".join(sent.body)) for queue, sent in client.sent] == [(QUEUE, b"1"), (QUEUE, b"2")]
 
 
 def test_a_run_that_is_repeated_sends_under_the_same_id() -> None:

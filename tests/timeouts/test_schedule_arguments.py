@@ -29,7 +29,7 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"delay": HOUR, "to": "orders\n"}, ValueError, "'orders\\n' is no queue's name"),
     ({"delay": HOUR, "to": "o" * 81}, ValueError, f"'{'o' * 81}' is no queue's name"),
     ({"delay": HOUR, "to": f"{'o' * 76}.fifo"}, ValueError, "o.fifo' is no queue's name"),
-    ({"delay": HOUR, "to": "arn:aws:sqs:::orders"}, ValueError, "which lacks region or account"),
+    ({"delay": HOUR, "to": "arn:aws:sqs:::orders"}, ValueError, "is no ARN of an SQS queue"),
     (
         {"delay": HOUR, "to": "https://sqs.eu-west-1.amazonaws.com/123456789012/a b"},
         ValueError,

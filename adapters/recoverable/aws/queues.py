@@ -48,7 +48,7 @@ def queue_from_arn(arn: str) -> Queue:
         ValueError: it is no SQS queue's ARN.
     """
     parts = arn.split(":")
-    if len(parts) != 6 or parts[0] != "arn" or parts[2] != "sqs" or not parts[5]:  # noqa: PLR2004  # "Amazon Resource Names", IAM
+    if len(parts) != 6 or parts[0] != "arn" or parts[2] != "sqs" or not all(parts):  # noqa: PLR2004  # "Amazon Resource Names", IAM
         raise ValueError(
             f"{arn!r} is no ARN of an SQS queue; one looks like arn:aws:sqs:eu-central-1:123456789012:orders"
         )

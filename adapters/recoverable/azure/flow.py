@@ -92,18 +92,24 @@ def settle_messages(
     """
     forwards: Forwards = []
     deferrals: Forwards = []
+    sorting = partial(sort, forwards=forwards, deferrals=deferrals, wait=wait)
     for delivery in deliveries:
         yield from attempt_each([delivery], invocation)
-        if invocation.outgoing and delivery.message.group_id is not None:
-            yield Call(partial(send_outgoing, invocation))  # before the next message of its session runs
         if not invocation.outgoing or invocation.outgoing[-1][0] is not delivery:
-            yield from sort(delivery, forwards, deferrals, wait)
+            yield from sorting(delivery)
+        elif delivery.message.group_id is not None:  # before the next message of its session runs
+            yield from send_and_sort(invocation, send_outgoing, sorting)
+    yield from send_and_sort(invocation, send_outgoing, sorting)
+    yield from send_all(forwards, send)
+    yield from send_deferrals(deferrals, invocation, send, send_outgoing)
+
+
+def send_and_sort(invocation: Invocation, send_outgoing: SendOutgoing, sorting: Callable[[Delivery], Steps]) -> Steps:
+    """Send what handlers sent so far, and sort the copies of all their messages."""
     if later := [delivery for delivery, *_ in invocation.outgoing]:
         yield Call(partial(send_outgoing, invocation))
         for delivery in later:
-            yield from sort(delivery, forwards, deferrals, wait)
-    yield from send_all(forwards, send)
-    yield from send_deferrals(deferrals, invocation, send, send_outgoing)
+            yield from sorting(delivery)
 
 
 def sort(

@@ -72,10 +72,6 @@ def checked_destination(to: object) -> str:
         raise ValueError(
             f"schedule(to) is {to!r}, and {queue.name!r} is no queue's name; write 1 to 80 letters, digits, hyphens and underscores, or a URL or ARN that ends so"
         )
-    if to.startswith("arn:") and not (queue.region and queue.account):
-        raise ValueError(
-            f"schedule(to) is {to!r}, which lacks region or account; write arn:aws:sqs:eu-central-1:123456789012:orders"
-        )
     return to
 
 

@@ -116,6 +116,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "an attribute without text": ({"attributes": {"a": ""}}, "empty"),
     "a number that is none": ({"attributes": {"a": float("nan")}}, "nan, which is no number"),
     "an infinite number": ({"attributes": {"a": Decimal("-Infinity")}}, "-Infinity, which is no number"),
+    "a queue of no region": ({"queue": "arn:aws:sqs::123456789012:invoices"}, "is no ARN of an SQS queue"),
     "more than SQS takes": ({"body": "x" * 1_048_576}, "takes 1,048,576"),
     "a delay of an hour": ({"delay": seconds(3600)}, "15 minutes at most"),
     "a delay to a FIFO queue": ({"queue": "invoices.fifo", "group_id": "a", "delay": seconds(1)}, "FIFO"),

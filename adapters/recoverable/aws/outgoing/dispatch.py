@@ -10,7 +10,7 @@ from recoverable.aws.broker.operations import PUBLISH, SEND
 from recoverable.aws.client import Broker
 from recoverable.aws.copies import MAX_ENTRIES
 from recoverable.aws.outgoing.entries import Destination, Letter, most_bytes
-from recoverable.aws.outgoing.fitting import OUT_OF_TIME, leaves_time_to_settle
+from recoverable.aws.outgoing.fitting import OUT_OF_TIME, TOO_MUCH, is_at_fault, leaves_time_to_settle, out_of_time
 from recoverable.aws.outgoing.topics import Topic
 from recoverable.outgoing.unsent import settle_unsent
 from recoverable.outgoing.values import OutgoingRefused
@@ -36,7 +36,7 @@ ABOUT_DESTINATION = (
 )
 """Parts of the texts, in lower case, by which AWS refuses a destination and not an entry ("Common errors", Amazon SQS and SNS API references)."""
 
-TOO_MUCH = "no time was left for '{to}': what the handler sent takes more time than its invocation has; raise the function's time-out, or send less at a time"
+MORE_THAN_TIME = "no time was left for '{to}': what the handler sent takes more time than its invocation has; raise the function's time-out, or send less at a time"
 
 
 class Item(NamedTuple):
@@ -69,10 +69,10 @@ def send_outgoing(
             delivery.settlement = settle_on_end(delivery, seconds, invocation)
             continue
         letter, failure = failures[delivery]
-        alone = failure is OUT_OF_TIME and invocation.started == 1  # else another may have used up the time
-        if alone or failure.kind in {"refused", "size"}:
+        at_fault = is_at_fault(delivery, failure, invocation)
+        if at_fault or failure.kind in {"refused", "size"}:
             delivery.error = OutgoingRefused(
-                TOO_MUCH.format(to=letter.to.name) if alone else describe_refusal(letter.to, failure)
+                MORE_THAN_TIME.format(to=letter.to.name) if at_fault else describe_refusal(letter.to, failure)
             )
             delivery.settlement = settle_failure(delivery, delivery.error, invocation)
         elif queue.fifo:
@@ -82,7 +82,7 @@ def send_outgoing(
                 delivery, letter.to.name, failure.reason, invocation, function_timeout=time.total
             )
         else:
-            first = failure is OUT_OF_TIME
+            first = failure in {OUT_OF_TIME, TOO_MUCH}
             delivery.settlement = settle_unsent(delivery, letter.to.name, failure.reason, invocation, runs_first=first)
 
 
@@ -113,8 +113,9 @@ def send_to_one(items: list[Item], failures: Failures, broker: Broker) -> None:
     """Send the letters to one destination, and note the deliveries of which one was not sent."""
     while items := [item for item in items if item.delivery not in failures]:
         if not leaves_time_to_settle(broker.time):
+            failure = out_of_time([item.letter for item in items], broker.time)
             for item in items:
-                failures.setdefault(item.delivery, (item.letter, OUT_OF_TIME))
+                failures.setdefault(item.delivery, (item.letter, failure))
             return
         batch = next_batch(items)
         for number, failure in send_batch(batch, broker).items():

@@ -9,16 +9,32 @@ from recoverable.attempts.reserve import CALLS, USUAL_CALL
 from recoverable.aws.broker.answers import Failure
 from recoverable.aws.copies import MAX_ENTRIES
 from recoverable.aws.outgoing.entries import Destination, Letter, most_bytes
+from recoverable.recovery.refused_sends import MOST_REDELIVERY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from recoverable.attempts.invocation import Invocation
     from recoverable.aws.time_budget import TimeBudget
+    from recoverable.recovery.delivery import Delivery
 
 
 OUT_OF_TIME = Failure("unknown", "no time is left for it beside settling")
-"""The failure of what is not sent, so that there is still time to say so."""
+TOO_MUCH = Failure("unknown", "it is too much for the time that is left")
+"""The failures of what is not sent, so that there is still time to say so: for a slow call, or for more than would fit without one."""
+
+
+def out_of_time(unsent: Iterable[Letter], time: TimeBudget) -> Failure:
+    """Return the failure of the letters that are left; a slow call explains it if they fit into its time at the usual pace."""
+    return TOO_MUCH if calls_for(unsent) * USUAL_CALL > time.slowest_call else OUT_OF_TIME
+
+
+def is_at_fault(delivery: Delivery, failure: Failure, invocation: Invocation) -> bool:
+    """True if the handler sends more than its invocation has time for: it alone has started, and no slow call explains it for a day."""
+    if invocation.started > 1 or failure not in {OUT_OF_TIME, TOO_MUCH}:
+        return False
+    since = delivery.held_since
+    return failure is TOO_MUCH or (since is not None and invocation.clock() - since >= MOST_REDELIVERY)
 
 
 def leaves_time_to_settle(time: TimeBudget) -> bool:

@@ -51,7 +51,7 @@ def topic_of(name: str, source: Queue) -> Topic:
         )
         return Topic(f"arn:{partition}:sns:{source.region}:{source.account}:{name}")
     parts = name.split(":")
-    if len(parts) != 6 or parts[2] != "sns" or not parts[5]:  # noqa: PLR2004  # "Amazon Resource Names", IAM
+    if len(parts) != 6 or parts[2] != "sns" or not all(parts):  # noqa: PLR2004  # "Amazon Resource Names", IAM
         raise ValueError(
             f"{name!r} is no ARN of an SNS topic; one looks like arn:aws:sns:eu-central-1:123456789012:orders"
         )
