@@ -60,8 +60,9 @@ DIFFERENT = {
     "$.diagnostics.hostdisplayname",
     "Recoverable.FailedQueue",
     "Recoverable.FirstFailedAt",
+    "Recoverable.Origin",
 }
-"""The headers whose values are of the time and the place."""
+"""The headers whose values are of the time and the place, and the id that the broker gave."""
 
 FACTS = re.compile(r" \[action=[^\]]*\]")
 

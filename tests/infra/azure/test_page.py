@@ -101,8 +101,17 @@ def test_messages_in_the_error_queue_are_shown_and_redriven_to_start_anew(
     assert ("NServiceBus.FailedQ: orders" in said, "(killed)" in said, looked, sent) == (True, True, 0, 0)
     assert bus.queue("orders-error").messages() == []
     assert [seen(message) for message in bus.queue("orders").messages()] == [
-        (b"ours", {"NServiceBus.MessageId": "first", "Recoverable.Redrives": "1"}, False),
-        (b"theirs", {"NServiceBus.MessageId": "second", "Recoverable.Redrives": "1", "tenant": 2**40}, False),
+        (b"ours", {"NServiceBus.MessageId": "first", "Recoverable.Origin": "1", "Recoverable.Redrives": "1"}, False),
+        (
+            b"theirs",
+            {
+                "NServiceBus.MessageId": "second",
+                "Recoverable.Origin": "2",
+                "Recoverable.Redrives": "1",
+                "tenant": 2**40,
+            },
+            False,
+        ),
     ]
 
 

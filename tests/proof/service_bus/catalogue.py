@@ -24,7 +24,7 @@ KIB = 1024
 AT_THE_LIMIT: Mapping[str, Any] = {"attributes": {"a": "x" * 27_000, "b": "x" * 27_000}}
 """Properties that leave a copy no room for all that can be told of a failure that says much."""
 
-ROOM_FOR_SOME_FAULTS = 700
+ROOM_FOR_SOME_FAULTS = 740
 """Bytes left beside a body: enough for a copy without its stack trace."""
 
 

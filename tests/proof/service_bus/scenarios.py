@@ -68,7 +68,7 @@ class Scenario:
     counted: bool = True
     copied: bool = True
     apart: bool = True
-    share: float = 1.0
+    share: float = 0.4
     pairs: int = 235
     create_missing: bool = True
     queue: str = QUEUE

@@ -30,7 +30,7 @@ def take_for_sent(items: list[Item], broker: Broker, _: object) -> Failures:
     return {}
 
 
-def completed(delivery: Delivery, *_: object) -> Settlement:
+def completed(delivery: Delivery, *_: object, **__: object) -> Settlement:
     """Complete a message of which something was not taken for now."""
     return COMPLETE
 
