@@ -28,7 +28,6 @@ NAMES = {
     "recoverable.operate.check.cloudformation.document.TemplateError",
     "recoverable.operate.check.known.NotUnderstood",
     "recoverable.operate.port.OperateError",
-    "recoverable.operate.port.Unanswered",
     "recoverable.rate_limit.StoreUnavailable",
     "recoverable.timeouts.circuit.CriticalError",
     "recoverable.timeouts.client.SendFailed",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
@@ -16,8 +17,22 @@ class OperateError(Exception):
     """Raised when a command cannot go on; its text is one line that names what is missing."""
 
 
-class Unanswered(Exception):
-    """Raised when a call got no answer: nobody knows whether the broker did it."""
+@contextmanager
+def one_line(describe: Callable[[Exception], str]) -> Iterator[None]:
+    """Raise what a call raises as one line.
+
+    Args:
+        describe: returns what is missing.
+
+    Raises:
+        OperateError: the call failed.
+    """
+    try:
+        yield
+    except OperateError:
+        raise
+    except Exception as error:
+        raise OperateError(describe(error)) from error
 
 
 class Clock(Protocol):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from recoverable.aws.broker.answers import is_answer
-from recoverable.operate.port import OperateError
+from recoverable.operate.port import one_line
 
 HINTS = {
     "NoRegionError": "no region: give --region, or set AWS_REGION",
@@ -23,19 +23,13 @@ HINTS = {
 """What to do about the errors of botocore that no queue answered."""
 
 
-@contextmanager
-def call_error(queue: str) -> Iterator[None]:
+def call_error(queue: str) -> AbstractContextManager[None]:
     """Raise what a call raises as one line.
 
     Raises:
         OperateError: the call failed.
     """
-    try:
-        yield
-    except OperateError:
-        raise
-    except Exception as error:
-        raise OperateError(describe(error, queue)) from error
+    return one_line(lambda error: describe(error, queue))
 
 
 def describe(error: Exception, queue: str) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 
-from recoverable.operate.port import OperateError
+from recoverable.operate.port import one_line
 
 TEXTS = {
     "ServiceBusAuthorizationError": "{right} is missing for {entity}: assign Azure Service Bus Data Receiver (and Sender on the targets)",
@@ -20,19 +19,13 @@ TEXTS = {
 }
 
 
-@contextmanager
-def call_error(entity: str, right: str = "Listen") -> Iterator[None]:
+def call_error(entity: str, right: str = "Listen") -> AbstractContextManager[None]:
     """Raise what a call raises as one line.
 
     Raises:
         OperateError: the call failed.
     """
-    try:
-        yield
-    except OperateError:
-        raise
-    except Exception as error:
-        raise OperateError(describe(error, entity, right)) from error
+    return one_line(lambda error: describe(error, entity, right))
 
 
 def describe(error: Exception, entity: str, right: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from recoverable.operate.azure.entity import Entity
 from recoverable.operate.azure.namespace_client import needs
 from recoverable.operate.check.known import Unknown
 from recoverable.operate.check.service_bus import FOR_EVER, OnServiceBus, Queue
-from recoverable.operate.port import OperateError
+from recoverable.operate.port import OperateError, one_line
 
 if TYPE_CHECKING:
     from azure.servicebus.management import QueueProperties, ServiceBusAdministrationClient
@@ -144,19 +144,13 @@ def of_connection(connection: str, name: str) -> ServiceBusAdministrationClient:
         ) from None
 
 
-@contextmanager
-def readable(entity: Entity) -> Iterator[None]:
+def readable(entity: Entity) -> AbstractContextManager[None]:
     """Raise what a call raises as one line.
 
     Raises:
         OperateError: the call failed.
     """
-    try:
-        yield
-    except OperateError:
-        raise
-    except Exception as error:
-        raise OperateError(text_of(error).format(entity=entity.address)) from error
+    return one_line(lambda error: text_of(error).format(entity=entity.address))
 
 
 def text_of(error: Exception) -> str:
