@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 import re
-from typing import Any
 
 import pytest
 
-from docs.pages import blocks, page
+from docs.pages import examples, page, run_example
 from local.testing.azure.contract import deviations as service_bus_contract
 from local.testing.contract.deviations import table
 from local.testing.hosts import contract as hosts
@@ -18,23 +16,12 @@ from recoverable_local.testing.azure import fault_points as service_bus
 PAGE = "testing.md"
 
 
-def examples() -> dict[str, Any]:
-    """Return each test that the page shows, by its name."""
-    found: dict[str, Any] = {}
-    for block in blocks(PAGE, "python"):
-        names: dict[str, Any] = {}
-        exec(compile(block, PAGE, "exec"), names)  # our own page
-        found |= {name: value for name, value in names.items() if name.startswith("test_")}
-    return found
-
-
-EXAMPLES = examples()
+EXAMPLES = examples(PAGE)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_page_shows_what_works(name: str, request: pytest.FixtureRequest) -> None:
-    example = EXAMPLES[name]
-    example(**{fixture: request.getfixturevalue(fixture) for fixture in inspect.signature(example).parameters})
+    run_example(EXAMPLES[name], request)
 
 
 def test_the_page_lists_the_deviations_that_the_contract_expects() -> None:

@@ -20,6 +20,7 @@ from recoverable.operate.check.looking import Look, look
 from recoverable.operate.check.report import UNREADABLE, Result, report
 from recoverable.operate.check.rule import results
 from recoverable.operate.check.rules.every import SERVICE_BUS_RULES, SQS_RULES
+from recoverable.operate.commands.arguments import add_access
 from recoverable.operate.commands.terminal import Terminal
 from recoverable.operate.port import OperateError
 
@@ -39,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--queue", metavar="QUEUE", help="a deployed queue; SQS: ARN, URL or name; Service Bus: sb://NAMESPACE/QUEUE"
     )
     add_assumptions(parser)
-    add_access(parser)
+    add_access(parser, "how what is deployed is reached", "AWS")
     parser.add_argument(
         "--ignore",
         type=rule_name,
@@ -87,19 +88,6 @@ def rule_name(text: str) -> str:
     if text not in names:
         raise argparse.ArgumentTypeError(f"{text!r} is no rule; there are {', '.join(names)}")
     return text
-
-
-def add_access(parser: argparse.ArgumentParser) -> None:
-    """Add how what is deployed is reached."""
-    reached = parser.add_argument_group("how what is deployed is reached")
-    reached.add_argument("--profile", help="AWS profile")
-    reached.add_argument("--region", help="AWS region")
-    reached.add_argument("--role", metavar="ARN", help="AWS role to assume")
-    reached.add_argument("--endpoint-url", metavar="URL", help="another endpoint of AWS, such as a local one")
-    reached.add_argument(
-        "--connection", metavar="NAME", default="SERVICE_BUS_CONNECTION",
-        help="the environment variable with a connection string of Service Bus; without one, DefaultAzureCredential",
-    )  # fmt: skip
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -17,18 +17,30 @@ def add_queue(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--queue", required=True, metavar="QUEUE", help="SQS: ARN, URL or name; Service Bus: sb://NAMESPACE/ENTITY"
     )
-    reached = parser.add_argument_group("how the queue is reached")
+    reached = add_access(parser, "how the queue is reached", "SQS")
+    reached.add_argument(
+        "--poll", type=seconds, default=2, metavar="SECONDS", help="of a long poll of SQS; three empty ones end a look"
+    )
+
+
+def add_access(parser: argparse.ArgumentParser, title: str, service: str) -> argparse._ArgumentGroup:
+    """Add how what is deployed is reached, and return the group of these arguments.
+
+    Args:
+        parser: the verb's parser.
+        title: the group's title.
+        service: what another endpoint is of.
+    """
+    reached = parser.add_argument_group(title)
     reached.add_argument("--profile", help="AWS profile")
     reached.add_argument("--region", help="AWS region")
     reached.add_argument("--role", metavar="ARN", help="AWS role to assume")
-    reached.add_argument("--endpoint-url", metavar="URL", help="another endpoint of SQS, such as a local one")
+    reached.add_argument("--endpoint-url", metavar="URL", help=f"another endpoint of {service}, such as a local one")
     reached.add_argument(
         "--connection", metavar="NAME", default="SERVICE_BUS_CONNECTION",
         help="the environment variable with a connection string of Service Bus; without one, DefaultAzureCredential",
     )  # fmt: skip
-    reached.add_argument(
-        "--poll", type=seconds, default=2, metavar="SECONDS", help="of a long poll of SQS; three empty ones end a look"
-    )
+    return reached
 
 
 def add_filter(parser: argparse.ArgumentParser) -> None:

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from queue import Empty
 
-from recoverable_local.child import Child
-from recoverable_local.lambda_host.runtime.environment import process_variables
+from recoverable_local.lambda_host.runtime.client_process import INIT_TIMEOUT, start_client
 from recoverable_local.lambda_host.runtime.outcomes import InitFailed, Outcome, Raised, Returned
 from recoverable_local.lambda_host.runtime.runtime_api import Invocation, InvocationRequested, RuntimeApi
 from recoverable_local.lambda_host.sam.stack import Function
 from recoverable_local.outcomes import Died, TimedOut
-
-INIT_TIMEOUT = timedelta(seconds=10)
-"""The time-out for loading a module; Lambda, "Understanding the Lambda execution environment lifecycle"."""
-
-NON_BREAKING_SPACE = (
-    "\u00a0"  # the runtime client indents tracebacks with it, because CloudWatch removes ordinary spaces
-)
 
 
 class ProcessInstance:
@@ -42,13 +33,7 @@ class ProcessInstance:
         on_line: Callable[[int, str], None],
     ) -> None:
         self._api = RuntimeApi()
-        self._child = Child(
-            [sys.executable, "-m", "awslambdaric", function.handler],
-            folder=function.code,
-            environment={**process_variables(function, api_address=self._api.address, host=host), **variables},
-            on_line=lambda pid, line: on_line(pid, line.replace(NON_BREAKING_SPACE, " ")),
-            on_end=lambda code: self._api.reports.put(Died(code)),
-        )
+        self._child = start_client(function, self._api, variables=variables, host=host, on_line=on_line)
 
     @property
     def pid(self) -> int:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable, Mapping
 from queue import Empty
 
-from recoverable_local.child import Child
-from recoverable_local.lambda_host.runtime.environment import process_variables
-from recoverable_local.lambda_host.runtime.instance import INIT_TIMEOUT, NON_BREAKING_SPACE
+from recoverable_local.lambda_host.runtime.client_process import INIT_TIMEOUT, start_client
 from recoverable_local.lambda_host.runtime.outcomes import InitFailed, Outcome, Raised, Returned
 from recoverable_local.lambda_host.runtime.runtime_api import Invocation, InvocationRequested, RuntimeApi
 from recoverable_local.lambda_host.sam.stack import Function
@@ -65,13 +62,7 @@ class Environment:
         self._api, self._free = RuntimeApi(), function.processes or 1
         self._loaded, self._failure = False, None  # type: tuple[bool, InitFailed | Died | None]
         self._changed = threading.Condition()
-        self._child = Child(
-            [sys.executable, "-m", "awslambdaric", function.handler],
-            folder=function.code,
-            environment={**process_variables(function, api_address=self._api.address, host=host), **variables},
-            on_line=lambda pid, line: on_line(pid, line.replace(NON_BREAKING_SPACE, " ")),
-            on_end=lambda code: self._api.reports.put(Died(code)),
-        )
+        self._child = start_client(function, self._api, variables=variables, host=host, on_line=on_line)
         threading.Thread(target=self._read_reports, name=f"reports-{self.pid}", daemon=True).start()
 
     @property
