@@ -14,6 +14,11 @@ import recoverable_local
 
 PACKAGE = Path(recoverable.__file__).parent
 LOCAL = Path(recoverable_local.__file__).parent
+RUNTIME_FOLDERS = {
+    "attempts", "aws", "azure", "observe", "operate", "outgoing", "rate_limit", "recovery", "timeouts",
+}  # fmt: skip
+"""The subpackages of the runtime, and no others."""
+
 FREE = {"operate"}
 """Subpackages that may use any library: they run on an operator's machine."""
 

@@ -9,7 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from sources import LOCAL, PACKAGE, deployed, imports, local_cloud, module_of, name, pure, runtime, tree
+from sources import (
+    LOCAL,
+    PACKAGE,
+    RUNTIME_FOLDERS,
+    deployed,
+    imports,
+    local_cloud,
+    module_of,
+    name,
+    pure,
+    runtime,
+    tree,
+)
 
 SDKS = {"aiobotocore", "aioboto3", "azure", "boto3", "botocore"}
 MOST_FILES = 12
@@ -37,17 +49,7 @@ def test_there_are_files_to_check() -> None:
 def test_the_runtime_has_the_folders_of_the_layout_and_no_others() -> None:
     folders = {path.relative_to(PACKAGE).parts[0] for path in runtime() if path.parent != PACKAGE}
 
-    assert folders == {
-        "attempts",
-        "aws",
-        "azure",
-        "observe",
-        "operate",
-        "outgoing",
-        "rate_limit",
-        "recovery",
-        "timeouts",
-    }
+    assert folders == RUNTIME_FOLDERS
 
 
 def test_the_runtime_never_imports_the_local_cloud() -> None:

@@ -12,22 +12,12 @@ import pytest
 
 from infra.commands import bare_python, run
 from infra.sam_template import ROOT
+from sources import RUNTIME_FOLDERS
 
 pytestmark = pytest.mark.xdist_group("wheels")
 
 FOLDERS = {
-    "recoverable": {
-        "",
-        "attempts",
-        "aws",
-        "azure",
-        "observe",
-        "operate",
-        "outgoing",
-        "rate_limit",
-        "recovery",
-        "timeouts",
-    },
+    "recoverable": RUNTIME_FOLDERS | {""},
     "recoverable_local": {"", "demo", "functions_host", "lambda_host", "service_bus", "testing"},
 }
 VERBS = {

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from recoverable.recovery.delivery import Delivery
     from recoverable.timeouts import Timeouts
 
+    ProcessBatch: TypeAlias = Callable[..., list[Delivery]]
     RunHandlers: TypeAlias = Callable[[Iterator[Delivery], Invocation], object]
 
 

@@ -11,12 +11,10 @@ from recoverable.aws.time_budget import LONGEST_INVOCATION
 from recoverable.limits import checked_delay
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeAlias
-
     from mypy_boto3_sqs import SQSClient
 
     from recoverable.attempts.invocation import Invocation
+    from recoverable.aws.batch import ProcessBatch
     from recoverable.aws.bodies import S3Bodies
     from recoverable.aws.queues import Queue
     from recoverable.aws.time_budget import TimeBudget
@@ -25,14 +23,12 @@ if TYPE_CHECKING:
     from recoverable.recovery.delivery import Counter, Delivery
     from recoverable.timeouts import Timeouts
 
-    ProcessBatch: TypeAlias = Callable[..., list[Delivery]]
-
 
 MAX_CONCURRENCY = "AWS_LAMBDA_MAX_CONCURRENCY"
 """The variable that Lambda sets on Managed Instances: the processes of one environment."""
 
 
-def check_settings(  # noqa: C901  # one check for each setting
+def check_settings(
     owner: str,
     counter: Counter,
     longest_delay: timedelta,
@@ -65,12 +61,44 @@ def check_settings(  # noqa: C901  # one check for each setting
     """
     if counter not in ("native", "header"):
         raise ValueError(f'{owner}(counter) is {counter!r}; write "native" or "header"')
+    check_durations(owner, longest_delay, handler_timeout, visibility_timeout)
+    if heartbeat is not None:
+        check_heartbeat(f"{owner}(heartbeat)", heartbeat, settle_within)
+    check_services(owner, client, timeouts, large_bodies, settle_within)
+
+
+def check_durations(
+    owner: str, longest_delay: timedelta, handler_timeout: timedelta | None, visibility_timeout: timedelta | None
+) -> None:
+    """Check how long a copy waits, a handler runs and a message stays hidden.
+
+    Raises:
+        TypeError: one is no duration.
+        ValueError: one is out of range.
+    """
     if not checked_delay(f"{owner}(longest_delay)", longest_delay, LONGEST_DELAY):
         raise ValueError(f"{owner}(longest_delay) is 0; write how long one copy may wait, up to 15 minutes")
     if handler_timeout is not None and not checked_delay(
         f"{owner}(handler_timeout)", handler_timeout, LONGEST_INVOCATION
     ):
         raise ValueError(f"{owner}(handler_timeout) is 0; write how long a handler may run, or None")
+    if visibility_timeout is not None:
+        checked_delay(f"{owner}(visibility_timeout)", visibility_timeout, LONGEST_INVOCATION)
+
+
+def check_services(
+    owner: str,
+    client: SQSClient | None,
+    timeouts: Timeouts | None,
+    large_bodies: S3Bodies | None,
+    settle_within: timedelta,
+) -> None:
+    """Check what an endpoint was given to talk to SQS, to a store of timeouts and to S3.
+
+    Raises:
+        TypeError: one is of another kind.
+        ValueError: one cannot answer within the time for settling.
+    """
     if client is not None:
         from recoverable.aws.broker.given_client import check_client  # noqa: PLC0415  # for those who give one
 
@@ -79,14 +107,10 @@ def check_settings(  # noqa: C901  # one check for each setting
         from recoverable.timeouts.holding import check_timeouts  # noqa: PLC0415  # for those who store
 
         check_timeouts(owner, timeouts, settle_within)
-    if visibility_timeout is not None:
-        checked_delay(f"{owner}(visibility_timeout)", visibility_timeout, LONGEST_INVOCATION)
     if large_bodies is not None:
         from recoverable.aws.bodies.settings import check_bodies  # noqa: PLC0415  # for those who have such
 
         check_bodies(owner, large_bodies)
-    if heartbeat is not None:
-        check_heartbeat(f"{owner}(heartbeat)", heartbeat, settle_within)
 
 
 def processing(

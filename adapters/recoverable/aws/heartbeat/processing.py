@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from math import ceil
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from recoverable.aws.broker.operations import CHANGE_VISIBILITY, log_failed_call
 from recoverable.aws.client import Broker, receipt
@@ -13,15 +13,13 @@ from recoverable.aws.heartbeat.timer import call_later
 from recoverable.aws.time_budget import TimeBudget
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from datetime import datetime
 
     from recoverable.attempts.invocation import Invocation
+    from recoverable.aws.batch import ProcessBatch
     from recoverable.aws.queues import Queue
     from recoverable.environment import Environment
     from recoverable.recovery.delivery import Delivery
-
-    ProcessBatch: TypeAlias = Callable[..., list[Delivery]]
 
 HEARTBEAT = CHANGE_VISIBILITY._replace(
     consequence="Their heartbeat is tried again at the next beat; without it they become visible while this instance still has them, or "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from datetime import timedelta
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from recoverable.attempts.outcomes import hand_back
 from recoverable.aws.client import Broker
@@ -21,14 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from recoverable.attempts.invocation import Invocation
-    from recoverable.aws.batch import RunHandlers
+    from recoverable.aws.batch import ProcessBatch, RunHandlers
     from recoverable.aws.heartbeat.beats import Beats
     from recoverable.aws.time_budget import TimeBudget
     from recoverable.environment import Environment
     from recoverable.recovery.delivery import Delivery
     from recoverable.timeouts import Timeouts
-
-    ProcessBatch: TypeAlias = Callable[..., list[Delivery]]
 
 log = logging.getLogger("recoverable")
 
