@@ -107,7 +107,8 @@ class Environment:
 
     def _read_reports(self) -> None:
         """Note what is no answer in time: that the module is loaded, a failure, and that a late handler has ended."""
-        while not isinstance(self._failure, Died):
+        report: object = None
+        while not isinstance(report, Died):
             report = self._api.reports.get()
             with self._changed:
                 match report:
@@ -116,9 +117,9 @@ class Environment:
                     case Returned() | Raised():
                         self._free += 1
                     case InitFailed() | Died():
-                        self._failure = report
+                        self._failure = self._failure or report  # after a failed start the process ends, too
                 self._changed.notify_all()
-        self._api.end_all(self._failure)
+        self._api.end_all(report)
 
 
 class Place:
