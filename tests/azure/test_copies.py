@@ -9,8 +9,9 @@ import pytest
 
 from azure.triggers import BODY, NEVER, trigger_message
 from builders import ERROR_QUEUE, NOW, QUEUE, platform, recoverability, seconds
-from recoverable.azure.copies import MAX_PROPERTIES, MAX_PROPERTY, Copy, copy_of, in_milliseconds, smaller, weight
+from recoverable.azure.copies import MAX_PROPERTIES, Copy, copy_of, in_milliseconds, smaller
 from recoverable.azure.messages import delivery_of
+from recoverable.azure.sending.trimming import MAX_PROPERTY, weight
 from recoverable.headers import ORIGIN
 from recoverable.limits import NO_DELAY
 from recoverable.recovery.faults import DATA, EXCEPTION_MESSAGE, EXCEPTION_TYPE, FAILED_QUEUE, STACK_TRACE

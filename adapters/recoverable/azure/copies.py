@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from hashlib import sha256
 from math import ceil
 from typing import Any, NamedTuple
 
 from recoverable.azure.messages import ARRAYS, aware
+from recoverable.azure.sending.trimming import fit, weight
 from recoverable.headers import FAILED_QUEUE_ADDRESS, ORIGIN, REFUSED_SENDS
 from recoverable.limits import NO_DELAY
 from recoverable.recovery.delivery import Delivery
 from recoverable.recovery.faults import FAILED_QUEUE, FIRST_TO_TRIM, TIME_OF_FAILURE
 from recoverable.recovery.settlement import Forward
-
-MAX_PROPERTY = 30_719
-"""Bytes of a fault header: Service Bus takes 32,767 a property, of which NServiceBus.Transport.AzureServiceBus keeps
-2,048 free."""
 
 MAX_PROPERTIES = 61_440
 """Bytes of all properties: Service Bus takes 64 KB with its own (Service Bus quotas), for which 4 KB are kept."""
@@ -168,38 +165,6 @@ def timed(expires_at: datetime | None, forward: Forward, now: datetime) -> dict[
 def in_milliseconds(moment: datetime) -> datetime:
     """Return the moment rounded up to AMQP's milliseconds: the SDK rounds down, which would end a delay too early."""
     return moment + timedelta(microseconds=-moment.microsecond % 1000)
-
-
-def weight(values: Iterable[object]) -> int:
-    """Return the bytes of the texts; 16 for each other value, which is the most that it can have."""
-    return sum(len(value.encode(errors="replace")) if isinstance(value, str) else 16 for value in values)
-
-
-def fit(properties: dict[str, Any], room: int) -> None:
-    """Trim the fault headers to what Service Bus takes, each and all together; the stack trace first."""
-    for name, value in properties.items():
-        if name.startswith(FIRST_TO_TRIM) and isinstance(value, str):
-            properties[name] = cut(value, MAX_PROPERTY)
-    excess = weight(properties) + weight(properties.values()) - room
-    for beginning in FIRST_TO_TRIM:
-        for name in [name for name in properties if name.startswith(beginning)]:
-            if excess > 0:
-                excess -= shorten(properties, name, excess)
-
-
-def shorten(properties: dict[str, Any], name: str, by: int) -> int:
-    """Cut so many bytes off a property, remove it when it gets empty, and return how many bytes fewer there are."""
-    before = weight([properties[name]])
-    properties[name] = cut(str(properties[name]), before - by)
-    if properties[name]:
-        return before - weight([properties[name]])
-    del properties[name]
-    return before + weight([name])
-
-
-def cut(text: str, size: int) -> str:
-    """Return the text's first so many bytes, without a character that is cut in two."""
-    return text.encode()[: max(size, 0)].decode(errors="ignore")
 
 
 def smaller(copy: Copy) -> Copy | None:

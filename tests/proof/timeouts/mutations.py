@@ -10,7 +10,7 @@ from proof.mistakes import Mutation
 from recoverable.timeouts.dispatching.run import Run
 from recoverable.timeouts.scheduling import Timeouts
 from recoverable.timeouts.stores.dynamodb.canceller import Canceller
-from recoverable.timeouts.stores.dynamodb.items import key_of
+from recoverable.timeouts.stores.dynamodb.keys import key_of
 from recoverable.timeouts.stores.dynamodb.reader import Reader
 from recoverable.timeouts.stores.dynamodb.shard_states import ShardStates
 from recoverable.timeouts.stores.dynamodb.updater import Updater

@@ -9,7 +9,7 @@ import pytest
 
 from builders import seconds
 from recoverable.timeouts import Dispatcher, Report, SqliteStore
-from recoverable.timeouts.stores.dynamodb.items import due_key, kept_key
+from recoverable.timeouts.stores.dynamodb.keys import due_key, kept_key
 from recoverable.timeouts.stores.rows import Selection
 from waiting.backlog import URL, CountingSqs
 from waiting.rows import NOW, keep, stored, take

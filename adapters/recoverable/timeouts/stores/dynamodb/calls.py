@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_dynamodb import DynamoDBClient
 
-    from recoverable.timeouts.stores.dynamodb.items import Item
+    from recoverable.timeouts.stores.dynamodb.keys import Item
 
 TRIES = 6
 """How often the unprocessed part of a batch is requested again, after 0.05 s, 0.1 s and so on: 1.6 s in all."""

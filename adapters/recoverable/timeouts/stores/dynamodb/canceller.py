@@ -12,20 +12,16 @@ import os
 
 from recoverable.timeouts.ids import parse_id
 from recoverable.timeouts.stores.dynamodb.items import (
-    WAITS,
     correlation_pointer,
     dispatch_time,
-    due_key,
     due_time_of,
     expiry,
     fields_of,
     is_cancelled,
     is_cancelling,
     kept_pointer,
-    key_of,
-    number,
-    text,
 )
+from recoverable.timeouts.stores.dynamodb.keys import WAITS, due_key, key_of, number, text
 from recoverable.timeouts.stores.rows import CANCELLED, CANCELLING, StoreUnavailable
 
 TYPE_CHECKING = False  # see frozen.py
@@ -33,7 +29,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from recoverable.timeouts.ids import Location
-    from recoverable.timeouts.stores.dynamodb.items import Item, Key
+    from recoverable.timeouts.stores.dynamodb.keys import Item, Key
     from recoverable.timeouts.stores.dynamodb.shard_states import ShardStates
     from recoverable.timeouts.stores.dynamodb.table import Table
     from recoverable.timeouts.stores.s3.store import Bodies

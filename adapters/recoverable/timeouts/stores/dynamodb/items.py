@@ -1,11 +1,4 @@
-"""Convert timeouts and shards to items of a DynamoDB table, and back. Pure.
-
-| pk                    | sk      | what                                                                                                               |
-|-----------------------|---------|--------------------------------------------------------------------------------------------------------------------|
-| `due#{bucket}#{shard}` | the id  | a timeout; with `expires` it is finished or being cancelled, with `held` a migration holds it, with `retry_at` it could not be dispatched |
-| `kept#{shard}`        | the id  | points to a timeout that is looked at apart from its minute, at `retry_at`                                           |
-| `for#{correlation}`   | the id  | points to a timeout                                                                                                |
-| `shard#{shard}`       | `state` | a shard's state                                                                                                    |
+"""Convert timeouts to items of a DynamoDB table, and back; `keys` says where which item is. Pure.
 
 A timeout stays where it is, whatever becomes of it: each change is one conditional write of one item.
 """
@@ -15,7 +8,15 @@ from __future__ import annotations
 from datetime import timedelta
 
 from recoverable.timeouts.ids import DIGITS, parse_id
-from recoverable.timeouts.stores.buckets import bucket_of
+from recoverable.timeouts.stores.dynamodb.keys import (
+    due_key,
+    kept_partition,
+    key,
+    key_of,
+    number,
+    pointer_partition,
+    text,
+)
 from recoverable.timeouts.stores.rows import CANCELLED, CANCELLING, Row, TooLarge
 from recoverable.timeouts.timeout import VERSION, Timeout, Unreadable, dump_message, load_timeout
 
@@ -23,74 +24,15 @@ TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
-    from typing import Any, TypeAlias
+    from typing import Any
 
-    Item: TypeAlias = dict[str, Any]
-    Key: TypeAlias = dict[str, Any]
+    from recoverable.timeouts.stores.dynamodb.keys import Item, Key
 
 MAX_ROW = 400_000
 """The most bytes of a row's texts; DynamoDB takes 409,600 an item with the names of its attributes (DynamoDB quotas)."""
 
 KEEP_FINISHED = timedelta(days=1)
 """How long the outcome of a finished timeout is kept."""
-
-NEW = "attribute_not_exists(pk)"
-NOT_FINISHED = "attribute_not_exists(expires)"
-WAITS = f"attribute_exists(pk) AND {NOT_FINISHED}"
-IN_ITS_MINUTE = f"{NOT_FINISHED} AND attribute_not_exists(retry_at)"
-"""Conditions: there is no item; it is not finished; it exists and is not finished; it is read with its minute."""
-
-
-def text(value: str) -> dict[str, str]:
-    """Return a text as a DynamoDB value."""
-    return {"S": value}
-
-
-def number(value: int) -> dict[str, str]:
-    """Return a whole number as a DynamoDB value."""
-    return {"N": str(value)}
-
-
-def key(pk: str, sk: str) -> Key:
-    """Return a key of the table."""
-    return {"pk": text(pk), "sk": text(sk)}
-
-
-def key_of(item: Item) -> Key:
-    """Return an item's key."""
-    return {"pk": item["pk"], "sk": item["sk"]}
-
-
-def due_partition(bucket: int, shard: int) -> str:
-    """Return the partition of a bucket's timeouts."""
-    return f"due#{bucket}#{shard}"
-
-
-def kept_partition(shard: int) -> str:
-    """Return the partition of the pointers to a shard's timeouts that are looked at apart from their minute."""
-    return f"kept#{shard}"
-
-
-def pointer_partition(correlation: str) -> str:
-    """Return the partition of a correlation's pointers."""
-    return f"for#{correlation}"
-
-
-def shard_key(shard: int) -> Key:
-    """Return the key of a shard's state."""
-    return key(f"shard#{shard}", "state")
-
-
-def due_key(timeout_id: str) -> Key | None:
-    """Return the key of a timeout; None when this is no timeout's id."""
-    location = parse_id(timeout_id)
-    return None if location is None else key(due_partition(bucket_of(location.due), location.shard), timeout_id)
-
-
-def kept_key(timeout_id: str) -> Key | None:
-    """Return the key of the pointer to a kept timeout; None when this is no timeout's id."""
-    location = parse_id(timeout_id)
-    return None if location is None else key(kept_partition(location.shard), timeout_id)
 
 
 def to_item(timeout: Timeout) -> Item:

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from recoverable.timeouts.ids import DIGITS, to_microseconds
 from recoverable.timeouts.stores.buckets import buckets_until, end_of, is_past, key_after
-from recoverable.timeouts.stores.dynamodb.items import (
+from recoverable.timeouts.stores.dynamodb.items import dispatch_time, is_cancelling, pointer_target, retry_time, to_row
+from recoverable.timeouts.stores.dynamodb.keys import (
     IN_ITS_MINUTE,
     NOT_FINISHED,
-    dispatch_time,
     due_partition,
-    is_cancelling,
     kept_partition,
     key_of,
     number,
-    pointer_target,
-    retry_time,
     text,
-    to_row,
 )
 from recoverable.timeouts.stores.dynamodb.table import BATCH
 from recoverable.timeouts.timeout import Unreadable
@@ -25,7 +21,7 @@ TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
-    from recoverable.timeouts.stores.dynamodb.items import Item
+    from recoverable.timeouts.stores.dynamodb.keys import Item
     from recoverable.timeouts.stores.dynamodb.shard_states import ShardStates
     from recoverable.timeouts.stores.dynamodb.table import Table
     from recoverable.timeouts.stores.rows import Row, Selection

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recoverable.timeouts.stores import shards
 from recoverable.timeouts.stores.buckets import bucket_of, is_past
-from recoverable.timeouts.stores.dynamodb.items import NEW, number, shard_key, text
+from recoverable.timeouts.stores.dynamodb.keys import NEW, number, shard_key, text
 from recoverable.timeouts.stores.shards import Shard
 
 TYPE_CHECKING = False  # see frozen.py
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from recoverable.timeouts.ids import Location
-    from recoverable.timeouts.stores.dynamodb.items import Item
+    from recoverable.timeouts.stores.dynamodb.keys import Item
     from recoverable.timeouts.stores.dynamodb.table import Table
     from recoverable.timeouts.stores.shards import Claim, Fields
 

@@ -6,7 +6,8 @@ from functools import cache
 
 from recoverable.timeouts.ids import to_microseconds
 from recoverable.timeouts.stores.dynamodb.canceller import Canceller
-from recoverable.timeouts.stores.dynamodb.items import NOT_FINISHED, due_key, is_cancelled, pointer_partition
+from recoverable.timeouts.stores.dynamodb.items import is_cancelled
+from recoverable.timeouts.stores.dynamodb.keys import NOT_FINISHED, due_key, pointer_partition
 from recoverable.timeouts.stores.dynamodb.reader import Reader
 from recoverable.timeouts.stores.dynamodb.shard_states import ShardStates
 from recoverable.timeouts.stores.dynamodb.table import Table

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_dynamodb import DynamoDBClient
 
-    from recoverable.timeouts.stores.dynamodb.items import Item, Key
+    from recoverable.timeouts.stores.dynamodb.keys import Item, Key
 
 BATCH = 25
 """Items of one BatchWriteItem (DynamoDB API reference); as many are read at once, 10 MB at most of the 16 MB of one BatchGetItem."""

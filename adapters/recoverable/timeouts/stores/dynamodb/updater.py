@@ -6,20 +6,15 @@ import os
 
 from recoverable.timeouts.ids import parse_id
 from recoverable.timeouts.stores.dynamodb.items import (
-    WAITS,
     correlation_pointer,
     dispatch_time,
     due_time_of,
     expiry,
     fields_of,
     finished_item,
-    kept_key,
     kept_pointer,
-    key_of,
-    number,
-    shard_key,
-    text,
 )
+from recoverable.timeouts.stores.dynamodb.keys import WAITS, kept_key, key_of, number, shard_key, text
 from recoverable.timeouts.stores.shards import NOBODY
 
 TYPE_CHECKING = False  # see frozen.py
@@ -27,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from recoverable.timeouts.stores.dynamodb.items import Item
+    from recoverable.timeouts.stores.dynamodb.keys import Item
     from recoverable.timeouts.stores.dynamodb.shard_states import ShardStates
     from recoverable.timeouts.stores.dynamodb.table import Table
     from recoverable.timeouts.stores.rows import Kept, Row

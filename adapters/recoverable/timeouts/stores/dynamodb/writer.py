@@ -7,16 +7,14 @@ import os
 from recoverable.timeouts.ids import parse_id, to_microseconds
 from recoverable.timeouts.stores.dynamodb.items import (
     MAX_ROW,
-    NEW,
     correlation_pointer,
     kept_pointer,
-    key_of,
     size_of,
-    text,
     to_item,
     too_large_error,
     with_s3_body,
 )
+from recoverable.timeouts.stores.dynamodb.keys import NEW, key_of, text
 from recoverable.timeouts.stores.rows import CANCELLED, CANCELLING, HELD, MIGRATED, WAITING, StoreUnavailable
 
 TYPE_CHECKING = False  # see frozen.py
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from recoverable.timeouts.ids import Location
-    from recoverable.timeouts.stores.dynamodb.items import Item
+    from recoverable.timeouts.stores.dynamodb.keys import Item
     from recoverable.timeouts.stores.dynamodb.shard_states import ShardStates
     from recoverable.timeouts.stores.dynamodb.table import Table
     from recoverable.timeouts.stores.s3.store import Bodies

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from botocore.config import Config
     from mypy_boto3_s3 import S3Client
 
-    from recoverable.timeouts.stores.dynamodb.items import Item
+    from recoverable.timeouts.stores.dynamodb.keys import Item
 
 PREFIX = "timeouts/"
 TOKEN_BYTES = 8
