@@ -10,6 +10,7 @@ import pytest
 
 from operate.check.conftest import Check
 from operate.check.templates import Template, attribute, changed, good, good_fifo, may, written
+from operate.conftest import Ran
 from recoverable.operate.check.rules.every import SQS_RULES
 
 ROOT = Path(__file__).parents[3]
@@ -152,11 +153,35 @@ def test_what_is_wrong_is_found_with_what_it_causes_and_what_to_write(check: Che
     case = CASES[rule]
 
     ran = check(written(tmp_path, changed(case.resources, case.changes)), "--json")
+
+    assert (ran.status, found_in(ran)) == (1, [(rule, case.text)])
+
+
+@pytest.mark.parametrize(
+    ("delayed", "text"),
+    [
+        (
+            164,
+            "orders.fifo has a maxReceiveCount of 34, too few for a ladder of 5 immediate and 164 delayed retries, so SQS dead-letters messages before"
+            " their retries are used up, and without a reason; write all attempts + 10, which is 1000, or more",
+        ),
+        (
+            165,
+            "orders.fifo needs a maxReceiveCount of all attempts + 10, which is 1006, for a ladder of 5 immediate and 165 delayed retries, and SQS takes"
+            " 1000 at most, so SQS dead-letters messages before their retries are used up, and without a reason; write fewer retries: all attempts,"
+            " which are (immediate retries + 1) × (delayed retries + 1), may be 990",
+        ),
+    ],
+)  # fmt: skip
+def test_a_ladder_that_no_fifo_queue_can_hold_is_to_be_shorter(
+    check: Check, tmp_path: Path, delayed: int, text: str
+) -> None:
+    template = changed(good_fifo(), {f"{VARIABLES}.RECOVERABLE_DELAYED_RETRIES": delayed})
+
+    assert found_in(check(written(tmp_path, template), "--json")) == [("max-receive-count", text)]
+
+
+def found_in(ran: Ran) -> list[tuple[str, str]]:
+    """Return the rule of each finding, and the finding in one sentence."""
     found = [json.loads(line) for line in ran.out.splitlines()]
-
-    assert (ran.status, [(each["rule"], sentence(each)) for each in found]) == (1, [(rule, case.text)])
-
-
-def sentence(found: dict[str, str]) -> str:
-    """Return a finding in one sentence."""
-    return f"{found['wrong']}, so {found['causes']}; {found['write']}"
+    return [(each["rule"], f"{each['wrong']}, so {each['causes']}; {each['write']}") for each in found]

@@ -18,6 +18,9 @@ SPARE_RECEIVES = 6
 FIFO_SPARE_RECEIVES = 10
 """`maxReceiveCount` of a FIFO queue is at least all attempts plus this number (docs/order.md)."""
 
+MOST_RECEIVES = 1000
+"""The largest `maxReceiveCount` ("Using dead-letter queues in Amazon SQS")."""
+
 
 @rule("The queue's `VisibilityTimeout` is at least 6 × the function's `Timeout` + the batch window.")
 def visibility_timeout(deployed: OnSqs) -> Iterator[Problem]:
@@ -46,7 +49,7 @@ def redrive_policy(deployed: OnSqs) -> Iterator[Problem]:
         )
 
 
-@rule("`maxReceiveCount` is at least the immediate retries + 6; for a FIFO queue all attempts + 10.")
+@rule("`maxReceiveCount` is at least the immediate retries + 6; for a FIFO queue all attempts + 10, so 990 at most.")
 def max_receive_count(deployed: OnSqs) -> Iterator[Problem]:
     """Find a queue that gives up before the ladder: each attempt of a round is a receive, on a FIFO queue of all rounds."""
     queue, ladder = known(deployed.queue), known(deployed.ladder)
@@ -55,13 +58,15 @@ def max_receive_count(deployed: OnSqs) -> Iterator[Problem]:
     fifo = known(queue.fifo)
     least = ladder.attempts + FIFO_SPARE_RECEIVES if fifo else ladder.immediate + SPARE_RECEIVES
     formula = f"all attempts + {FIFO_SPARE_RECEIVES}" if fifo else f"immediate retries + {SPARE_RECEIVES}"
-    if redrive.max_receive_count < least:
-        yield Problem(
-            queue.name,
-            f"{queue.name} has a maxReceiveCount of {redrive.max_receive_count}, too few for {ladder}",
-            "SQS dead-letters messages before their retries are used up, and without a reason",
-            f"write {formula}, which is {least}, or more",
-        )
+    if redrive.max_receive_count >= least:
+        return
+    wrong = f"{queue.name} has a maxReceiveCount of {redrive.max_receive_count}, too few for {ladder}"
+    write = f"write {formula}, which is {least}, or more"
+    if least > MOST_RECEIVES:  # of a FIFO queue: a ladder has 994 immediate retries at most
+        wrong = f"{queue.name} needs a maxReceiveCount of {formula}, which is {least}, for {ladder}, and SQS takes {MOST_RECEIVES} at most"
+        write = f"write fewer retries: all attempts, which are (immediate retries + 1) × (delayed retries + 1), may be {MOST_RECEIVES - FIFO_SPARE_RECEIVES}"
+    causes = "SQS dead-letters messages before their retries are used up, and without a reason"
+    yield Problem(queue.name, wrong, causes, write)
 
 
 @rule("The dead-letter queue of a FIFO queue is a FIFO queue, and that of a standard queue a standard one.")
