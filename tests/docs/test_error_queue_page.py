@@ -12,7 +12,7 @@ from recoverable.operate.commands import export, groups, import_, purge, retry, 
 from recoverable.operate.commands import list as list_
 
 VERBS = [export, groups, import_, list_, purge, retry, show]
-OF_ALL_TOOLS = {"--help", "--poll", "--journal"}
+OF_ALL_TOOLS = {"--help", "--journal"}
 """Options that the page can do without: each says what it does in --help."""
 
 

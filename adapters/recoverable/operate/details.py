@@ -55,9 +55,11 @@ def way(message: FailedMessage) -> Iterator[str]:
 
 
 def death(message: FailedMessage) -> str:
-    """Return how the broker moved it here, if it did."""
-    if message.problem or not message.died:
+    """Return how a message without fault headers came here, as far as the broker says."""
+    if message.problem or not message.unexplained:
         return ""
+    if not message.died:
+        return ", without a reason: the broker dead-lettered it, or something else sent it"
     source = f" from {message.source}" if message.source else ""
     return f": the broker dead-lettered it{source} ({message.reason or 'delivered too often'}); look there for crashes and time-outs"
 

@@ -62,9 +62,14 @@ class FailedMessage:
     native: Any = field(default=None, kw_only=True)
 
     @property
-    def died(self) -> bool:
-        """True if the broker moved it here: it has no fault headers, for no code of ours saw its last delivery."""
+    def unexplained(self) -> bool:
+        """True if it has no fault headers: no code of ours sent it here, or there was no room for them."""
         return faults.FAILED_QUEUE not in self.headers and faults.EXCEPTION_TYPE not in self.headers
+
+    @property
+    def died(self) -> bool:
+        """True if the broker moved it here and says so; no code of ours saw its last delivery."""
+        return self.unexplained and (self.source is not None or self.reason is not None)
 
     @property
     def exception_type(self) -> str | None:

@@ -26,6 +26,7 @@ MOST_QUEUES = 10
 
 UNREADABLE = "unreadable"
 DIED = "dead-lettered by the broker"
+UNEXPLAINED = "no reason recorded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,8 @@ def group_of(message: FailedMessage) -> Group:
         return group(UNREADABLE, message.problem)
     if message.died:
         return group(DIED, message.reason or "")
+    if message.unexplained:
+        return group(UNEXPLAINED, f"{DIED}, or sent here by something else")
     return group(message.exception_type or "no exception type", own_frame(message.headers.get(STACK_TRACE, "")))
 
 

@@ -38,12 +38,16 @@ def test_messages_are_counted_by_exception_and_own_frame(errors: Errors, error: 
     )
 
 
-def test_a_message_without_fault_headers_is_shown_as_a_death(errors: Errors, error: Queue) -> None:
+def test_of_a_message_without_fault_headers_no_more_is_said_than_is_known(errors: Errors, error: Queue) -> None:
     error.send("hello")
 
-    ran = errors("groups", "--queue", error.name, "--json")
+    grouped, shown = errors("groups", "--queue", error.name, "--json"), errors("show", "--queue", error.name)
 
-    assert [(row["kind"], row["messages"]) for row in rows(ran.out)] == [("dead-lettered by the broker", 1)]
+    assert [(row["kind"], row["frame"], row["messages"]) for row in rows(grouped.out)] == [
+        ("no reason recorded", "dead-lettered by the broker, or sent here by something else", 1)
+    ]
+    [came] = [line.partition("  came ")[2] for line in shown.out.splitlines() if "  came " in line]
+    assert came == "to the error queue, without a reason: the broker dead-lettered it, or something else sent it"
 
 
 @pytest.mark.parametrize(

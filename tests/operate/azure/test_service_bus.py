@@ -111,6 +111,18 @@ def test_what_the_broker_dead_lettered_goes_where_it_came_from(bus: Bus) -> None
     )  # fmt: skip
 
 
+def test_only_what_the_broker_dead_lettered_is_called_that(bus: Bus) -> None:
+    bus.send("hello", queue="orders")
+    with bus.receiver("orders") as receiver:
+        for _ in range(2):
+            receiver.abandon_message(receiver.receive_messages(1)[0])
+    bus.send("hello")
+
+    found = [(row["kind"], row["messages"]) for row in rows(bus.run("groups", "--json").out)]
+
+    assert sorted(found) == [("dead-lettered by the broker", 1), ("no reason recorded", 1)]
+
+
 def test_dead_letters_go_back_to_their_queue(bus: Bus) -> None:
     bus.send("hello", queue="bills")
     with bus.receiver("bills") as receiver:
