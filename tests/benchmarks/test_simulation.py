@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+import simulation
 from simulation.cell import Cell, Result, Spread, simulate
 from simulation.in_memory import in_memory
-from simulation.logged import logged
+from simulation.logged import as_on_lambda, logged
 from simulation.prices import SQS_CHUNK, chunks, lambda_dollars, log_dollars, sqs_dollars
 from simulation.subjects import SUBJECTS, Subject
 
@@ -76,3 +79,8 @@ def test_a_million_requests_seconds_of_a_gigabyte_and_kilobytes_of_log_cost_the_
 
 def test_the_log_of_a_failed_message_is_counted() -> None:
     assert logged("recoverable") > logged("redrive policy") > 0
+
+
+def test_a_traceback_is_as_long_wherever_the_simulation_runs() -> None:
+    file = Path(simulation.__path__[0], "work.py")
+    assert as_on_lambda(f'  File "{file}", line 54') == '  File "/var/task/simulation/work.py", line 54'
