@@ -24,6 +24,7 @@ from recoverable.aws.copies import MAX_ENTRIES, Copy, Entry, without_faults
 from recoverable.aws.queues import Queue
 from recoverable.headers import FAILED_QUEUE_ADDRESS, LOG_STREAM, REQUEST_ID
 from recoverable.recovery.delivery import Delivery
+from recoverable.recovery.redaction import Redact, redactor_of
 from recoverable.recovery.refused_sends import pauses
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class Broker:
             again = self._send_once(busy)
             rest = [each for each in sent.failed if each[1].kind != "busy"]
             sent = Sent(sent.confirmed + again.confirmed, rest + again.failed)
-        log_failed_copies(sent.failed, self.queue)
+        log_failed_copies(sent.failed, self.queue, redactor_in(self.time))
         return sent
 
     def wait(self, seconds: float) -> bool:
@@ -156,7 +157,8 @@ class Broker:
             confirmed += [delivery for n, (delivery, _) in enumerate(batch) if n not in failures]
             if failures:
                 reasons = "; ".join(sorted({failure.reason for failure in failures.values()}))
-                log_failed_call(operation, self.queue, [batch[n][0] for n in failures], reasons)
+                missed = [batch[n][0] for n in failures]
+                log_failed_call(operation, self.queue, missed, reasons, redactor_in(self.time))
         return confirmed
 
     def call(self, operation: BatchOperation, to: Destination, entries: list[Entry]) -> tuple[dict[int, Failure], bool]:
@@ -184,6 +186,11 @@ class Broker:
             seconds, timeout = self.time.before_call(), self.time.call_timeout
             self._clients[known] = self._call_within(seconds, lambda: make(to.region, timeout))
         return self._clients[known]
+
+
+def redactor_in(time: TimeBudget) -> Redact | None:
+    """Return the redactor of the endpoint whose invocation has this time: what a broker answers may quote what was sent."""
+    return None if time.invocation is None else redactor_of(time.invocation.recoverability)
 
 
 def receipt(delivery: Delivery) -> Entry:

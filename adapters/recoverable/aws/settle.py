@@ -8,7 +8,7 @@ from math import ceil
 from typing import TYPE_CHECKING, NamedTuple, assert_never
 
 from recoverable.aws.broker.names import destination, is_same
-from recoverable.aws.client import Broker
+from recoverable.aws.client import Broker, redactor_in
 from recoverable.aws.copies import Copy, batches, copy_of
 from recoverable.aws.order import seconds_of_heartbeat, seconds_since_first_receive
 from recoverable.aws.queues import LONGEST_VISIBILITY
@@ -112,7 +112,7 @@ def copy_instead(refused: Copy, failure: Failure, broker: Broker, invocation: In
     moved = give_up(delivery, delivery.error, recoverability=settings, platform=platform, now=invocation.clock())
     if not isinstance(moved, Forward):
         return None
-    log_not_settled(delivery, NO_RETRY.format(moved.to, failure.reason))
+    log_not_settled(delivery, NO_RETRY.format(moved.to, failure.reason), broker)
     delivery.settlement = moved
     if invocation.observer is not None:
         invocation.observer.note_given_up(delivery, moved, delivery.error)
@@ -158,7 +158,7 @@ def try_to_forward(delivery: Delivery, settlement: Forward, broker: Broker, work
     try:
         forward(delivery, settlement, broker, work)
     except Exception as error:  # noqa: BLE001  # such as attributes that no client of SQS wrote; it is logged, and the message will be redelivered
-        log_not_settled(delivery, NO_COPY.format(settlement.to, type(error).__name__))
+        log_not_settled(delivery, NO_COPY.format(settlement.to, type(error).__name__), broker)
         work.redelivered.append((delivery, None))
 
 
@@ -169,10 +169,10 @@ def forward(delivery: Delivery, settlement: Forward, broker: Broker, work: Work)
     """
     to = destination(settlement.to, broker.queue)
     if FAILED_QUEUE in settlement.changes and is_same(to, broker.queue):
-        log_not_settled(delivery, OWN_ERROR_QUEUE.format(to.name))
+        log_not_settled(delivery, OWN_ERROR_QUEUE.format(to.name), broker)
         work.redelivered.append((delivery, None))
     elif (copy := copy_of(delivery, settlement, source=broker.queue, to=to, where=broker.where(delivery))) is None:
-        log_not_settled(delivery, TOO_LARGE)
+        log_not_settled(delivery, TOO_LARGE, broker)
         work.redelivered.append((delivery, settlement.delay or None))
     else:
         work.copies.append(copy)
@@ -186,9 +186,9 @@ def in_whole_seconds(
     return [(delivery, min(ceil(after.total_seconds()), most)) for delivery, after in redelivered if after is not None]
 
 
-def log_not_settled(delivery: Delivery, why: str) -> None:
+def log_not_settled(delivery: Delivery, why: str, broker: Broker) -> None:
     """Log why a message was not settled as decided, and what happens to it."""
     message = delivery.message
     extra = {"message_id": message.id, "queue": message.queue}
     text = "Message '%s' from '%s' was not settled as decided: %s"
-    log_safely(log.warning, text, message.id, message.queue, why, extra=extra)
+    log_safely(log.warning, text, message.id, message.queue, why, extra=extra, redact=redactor_in(broker.time))

@@ -103,9 +103,9 @@ def report_deferral(decision: Decision, event: Deferral, details: dict[str, Any]
     log_safely(deferral.info, text, message_id, span, event.reason, exc_info=failure, **details)
 
 
-def log_circuit(level: Literal["info", "warning"], text: str) -> None:
+def log_circuit(level: Literal["info", "warning"], text: str, redact: Redact | None) -> None:
     """Log what happens to the circuit that limits the rate."""
-    log_safely(rate_limit.info if level == "info" else rate_limit.warning, "%s", text)
+    log_safely(rate_limit.info if level == "info" else rate_limit.warning, "%s", text, redact=redact)
 
 
 def log_safely(

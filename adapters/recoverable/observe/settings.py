@@ -36,8 +36,8 @@ class Observe(Frozen):
         on_discard: called when a policy has discarded a message.
         callbacks_within: the time for all callbacks of an invocation, up to a minute. When it is over, a coroutine is cancelled; a plain
             function cannot be, but no further callback is called.
-        redact: a function from text to text: the text of exceptions passes it before it reaches a log, a header, a span or the host.
-            Where it raises, the text is left out.
+        redact: a function from text to text: the text of exceptions, and what brokers and stores answered, passes it before it reaches a
+            log, a header, a span or the host. Where it raises, the text is left out.
         cloudwatch_namespace: on Lambda, the namespace of the metrics that are printed for CloudWatch; None to print none.
         metrics: False for no OpenTelemetry metrics, also where the application uses OpenTelemetry.
         traces: False for no OpenTelemetry spans, also where the application uses OpenTelemetry.

@@ -25,7 +25,9 @@ def limiter_for(
 ) -> Limiter:
     """Return the limiter of a new invocation; the endpoint's breaker lives as long as the process that it runs in."""
     kept = environment.kept
-    breaker = kept.get(endpoint) or kept.setdefault(endpoint, Breaker(limit, log_circuit))
+    breaker = kept.get(endpoint) or kept.setdefault(
+        endpoint, Breaker(limit, lambda *line: log_circuit(recoverability, *line))
+    )
     return Limiter(
         breaker,
         environment.clock,
@@ -48,8 +50,9 @@ def is_hopeless(recoverability: Recoverability, error: BaseException) -> bool:
         return False
 
 
-def log_circuit(level: Literal["info", "warning"], text: str) -> None:
-    """Log what happens to the circuit."""
+def log_circuit(recoverability: Recoverability, level: Literal["info", "warning"], text: str) -> None:
+    """Log what happens to the circuit; a store's own words pass the user's redactor."""
     from recoverable.observe.log import log_circuit as log  # noqa: PLC0415  # the log is imported when something first fails
+    from recoverable.recovery.redaction import redactor_of  # noqa: PLC0415  # as above
 
-    log(level, text)
+    log(level, text, redactor_of(recoverability))

@@ -14,6 +14,8 @@ from recoverable.observe.log import log_safely
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
+    from recoverable.recovery.redaction import Redact
+
 log = logging.getLogger("recoverable.settlement")
 
 MAX_KEYS = 1_000
@@ -53,7 +55,12 @@ def get(given: S3Client | None, region: str, bucket: str, key: str) -> bytes:
 
 
 def delete(
-    call: Callable[[Callable[[], Any]], Any], given: S3Client | None, region: str, bucket: str, keys: list[str]
+    call: Callable[[Callable[[], Any]], Any],
+    given: S3Client | None,
+    region: str,
+    bucket: str,
+    keys: list[str],
+    redact: Redact | None,
 ) -> None:
     """Delete objects, and log what failed.
 
@@ -63,16 +70,19 @@ def delete(
         region: the region of that.
         bucket: the bucket.
         keys: the keys.
+        redact: the user's redactor.
     """
     for start in range(0, len(keys), MAX_KEYS):
         part = sorted(set(keys[start : start + MAX_KEYS]))
         try:
             answer = call(partial(delete_some, given, region, bucket, part))
         except Exception as error:  # noqa: BLE001  # logged
-            log_not_deleted(bucket, len(part), describe_error(error))
+            log_not_deleted(bucket, len(part), describe_error(error), redact)
         else:
             if failed := answer.get("Errors"):
-                log_not_deleted(bucket, len(failed), ", ".join(sorted({str(each.get("Code")) for each in failed})))
+                log_not_deleted(
+                    bucket, len(failed), ", ".join(sorted({str(each.get("Code")) for each in failed})), redact
+                )
 
 
 def delete_some(given: S3Client | None, region: str, bucket: str, keys: list[str]) -> Any:
@@ -81,13 +91,13 @@ def delete_some(given: S3Client | None, region: str, bucket: str, keys: list[str
     return client.delete_objects(Bucket=bucket, Delete={"Objects": [{"Key": key} for key in keys], "Quiet": True})
 
 
-def log_not_deleted(bucket: str, number: int, reasons: str) -> None:
+def log_not_deleted(bucket: str, number: int, reasons: str, redact: Redact | None) -> None:
     """Log that bodies stay in their bucket."""
     text = (
         "S3 DeleteObjects failed for %d bodies in '%s' (%s). Their messages are completed; the bodies stay. "
         "Allow the function's role s3:DeleteObject there, or have a lifecycle rule delete them."
     )
-    log_safely(log.warning, text, number, bucket, reasons)
+    log_safely(log.warning, text, number, bucket, reasons, redact=redact)
 
 
 def problem(error: Exception, bucket: str, key: str) -> str:

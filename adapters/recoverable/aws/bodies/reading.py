@@ -99,6 +99,8 @@ class Objects:
 
         What fails is logged, and stays: the messages are done with.
         """
+        from recoverable.aws.client import redactor_in  # noqa: PLC0415  # it was imported to delete the messages
+
         keys: dict[str, list[str]] = {}
         for delivery in deleted:
             pointer = pointer_in(delivery.native) if delivery.error is None else None  # else it was discarded
@@ -108,5 +110,5 @@ class Objects:
         for bucket, found in keys.items():
             objects_client.delete(
                 lambda call: self._call_within(max(self._time.before_call(), SHORTEST_FETCH), call),
-                self._bodies.client, self._region, bucket, found,
+                self._bodies.client, self._region, bucket, found, redactor_in(self._time),
             )  # fmt: skip

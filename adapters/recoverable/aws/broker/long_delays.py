@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from recoverable.aws.broker.answers import describe_error
-from recoverable.aws.client import Broker
+from recoverable.aws.client import Broker, redactor_in
 from recoverable.aws.copies import Copy
 from recoverable.headers import DUE_AT, read_date
 from recoverable.observe.log import log_safely
@@ -15,8 +15,7 @@ from recoverable.recovery.delivery import Delivery
 from recoverable.timeouts import TooLarge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from recoverable.aws.time_budget import TimeBudget
     from recoverable.timeouts import Timeouts
 
 StoreResult: TypeAlias = Literal["stored", "failed", "hops"]
@@ -33,18 +32,18 @@ def store_long_delays(copies: list[Copy], timeouts: Timeouts, broker: Broker) ->
     """
     by_result: dict[StoreResult, list[Copy]] = {"stored": [], "failed": [], "hops": []}
     for copy in copies:
-        by_result[store_copy(copy, timeouts, broker.time.for_call)].append(copy)
+        by_result[store_copy(copy, timeouts, broker.time)].append(copy)
     broker.delete([copy.delivery for copy in by_result["stored"]])
     return by_result["hops"], [copy.delivery for copy in by_result["failed"]]
 
 
-def store_copy(copy: Copy, timeouts: Timeouts, has_time: Callable[[], bool]) -> StoreResult:
+def store_copy(copy: Copy, timeouts: Timeouts, time: TimeBudget) -> StoreResult:
     """Store a copy that is not due when SQS would deliver it.
 
     Args:
         copy: of a message that goes back to the queue it came from.
         timeouts: stores it.
-        has_time: returns True while another call can be made.
+        time: the invocation's.
 
     Returns:
         "stored", "failed" after a line in the log, or "hops": SQS can take it, for it carries the date when it is due.
@@ -52,20 +51,20 @@ def store_copy(copy: Copy, timeouts: Timeouts, has_time: Callable[[], bool]) -> 
     due_at = read_date(copy.wire.headers, DUE_AT)
     if due_at is None or due_at - timeouts.now() <= timedelta(seconds=copy.entry.get("DelaySeconds", 0)):
         return "hops"  # SQS delivers it when it is due; a store would be up to a minute late
-    if not has_time():
-        log_not_stored(copy, "no time is left for the call")
+    if not time.for_call():
+        log_not_stored(copy, "no time is left for the call", time)
         return "failed"
     try:
         timeouts.hold(copy.entry, to=copy.delivery.native["eventSourceARN"], at=due_at)
     except TooLarge:
         return "hops"
     except Exception as error:  # noqa: BLE001  # logged; the message stays on its queue
-        log_not_stored(copy, describe_error(error))
+        log_not_stored(copy, describe_error(error), time)
         return "failed"
     return "stored"
 
 
-def log_not_stored(copy: Copy, reason: str) -> None:
+def log_not_stored(copy: Copy, reason: str, time: TimeBudget) -> None:
     """Log that a copy is not stored, and what happens to its message."""
     message = copy.delivery.message
     text = (
@@ -73,4 +72,4 @@ def log_not_stored(copy: Copy, reason: str) -> None:
         "redelivered after its visibility timeout. Check the store in Timeouts(store)."
     )
     extra = {"message_id": message.id, "queue": message.queue}
-    log_safely(log.warning, text, message.id, message.queue, reason, extra=extra)
+    log_safely(log.warning, text, message.id, message.queue, reason, extra=extra, redact=redactor_in(time))

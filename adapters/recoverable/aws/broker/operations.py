@@ -11,6 +11,7 @@ from recoverable.aws.copies import Copy
 from recoverable.aws.queues import Queue
 from recoverable.observe.log import log_safely
 from recoverable.recovery.delivery import Delivery
+from recoverable.recovery.redaction import Redact
 
 log = logging.getLogger("recoverable.settlement")
 
@@ -63,7 +64,7 @@ REFUSED = (
 """What happens to messages whose copies another queue refused for good."""
 
 
-def log_failed_copies(failed: list[tuple[Copy, Failure]], source: Queue) -> None:
+def log_failed_copies(failed: list[tuple[Copy, Failure]], source: Queue, redact: Redact | None) -> None:
     """Log the copies that failed, by queue and by what follows; a queue that refuses for good is an error."""
     groups: dict[tuple[Queue, bool], list[tuple[Copy, Failure]]] = {}
     for copy, failure in failed:
@@ -72,19 +73,32 @@ def log_failed_copies(failed: list[tuple[Copy, Failure]], source: Queue) -> None
         reasons = "; ".join(sorted({failure.reason for _, failure in group}))
         consequence = REFUSED.format(source=source.name, to=to.name) if for_good else SEND.consequence
         operation = SEND._replace(consequence=consequence)
-        log_failed_call(
-            operation, to, [copy.delivery for copy, _ in group], reasons, logging.ERROR if for_good else logging.WARNING
-        )
+        deliveries = [copy.delivery for copy, _ in group]
+        log_failed_call(operation, to, deliveries, reasons, redact, logging.ERROR if for_good else logging.WARNING)
 
 
 def log_failed_call(
-    operation: BatchOperation, queue: Queue, deliveries: list[Delivery], reason: str, level: int = logging.WARNING
+    operation: BatchOperation,
+    queue: Queue,
+    deliveries: list[Delivery],
+    reason: str,
+    redact: Redact | None,
+    level: int = logging.WARNING,
 ) -> None:
-    """Log that a call failed for some messages, what happens to them, and what to do."""
+    """Log that a call failed for some messages, what happens to them, and what to do.
+
+    Args:
+        operation: what was called.
+        queue: where.
+        deliveries: those for which it failed.
+        reason: what SQS answered, which may quote what was sent.
+        redact: the user's redactor.
+        level: of the line.
+    """
     messages = [delivery.message for delivery in deliveries]
     source = messages[0].queue
     name = operation.name if queue.name == source else f"{operation.name} to '{queue.name}'"
     text = "SQS %s failed for %d messages from '%s' (%s). %s"
     extra = {"message_ids": [message.id for message in messages], "queue": queue.name}
     write = log.error if level == logging.ERROR else log.warning
-    log_safely(write, text, name, len(messages), source, reason, operation.consequence, extra=extra)
+    log_safely(write, text, name, len(messages), source, reason, operation.consequence, extra=extra, redact=redact)

@@ -7,7 +7,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from recoverable.aws.broker.operations import CHANGE_VISIBILITY, log_failed_call
-from recoverable.aws.client import Broker, receipt
+from recoverable.aws.client import Broker, receipt, redactor_in
 from recoverable.aws.heartbeat.beats import Beats
 from recoverable.aws.heartbeat.timer import call_later
 from recoverable.aws.time_budget import TimeBudget
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from recoverable.aws.queues import Queue
     from recoverable.environment import Environment
     from recoverable.recovery.delivery import Delivery
+    from recoverable.recovery.redaction import Redact
 
 HEARTBEAT = CHANGE_VISIBILITY._replace(
     consequence="Their heartbeat is tried again at the next beat; without it they become visible while this instance still has them, or "
@@ -67,10 +68,10 @@ def beats_for(hidden: timedelta, queue: Queue, time: TimeBudget, environment: En
     """Return the heartbeat of an invocation, which has not begun."""
     # a division of its own: its calls are made beside those of the invocation, and are bounded like them
     beside = TimeBudget(None, timedelta(seconds=2 * time.call_timeout))
-    broker, began = Broker(queue, environment, beside), environment.clock()
+    broker, began, redact = Broker(queue, environment, beside), environment.clock(), redactor_in(time)
     return Beats(
         ceil(hidden.total_seconds()),
-        lambda deliveries, seconds: hide(deliveries, seconds, broker),
+        lambda deliveries, seconds: hide(deliveries, seconds, broker, redact),
         later=environment.later or call_later,
         sleep=environment.sleep,
         elapsed=lambda: seconds_between(began, environment.clock()),
@@ -82,7 +83,9 @@ def seconds_between(earlier: datetime, later: datetime) -> float:
     return (later - earlier).total_seconds()
 
 
-def hide(deliveries: list[Delivery], seconds: int, broker: Broker) -> tuple[list[Delivery], bool]:
+def hide(
+    deliveries: list[Delivery], seconds: int, broker: Broker, redact: Redact | None
+) -> tuple[list[Delivery], bool]:
     """Hide messages for so many seconds from now.
 
     Returns:
@@ -95,5 +98,5 @@ def hide(deliveries: list[Delivery], seconds: int, broker: Broker) -> tuple[list
     reasons = "; ".join(sorted({failure.reason for failure in failures.values()}))
     for operation, concerned in ((NOT_HIDDEN, gone), (HEARTBEAT, missed)):
         if concerned:
-            log_failed_call(operation, broker.queue, concerned, reasons)
+            log_failed_call(operation, broker.queue, concerned, reasons, redact)
     return gone, as_a_whole

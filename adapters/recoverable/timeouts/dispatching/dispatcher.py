@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from recoverable.attempts.flow import now as utc_now
 from recoverable.attempts.flow import utc_clock
 from recoverable.environment import current_environment
-from recoverable.limits import checked_delay
+from recoverable.limits import checked_delay, checked_function
 from recoverable.timeouts.client import Sender, shared_sender
 from recoverable.timeouts.dispatching.outage import TWO_MINUTES, Circuit, OnCritical
 from recoverable.timeouts.dispatching.report import Report, log_report
@@ -23,6 +23,8 @@ from recoverable.timeouts.stores.settings import checked_lease, checked_store
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
+
+    from recoverable.recovery.redaction import Redact
 
 log = logging.getLogger("recoverable.timeouts")
 
@@ -56,9 +58,11 @@ class Dispatcher:
         critical_after: how long the store may be unavailable before a `CriticalError`.
         on_critical: called with the `CriticalError` before it is raised.
         settle_within: the last part of an invocation's time, in which no work is started.
+        redact: a function from text to text, which what SQS and the store say passes before it is logged, for that may quote a message;
+            see `Observe`.
 
     Raises:
-        TypeError: a store that is none, or a duration that is no timedelta.
+        TypeError: a store that is none, a duration that is no timedelta, or a redactor that is no plain function.
         ValueError: a duration out of range.
     """
 
@@ -75,6 +79,7 @@ class Dispatcher:
         critical_after: timedelta = TWO_MINUTES,
         on_critical: OnCritical | None = None,
         settle_within: timedelta = timedelta(seconds=10),
+        redact: Redact | None = None,
     ) -> None:
         self._timing = Timing(
             ahead=checked_delay("Dispatcher(ahead)", ahead, MOST_AHEAD),
@@ -85,7 +90,9 @@ class Dispatcher:
         self._store: Store = checked_store("Dispatcher", store)
         self._clock, self._sleep = utc_clock(clock), sleep
         self._sender, self._unmarked = Sender(client), set[str]()
-        self._circuit = Circuit(critical_after, on_critical)
+        if redact is not None:
+            checked_function("Dispatcher(redact)", redact, "a function from text to text")
+        self._redact, self._circuit = redact, Circuit(critical_after, on_critical, redact)
 
     def __call__(self, _event: object = None, context: Any = None) -> dict[str, Any]:
         """Run once, within the time of the Lambda invocation.
@@ -113,8 +120,9 @@ class Dispatcher:
         sender = self._sender if environment is None else shared_sender(environment.client)
         clock, sleep = (self._clock, self._sleep) if environment is None else (environment.clock, environment.sleep)
         run = Run(
-            self._store, sender, clock, self._timing, has_time=self._has_time(seconds_left), unmarked=self._unmarked
-        )
+            self._store, sender, clock, self._timing, has_time=self._has_time(seconds_left), unmarked=self._unmarked,
+            redact=self._redact,
+        )  # fmt: skip
         while run.has_time():
             try:
                 finished = run.dispatch_all_shards()

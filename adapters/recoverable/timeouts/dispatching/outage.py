@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from recoverable.limits import checked_delay
 from recoverable.observe.log import log_safely
+from recoverable.recovery.redaction import Redact
 
 log = logging.getLogger("recoverable.timeouts")
 
@@ -34,12 +35,18 @@ class Circuit:
     Args:
         critical_after: how long the store may be unavailable.
         on_critical: called with the error before it is raised.
+        redact: the user's redactor, which the store's own words pass; the critical error then has no cause.
     """
 
-    def __init__(self, critical_after: timedelta = TWO_MINUTES, on_critical: OnCritical | None = None) -> None:
+    def __init__(
+        self,
+        critical_after: timedelta = TWO_MINUTES,
+        on_critical: OnCritical | None = None,
+        redact: Redact | None = None,
+    ) -> None:
         if not checked_delay("critical_after", critical_after):
             raise ValueError("critical_after is 0; write how long the store may be unavailable, such as 2 minutes")
-        self._critical_after, self._on_critical = critical_after, on_critical
+        self._critical_after, self._on_critical, self._redact = critical_after, on_critical, redact
         self.armed_since: datetime | None = None
 
     def succeeded(self) -> None:
@@ -54,7 +61,7 @@ class Circuit:
         Raises:
             CriticalError: it has not answered for too long.
         """
-        log_safely(log.warning, "Failed to fetch timeouts from the timeout storage: %s", error)
+        log_safely(log.warning, "Failed to fetch timeouts from the timeout storage: %s", error, redact=self._redact)
         if self.armed_since is None:
             self.armed_since = now
             log_safely(log.warning, "The circuit breaker for %s is now in the armed state", NAME)
@@ -74,4 +81,4 @@ class Circuit:
                     "on_critical raised %s; the critical error is raised all the same",
                     type(failure).__name__,
                 )
-        raise critical from error
+        raise critical from (error if self._redact is None else None)

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
 from recoverable.observe.log import log_safely
+from recoverable.recovery.redaction import Redact
 from recoverable.timeouts.stores.rows import Kept, Row
 
 log = logging.getLogger("recoverable.timeouts")
@@ -42,13 +43,14 @@ def log_report(report: Report) -> Report:
     return report
 
 
-def log_kept(kept: Sequence[Kept], retry_at: datetime) -> None:
+def log_kept(kept: Sequence[Kept], retry_at: datetime, redact: Redact | None) -> None:
     """Log each timeout that could not be dispatched, the reason, and when it is tried again."""
     for each in kept:
         to = each.row.timeout.to if each.row.timeout else "?"
         text = "Timeout '%s' for '%s' cannot be dispatched: %s. It is kept, and tried again after %s."
         extra = {"timeout_id": each.row.id, "queue": to}
-        log_safely(log.error, text, each.row.id, to, each.reason, retry_at.isoformat(timespec="seconds"), extra=extra)
+        facts = (each.row.id, to, each.reason, retry_at.isoformat(timespec="seconds"))
+        log_safely(log.error, text, *facts, extra=extra, redact=redact)
 
 
 def overdue(row: Row, now: datetime) -> timedelta:

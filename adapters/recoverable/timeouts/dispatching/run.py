@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from secrets import token_hex
 
 from recoverable.observe.log import log_safely
+from recoverable.recovery.redaction import Redact
 from recoverable.timeouts.client import Sender
 from recoverable.timeouts.dispatching.report import Report, log_kept, overdue
 from recoverable.timeouts.ids import from_microseconds
@@ -54,6 +55,7 @@ class Run:
         timing: the durations.
         has_time: returns True if there is time to start another chunk.
         unmarked: the ids of timeouts that were sent and could not be marked; they are marked, and not sent again.
+        redact: the user's redactor.
     """
 
     def __init__(
@@ -65,9 +67,10 @@ class Run:
         *,
         has_time: Callable[[], bool],
         unmarked: set[str],
+        redact: Redact | None = None,
     ) -> None:
         self._store, self._sender, self._clock, self._timing = store, sender, clock, timing
-        self.has_time, self._unmarked = has_time, unmarked
+        self.has_time, self._unmarked, self._redact = has_time, unmarked, redact
         self._owner = token_hex(8)
         self._check_lease_at = clock()
         self._failing: dict[str, str] = {}
@@ -144,7 +147,7 @@ class Run:
         """Skip a queue that does not answer for the rest of this run: it must not use up the time of other queues."""
         self._failing[to] = why
         text = "SQS SendMessageBatch failed for timeouts for '%s': %s. They stay stored, and the next run sends them."
-        log_safely(log.warning, text, to, why)
+        log_safely(log.warning, text, to, why, redact=self._redact)
 
     def _failing_for_long(self, ready: Sequence[SendRequest], done: set[str], now: datetime) -> list[Kept]:
         """Return what could not be sent for so long that it must be set aside: the store's watermark must not wait for it."""
@@ -169,7 +172,7 @@ class Run:
         """Set aside what cannot be sent now. A run tries it again when its horizon reaches that time."""
         if kept:
             self._store.keep(claim, kept, retry_at=from_microseconds(claim.horizon) + retry_in)
-            log_kept(kept, now + retry_in)
+            log_kept(kept, now + retry_in, self._redact)
 
     def _count(self, rows: Sequence[Row], sent: Sequence[Row], kept: Sequence[Kept], now: datetime) -> None:
         late = [overdue(row, now).total_seconds() for row in sent if row.timeout]
