@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from local.lambda_host.templates import FUNCTIONS, LONG, document, written
-from recoverable_local.lambda_host.sam.created import CreatedQueue, CreatedTable
+from recoverable_local.lambda_host.sam.created import Created, CreatedQueue, CreatedTable, CreatedTopic
 from recoverable_local.lambda_host.sam.stack import EventSourceMapping, Function, Queue, Redrive, Schedule, Stack
 from recoverable_local.lambda_host.sam.template import Template
 
@@ -32,7 +32,11 @@ def stack_of(template: Template, environment: dict[str, str] | None = None) -> S
         table.logical_id: CreatedTable(table.name, f"arn:aws:dynamodb:us-east-1:42:table/{table.name}")
         for table in template.tables()
     }
-    return template.stack(created, environment or {}, tables=tables)
+    topics = {
+        topic.logical_id: CreatedTopic(topic.name, f"arn:aws:sns:us-east-1:42:{topic.name}")
+        for topic in template.topics()
+    }
+    return template.stack(Created(created, tables, topics), environment or {})
 
 
 def stack(folder: Path, environment: dict[str, str] | None = None, **parts: Any) -> Stack:

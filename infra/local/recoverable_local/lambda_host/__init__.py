@@ -2,11 +2,12 @@
 
 The modules, in the order in which a message passes through them:
 
-    sam/                 parse the template into queues, tables, functions, event source mappings and schedules (pure)
-    services/            everything that talks to SQS or DynamoDB:
-        broker           serve SQS and DynamoDB on loopback, unless another endpoint is given
+    sam/                 parse the template into queues, tables, topics, functions, event source mappings and schedules (pure)
+    services/            everything that talks to SQS, SNS or DynamoDB:
+        broker           serve SQS, SNS and DynamoDB on loopback, unless another endpoint is given
         resources        create the queues and tables
-        sqs, dynamodb    make the calls; clients creates the boto3 clients for both
+        sqs, sns,        make the calls; clients creates the boto3 clients for them
+        dynamodb
     mapping              one thread per event source mapping: receive, collect a batch, invoke, delete completed messages
     schedule             one thread per schedule: invoke its function at each interval
     records              convert a message into a record of the event (pure)

@@ -1,7 +1,7 @@
 """Run the Lambda functions of a SAM template on a local SQS, without Docker.
 
 The queues, tables, functions, event source mappings and schedules are those of the template. Each instance of a function is a process
-with AWS's own runtime client, killed at the function's Timeout as in Lambda. An endpoint for SQS and DynamoDB starts with the command;
+with AWS's own runtime client, killed at the function's Timeout as in Lambda. An endpoint for SQS, SNS and DynamoDB starts with the command;
 with --endpoint-url another one is used, for instance
   ministack    BIND_HOST=127.0.0.1 GATEWAY_PORT=4566 ministack    --endpoint-url http://127.0.0.1:4566
   LocalStack   localstack start                                   --endpoint-url http://127.0.0.1:4566
@@ -113,6 +113,7 @@ def _startup_text(host: LocalAws) -> str:
     lines = [f"SQS at {host.endpoint_url}"]
     lines += [f"queue    {queue.name:<32} {queue.url}" for queue in host.queues]
     lines += [f"table    {table.name}" for table in stack.tables]
+    lines += [f"topic    {name_of(each.topic):<32} to {name_of(each.queue)}" for each in stack.subscriptions]
     lines += [f"function {mapping.function:<32} reads {mapping.queue}" for mapping in stack.mappings]
     lines += [f"function {each.function:<32} runs every {interval or each.every}" for each in stack.schedules]
     lines += [
@@ -122,6 +123,11 @@ def _startup_text(host: LocalAws) -> str:
         queue = host.queue(stack.mappings[0].queue)
         lines.append(f"Send with: {send_command(host.endpoint_url, queue.url, region=host.settings.region)}")
     return "\n".join([*lines, "Ctrl-C stops."])
+
+
+def name_of(arn: str) -> str:
+    """Return the name of a topic or a queue."""
+    return arn.rpartition(":")[2]
 
 
 def _runtime_differences(stack: Stack) -> Iterator[str]:

@@ -10,12 +10,14 @@ from typing import Any, Self
 
 from recoverable_local.lambda_host.journal import FunctionLog, Journal, Observer
 from recoverable_local.lambda_host.local_queue import LocalQueue
-from recoverable_local.lambda_host.sam.created import CreatedQueue, CreatedTable
+from recoverable_local.lambda_host.sam.created import Created, CreatedQueue, CreatedTable, CreatedTopic
 from recoverable_local.lambda_host.sam.stack import Stack
 from recoverable_local.lambda_host.sam.template import Template
 from recoverable_local.lambda_host.services.broker import embedded_broker
 from recoverable_local.lambda_host.services.dynamodb import ENDPOINT_VARIABLE, DynamoDb
 from recoverable_local.lambda_host.services.resources import create_queues, create_tables
+from recoverable_local.lambda_host.services.sns import ENDPOINT_VARIABLE as SNS_VARIABLE
+from recoverable_local.lambda_host.services.sns import Sns
 from recoverable_local.lambda_host.services.sqs import Sqs
 from recoverable_local.lambda_host.serving import ServingContext, serving
 from recoverable_local.lambda_host.settings import Settings
@@ -24,7 +26,7 @@ from recoverable_local.lambda_host.settings import Settings
 class LocalAws:
     """Runs the functions of a SAM template on an SQS endpoint while its context is entered.
 
-    When the context is left, queues and tables on the embedded server are deleted; those on another endpoint stay, with
+    When the context is left, queues, tables and topics on the embedded server are deleted; those on another endpoint stay, with
     their messages and items.
 
     Args:
@@ -65,7 +67,7 @@ class LocalAws:
         return cls(template, Settings(**settings), observe=observe)
 
     def __enter__(self) -> Self:
-        """Create queues and tables, and start polling the queues and running the schedules."""
+        """Create queues, tables and topics, and start polling the queues and running the schedules."""
         with ExitStack() as cleanup:
             self._start(cleanup)
             self._cleanup = cleanup.pop_all()
@@ -80,10 +82,15 @@ class LocalAws:
         self.endpoint_url = given or cleanup.enter_context(embedded_broker(self.settings.port))
         sqs = Sqs(self.endpoint_url, region=self.settings.region)
         cleanup.callback(sqs.close)
-        created, tables = self._create_queues(sqs, cleanup), self._create_tables(cleanup)
-        self._queues = {key: LocalQueue(queue.name, queue.url, queue.arn, sqs) for key, queue in created.items()}
-        self.stack = self.template.stack(created, self.settings.environment, tables=tables)
-        cleanup.enter_context(serving(self.stack, ServingContext(sqs, created, self._journal, self.settings)))
+        sns = Sns(self.settings.environment.get(SNS_VARIABLE, self.endpoint_url), region=self.settings.region)
+        cleanup.callback(sns.close)
+        queues = self._create_queues(sqs, cleanup)
+        created = Created(queues, self._create_tables(cleanup), self._create_topics(sns, cleanup))
+        self._queues = {key: LocalQueue(queue.name, queue.url, queue.arn, sqs) for key, queue in queues.items()}
+        self.stack = self.template.stack(created, self.settings.environment)
+        for each in self.stack.subscriptions:
+            sns.subscribe(each.topic, each.queue, each.attributes)
+        cleanup.enter_context(serving(self.stack, ServingContext(sqs, queues, self._journal, self.settings)))
 
     def _create_queues(self, sqs: Sqs, cleanup: ExitStack) -> Mapping[str, CreatedQueue]:
         queues, visibility = self.template.queues(), self.settings.visibility_timeout
@@ -104,6 +111,16 @@ class LocalAws:
         if self.settings.endpoint_url is None and endpoint_url == self.endpoint_url:
             for table in created.values():
                 cleanup.callback(dynamodb.delete_table, table.name)
+        return created
+
+    def _create_topics(self, sns: Sns, cleanup: ExitStack) -> Mapping[str, CreatedTopic]:
+        created = {
+            topic.logical_id: CreatedTopic(topic.name, sns.create(topic.name, topic.attributes))
+            for topic in self.template.topics()
+        }
+        if self.settings.endpoint_url is None and sns.endpoint_url == self.endpoint_url:
+            for topic in created.values():
+                cleanup.callback(sns.delete_topic, topic.arn)
         return created
 
     @property

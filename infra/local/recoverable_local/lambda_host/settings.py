@@ -14,7 +14,7 @@ class Settings:
     Args:
         parameters: Values for the template's `Parameters`.
         environment: Variables for every function, over those of the template.
-        endpoint_url: An endpoint of SQS, and of DynamoDB if the template has tables; None starts the embedded one.
+        endpoint_url: An endpoint of SQS, of DynamoDB if the template has tables, and of SNS if it has topics; None starts the embedded one.
         port: The port on 127.0.0.1 of the embedded endpoint; 0 means any free port.
         region: The AWS region that functions, queues and ARNs have.
         stack_name: The value of `AWS::StackName`.

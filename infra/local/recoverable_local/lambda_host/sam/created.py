@@ -1,10 +1,10 @@
-"""Resolve references to queues and tables once they exist, from the names, URLs and ARNs that their servers gave them."""
+"""Resolve references to queues, tables and topics once they exist, from the names, URLs and ARNs that their servers gave them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from recoverable.operate.check.cloudformation.document import TemplateError
 from recoverable.operate.check.cloudformation.intrinsics import Scope
@@ -33,17 +33,35 @@ class CreatedTable:
     arn: str
 
 
-def with_created_resources(
-    scope: Scope, queues: Mapping[str, CreatedQueue], tables: Mapping[str, CreatedTable]
-) -> Scope:
-    """Return the scope with the values of `Ref` and `Fn::GetAtt` for created queues and tables, given by logical id."""
-    arns = [*(queue.arn for queue in queues.values()), *(table.arn for table in tables.values())]
+@dataclass(frozen=True, slots=True)
+class CreatedTopic:
+    """The name and ARN of a topic on the server."""
+
+    name: str
+    arn: str
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    """The created queues, tables and topics, each by its logical id."""
+
+    queues: Mapping[str, CreatedQueue]
+    tables: Mapping[str, CreatedTable] = field(default_factory=dict)
+    topics: Mapping[str, CreatedTopic] = field(default_factory=dict)
+
+
+def with_created_resources(scope: Scope, created: Created) -> Scope:
+    """Return the scope with the values of `Ref` and `Fn::GetAtt` for what was created."""
+    arns = [each.arn for kind in (created.queues, created.tables, created.topics) for each in kind.values()]
     account = arns[0].split(":")[4] if arns else PLACEHOLDER_ACCOUNT
     attributes = {
         key: {"Ref": queue.url, "Arn": queue.arn, "QueueName": queue.name, "QueueUrl": queue.url}
-        for key, queue in queues.items()
+        for key, queue in created.queues.items()
     }
-    attributes |= {key: {"Ref": table.name, "Arn": table.arn} for key, table in tables.items()}
+    attributes |= {key: {"Ref": table.name, "Arn": table.arn} for key, table in created.tables.items()}
+    attributes |= {
+        key: {"Ref": topic.arn, "TopicArn": topic.arn, "TopicName": topic.name} for key, topic in created.topics.items()
+    }
     resolved = replace(scope, parameters={**scope.parameters, "AWS::AccountId": account}, attributes=attributes)
     return replace(resolved, attributes=attributes | _layers(scope) | function_names(resolved))
 

@@ -1,4 +1,4 @@
-"""Define the parsed form of a template: queues, tables, functions and their triggers, as the local host runs them."""
+"""Define the parsed form of a template: queues, tables, topics, functions and their triggers, as the local host runs them."""
 
 from __future__ import annotations
 
@@ -53,6 +53,30 @@ class Table:
     logical_id: str
     name: str
     definition: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """An SNS topic.
+
+    Args:
+        logical_id: Its key in the template's Resources.
+        name: Its name on the server.
+        attributes: Those that the template sets, as in the SNS API.
+    """
+
+    logical_id: str
+    name: str
+    attributes: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """A subscription of a queue to a topic, both by ARN, with its attributes as in the SNS API."""
+
+    topic: str
+    queue: str
+    attributes: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,3 +170,4 @@ class Stack:
     not_served: tuple[str, ...]
     tables: tuple[Table, ...] = ()
     schedules: tuple[Schedule, ...] = ()
+    subscriptions: tuple[Subscription, ...] = ()

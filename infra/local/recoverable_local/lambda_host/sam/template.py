@@ -1,7 +1,7 @@
 """Read a SAM template's file and parse it into a Stack, in two steps as in CloudFormation.
 
-First come the queues and tables. Once they are created, their URLs and ARNs are known. Then come the functions, which refer to
-them, and the mappings and schedules that invoke the functions.
+First come the queues, tables and topics. Once they are created, their URLs and ARNs are known. Then come the subscriptions and the
+functions, which refer to them, and the mappings and schedules that invoke the functions.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from recoverable.operate.check.cloudformation.parameters import parse_parameters
 from recoverable.operate.check.cloudformation.properties import Properties
 from recoverable_local.lambda_host.sam.created import (
     PLACEHOLDER_ACCOUNT,
+    Created,
     CreatedQueue,
-    CreatedTable,
     function_names,
     with_created_resources,
 )
@@ -38,8 +38,9 @@ from recoverable_local.lambda_host.sam.resources.plain import (
 )
 from recoverable_local.lambda_host.sam.resources.queues import parse_queue, queue_name
 from recoverable_local.lambda_host.sam.resources.tables import TABLE, parse_table
+from recoverable_local.lambda_host.sam.resources.topics import SUBSCRIPTION, TOPIC, parse_subscriptions, parse_topic
 from recoverable_local.lambda_host.sam.running import Candidate, parse_running, refuse_nothing_to_run
-from recoverable_local.lambda_host.sam.stack import Queue, Stack, Table
+from recoverable_local.lambda_host.sam.stack import Queue, Stack, Table, Topic
 
 QUEUE = "AWS::SQS::Queue"
 
@@ -98,20 +99,27 @@ class Template:
         """
         return tuple(parse_table(table) for table in self._resources(TABLE, self.scope))
 
-    def stack(
-        self, created: Mapping[str, CreatedQueue], environment: Mapping[str, str], *, tables: Mapping[str, CreatedTable]
-    ) -> Stack:
+    def topics(self) -> tuple[Topic, ...]:
+        """Parse the topics to create.
+
+        Raises:
+            TemplateError: One of them is invalid.
+        """
+        return tuple(parse_topic(topic) for topic in self._resources(TOPIC, self.scope))
+
+    def stack(self, created: Created, environment: Mapping[str, str]) -> Stack:
         """Parse everything that runs.
 
         Args:
-            created: The created queues, by logical id.
+            created: The created queues, tables and topics.
             environment: Variables for every function, over those of the template.
-            tables: The created tables, by logical id.
 
         Raises:
             TemplateError: A function, a mapping or a schedule is invalid.
         """
-        queues, candidates = self.queues(), self._candidates(with_created_resources(self.scope, created, tables))
+        queues, scope = self.queues(), with_created_resources(self.scope, created)
+        topics, own = self._resources(TOPIC, scope), self._resources(SUBSCRIPTION, scope)
+        candidates, (subscriptions, without) = self._candidates(scope), parse_subscriptions(topics, own, created)
         found = [
             parse_running(each, root=self.path.parent, environment=environment, queues=queues) for each in candidates
         ]
@@ -122,8 +130,10 @@ class Template:
             mappings=tuple(mapping for one in found for mapping in one.mappings),
             schedules=tuple(schedule for one in found for schedule in one.schedules),
             tables=self.tables(),
+            subscriptions=subscriptions,
             not_served=(
                 *self.notes,
+                *without,
                 *self._strays(candidates),
                 *(note for one in found for note in one.notes),
                 *stand_in_notes(queues),
@@ -143,7 +153,7 @@ class Template:
         """Yield the name of each queue that a mapping reads, and the time-out of its function."""
         arn = f"arn:aws:sqs:{self.scope.parameters['AWS::Region']}:{PLACEHOLDER_ACCOUNT}:"
         planned = {queue.logical_id: CreatedQueue(queue.name, queue.name, arn + queue.name) for queue in queues}
-        for each in self._candidates(with_created_resources(self.scope, planned, {})):
+        for each in self._candidates(with_created_resources(self.scope, Created(planned))):
             for event in events_of(each.properties, each.triggers).queues:
                 yield source_name(event), timeout_of(each.properties)
 

@@ -1,1 +1,1 @@
-"""Serve SQS and DynamoDB on loopback, and make calls to them."""
+"""Serve SQS, SNS and DynamoDB on loopback, and make calls to them."""

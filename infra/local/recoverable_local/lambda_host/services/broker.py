@@ -1,4 +1,4 @@
-"""Serve moto's SQS and DynamoDB on loopback, in this process."""
+"""Serve moto's SQS, SNS and DynamoDB on loopback, in this process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HOST = "127.0.0.1"
 
 @contextmanager
 def embedded_broker(port: int = 0) -> Iterator[str]:
-    """Serve SQS and DynamoDB on 127.0.0.1, and yield the endpoint's URL.
+    """Serve SQS, SNS and DynamoDB on 127.0.0.1, and yield the endpoint's URL.
 
     All brokers of one process share their queues and tables, because moto keeps them per process.
 
