@@ -42,7 +42,7 @@ simulate: $(READY)      ## attempts, calls and dollars on one to a thousand inst
 prove: $(READY)         ## searches schedules of faults for a lost message, for ten minutes; MINUTES=60 for longer
 	PYTHONPATH=tests $(BIN)/python tests/proof/prove.py --minutes $(or $(MINUTES),10)
 
-crowds: $(READY)        ## crowds of messages whose handlers kill, hang, fail or succeed: the tables of docs/proof.md; two minutes
+crowds: $(READY)        ## crowds of messages whose handlers kill, hang, fail or succeed: the tables of docs/proof.md; three minutes
 	PYTHONPATH=tests $(BIN)/python -m proof.crowds
 	PYTHONPATH=tests $(BIN)/python -m proof.fifo
 

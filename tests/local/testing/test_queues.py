@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from botocore.exceptions import ClientError
 from local.testing.ladders import decline, endpoint
 from recoverable import Failed, Message, Recoverability
 from recoverable.aws import SqsEndpoint
+from recoverable.aws.wire import FOLDED, HEADERS
 from recoverable_local.testing import SeenMessage, SqsWorld
 
 
@@ -65,6 +67,13 @@ def test_an_attribute_that_is_kept_in_a_header_for_lack_of_room_is_shown(sqs_wor
     sqs_world.run()
     [message] = sqs_world.queue("orders-error")
     assert message.attributes == attributes
+
+
+def test_an_attribute_in_a_header_is_shown_by_its_type_whatever_else_a_sender_wrote_there(sqs_world: SqsWorld) -> None:
+    kept = {"tenant": {"dataType": "String", "stringValue": "a", "binaryValue": "x"}}
+    sqs_world.send("orders", "x", attributes={HEADERS: json.dumps({FOLDED: json.dumps(kept)})})
+    [message] = sqs_world.queue("orders")
+    assert message.attributes == {"tenant": "a"}
 
 
 @pytest.mark.parametrize(("queue", "graves"), [("orders", "graves.fifo"), ("orders.fifo", "graves")])

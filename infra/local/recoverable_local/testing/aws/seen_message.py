@@ -33,6 +33,7 @@ def to_seen_message(message: Stored, queue: Settings, start: datetime) -> SeenMe
 
 
 def value_of(attribute: Mapping[str, Any]) -> str | bytes:
-    """Return the value of an attribute of the sender's; also of one that is kept in a header, for lack of room among SQS's ten."""
-    binary = attribute.get("binaryValue")
-    return b64decode(binary) if binary else str(attribute.get("stringValue") or "")
+    """Return the value of an attribute of the sender's, by its type; also of one that is kept in a header, for lack of room among SQS's ten."""
+    if str(attribute.get("dataType")).startswith("Binary"):
+        return b64decode(attribute.get("binaryValue") or "")
+    return str(attribute.get("stringValue") or "")
