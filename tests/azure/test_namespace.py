@@ -122,7 +122,6 @@ def test_a_delayed_retry_waits_in_the_queue(bus: Bus) -> None:
     assert waiting.application_properties[DELAYED_RETRIES] == "1"
 
 
-@pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 def test_a_dropped_connection_costs_a_message_nothing(bus: Bus) -> None:
     bus.send("order 1", "order 2", "order 3")
     failing = endpoint(Orders(), recoverability(0, 0))

@@ -8,7 +8,6 @@ from contextlib import ExitStack
 from datetime import timedelta
 from typing import Any
 
-import pytest
 from azure.servicebus import (
     ServiceBusClient,
     ServiceBusMessage,
@@ -24,10 +23,6 @@ RENEWED_SOON = timedelta(seconds=11)
 """A lock that the SDK's renewer renews after a second, for it does so when ten are left."""
 
 SOON = 0.3  # seconds in which what is there already arrives
-
-leaves_sockets_open = pytest.mark.filterwarnings(
-    "ignore:unclosed <socket:ResourceWarning"
-)  # the SDK does not close the sockets of connections that the other side has dropped
 
 
 class Bus:

@@ -15,7 +15,7 @@ from azure.servicebus.exceptions import (
     ServiceBusServerBusyError,
 )
 
-from local.service_bus.bus import PATIENCE, Bus, bodies, client_of, eventually, leaves_sockets_open
+from local.service_bus.bus import PATIENCE, Bus, bodies, client_of, eventually
 from recoverable_local.service_bus import Depth, DropConnection, LoseAnswer, Operation, Refuse
 
 pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links
@@ -41,7 +41,6 @@ def test_a_send_whose_answer_is_lost_is_done(bus: Bus) -> None:
     eventually(lambda: bodies(bus.namespace.queue("orders").messages()) == ["first", "second"], "both are there")
 
 
-@leaves_sockets_open
 @pytest.mark.parametrize(("done", "left"), [(False, []), (True, ["hello"])])
 def test_a_connection_can_drop_before_a_send_is_done_or_after(dropping: Bus, *, done: bool, left: list[str]) -> None:
     dropping.namespace.fail(Operation.SEND, DropConnection(done=done))
@@ -52,7 +51,6 @@ def test_a_connection_can_drop_before_a_send_is_done_or_after(dropping: Bus, *, 
     assert bodies(dropping.namespace.queue("orders").messages()) == left
 
 
-@leaves_sockets_open
 def test_the_sdks_retries_get_over_a_dropped_connection(dropping: Bus) -> None:
     dropping.namespace.fail(Operation.SEND, DropConnection())
 
@@ -97,7 +95,6 @@ def test_a_refused_delivery_ends_the_link_and_the_message_comes_again_uncounted(
     assert bus.receive().delivery_count == 0
 
 
-@leaves_sockets_open
 def test_a_connection_can_drop_with_a_delivery_which_leaves_the_message_locked(dropping: Bus) -> None:
     dropping.send("hello")
     dropping.namespace.fail(Operation.DELIVER, DropConnection())

@@ -8,7 +8,7 @@ import pytest
 from azure.servicebus import AutoLockRenewer
 from azure.servicebus.exceptions import MessageLockLostError
 
-from local.service_bus.bus import PATIENCE, RENEWED_SOON, Bus, client_of, eventually, leaves_sockets_open, orders, text
+from local.service_bus.bus import PATIENCE, RENEWED_SOON, Bus, client_of, eventually, orders, text
 from local.service_bus.conftest import Serve
 
 pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links
@@ -58,7 +58,6 @@ def test_settling_with_a_lost_lock_changes_nothing(bus: Bus) -> None:
     assert [each.state for each in bus.namespace.queue("orders").messages()] == ["active"]
 
 
-@leaves_sockets_open
 def test_a_lock_outlives_the_connection_on_which_it_was_got(dropping: Bus) -> None:
     dropping.send("hello")
 
