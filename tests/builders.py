@@ -39,7 +39,7 @@ def message(
     body: str | bytes | Callable[[], str | bytes] = BODY,
     *,
     id: str = "m-1",  # noqa: A002  # as the message calls it
-    headers: Mapping[str, str] | Callable[[], Mapping[str, str]] | None = None,
+    headers: Mapping[str, str] | Callable[[Message], Mapping[str, str]] | None = None,
     attempt: int = 1,
     round: int = 0,  # noqa: A002  # as the message calls it
     queue: str = QUEUE,

@@ -46,9 +46,9 @@ print(json.dumps({"response": response, "before": sorted(before), "files": files
 COSTLY = {"asyncio", "dataclasses", "hashlib", "inspect", "random", "typing", "traceback", "uuid", "zoneinfo"}
 SDKS = {"azure", "boto3", "botocore", "urllib3"}
 FAILURE_SIDE = {
-    "attempts.decide", "attempts.drive_async", "attempts.results", "attempts.signatures", "observe.log",
+    "attempts.decide", "attempts.drive", "attempts.drive_async", "attempts.flow", "attempts.signatures", "observe.log",
     "headers", "recovery.actions", "recovery.backoff", "recovery.decision", "recovery.faults", "recovery.policy",
-    "aws.bodies", "aws.bodies.reading", "aws.broker.optional_settings", "aws.client", "aws.copies", "aws.settle", "aws.wire",
+    "aws.batch", "aws.bodies", "aws.bodies.reading", "aws.broker.optional_settings", "aws.client", "aws.copies", "aws.settle", "aws.wire",
 }  # fmt: skip
 
 

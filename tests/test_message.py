@@ -136,7 +136,7 @@ class Counted:
 
 
 def test_headers_are_made_when_they_are_first_asked_for_and_once() -> None:
-    headers: Callable[[], Mapping[str, str]] = Counted({"tenant": "north"})
+    headers: Callable[[Message], Mapping[str, str]] = Counted({"tenant": "north"})
     lazy = message(headers=headers)
     assert isinstance(headers, Counted)
     before = headers.calls

@@ -1,4 +1,4 @@
-"""Hold what an invocation works with: client, clock and deadline.
+"""Hold what an invocation works with: client, clock and deadline, and the clock of those who bring none.
 
 A test passes its own through one context variable.
 """
@@ -6,6 +6,7 @@ A test passes its own through one context variable.
 from __future__ import annotations
 
 from contextvars import ContextVar
+from datetime import UTC, datetime
 from time import sleep
 
 TYPE_CHECKING = False  # see frozen.py
@@ -13,10 +14,8 @@ if TYPE_CHECKING:
     from asyncio import Runner
     from collections.abc import Callable
     from contextlib import AbstractContextManager
-    from datetime import datetime
     from typing import Any
 
-    from recoverable.attempts.deadline import Deadline
     from recoverable.message import Message
 
 
@@ -26,7 +25,7 @@ class Environment:
     Args:
         client: the SDK's client of the platform, or a replacement for it; None for the process's own.
         clock: returns the time.
-        deadline: returns what stops a plain handler; not used on Functions.
+        deadline: returns what stops a plain handler, a `Deadline`; not used on Functions.
         runner: returns what runs coroutines; None for the thread's own.
         wrap_handler: returns a handler that a test observes, plain or coroutine as it was; on AWS for coroutines alone,
             for the deadline observes the others.
@@ -45,7 +44,7 @@ class Environment:
         self,
         client: Any,
         clock: Callable[[], datetime],
-        deadline: Callable[[], AbstractContextManager[Deadline | None]],
+        deadline: Callable[[], AbstractContextManager[Any]],
         runner: Callable[[], Runner] | None = None,
         wrap_handler: Callable[[Callable[[Message], Any]], Callable[[Message], Any]] | None = None,
         kept: dict[object, Any] | None = None,
@@ -62,3 +61,16 @@ class Environment:
 
 current_environment: ContextVar[Environment | None] = ContextVar("recoverable.environment", default=None)
 """The environment of a test; in production there is none, and each endpoint uses its own."""
+
+
+def now() -> datetime:
+    """Return the time in UTC: the clock of those who bring none."""
+    return datetime.now(UTC)
+
+
+def utc_clock(clock: Callable[[], datetime] | None) -> Callable[[], datetime]:
+    """Return a clock that tells UTC; our own for None. A time without a zone is the machine's, as everywhere in Python.
+
+    A day in a local zone has 23 or 25 hours when daylight saving begins or ends, so a delay counted there is wrong.
+    """
+    return now if clock is None else lambda: clock().astimezone(UTC)

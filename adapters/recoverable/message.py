@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     Model = TypeVar("Model", bound=ReadsJson)
 
-new = object.__new__
-
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -39,8 +37,8 @@ class Message:
         native: the platform's own record of it.
         queue: the name of the queue it came from.
         sent_at: when it was first sent; or a function of the message that returns it, called at the first use.
-        headers: names and texts; or a function that returns them, called at the first use.
-        group_id: the FIFO message group or the session that it belongs to.
+        headers: names and texts; or a function of the message that returns them, called at the first use.
+        group_id: the FIFO message group or the session that it belongs to; or a function of the message, as before.
         attempt: the number of this attempt in its round, from 1.
         round: the number of delayed retries made before this attempt.
     """
@@ -54,8 +52,8 @@ class Message:
         native: Any = None,
         queue: str = "",
         sent_at: datetime | Callable[[Message], datetime | None] | None = None,
-        headers: Mapping[str, str] | Callable[[], Mapping[str, str]] = NO_HEADERS,
-        group_id: str | None = None,
+        headers: Mapping[str, str] | Callable[[Message], Mapping[str, str]] = NO_HEADERS,
+        group_id: str | Callable[[Message], str | None] | None = None,
         *,  # what most messages do not have; a keyword costs each record
         attempt: int = 1,
         round: int = 0,  # noqa: A002  # the field's standard name
@@ -121,7 +119,7 @@ class Message:
         They cannot be changed, for a retry starts from what was received.
         """
         if callable(self._headers):
-            self._headers = self._headers()
+            self._headers = self._headers(self)
         return MappingProxyType(self._headers)
 
     @property
@@ -232,28 +230,25 @@ class Message:
             raise unreadable(self.id, error) from error
 
 
-def read_only(name: str) -> property:
+def read_only(name: str, read: Callable[[Message], Any]) -> property:
     """Return a property that cannot be set: who a message is, and how often it was tried, is taken at receipt."""
 
     def refuse(_message: Message, value: object) -> None:
         raise AttributeError(f"Message.{name} cannot be set to {value!r}: a retry starts from what was received")
 
-    return property(attrgetter(f"_{name}"), refuse)
+    return property(read, refuse)
 
 
-for _name in ("id", "attempt", "round", "queue", "group_id"):
-    setattr(Message, _name, read_only(_name))
+def read_group_id(message: Message) -> str | None:
+    """Return the message's group, which is read at the first use where a function says it."""
+    if callable(message._group_id):  # noqa: SLF001  # it is this module's
+        message._group_id = message._group_id(message)  # noqa: SLF001  # as above
+    return message._group_id  # noqa: SLF001  # as above
 
 
-def received_message(
-    body: str, id_: str, native: Any, queue: str, sent_at: Any, headers: Any, group_id: str | None
-) -> Message:  # keywords, and calling the class, would cost each record twice as much  # fmt: skip
-    """Return a message as it was received for the first time."""
-    message = new(Message)
-    message._body, message._id, message._native = body, id_, native  # noqa: SLF001  # it is this module's
-    message._queue, message._sent_at, message._headers = queue, sent_at, headers  # noqa: SLF001  # as above
-    message._group_id, message._attempt, message._round = group_id, 1, 0  # noqa: SLF001  # as above
-    return message
+for _name in ("id", "attempt", "round", "queue"):
+    setattr(Message, _name, read_only(_name, attrgetter(f"_{_name}")))
+setattr(Message, "group_id", read_only("group_id", read_group_id))  # noqa: B010  # for mypy it is declared in the class
 
 
 def place(message: Message, *, round: int, attempt: int) -> None:  # noqa: A002  # as the message calls it

@@ -16,6 +16,7 @@ from aws.queues import HEADERS, Queue
 from builders import seconds
 from faulty_proxy import FaultyProxy, Late, Rule
 from recoverable import Message
+from recoverable.aws.time_budget import LOOK_EVERY
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, 89, tzinfo=UTC)
 
@@ -29,6 +30,7 @@ class Spender:
     def __call__(self, message: Message) -> None:
         self.runs.append(message.text)
         self.context.seconds = self._left
+        sleep(2 * LOOK_EVERY)  # then the context is asked again
 
 
 def mapping(orders: Queue, error: Queue, handler: Callable[[Message], Any], context: Context, **more: Any) -> Mapping:

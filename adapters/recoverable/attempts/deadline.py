@@ -41,11 +41,15 @@ class Deadline:
     just run, and the host's own time-out ends them; so too after a handler that used the signal itself.
     """
 
-    __slots__ = ("_before", "_inside", "_rings", "ends", "works")
+    __slots__ = ("_before", "ends", "inside", "rings", "works")
+
+    now = staticmethod(monotonic)
+    """Returns the time in seconds by which `ends` is meant."""
 
     def __init__(self) -> None:
-        self._inside, self.ends, self._rings = False, 0.0, NEVER
         self.works = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+        self.inside, self.ends, self.rings = False, 0.0, NEVER if self.works else -NEVER
+        """True while a handler runs; when its time is up; when the timer rings."""
         self._before: tuple[Any, float, float] | None = None
 
     def __enter__(self) -> Self:
@@ -59,6 +63,10 @@ class Deadline:
             if remaining:
                 signal.setitimer(signal.ITIMER_REAL, max(remaining - (monotonic() - since), SHORTEST))
 
+    def observed(self, handler: Callable[[T], R]) -> Callable[[T], R]:
+        """Return what is called for the handler while `inside` is True; a test's deadline returns more than the handler."""
+        return handler
+
     def call(self, seconds: float, handler: Callable[[T], R], argument: T) -> R:
         """Call the handler; raise `TimeUp` inside it when the time is up, and again as long as it does not end.
 
@@ -67,33 +75,31 @@ class Deadline:
             handler: what to call.
             argument: its argument.
         """
-        if not self.works:
-            return handler(argument)
         try:
-            self.ends = monotonic() + seconds
-            self._inside = True
-            if self._rings > self.ends + TOLERANCE:
-                self._set(seconds)
+            self.ends, self.inside = self.now() + seconds, True
+            if self.rings > self.ends + TOLERANCE:
+                self.arm(seconds)
             return handler(argument)
         finally:
-            self._inside = False  # the timer runs on, for setting it costs time; outside a handler it does nothing
+            self.inside = False  # the timer runs on, for setting it costs time; outside a handler it does nothing
 
     def _ring(self, _signal: int, _frame: FrameType | None) -> None:
-        self._rings = NEVER
-        if not self._inside or self._before is None:  # the latter is another's timer, which rang while it was replaced
+        self.rings = NEVER
+        if not self.inside or self._before is None:  # the latter is another's timer, which rang while it was replaced
             return
         early = self.ends - monotonic()
         if early > 0:  # the timer of the handler before, or a signal from elsewhere
-            self._set(early)
+            self.arm(early)
             return
         self.ends += AGAIN
-        self._set(AGAIN)
+        self.arm(AGAIN)
         raise TimeUp
 
-    def _set(self, seconds: float) -> None:
+    def arm(self, seconds: float) -> None:
+        """Set the timer."""
         now, first = monotonic(), self._before is None
         handler = signal.signal(signal.SIGALRM, self._ring) if first else None
-        self._rings = now + seconds
+        self.rings = now + seconds
         remaining, _ = signal.setitimer(signal.ITIMER_REAL, max(seconds, SHORTEST))
         if first:
             self._before = handler, remaining, now

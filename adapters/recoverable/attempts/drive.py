@@ -1,6 +1,9 @@
-"""Run plain handlers: the driver of the flow, and one run of a handler."""
+"""Run plain handlers: the driver of the flow, one run of a handler, and what it returned."""
 
 from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Generator
+from time import monotonic
 
 from recoverable.attempts.flow import Call, attempt_each
 from recoverable.attempts.invocation import FOREVER
@@ -41,7 +44,9 @@ def drive(steps: Steps, handler: Callable[[Message], Any], deadline: Deadline | 
 
 def attempt_all(deliveries: Iterable[Delivery], invocation: Invocation, handler: Callable[[Message], Any]) -> None:
     """Take deliveries through the flow with a plain handler; all of them, unless `attempt_each` ends early."""
-    drive(attempt_each(deliveries, invocation, run=runner(handler, invocation.deadline)), handler, invocation.deadline)
+    deadline = invocation.deadline
+    called = handler if deadline is None else deadline.observed(handler)
+    drive(attempt_each(deliveries, invocation, run=runner(called, deadline)), called, deadline)
 
 
 def runner(handler: Callable[[Message], Any], deadline: Deadline | None) -> Runner:
@@ -54,11 +59,39 @@ def runner(handler: Callable[[Message], Any], deadline: Deadline | None) -> Runn
             else:
                 result = deadline.call(seconds, handler, message)
             if result is not None:
-                from recoverable.attempts.results import finish  # noqa: PLC0415  # most handlers return nothing
-
                 finish(result, seconds, deadline)
         except BaseException as error:  # noqa: BLE001  # recovery decides about each of them
             return error
         return None
 
     return run
+
+
+def finish(result: Any, seconds: float, deadline: Deadline | None) -> None:
+    """Run to its end an awaitable that a plain handler returned, so that no message is completed before it is handled.
+
+    Args:
+        result: what the handler returned.
+        seconds: how long the handler may run.
+        deadline: knows when that time ends, where it stops handlers: what the function itself took is gone.
+
+    Raises:
+        TypeError: it is a generator; what the awaited work raises passes as it is.
+    """
+    if hasattr(result, "__await__"):
+        from recoverable.attempts.event_loop import run_in_loop, within  # noqa: PLC0415  # asyncio, when there is something to await
+
+        if deadline is not None and deadline.works and seconds != FOREVER:
+            seconds = max(deadline.ends - monotonic(), 0.0)
+        result = run_in_loop(within(seconds, result))
+    refuse_generator(result)
+
+
+def refuse_generator(result: object) -> None:
+    """Refuse a generator: the function that returned it has not begun.
+
+    Raises:
+        TypeError: it is a generator, plain or asynchronous.
+    """
+    if isinstance(result, Generator | AsyncGenerator):
+        raise TypeError("the handler answered a generator, and nothing of it has run; write return instead of yield")

@@ -8,10 +8,10 @@ from contextlib import suppress
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
+from recoverable.attempts.drive import refuse_generator
 from recoverable.attempts.event_loop import run_in_loop, within
 from recoverable.attempts.flow import Call, attempt_each
 from recoverable.attempts.invocation import Invocation
-from recoverable.attempts.results import refuse_generator
 from recoverable.environment import current_environment
 from recoverable.message import Message
 from recoverable.recovery.delivery import Delivery

@@ -7,7 +7,6 @@ driver does both: `drive` for plain handlers, `drive_async` for coroutines.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from functools import partial
 
 from recoverable.recovery.settlement import COMPLETE
@@ -83,6 +82,7 @@ def attempt_each(
                     settlement = COMPLETE
                 else:
                     settlement = yield from conclude(delivery, error, outbox, seconds, invocation)
+                    error = None  # by its traceback it holds this frame, and with it the message
                     if settlement is None and invocation.must_send():
                         return
         delivery.settlement = settlement
@@ -124,16 +124,3 @@ def conclude(
     limiter = invocation.limiter
     blocks = limiter is not None and (error is not None or limiter.alert)
     return (yield Call(settle)) if blocks else settle()
-
-
-def now() -> datetime:
-    """Return the time in UTC: the clock of those who bring none."""
-    return datetime.now(UTC)
-
-
-def utc_clock(clock: Callable[[], datetime] | None) -> Callable[[], datetime]:
-    """Return a clock that tells UTC; our own for None. A time without a zone is the machine's, as everywhere in Python.
-
-    A day in a local zone has 23 or 25 hours when daylight saving begins or ends, so a delay counted there is wrong.
-    """
-    return now if clock is None else lambda: clock().astimezone(UTC)

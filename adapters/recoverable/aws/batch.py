@@ -2,23 +2,82 @@
 
 from __future__ import annotations
 
+from itertools import filterfalse
+from typing import TYPE_CHECKING, Any
+
+from recoverable.aws.records import delivery_of, untouched_messages
+from recoverable.recovery.delivery import Delivery
 from recoverable.recovery.settlement import COMPLETE
 
-TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import TypeAlias
 
     from recoverable.attempts.invocation import Invocation
+    from recoverable.attempts.untouched import Ran
     from recoverable.aws.order import Group
     from recoverable.aws.queues import Queue
+    from recoverable.aws.records import Record
     from recoverable.aws.time_budget import TimeBudget
     from recoverable.environment import Environment
-    from recoverable.recovery.delivery import Delivery
     from recoverable.timeouts import Timeouts
 
     ProcessBatch: TypeAlias = Callable[..., list[Delivery]]
     RunHandlers: TypeAlias = Callable[[Iterator[Delivery], Invocation], object]
+
+
+def process_records(
+    records: list[Record],
+    queue: Queue,
+    run_handlers: RunHandlers,
+    invocation: Invocation,
+    time: TimeBudget,
+    process: ProcessBatch | None,
+    *,
+    ran: Ran | None,
+    untouched: bool,
+    **named: Any,
+) -> list[Delivery]:
+    """Run and settle what is left of an invocation's records, and return those that SQS must deliver again; see `process_batch`.
+
+    Args:
+        records: the records.
+        queue: where they came from.
+        run_handlers: takes a group of deliveries through the flow.
+        invocation: what the attempts run in.
+        time: the invocation's time.
+        process: what the settings put in the place of `process_batch`.
+        ran: how the first of them have ended, where some have run.
+        untouched: True if none of them was delivered before or carries headers.
+        named: the other arguments of `process_batch`.
+    """
+    restored: list[Delivery] = []
+    if untouched:
+        deliveries = [Delivery(message) for message in untouched_messages(records, queue)]
+    else:
+        ladder, platform = invocation.recoverability, invocation.platform
+        deliveries = [delivery_of(record, queue, ladder, platform, restored) for record in records]
+    if ran is not None:
+        run_handlers = run_rest(deliveries, ran, run_handlers)
+    unfinished = (process or process_batch)(deliveries, restored, queue, run_handlers, invocation, time, **named)
+    for delivery in deliveries:
+        delivery.error = None  # by its traceback it holds its frames, and with them all messages
+    return unfinished
+
+
+def run_rest(deliveries: list[Delivery], ran: Ran, run_handlers: RunHandlers) -> RunHandlers:
+    """Note on the deliveries how those ended that have run, and return a function that runs the handlers of the others."""
+    succeeded, latest = ran
+    deliveries[succeeded] = latest
+    for delivery in deliveries[:succeeded]:
+        delivery.settlement = COMPLETE
+    ended = frozenset(deliveries[: succeeded + 1])
+
+    def run(group: Iterator[Delivery], invocation: Invocation) -> None:
+        if not invocation.must_send():
+            run_handlers(filterfalse(ended.__contains__, group), invocation)
+
+    return run
 
 
 def process_batch(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from recoverable.attempts.drive import attempt_all
 from recoverable.attempts.handlers import is_coroutine_handler
 from recoverable.aws.processor import SETTLE_WITHIN, SqsProcessor, response
 from recoverable.aws.queues import LONGEST_DELAY
@@ -82,6 +81,7 @@ class SqsEndpoint:
         if checked_count("SqsEndpoint(concurrency)", concurrency, MAX_COUNT) < 1:
             raise ValueError("SqsEndpoint(concurrency) is 0; write how many messages are worked on at once, from 1")
         self._run_handlers = handler_runner(handler, concurrency)
+        self._plain_handler = None if is_coroutine_handler(handler) else handler
         self._partial_responses = partial_responses
         self._processor = SqsProcessor(
             "SqsEndpoint", recoverability, client=client, clock=clock, counter=counter,
@@ -117,7 +117,9 @@ class SqsEndpoint:
             ValueError: the event is no SQS event; nothing is settled, and all of its messages are redelivered.
             UnfinishedBatch: without partial responses, when a message is not completed.
         """
-        unfinished = self._processor.process(event, context, self._run_handlers, partial=self._partial_responses)
+        unfinished = self._processor.process(
+            event, context, self._run_handlers, handler=self._plain_handler, partial=self._partial_responses
+        )
         if unfinished and not self._partial_responses:
             raise UnfinishedBatch(
                 f"{len(unfinished)} of {len(event['Records'])} messages of '{unfinished[0].message.queue}' will be redelivered; the others are deleted"
@@ -153,4 +155,10 @@ def handler_runner(handler: Callable[[Message], Any], concurrency: int) -> RunHa
         raise ValueError(
             f"SqsEndpoint(concurrency) is {concurrency}, and {name_of(handler)} is no coroutine; write async def, or leave it at 1"
         )
-    return lambda group, invocation: attempt_all(group, invocation, handler)
+
+    def run_plainly(group: Iterator[Delivery], invocation: Invocation) -> None:
+        from recoverable.attempts.drive import attempt_all  # noqa: PLC0415  # most batches need none of it
+
+        attempt_all(group, invocation, handler)
+
+    return run_plainly

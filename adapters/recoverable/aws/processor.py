@@ -6,14 +6,13 @@ import os
 from datetime import timedelta
 
 from recoverable.attempts.deadline import Deadline
-from recoverable.attempts.flow import utc_clock
 from recoverable.attempts.invocation import Invocation
-from recoverable.aws.batch import process_batch
+from recoverable.attempts.untouched import run_untouched
 from recoverable.aws.queues import LONGEST_DELAY
-from recoverable.aws.records import delivery_of, records_of
+from recoverable.aws.records import records_of, untouched, untouched_messages
 from recoverable.aws.time_budget import LONGEST_INVOCATION, TimeBudget
 from recoverable.config import Failed, Recoverability
-from recoverable.environment import Environment, current_environment
+from recoverable.environment import Environment, current_environment, utc_clock
 from recoverable.limits import checked_delay
 from recoverable.recovery.delivery import Platform
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_sqs import SQSClient
 
-    from recoverable.aws.batch import RunHandlers
+    from recoverable.aws.batch import ProcessBatch, RunHandlers
     from recoverable.aws.bodies import S3Bodies
     from recoverable.aws.queues import Queue
     from recoverable.message import Message
@@ -99,14 +98,16 @@ class SqsProcessor:
         self._settle_within = checked_delay(f"{owner}(settle_within)", settle_within, LONGEST_INVOCATION)
         self.recoverability = with_error_queue(owner, recoverability)
         given = (counter, longest_delay, client, handler_timeout, timeouts, visibility_timeout, large_bodies, heartbeat)
-        self._process_batch = process_batch
-        if (
-            given != DEFAULTS or recoverability.observe is not None or "AWS_LAMBDA_MAX_CONCURRENCY" in os.environ
-        ):  # as on Managed Instances
+        self._process_batch: ProcessBatch | None = None
+        on_managed_instances = "AWS_LAMBDA_MAX_CONCURRENCY" in os.environ
+        if given != DEFAULTS or recoverability.observe is not None or on_managed_instances:
             from recoverable.aws.broker.optional_settings import check_settings, processing  # noqa: PLC0415  # most give none
 
             check_settings(owner, *given, settle_within=self._settle_within)
-            self._process_batch = processing(process_batch, heartbeat, large_bodies, recoverability.observe)
+            self._process_batch = processing(heartbeat, large_bodies, recoverability.observe)
+        plain = self._process_batch is None and recoverability.rate_limit is None
+        self._is_plain = plain and handler_timeout is None and not recoverability.immediate.in_process
+        """True if nothing but its handler has to do with a message that succeeds."""
         self._environment = Environment(client, utc_clock(clock), Deadline)
         self._handler_timeout, self._visibility_timeout = handler_timeout, visibility_timeout
         self._timeouts = timeouts
@@ -122,6 +123,7 @@ class SqsProcessor:
         context: Any,
         run_handlers: RunHandlers,
         *,
+        handler: Callable[[Message], Any] | None = None,
         partial: bool = True,
         on_failure: OnFailure | None = None,
     ) -> list[Delivery]:
@@ -131,6 +133,7 @@ class SqsProcessor:
             event: what the event source mapping sends.
             context: Lambda's; without one there is no time limit.
             run_handlers: takes a group of deliveries through the flow.
+            handler: the user's function, if it is a plain one.
             partial: True if the event source mapping deletes what is not reported.
             on_failure: called with the message and the exception of each failed attempt.
 
@@ -140,17 +143,22 @@ class SqsProcessor:
         Raises:
             ValueError: the event is no SQS event; nothing is settled, all of it comes back.
         """
-        queue, records = records_of(event)
-        platform = self._fifo if queue.fifo else self._standard
-        restored: list[Delivery] = []
-        deliveries = [delivery_of(record, queue, self.recoverability, platform, restored) for record in records]
-        time = TimeBudget(context, self._settle_within, 0 if queue.fifo else len(records), self._visibility_timeout)
+        found = untouched(event)
+        queue, records = found or records_of(event)
         environment = current_environment.get() or self._environment
         with environment.deadline() as deadline:
-            invocation = self._invocation(queue, environment, time, deadline, on_failure)
-            unfinished = self._process_batch(
-                deliveries, restored, queue, run_handlers, invocation, time,
-                environment=environment, timeouts=self._timeouts, partial=partial,
+            messages = 0 if queue.fifo else len(records)
+            time = TimeBudget(context, self._settle_within, messages, self._visibility_timeout, deadline.now)
+            invocation, ran = self._invocation(queue, environment, time, deadline, on_failure), None
+            if found and handler is not None and self._is_plain and (messages or len(records) == 1):
+                ran = run_untouched(untouched_messages(records, queue), invocation, time, deadline, handler)
+                if ran is None:
+                    return []  # all have succeeded: the mapping deletes them
+            from recoverable.aws.batch import process_records  # noqa: PLC0415  # most batches end before
+
+            unfinished = process_records(
+                records, queue, run_handlers, invocation, time, self._process_batch, ran=ran,
+                untouched=found is not None, environment=environment, timeouts=self._timeouts, partial=partial,
             )  # fmt: skip
         if invocation.interruption is not None:
             raise invocation.interruption

@@ -1,28 +1,99 @@
-"""Read Lambda's SQS event into deliveries; no I/O."""
+"""Read Lambda's SQS event into messages and deliveries; no I/O."""
 
 from __future__ import annotations
 
-from datetime import datetime
-from functools import partial
-
 from recoverable.aws.queues import queue_from_arn
-from recoverable.message import NO_HEADERS, received_message
-from recoverable.recovery.delivery import Delivery, first_delivery
+from recoverable.message import NO_HEADERS, Message, received
+from recoverable.recovery.delivery import Delivery
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+    from datetime import datetime
     from typing import Any, TypeAlias
 
     from recoverable.aws.queues import Queue
     from recoverable.config import Recoverability
-    from recoverable.message import Message
     from recoverable.recovery.delivery import Platform
 
     Record: TypeAlias = dict[str, Any]
 
 PREFIXES = ("NServiceBus.", "Recoverable.", "S3BodyKey", "ExtendedPayloadSize", "SQSLargePayloadSize")
 """With one of these begins each attribute that says something to this package; see wire.py."""
+
+
+def untouched(event: Any) -> tuple[Queue, list[Record]] | None:
+    """Return the queue and the records of an event of which each is as it should be, comes for the first time, and has no headers.
+
+    None for any other event: `records_of` looks at it more closely.
+    """
+    try:  # one look at each record, and no call, for each costs every good one
+        records = getattr(event, "raw_event", event)["Records"]  # as Powertools' `event_source` wraps it
+        arn = records[0]["eventSourceARN"]
+        for record in records:
+            body, attributes = record["body"], record["messageAttributes"]
+            if (
+                record["attributes"]["ApproximateReceiveCount"] != "1"
+                or not (body.__class__ is record["messageId"].__class__ is record["receiptHandle"].__class__ is str)
+                or record["eventSourceARN"] != arn
+                or '"NServiceBus.' in body
+            ):
+                return None
+            if attributes:
+                for name in attributes:
+                    if name.startswith(PREFIXES):
+                        return None
+        return queue_from_arn(arn), records
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        return None
+
+
+class Untouched(Message):
+    """A message of such a record. It is filled by `untouched_messages`, for a call with arguments costs each good record more."""
+
+    __slots__ = ()
+
+    __init__ = object.__init__
+
+
+def untouched_messages(records: list[Record], queue: Queue) -> Iterator[Message]:
+    """Yield the message of each record when its turn comes, so that those that are done with need no memory."""
+    name, headers, sent_at, group_id = queue.name, own_attributes, first_sent, group_of
+    for record in records:
+        message = Untouched()
+        message._body = record["body"]  # noqa: SLF001  # which is filled here
+        message._id = record["messageId"]  # noqa: SLF001  # as above
+        message._native = record  # noqa: SLF001  # as above
+        message._queue = name  # noqa: SLF001  # as above
+        message._headers = headers  # noqa: SLF001  # as above
+        message._sent_at = sent_at  # noqa: SLF001  # as above
+        message._group_id = group_id  # noqa: SLF001  # as above
+        message._attempt = 1  # noqa: SLF001  # as above
+        message._round = 0  # noqa: SLF001  # as above
+        yield message
+
+
+def own_attributes(message: Message) -> Mapping[str, str]:
+    """Return the sender's own text attributes as headers."""
+    record = received(message)
+    if not record.get("messageAttributes"):
+        return NO_HEADERS
+    from recoverable.aws.wire import wire_of  # noqa: PLC0415  # most handlers never ask
+
+    return wire_of(record).promoted()
+
+
+def first_sent(message: Message) -> datetime | None:
+    """Return when the message was first sent; see `date_sent`."""
+    from recoverable.aws.restoring import date_sent  # noqa: PLC0415  # as above
+
+    return date_sent(message)
+
+
+def group_of(message: Message) -> str | None:
+    """Return the message group; None when it is in none."""
+    group: str | None = received(message)["attributes"].get("MessageGroupId")
+    return group
 
 
 def records_of(event: object) -> tuple[Queue, list[Record]]:
@@ -39,19 +110,11 @@ def records_of(event: object) -> tuple[Queue, list[Record]]:
         raise ValueError(
             f"no SQS event: {shape(event)}; wanted is what an event source mapping sends, {{'Records': [...]}} with at least one"
         )
-    try:  # one look at each record, for each costs every good one
-        arn = records[0]["eventSourceARN"]
-        fits = [
-            record["messageId"].__class__ is record["receiptHandle"].__class__ is record["body"].__class__ is str
-            and record["eventSourceARN"] == arn for record in records
-        ]  # fmt: skip
-    except (KeyError, TypeError):
-        fits = [False]
-    if not all(fits) or not isinstance(arn, str):
-        from recoverable.aws.restoring import problem_of  # noqa: PLC0415  # as above
+    from recoverable.aws.restoring import problem_of  # noqa: PLC0415  # most events are untouched
 
-        raise ValueError(f"no SQS event: {problem_of(records)}")
-    return queue_from_arn(arn), records
+    if problem := problem_of(records):
+        raise ValueError(f"no SQS event: {problem}")
+    return queue_from_arn(records[0]["eventSourceARN"]), records
 
 
 def delivery_of(
@@ -67,18 +130,16 @@ def delivery_of(
         restored: takes the delivery, if it was made before or carries attributes of its own.
     """
     system, attributes, body = record.get("attributes") or NO_HEADERS, record.get("messageAttributes"), record["body"]
-    group = system.get("MessageGroupId")
+    group, counted = system.get("MessageGroupId"), system.get("ApproximateReceiveCount", "1")
     has_headers = '"NServiceBus.' in body or (attributes and holds_headers(attributes))
     if has_headers:
         from recoverable.aws.restoring import carrying_headers  # noqa: PLC0415  # most messages come without
 
         message = carrying_headers(record, queue, group)
     else:
-        headers = partial(own_attributes, record) if attributes else NO_HEADERS
-        message = received_message(body, record["messageId"], record, queue.name, first_sent, headers, group)
-    counted = system.get("ApproximateReceiveCount", "1")
+        message = Message(body, record["messageId"], record, queue.name, first_sent, own_attributes, group)
     if counted == "1" and not has_headers:
-        return first_delivery(message)
+        return Delivery(message)
     from recoverable.aws.restoring import restored_delivery  # noqa: PLC0415  # most messages come for the first time, without headers
 
     delivery = restored_delivery(message, counted, recoverability, platform)
@@ -88,21 +149,4 @@ def delivery_of(
 
 def holds_headers(attributes: Any) -> bool:
     """True if an attribute says something to this package; the sender's own are read when a handler asks for them."""
-    for name in attributes:  # noqa: SIM110  # a generator would cost each good record more
-        if name.startswith(PREFIXES):
-            return True
-    return False
-
-
-def own_attributes(record: Record) -> Mapping[str, str]:
-    """Return the sender's own text attributes as headers."""
-    from recoverable.aws.wire import wire_of  # noqa: PLC0415  # most handlers never ask
-
-    return wire_of(record).promoted()
-
-
-def first_sent(message: Message) -> datetime | None:
-    """Return when the message was first sent; see `date_sent`."""
-    from recoverable.aws.restoring import date_sent  # noqa: PLC0415  # most handlers never ask
-
-    return date_sent(message)
+    return any(name.startswith(PREFIXES) for name in attributes)

@@ -83,7 +83,7 @@ def shape(event: object) -> str:
 
 
 def problem_of(records: list[Any]) -> str:
-    """Describe what is wrong with the records of an event, for an error."""
+    """Describe what is wrong with the records of an event, for an error; nothing when they are as they should be."""
     kept = [record if isinstance(record, dict) else {} for record in records]
     if others := sorted({source for record in kept if (source := source_of(record)) not in ("", "aws:sqs")}):
         return (
@@ -94,8 +94,8 @@ def problem_of(records: list[Any]) -> str:
     if not isinstance(arns[0], str) or arns.count(arns[0]) != len(arns):
         return "its records name no queue, or several, in eventSourceARN; wanted is one and the same"
     names = ("messageId", "receiptHandle", "body")
-    number = [all(type(record.get(name)) is str for name in names) for record in kept].index(False)
-    return f"record {number} lacks a messageId, receiptHandle or body that is text"
+    whole = [all(type(record.get(name)) is str for name in names) for record in kept]
+    return "" if all(whole) else f"record {whole.index(False)} lacks a messageId, receiptHandle or body that is text"
 
 
 def source_of(record: Record) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from datetime import timedelta
+from time import monotonic
 
 from recoverable.attempts.invocation import FOREVER
 
@@ -18,6 +19,9 @@ log = logging.getLogger("recoverable")
 
 LONGEST_INVOCATION = timedelta(seconds=5400)
 """A Lambda function runs for 90 minutes at most on Managed Instances, and for 15 elsewhere (Lambda quotas)."""
+
+LOOK_EVERY = 0.001
+"""Seconds after which the context is asked again: quick handlers should not pay for its answer."""
 
 CHECK_EVERY = 0.02
 """Seconds after which the part that is kept is reckoned again: quick handlers should not pay for it."""
@@ -38,14 +42,20 @@ class TimeBudget:
             handler.
         visibility_timeout: the shortest time for which a received message stays hidden; None for the function's time-out.
         messages: messages of the batch that may have to be handed back; 0 where none can be without an attempt (FIFO).
+        now: returns the time in seconds.
 
     `ends` is False where the process goes on when the time is over, so that there is always time for a call (Managed Instances).
     """
 
     def __init__(
-        self, context: Any, settle_within: timedelta, messages: int = 0, visibility_timeout: timedelta | None = None
+        self,
+        context: Any,
+        settle_within: timedelta,
+        messages: int = 0,
+        visibility_timeout: timedelta | None = None,
+        now: Callable[[], float] = monotonic,
     ) -> None:
-        self.context, self._reserve = context, settle_within.total_seconds()
+        self.context, self._reserve, self.now = context, settle_within.total_seconds(), now
         self._remaining: Callable[[], float] | None = getattr(context, "get_remaining_time_in_millis", None)
         self.total = self._remaining() / 1000 if self._remaining else LONGEST_INVOCATION.total_seconds()
         if self._reserve > self.total / 2:
@@ -62,6 +72,8 @@ class TimeBudget:
         self._kept, self.slowest_call, self._before_call = self._reserve, 0.0, 0.0
         # a large batch needs more than that from the start; a small one of quick handlers never has it reckoned
         self._check_below = FOREVER if messages > SMALL_BATCH else self.total - CHECK_EVERY if messages else -FOREVER
+        self.handlers_end = self.look_at = -FOREVER
+        """The moment at which a handler that starts now must have ended, and the one from which on `look` is called first."""
 
     def for_call(self) -> bool:
         """True if a call to SQS would end before the invocation does."""
@@ -80,6 +92,11 @@ class TimeBudget:
         """Remember how long the slowest call took, now that the one that `for_call` allowed has ended."""
         if self._remaining:
             self.slowest_call = max(self.slowest_call, self._before_call - self._remaining() / 1000)
+
+    def look(self, moment: float) -> None:
+        """Reckon `handlers_end` anew, and when to look again; `moment` is now."""
+        self.handlers_end = moment + self._seconds_for_handlers() if self._remaining else FOREVER
+        self.look_at = moment + LOOK_EVERY if self._remaining else FOREVER
 
     def _seconds_for_handlers(self) -> float:
         remaining = (self._remaining() if self._remaining else 0) / 1000

@@ -7,7 +7,6 @@ from collections.abc import Callable, Coroutine
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, overload
 
-from recoverable.attempts.flow import utc_clock
 from recoverable.attempts.handlers import is_coroutine_handler
 from recoverable.azure.arguments import (
     checked_resend_for,
@@ -21,7 +20,7 @@ from recoverable.azure.host.platform import platform_for
 from recoverable.azure.messages import as_list, checked_binary
 from recoverable.azure.processor import Processor
 from recoverable.config import Recoverability
-from recoverable.environment import Environment
+from recoverable.environment import Environment, utc_clock
 from recoverable.limits import name_of
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recoverable.frozen import Frozen, field
-from recoverable.message import NO_HEADERS, new, received
+from recoverable.message import NO_HEADERS, received
 
 TYPE_CHECKING = False  # see frozen.py
 if TYPE_CHECKING:
@@ -64,13 +64,6 @@ class Delivery:
     def native(self) -> Any:
         """Return the platform's record as it was received."""
         return received(self.message)
-
-
-def first_delivery(message: Message) -> Delivery:
-    """Return a delivery as a message is made for the first time; calling the class would cost each record twice as much."""
-    delivery = new(Delivery)
-    delivery.message = message
-    return delivery
 
 
 class Deferral(Frozen):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from datetime import timedelta
 
-from recoverable.attempts.flow import utc_clock
-from recoverable.environment import current_environment
+from recoverable.environment import current_environment, utc_clock
 from recoverable.limits import NO_DELAY, checked_delay
 from recoverable.timeouts.ids import new_id
 from recoverable.timeouts.requests import (

@@ -20,9 +20,8 @@ from builders import seconds
 from faulty_proxy import FaultyProxy
 from recoverable import Message
 from recoverable.attempts.deadline import Deadline
-from recoverable.attempts.flow import utc_clock
 from recoverable.aws.broker.process_client import sqs_client
-from recoverable.environment import Environment, current_environment
+from recoverable.environment import Environment, current_environment, utc_clock
 
 
 def handled(handler: Any, **settings: Any) -> list[Exception]:

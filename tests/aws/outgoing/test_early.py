@@ -83,8 +83,9 @@ def test_no_handler_runs_in_vain_because_no_time_is_left_for_what_it_sent() -> N
     [
         (10, "run run run run send send send send"),  # ten calls would fit twice over
         (210, "run run " + "send " * 42 + "run run " + "send " * 42),
+        (410, ("run " + "send " * 41) * 4),
     ],
-    ids=["what fits", "what does not"],
+    ids=["what fits", "what does not", "what one alone sends"],
 )
 def test_a_group_is_sent_early_only_where_what_waits_would_not_fit(each_sends: int, story: str) -> None:
     invocation = Invocation(handler_takes=0.1, each_sends=each_sends)

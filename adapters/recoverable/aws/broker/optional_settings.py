@@ -6,6 +6,7 @@ import os
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from recoverable.aws.batch import process_batch as plain
 from recoverable.aws.queues import LONGEST_DELAY, LONGEST_VISIBILITY
 from recoverable.aws.time_budget import LONGEST_INVOCATION
 from recoverable.limits import checked_delay
@@ -114,12 +115,13 @@ def check_services(
 
 
 def processing(
-    process_batch: ProcessBatch, heartbeat: timedelta | None, large_bodies: S3Bodies | None, observe: Observe | None
-) -> ProcessBatch:
-    """Return `batch.process_batch` as the settings and the host want it: with bodies from S3, observed, under a heartbeat, or as it is.
+    heartbeat: timedelta | None, large_bodies: S3Bodies | None, observe: Observe | None
+) -> ProcessBatch | None:
+    """Return `batch.process_batch` as the settings and the host want it: with bodies from S3, observed, or under a heartbeat.
 
-    On Managed Instances it is also as these need it.
+    On Managed Instances it is also as these need it. None where it stays as it is.
     """
+    process_batch = plain
     if MAX_CONCURRENCY in os.environ:
         from recoverable.aws.managed.processing import on_managed_instances  # noqa: PLC0415  # for those who run there
 
@@ -132,7 +134,7 @@ def processing(
         process_batch = observed(observe, process_batch)
     if large_bodies is not None:
         process_batch = with_bodies(large_bodies, process_batch)
-    return process_batch
+    return None if process_batch is plain else process_batch
 
 
 def with_bodies(bodies: S3Bodies, process_batch: ProcessBatch) -> ProcessBatch:

@@ -6,9 +6,9 @@ import logging
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from recoverable.attempts.flow import now, utc_clock
 from recoverable.aws.pause.mapping_store import PAUSED_AT, TIMEOUT, NotNow, PauseStore
 from recoverable.aws.queues import queue_from_arn
+from recoverable.environment import now, utc_clock
 from recoverable.headers import read_date
 from recoverable.limits import checked_delay, checked_queue
 from recoverable.observe.log import log_safely

@@ -130,7 +130,9 @@ class RecoverableBatchProcessor(BatchProcessor):
         def run_handlers(group: Iterator[Delivery], invocation: Invocation) -> None:
             attempt_all(group, invocation, calls)
 
-        unfinished = self._processor.process(event, self._context, run_handlers, on_failure=calls.report_failure)
+        unfinished = self._processor.process(
+            event, self._context, run_handlers, handler=calls, on_failure=calls.report_failure
+        )
         self.batch_response = cast("Any", response(unfinished))  # Powertools has a type of its own for it
         return calls.answers
 

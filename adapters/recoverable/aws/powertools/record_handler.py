@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
-from recoverable.attempts.results import refuse_generator
+from recoverable.attempts.drive import refuse_generator
 from recoverable.limits import ASYNC_GENERATOR, COROUTINE, GENERATOR, code_flags, name_of
 from recoverable.unreadable import unreadable
 

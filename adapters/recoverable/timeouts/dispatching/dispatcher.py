@@ -9,9 +9,8 @@ from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from recoverable.attempts.flow import now as utc_now
-from recoverable.attempts.flow import utc_clock
-from recoverable.environment import current_environment
+from recoverable.environment import current_environment, utc_clock
+from recoverable.environment import now as utc_now
 from recoverable.limits import checked_delay, checked_function
 from recoverable.timeouts.client import Sender, shared_sender
 from recoverable.timeouts.dispatching.outage import TWO_MINUTES, Circuit, OnCritical

@@ -14,7 +14,7 @@ import argparse
 import sys
 from collections.abc import Iterator
 
-from recoverable.attempts.flow import now
+from recoverable.environment import now
 from recoverable.timeouts.migration.addresses import CUTOFF, is_same_store, parse_cutoff, parse_source, parse_target
 from recoverable.timeouts.migration.moving import Summary, abort, migrate, preview
 from recoverable.timeouts.stores.rows import Selection, StoreUnavailable

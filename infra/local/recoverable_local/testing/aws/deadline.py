@@ -13,6 +13,9 @@ from recoverable_local.testing.engine.fault_plan import FaultPlan, When
 from recoverable_local.testing.engine.invocation import Invocation
 from recoverable_local.testing.timeline import STOPPED, Journal
 
+TOO_LATE = 1e12
+"""Seconds of the world's time after all of its invocations."""
+
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -33,26 +36,33 @@ class VirtualDeadline(Deadline):
         self, invocation: Invocation, fault_plan: FaultPlan, journal: Journal, clock: Callable[[], float]
     ) -> None:
         super().__init__()
-        self.works = False  # no signal: time is the world's
+        self.works, self.rings = False, -inf  # no signal: time is the world's
         self._invocation, self._fault_plan, self._journal, self._clock = (invocation, fault_plan, journal, clock)
 
-    def call(self, seconds: float, handler: Callable[[T], R], argument: T) -> R:
-        """Call the handler; raise `TimeUp` inside it when it spends more than so many seconds."""
-        broker_id = getattr(argument, "native")["messageId"]  # noqa: B009  # endpoints call it with a Message
-        began = self._clock()
-        self._invocation.handler_deadline = began + seconds
-        try:
-            result = self._in_between_faults(handler, argument, broker_id)
-        except TimeUp:
-            self._note(broker_id, f"{STOPPED} after {self._clock() - began:g} s")
-            raise
-        except BaseException as error:
-            self._note(broker_id, ": ".join(filter(None, (type(error).__name__, text_of(error)))))
-            raise
-        finally:
-            self._invocation.handler_deadline = inf
-        self._note(broker_id, "succeeded")
-        return result
+    def now(self) -> float:
+        """Return the world's time; a dead process has none left."""
+        return TOO_LATE if self._invocation.ended else self._clock()
+
+    def observed(self, handler: Callable[[T], R]) -> Callable[[T], R]:
+        """Return what calls the handler and raises `TimeUp` inside it when its time is up, with the faults planned, and records how it ends."""
+
+        def call(argument: T) -> R:
+            broker_id = getattr(argument, "native")["messageId"]  # noqa: B009  # endpoints call it with a Message
+            began, self._invocation.handler_deadline = self._clock(), self.ends
+            try:
+                result = self._in_between_faults(handler, argument, broker_id)
+            except TimeUp:
+                self._note(broker_id, f"{STOPPED} after {self._clock() - began:g} s")
+                raise
+            except BaseException as error:
+                self._note(broker_id, ": ".join(filter(None, (type(error).__name__, text_of(error)))))
+                raise
+            finally:
+                self._invocation.handler_deadline = inf
+            self._note(broker_id, "succeeded")
+            return result
+
+        return call
 
     def _in_between_faults(self, handler: Callable[[T], R], argument: T, broker_id: str) -> R:
         self._apply_fault("before", broker_id)
