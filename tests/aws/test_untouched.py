@@ -133,9 +133,9 @@ class Asked(Context):
 
 
 def test_the_context_is_asked_again_when_a_handler_may_have_taken_time() -> None:
-    context, moment = Asked(30), 100.0
-    time = TimeBudget(context, timedelta(seconds=3), 10, now=lambda: moment)
-    time.look(moment)
+    context = Asked(30)
+    time = TimeBudget(context, timedelta(seconds=3), 10)
+    time.look(100.0)
 
     assert (time.handlers_end, time.look_at, context.times) == (127.0, 100.0 + LOOK_EVERY, 2)
 

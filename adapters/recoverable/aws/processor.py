@@ -148,7 +148,7 @@ class SqsProcessor:
         environment = current_environment.get() or self._environment
         with environment.deadline() as deadline:
             messages = 0 if queue.fifo else len(records)
-            time = TimeBudget(context, self._settle_within, messages, self._visibility_timeout, deadline.now)
+            time = TimeBudget(context, self._settle_within, messages, self._visibility_timeout)
             invocation, ran = self._invocation(queue, environment, time, deadline, on_failure), None
             if found and handler is not None and self._is_plain and (messages or len(records) == 1):
                 ran = run_untouched(untouched_messages(records, queue), invocation, time, deadline, handler)

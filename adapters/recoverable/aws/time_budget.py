@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from datetime import timedelta
-from time import monotonic
 
 from recoverable.attempts.invocation import FOREVER
 
@@ -42,20 +41,14 @@ class TimeBudget:
             handler.
         visibility_timeout: the shortest time for which a received message stays hidden; None for the function's time-out.
         messages: messages of the batch that may have to be handed back; 0 where none can be without an attempt (FIFO).
-        now: returns the time in seconds.
 
     `ends` is False where the process goes on when the time is over, so that there is always time for a call (Managed Instances).
     """
 
     def __init__(
-        self,
-        context: Any,
-        settle_within: timedelta,
-        messages: int = 0,
-        visibility_timeout: timedelta | None = None,
-        now: Callable[[], float] = monotonic,
+        self, context: Any, settle_within: timedelta, messages: int = 0, visibility_timeout: timedelta | None = None
     ) -> None:
-        self.context, self._reserve, self.now = context, settle_within.total_seconds(), now
+        self.context, self._reserve = context, settle_within.total_seconds()
         self._remaining: Callable[[], float] | None = getattr(context, "get_remaining_time_in_millis", None)
         self.total = self._remaining() / 1000 if self._remaining else LONGEST_INVOCATION.total_seconds()
         if self._reserve > self.total / 2:
@@ -94,7 +87,7 @@ class TimeBudget:
             self.slowest_call = max(self.slowest_call, self._before_call - self._remaining() / 1000)
 
     def look(self, moment: float) -> None:
-        """Reckon `handlers_end` anew, and when to look again; `moment` is now."""
+        """Reckon `handlers_end` anew, and when to look again; `moment` is now, in seconds of any clock."""
         self.handlers_end = moment + self._seconds_for_handlers() if self._remaining else FOREVER
         self.look_at = moment + LOOK_EVERY if self._remaining else FOREVER
 
