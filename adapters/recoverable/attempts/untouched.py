@@ -39,7 +39,7 @@ def run_untouched(
 
     Args:
         messages: the messages, each of them made when its turn comes.
-        invocation: what they run in; nothing limits the rate or observes.
+        invocation: what they run in; nobody observes, and the rate is not limited when it begins.
         time: the invocation's time.
         deadline: stops the handler.
         handler: the user's function.

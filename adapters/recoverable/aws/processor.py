@@ -105,9 +105,9 @@ class SqsProcessor:
 
             check_settings(owner, *given, settle_within=self._settle_within)
             self._process_batch = processing(heartbeat, large_bodies, recoverability.observe)
-        plain = self._process_batch is None and recoverability.rate_limit is None
-        self._is_plain = plain and handler_timeout is None and not recoverability.immediate.in_process
-        """True if nothing but its handler has to do with a message that succeeds."""
+        in_process = recoverability.immediate.in_process
+        self._is_plain = self._process_batch is None and handler_timeout is None and not in_process
+        """True if nothing but its handler has to do with a message that succeeds, while no rate is limited."""
         self._environment = Environment(client, utc_clock(clock), Deadline)
         self._handler_timeout, self._visibility_timeout = handler_timeout, visibility_timeout
         self._timeouts = timeouts
@@ -150,7 +150,9 @@ class SqsProcessor:
             messages = 0 if queue.fifo else len(records)
             time = TimeBudget(context, self._settle_within, messages, self._visibility_timeout)
             invocation, ran = self._invocation(queue, environment, time, deadline, on_failure), None
-            if found and handler is not None and self._is_plain and (messages or len(records) == 1):
+            limiter = invocation.limiter
+            is_plain = self._is_plain and (limiter is None or not limiter.alert) and (messages or len(records) == 1)
+            if found and handler is not None and is_plain:
                 ran = run_untouched(untouched_messages(records, queue), invocation, time, deadline, handler)
                 if ran is None:
                     return []  # all have succeeded: the mapping deletes them
