@@ -241,9 +241,9 @@ def read_only(name: str, read: Callable[[Message], Any]) -> property:
 
 def read_group_id(message: Message) -> str | None:
     """Return the message's group, which is read at the first use where a function says it."""
-    if callable(message._group_id):  # noqa: SLF001  # it is this module's
-        message._group_id = message._group_id(message)  # noqa: SLF001  # as above
-    return message._group_id  # noqa: SLF001  # as above
+    if callable(message._group_id):
+        message._group_id = message._group_id(message)
+    return message._group_id
 
 
 for _name in ("id", "attempt", "round", "queue"):
@@ -253,9 +253,9 @@ setattr(Message, "group_id", read_only("group_id", read_group_id))  # noqa: B010
 
 def place(message: Message, *, round: int, attempt: int) -> None:  # noqa: A002  # as the message calls it
     """Set the message's place on the ladder, which is known once its headers are read."""
-    message._round, message._attempt = round, attempt  # noqa: SLF001  # it is this module's
+    message._round, message._attempt = round, attempt
 
 
 def received(message: Message) -> Any:
     """Return the platform's record as it was received, whatever the handler did to its own."""
-    return message._native  # noqa: SLF001  # it is this module's
+    return message._native

@@ -92,6 +92,31 @@ def test_a_batch_ends_alike_whatever_else_is_set(settings: dict[str, Any], more:
     assert orders.seen == list(BODIES)
 
 
+@pytest.mark.parametrize("change", ["clear", "pop", "reverse"])
+@pytest.mark.parametrize("fails", ["", "c"])
+def test_what_happens_to_the_event_while_handlers_run_changes_nothing(change: str, fails: str) -> None:
+    arrived, orders = batch(), Orders(fails)
+
+    def handle(message: Message) -> None:
+        if message.text == "a":
+            getattr(arrived["Records"], change)()
+        orders(message)
+
+    client = RecordingClient()
+    answer = sqs_endpoint(handle, ladder("error"), client=client.as_client())(arrived, Context())
+
+    assert (orders.seen, client.deleted) == (list(BODIES), [f"handle-of-{each}" for each in fails])
+    assert answer == {"batchItemFailures": []}
+
+
+@pytest.mark.parametrize("deliveries", [1, 2])
+def test_what_is_whole_is_taken_at_each_delivery_whatever_it_says_of_its_source(deliveries: int) -> None:
+    forwarded, orders = {**record("a", deliveries=deliveries), "eventSource": "aws:sns"}, Orders()
+
+    assert sqs_endpoint(orders, ladder("error"))(event(forwarded), Context()) == {"batchItemFailures": []}
+    assert orders.seen == ["a"]
+
+
 @pytest.fixture
 def no_collector() -> Iterator[None]:
     """Nothing is collected but what nobody refers to; logging, which keeps exceptions in a test, is off."""

@@ -71,12 +71,12 @@ def attempt_each(
                 seconds = seconds if seconds < own_seconds else own_seconds  # noqa: FURB136  # min() costs each record more
                 invocation.started += 1
                 message = delivery.message
-                message._outbox, message._context = invocation, context  # noqa: SLF001  # see outgoing.py and `Message.context`
+                message._outbox, message._context = invocation, context  # see outgoing.py and `Message.context`
                 if observer is not None:
                     error = yield from observer.attempt(delivery, (message, seconds))
                 else:
                     error = run(message, seconds) if run is not None else (yield message, seconds)
-                outbox, message._outbox = message._outbox, False  # noqa: SLF001  # as above
+                outbox, message._outbox = message._outbox, False
                 invocation.finished += 1
                 if error is None and outbox is invocation and limiter is None:
                     settlement = COMPLETE

@@ -57,7 +57,7 @@ def run_untouched(
         ends = time.handlers_end
         if moment >= ends:
             return finished, handed_back(message, finished, invocation)
-        message._outbox, message._context = invocation, context  # noqa: SLF001  # see outgoing.py and `Message.context`
+        message._outbox, message._context = invocation, context  # see outgoing.py and `Message.context`
         error = None
         try:
             try:
@@ -73,7 +73,7 @@ def run_untouched(
                 finish(result, ends - moment, deadline)
         except BaseException as raised:  # noqa: BLE001  # recovery decides about each of them
             error = raised
-        outbox, message._outbox = message._outbox, False  # noqa: SLF001  # as above
+        outbox, message._outbox = message._outbox, False
         if error is not None or outbox is not invocation:
             try:
                 return finished, concluded(message, finished, error, outbox, ends - moment, invocation)

@@ -43,13 +43,13 @@ def untouched(event: Any) -> tuple[Queue, list[Record]] | None:
                 for name in attributes:
                     if name.startswith(PREFIXES):
                         return None
-        return queue_from_arn(arn), records
+        return queue_from_arn(arn), list(records)  # as it is now: messages are made from it while handlers run
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):
         return None
 
 
 class Untouched(Message):
-    """A message of such a record. It is filled by `untouched_messages`, for a call with arguments costs each good record more."""
+    """A message of an untouched record. `untouched_messages` fills it, for a call with arguments costs each good record more."""
 
     __slots__ = ()
 
@@ -61,15 +61,15 @@ def untouched_messages(records: list[Record], queue: Queue) -> Iterator[Message]
     name, headers, sent_at, group_id = queue.name, own_attributes, first_sent, group_of
     for record in records:
         message = Untouched()
-        message._body = record["body"]  # noqa: SLF001  # which is filled here
-        message._id = record["messageId"]  # noqa: SLF001  # as above
-        message._native = record  # noqa: SLF001  # as above
-        message._queue = name  # noqa: SLF001  # as above
-        message._headers = headers  # noqa: SLF001  # as above
-        message._sent_at = sent_at  # noqa: SLF001  # as above
-        message._group_id = group_id  # noqa: SLF001  # as above
-        message._attempt = 1  # noqa: SLF001  # as above
-        message._round = 0  # noqa: SLF001  # as above
+        message._body = record["body"]
+        message._id = record["messageId"]
+        message._native = record
+        message._queue = name
+        message._headers = headers
+        message._sent_at = sent_at
+        message._group_id = group_id
+        message._attempt = 1
+        message._round = 0
         yield message
 
 

@@ -85,17 +85,19 @@ def shape(event: object) -> str:
 def problem_of(records: list[Any]) -> str:
     """Describe what is wrong with the records of an event, for an error; nothing when they are as they should be."""
     kept = [record if isinstance(record, dict) else {} for record in records]
+    arns, names = [record.get("eventSourceARN") for record in kept], ("messageId", "receiptHandle", "body")
+    one_queue = isinstance(arns[0], str) and arns.count(arns[0]) == len(arns)
+    whole = [all(type(record.get(name)) is str for name in names) for record in kept]
+    if one_queue and all(whole):
+        return ""
     if others := sorted({source for record in kept if (source := source_of(record)) not in ("", "aws:sqs")}):
         return (
             f"these records come from {', '.join(others)}, and this function serves SQS only; let them be sent to a queue, and"
             " let the function read the queue"
         )
-    arns = [record.get("eventSourceARN") for record in kept]
-    if not isinstance(arns[0], str) or arns.count(arns[0]) != len(arns):
+    if not one_queue:
         return "its records name no queue, or several, in eventSourceARN; wanted is one and the same"
-    names = ("messageId", "receiptHandle", "body")
-    whole = [all(type(record.get(name)) is str for name in names) for record in kept]
-    return "" if all(whole) else f"record {whole.index(False)} lacks a messageId, receiptHandle or body that is text"
+    return f"record {whole.index(False)} lacks a messageId, receiptHandle or body that is text"
 
 
 def source_of(record: Record) -> str:
