@@ -54,7 +54,7 @@ class Message:
         sent_at: datetime | Callable[[Message], datetime | None] | None = None,
         headers: Mapping[str, str] | Callable[[Message], Mapping[str, str]] = NO_HEADERS,
         group_id: str | Callable[[Message], str | None] | None = None,
-        *,  # what most messages do not have; a keyword costs each record
+        *,  # what most messages do not have
         attempt: int = 1,
         round: int = 0,  # noqa: A002  # the field's standard name
     ) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from recoverable.attempts.deadline import Deadline
-    from recoverable.attempts.flow import Runner, Steps
+    from recoverable.attempts.flow import Steps
     from recoverable.attempts.invocation import Invocation
     from recoverable.message import Message
     from recoverable.recovery.delivery import Delivery
@@ -28,43 +28,43 @@ def drive(steps: Steps, handler: Callable[[Message], Any], deadline: Deadline | 
         handler: the user's function.
         deadline: stops it when its time is up; None where nothing can.
     """
-    run = runner(handler, deadline)
+    answer = None
     try:
         step = next(steps)
         while True:
             try:
-                answer = step.function() if isinstance(step, Call) else run(*step)
+                answer = step.function() if isinstance(step, Call) else run_handler(handler, *step, deadline)
             except Exception as error:  # noqa: BLE001  # the flow handles it, or ends with it
                 step = steps.throw(error)
             else:
                 step = steps.send(answer)
     except StopIteration:
         return
+    finally:
+        del answer  # an error holds this frame by its traceback, and with it the message
 
 
 def attempt_all(deliveries: Iterable[Delivery], invocation: Invocation, handler: Callable[[Message], Any]) -> None:
     """Take deliveries through the flow with a plain handler; all of them, unless `attempt_each` ends early."""
     deadline = invocation.deadline
     called = handler if deadline is None else deadline.observed(handler)
-    drive(attempt_each(deliveries, invocation, run=runner(called, deadline)), called, deadline)
+    drive(attempt_each(deliveries, invocation), called, deadline)
 
 
-def runner(handler: Callable[[Message], Any], deadline: Deadline | None) -> Runner:
-    """Return a function that runs the handler once; it returns None, or whatever was raised, for a lost error is a lost message."""
-
-    def run(message: Message, seconds: float) -> BaseException | None:
-        try:
-            if deadline is None or seconds == FOREVER:
-                result = handler(message)
-            else:
-                result = deadline.call(seconds, handler, message)
-            if result is not None:
-                finish(result, seconds, deadline)
-        except BaseException as error:  # noqa: BLE001  # recovery decides about each of them
-            return error
-        return None
-
-    return run
+def run_handler(
+    handler: Callable[[Message], Any], message: Message, seconds: float, deadline: Deadline | None
+) -> BaseException | None:
+    """Run the handler once; return None, or whatever it raised, for a lost error is a lost message."""
+    try:
+        if deadline is None or seconds == FOREVER:
+            result = handler(message)
+        else:
+            result = deadline.call(seconds, handler, message)
+        if result is not None:
+            finish(result, seconds, deadline)
+    except BaseException as error:  # noqa: BLE001  # recovery decides about each of them
+        return error
+    return None
 
 
 def finish(result: Any, seconds: float, deadline: Deadline | None) -> None:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from recoverable.recovery.settlement import Settlement
 
     Run: TypeAlias = tuple[Message, float]
-    Runner: TypeAlias = Callable[[Message, float], BaseException | None]
     Steps: TypeAlias = Generator["Run | Call", Any, None]
 
 
@@ -39,9 +38,7 @@ class Call:
         self.function = function
 
 
-def attempt_each(
-    deliveries: Iterable[Delivery], invocation: Invocation, *, may_defer: bool = True, run: Runner | None = None
-) -> Steps:
+def attempt_each(deliveries: Iterable[Delivery], invocation: Invocation, *, may_defer: bool = True) -> Steps:
     """Take each delivery through receipt, handler and recovery, and note its settlement on it.
 
     It ends early where what handlers sent must leave before the next one starts, and leaves the others in the iterator.
@@ -50,7 +47,6 @@ def attempt_each(
         deliveries: the messages as they came; several generators may share one iterator.
         invocation: what they run in.
         may_defer: False when deferrals could not be sent, and handlers must run instead.
-        run: runs the handler, which is then not yielded, for that costs each record more; None for a coroutine.
     """
     limiter, seconds_left, own_seconds = invocation.limiter, invocation.seconds_left, invocation.own_seconds
     context, observer = invocation.context, invocation.observer
@@ -70,12 +66,9 @@ def attempt_each(
             else:
                 seconds = seconds if seconds < own_seconds else own_seconds  # noqa: FURB136  # min() costs each record more
                 invocation.started += 1
-                message = delivery.message
+                run = (message := delivery.message, seconds)
                 message._outbox, message._context = invocation, context  # see outgoing.py and `Message.context`
-                if observer is not None:
-                    error = yield from observer.attempt(delivery, (message, seconds))
-                else:
-                    error = run(message, seconds) if run is not None else (yield message, seconds)
+                error = (yield run) if observer is None else (yield from observer.attempt(delivery, run))
                 outbox, message._outbox = message._outbox, False
                 invocation.finished += 1
                 if error is None and outbox is invocation and limiter is None:

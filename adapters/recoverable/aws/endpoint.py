@@ -80,8 +80,9 @@ class SqsEndpoint:
     ) -> None:
         if checked_count("SqsEndpoint(concurrency)", concurrency, MAX_COUNT) < 1:
             raise ValueError("SqsEndpoint(concurrency) is 0; write how many messages are worked on at once, from 1")
-        self._run_handlers = handler_runner(handler, concurrency)
-        self._plain_handler = None if is_coroutine_handler(handler) else handler
+        is_coroutine = is_coroutine_handler(handler)
+        self._run_handlers = handler_runner(handler, concurrency, is_coroutine=is_coroutine)
+        self._plain_handler = None if is_coroutine else handler
         self._partial_responses = partial_responses
         self._processor = SqsProcessor(
             "SqsEndpoint", recoverability, client=client, clock=clock, counter=counter,
@@ -134,16 +135,15 @@ class UnfinishedBatch(Exception):
     """
 
 
-def handler_runner(handler: Callable[[Message], Any], concurrency: int) -> RunHandlers:
+def handler_runner(handler: Callable[[Message], Any], concurrency: int, *, is_coroutine: bool) -> RunHandlers:
     """Return a function that runs the handler on a group of deliveries.
 
     It runs one at a time, or `concurrency` at a time for a coroutine handler.
 
     Raises:
-        TypeError: the handler is no function of one message.
         ValueError: a plain function cannot work on several messages at once.
     """
-    if is_coroutine_handler(handler):
+    if is_coroutine:
 
         def run_coroutines(group: Iterator[Delivery], invocation: Invocation) -> None:
             from recoverable.attempts.drive_async import attempt_concurrently  # noqa: PLC0415  # asyncio, for those who need it

@@ -11,7 +11,7 @@ from recoverable.aws.powertools.hooked_calls import Answers, HookedCalls
 from recoverable.aws.powertools.record_handler import RecordHandler
 from recoverable.aws.processor import SETTLE_WITHIN, SqsProcessor, response
 from recoverable.aws.queues import LONGEST_DELAY
-from recoverable.aws.records import records_of, untouched
+from recoverable.aws.records import records_of
 from recoverable.config import Recoverability
 from recoverable.recovery.redaction import redactor_of
 
@@ -159,10 +159,13 @@ class RecoverableBatchProcessor(BatchProcessor):
 
 
 def refuse_fifo(event: dict[str, Any]) -> None:
-    """Raise ValueError if the records are of a FIFO queue, or of no queue."""
-    queue, _ = untouched(event) or records_of(event)
-    if queue.fifo:
-        raise ValueError(
-            f"'{queue.name}' is a FIFO queue, and RecoverableBatchProcessor serves standard queues; "
-            "take recoverable.aws.SqsEndpoint, which keeps the order of each group"
-        )
+    """Raise ValueError if the records are of a FIFO queue; what is of no queue is refused where the records are read."""
+    records = event["Records"]
+    first = records[0] if isinstance(records, list) and records else None
+    if not isinstance(first, dict) or not str(first.get("eventSourceARN")).endswith(".fifo"):
+        return
+    queue, _ = records_of(event)
+    raise ValueError(
+        f"'{queue.name}' is a FIFO queue, and RecoverableBatchProcessor serves standard queues; "
+        "take recoverable.aws.SqsEndpoint, which keeps the order of each group"
+    )
