@@ -65,7 +65,7 @@ fuzz:                   ## a coverage-guided search for records that break a pro
 	$(PYTHON) -m venv .venv-fuzz
 	printf '*\n' > .venv-fuzz/.gitignore
 	.venv-fuzz/bin/python -m pip install --quiet --disable-pip-version-check atheris
-	PYTHONPATH=adapters:infra/local:tests .venv-fuzz/bin/python tests/proof/fuzz.py -runs=$(or $(INPUTS),1000000) -max_len=1024 -len_control=0 \
+	PYTHONPATH=adapters:infra/local:infra/operate:tests .venv-fuzz/bin/python tests/proof/fuzz.py -runs=$(or $(INPUTS),1000000) -max_len=1024 -len_control=0 \
 	  -print_final_stats=1 -artifact_prefix=.venv-fuzz/
 
 cdk: $(READY)           ## synthesizes the CDK construct in an environment of its own, with Node, and checks and runs what comes out; UPDATE=1 to keep it
@@ -104,7 +104,7 @@ lowest:                 ## the tests that need no server on the oldest versions 
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check uv
 	grep -v -i -E '^($(BOUNDED))(\[.*\])?==' requirements-dev.txt > .venv-lowest/locked.txt
 	$(LOWEST_INSTALL) --requirements tests/lowest.in --editable ".[aws,azure,powertools,s3]"
-	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python --no-deps --editable infra/local
+	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python --no-deps --editable infra/operate --editable infra/local
 	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python --no-deps --target .venv-lowest/azure-servicebus-oldest $(OLDEST_SERVICE_BUS)
 	.venv-lowest/bin/python -m pytest -q -n 2 --dist loadgroup -m "not slow" $(LOWEST_TESTS)
 	$(LOWEST_INSTALL) --requirements tests/lowest.in --editable ".[operate]" # which needs newer ones of some
@@ -127,12 +127,12 @@ lock:                   ## resolve requirements-dev.in again
 clean:
 	rm -rf .venv .venv-* .aws-sam .mypy_cache .ruff_cache .pytest_cache
 
-$(READY): requirements-dev.txt pyproject.toml infra/local/pyproject.toml
+$(READY): requirements-dev.txt pyproject.toml infra/local/pyproject.toml infra/operate/pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	# Microsoft's worker asks for Python 3.13 and runs on older ones; without it no test could run a Function there
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --ignore-requires-python $(WORKER)
 	# some suites run on the oldest azure-servicebus that is allowed too: it lies beside the newest, and comes first when a test asks for it
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target $(VENV)/azure-servicebus-oldest $(OLDEST_SERVICE_BUS)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable . --editable infra/local
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable . --editable infra/operate --editable infra/local
 	touch $(READY)

@@ -22,14 +22,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import uuid4
 
-from recoverable.operate.aws.client import SqsErrorQueue
-from recoverable.operate.filters import Filter
-from recoverable.operate.journal import Journal
-from recoverable.operate.port import Stop, SystemClock
-from recoverable.operate.redrive import Rules
-from recoverable.operate.sending.run import Redrive
-from recoverable.operate.sending.settings import Settings
-from recoverable.operate.sweep import Plan, choosing
+from recoverable_operate.aws.client import SqsErrorQueue
+from recoverable_operate.filters import Filter
+from recoverable_operate.journal import Journal
+from recoverable_operate.port import Stop, SystemClock
+from recoverable_operate.redrive import Rules
+from recoverable_operate.sending.run import Redrive
+from recoverable_operate.sending.settings import Settings
+from recoverable_operate.sweep import Plan, choosing
 from waiting.stores import ministack
 
 MESSAGES, PAIRS = 500, 20
@@ -146,7 +146,7 @@ def measure(size: int) -> None:
     """Print the MB that sending so many back adds to this process."""
     import boto3  # noqa: F401  # which the command has loaded
 
-    import recoverable.timeouts.client  # noqa: F401
+    import recoverable.timeouts._client  # noqa: F401
 
     base = peak()
     with TemporaryDirectory() as folder:

@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from recoverable import Delayed, ErrorContext, Failed, Immediate, Message, Policy, Recoverability
+from recoverable._ladder.decision import Decision, decide
+from recoverable._ladder.delivery import Delivery, Platform
 from recoverable.headers import write_date
-from recoverable.recovery.decision import Decision, decide
-from recoverable.recovery.delivery import Delivery, Platform
 
 if TYPE_CHECKING:
-    from recoverable.recovery.delivery import Counter
+    from recoverable._ladder.delivery import Counter
 
 NOW = datetime(2026, 3, 14, 15, 9, 26, 535_897, tzinfo=UTC)
 NOW_WRITTEN = "2026-03-14 15:09:26:535897 Z"

@@ -11,18 +11,17 @@ from pathlib import Path
 
 import recoverable
 import recoverable_local
+import recoverable_operate
 
 PACKAGE = Path(recoverable.__file__).parent
 LOCAL = Path(recoverable_local.__file__).parent
+OPERATE = Path(recoverable_operate.__file__).parent
 RUNTIME_FOLDERS = {
-    "attempts", "aws", "azure", "observe", "operate", "outgoing", "rate_limit", "recovery", "timeouts",
+    "_flow", "_ladder", "_observe", "_outgoing", "_rate_limit", "_service_bus", "_sqs", "aws", "azure", "timeouts",
 }  # fmt: skip
 """The subpackages of the runtime, and no others."""
 
-FREE = {"operate"}
-"""Subpackages that may use any library: they run on an operator's machine."""
-
-COMMAND_LINE = {"cli.py", "__main__.py"}
+COMMAND_LINE = {"_cli.py", "__main__.py"}
 """Files of the command, which no function imports."""
 
 
@@ -60,12 +59,17 @@ def name(path: Path) -> str:
 
 def root_of(path: Path) -> Path:
     """Return the package that the file is of."""
-    return PACKAGE if path.is_relative_to(PACKAGE) else LOCAL
+    return next(root for root in (PACKAGE, OPERATE, LOCAL) if path.is_relative_to(root))
 
 
 def runtime() -> list[Path]:
     """Return all files of the runtime: what a function carries."""
     return sorted(PACKAGE.rglob("*.py"))
+
+
+def operate() -> list[Path]:
+    """Return all files of what an operator runs."""
+    return sorted(OPERATE.rglob("*.py"))
 
 
 def local_cloud() -> list[Path]:
@@ -75,13 +79,13 @@ def local_cloud() -> list[Path]:
 
 def pure() -> list[Path]:
     """Return the files that decide, and the data that they decide about."""
-    return [*sorted((PACKAGE / "recovery").glob("*.py")), PACKAGE / "rate_limit" / "state.py"]
+    return [*sorted((PACKAGE / "_ladder").glob("*.py")), PACKAGE / "_rate_limit" / "state.py"]
 
 
 def deployed() -> list[Path]:
     """Return the files that run in the cloud."""
     parts = {path: path.relative_to(PACKAGE).parts for path in runtime()}
-    return [path for path, (first, *_) in parts.items() if first not in FREE | COMMAND_LINE]
+    return [path for path, (first, *_) in parts.items() if first not in COMMAND_LINE]
 
 
 def module_of(path: Path) -> str:

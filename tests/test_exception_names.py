@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from importlib import import_module
 
-from sources import module_of, runtime, tree
+from sources import module_of, operate, runtime, tree
 
 NAMES = {
     "recoverable.HandlerTimeout",
@@ -14,27 +14,27 @@ NAMES = {
     "recoverable.OutgoingRefused",
     "recoverable.RetryAfter",
     "recoverable.UnreportedFailure",
-    "recoverable.aws.bodies.BodyNotFetched",
-    "recoverable.aws.endpoint.UnfinishedBatch",
+    "recoverable.aws._bodies.BodyNotFetched",
+    "recoverable.aws._endpoint.UnfinishedBatch",
     "recoverable.aws.pause_store.NotNow",
-    "recoverable.azure.client.CopyNotSent",
+    "recoverable._service_bus.broker.CopyNotSent",
     "recoverable.azure.ladder.Abandoned",
-    "recoverable.azure.sending.group_commit.NotTried",
-    "recoverable.errors.TimeUp",
-    "recoverable.observe.host_errors.RedactedFailure",
-    "recoverable.operate.aws.messages.Unsendable",
-    "recoverable.operate.azure.messages.UncopyableBody",
-    "recoverable.operate.check.bicep.values.BicepError",
-    "recoverable.operate.check.cloudformation.document.TemplateError",
-    "recoverable.operate.check.known.NotUnderstood",
-    "recoverable.operate.port.OperateError",
+    "recoverable._service_bus.group_commit.NotTried",
+    "recoverable._errors.TimeUp",
+    "recoverable._observe.host_errors.RedactedFailure",
+    "recoverable_operate.aws.messages.Unsendable",
+    "recoverable_operate.azure.messages.UncopyableBody",
+    "recoverable_operate.check.bicep.values.BicepError",
+    "recoverable_operate.check.cloudformation.document.TemplateError",
+    "recoverable_operate.check.known.NotUnderstood",
+    "recoverable_operate.port.OperateError",
     "recoverable.rate_limit.StoreUnavailable",
     "recoverable.timeouts.circuit.CriticalError",
-    "recoverable.timeouts.client.SendFailed",
+    "recoverable.timeouts._client.SendFailed",
     "recoverable.timeouts.dynamodb_errors.ConditionFailed",
     "recoverable.timeouts.store.StoreUnavailable",
     "recoverable.timeouts.store.TooLarge",
-    "recoverable.timeouts.timeout.Unreadable",
+    "recoverable.timeouts._timeout.Unreadable",
 }
 
 
@@ -43,8 +43,8 @@ def test_exceptions_keep_their_names() -> None:
 
 
 def exceptions() -> Iterator[type[BaseException]]:
-    """Yield the exceptions that the runtime's files define, whatever module they say they are of."""
-    for path in runtime():
+    """Yield the exceptions that the files of the runtime and of the operator's commands define, whatever module they say they are of."""
+    for path in (*runtime(), *operate()):
         names = [node.name for node in tree(path).body if isinstance(node, ast.ClassDef)]
         module = import_module(module_of(path)) if names else None
         for name in names:

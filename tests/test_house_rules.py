@@ -11,21 +11,24 @@ import pytest
 
 from sources import (
     LOCAL,
+    OPERATE,
     PACKAGE,
     RUNTIME_FOLDERS,
     deployed,
     imports,
+    lines_of_code,
     local_cloud,
     module_of,
     name,
+    operate,
     pure,
     runtime,
     tree,
 )
 
 SDKS = {"aiobotocore", "aioboto3", "azure", "boto3", "botocore"}
-MOST_FILES = 12
-"""Files of one folder, beside its __init__.py: a folder with more is two things."""
+MOST_LINES = 400
+"""Lines of code of one module: more than that is two ideas."""
 
 IMPURE = {
     "asyncio", "contextvars", "io", "logging", "os", "pathlib", "random", "secrets", "select", "signal",
@@ -35,14 +38,12 @@ IMPURE_CALLS = {"input", "now", "open", "print", "sleep", "time", "today", "uran
 
 every_deployed_file = pytest.mark.parametrize("path", deployed(), ids=name)
 every_pure_file = pytest.mark.parametrize("path", pure(), ids=name)
-every_folder = pytest.mark.parametrize(
-    "folder", sorted({path.parent for path in (*runtime(), *local_cloud())}), ids=str
-)
+every_file = pytest.mark.parametrize("path", [*runtime(), *operate(), *local_cloud()], ids=name)
 
 
 def test_there_are_files_to_check() -> None:
-    assert {"recovery/policy.py", "recovery/decision.py"} <= {name(path) for path in pure()}
-    assert {"attempts/flow.py", "aws/endpoint.py", "aws/client.py"} <= {name(path) for path in deployed()}
+    assert {"_ladder/policy.py", "_ladder/decision.py"} <= {name(path) for path in pure()}
+    assert {"_flow/flow.py", "aws/_endpoint.py", "_sqs/broker.py"} <= {name(path) for path in deployed()}
     assert {"testing/plugin.py", "service_bus/emulator.py"} <= {name(path) for path in local_cloud()}
 
 
@@ -52,17 +53,16 @@ def test_the_runtime_has_the_folders_of_the_layout_and_no_others() -> None:
     assert folders == RUNTIME_FOLDERS
 
 
-def test_the_runtime_never_imports_the_local_cloud() -> None:
-    importing = {name(path) for path in runtime() for each in imports(tree(path)) if each.top == LOCAL.name}
+def test_the_runtime_imports_neither_of_the_other_distributions() -> None:
+    others = {LOCAL.name, OPERATE.name}
+    importing = {name(path) for path in runtime() for each in imports(tree(path)) if each.top in others}
 
     assert importing == set()
 
 
-@every_folder
-def test_a_folder_has_at_most_a_dozen_files(folder: Path) -> None:
-    files = [path.name for path in folder.glob("*.py") if path.name != "__init__.py"]
-
-    assert len(files) <= MOST_FILES, files
+@every_file
+def test_a_module_holds_one_idea(path: Path) -> None:
+    assert lines_of_code(path) <= MOST_LINES
 
 
 @every_pure_file
@@ -103,7 +103,9 @@ def test_the_platforms_do_not_import_each_other(platform: str, other: str) -> No
     assert reaching_over == set()
 
 
-@pytest.mark.parametrize("package", [runtime(), local_cloud()], ids=["recoverable", "recoverable_local"])
+@pytest.mark.parametrize(
+    "package", [runtime(), operate(), local_cloud()], ids=["recoverable", "recoverable_operate", "recoverable_local"]
+)
 def test_no_two_modules_import_each_other(package: list[Path]) -> None:
     """All import statements count, those in functions and those for types too."""
     modules = {module_of(path) for path in package}
@@ -126,7 +128,7 @@ def circles(graph: dict[str, set[str]]) -> list[str]:
     return sorted(remaining)
 
 
-@pytest.mark.parametrize("path", [*runtime(), *local_cloud()], ids=name)
+@every_file
 def test_nothing_is_imported_by_a_text(path: Path) -> None:
     """A module that is named in a text hides from the check of circles."""
     hidden = {"import_module", "__import__"} & set(called(tree(path)))
@@ -139,11 +141,20 @@ LOADS_WHAT_USERS_NAME = {"functions_host/worker/worker_process.py", "lambda_host
 
 
 @every_deployed_file
-def test_sdks_are_imported_by_clients_and_stores_alone_and_when_they_are_called(path: Path) -> None:
-    talks = path.name.endswith(("client.py", "store.py"))
+def test_sdks_are_imported_by_gateways_and_named_stores_alone_and_when_they_are_called(path: Path) -> None:
+    talks = talks_to_a_service(path)
     sdks = [each for each in imports(tree(path)) if each.top in SDKS and not each.for_types]
 
     assert [each for each in sdks if not (talks and each.in_function)] == []
+
+
+def talks_to_a_service(path: Path) -> bool:
+    """True if the file is of a gateway, or one of those beside them that call a service."""
+    return name(path).startswith(GATEWAYS) or path.name.endswith("store.py") or name(path) in BESIDE_THE_GATEWAYS
+
+
+GATEWAYS = ("_sqs/", "_service_bus/")
+BESIDE_THE_GATEWAYS = {"azure/_blueprint.py", "timeouts/_client.py", "_observe/meter_client.py"}
 
 
 CHANGERS = {
@@ -185,7 +196,7 @@ def changed(module: ast.Module) -> Iterator[str]:
                 yield owner
 
 
-PER_INSTANCE = {"attempts/event_loop.py: runner", "aws/queues.py: queue_from_arn", "azure/log.py: log_ambiguous_fields"}
+PER_INSTANCE = {"_flow/event_loop.py: runner", "azure/_log.py: log_ambiguous_fields"}
 """Caches outside clients and stores, which keep what an instance of the function has anyway: its event loop, parsed names, and
 which warnings were given."""
 
@@ -194,7 +205,7 @@ def test_only_clients_and_stores_and_what_is_named_here_keep_anything() -> None:
     keeping = {
         f"{name(path)}: {node.name}"
         for path in deployed()
-        if not path.name.endswith(("client.py", "store.py"))
+        if not talks_to_a_service(path)
         for node in ast.walk(tree(path))
         if isinstance(node, ast.FunctionDef) and any("cache" in ast.dump(each) for each in node.decorator_list)
     }
@@ -205,7 +216,7 @@ def test_only_clients_and_stores_and_what_is_named_here_keep_anything() -> None:
 def test_there_is_one_context_variable_and_it_holds_the_test_world() -> None:
     holding = [name(path) for path in deployed() for each in called(tree(path)) if each == "ContextVar"]
 
-    assert holding == ["environment.py"]
+    assert holding == ["_environment.py"]
 
 
 LASTING = {"SqsEndpoint", "SqsProcessor", "ServiceBusEndpoint"}

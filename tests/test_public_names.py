@@ -32,7 +32,7 @@ def test_they_are_all_that_the_package_offers() -> None:
 
 def is_our_own(node: ast.ImportFrom) -> bool:
     """True if what is imported is for the package itself: the function that looks up the other names."""
-    return node.module == "recoverable.on_demand"
+    return node.module == "recoverable._on_demand"
 
 
 def test_a_platform_offers_its_endpoint() -> None:

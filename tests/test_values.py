@@ -24,8 +24,8 @@ from recoverable import (
     RetryAfter,
     default_policy,
 )
-from recoverable.recovery.delivery import Deferral
-from recoverable.recovery.settlement import Complete, Forward, Redeliver
+from recoverable._ladder.delivery import Deferral
+from recoverable._ladder.settlement import Complete, Forward, Redeliver
 
 MAKERS: dict[str, Callable[[], Any]] = {
     "Immediate": lambda: Immediate(2),

@@ -203,7 +203,7 @@ PROGRAM = """
 import json, sys
 import recoverable
 recoverable.Recoverability()
-before = "recoverable.variables" in sys.modules
+before = "recoverable._variables" in sys.modules
 recoverable.Recoverability.from_environment()
 print(json.dumps([before, sorted(name for name in sys.modules if name.startswith("recoverable.rate_limit"))]))
 """

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from recoverable.config import Delayed, Failed, Immediate, Recoverability
-from recoverable.errors import HandlerTimeout, MessageDeserializationError, RetryAfter, UnreportedFailure
-from recoverable.message import Message
+from recoverable._config import Delayed, Failed, Immediate, Recoverability
+from recoverable._errors import HandlerTimeout, MessageDeserializationError, RetryAfter, UnreportedFailure
+from recoverable._message import Message
 
-TYPE_CHECKING = False  # see frozen.py
+TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
-    from recoverable.observe.facts import Facts
-    from recoverable.observe.settings import Observe
-    from recoverable.outgoing.values import OutgoingRefused
-    from recoverable.rate_limit.settings import RateLimit
-    from recoverable.recovery.actions import Action, DelayedRetry, Discard, ErrorContext, ImmediateRetry, MoveToError
-    from recoverable.recovery.backoff import Exponential
-    from recoverable.recovery.policy import Policy, default_policy
+    from recoverable._ladder.actions import Action, DelayedRetry, Discard, ErrorContext, ImmediateRetry, MoveToError
+    from recoverable._ladder.backoff import Exponential
+    from recoverable._ladder.policy import Policy, default_policy
+    from recoverable._observe.facts import Facts
+    from recoverable._observe.settings import Observe
+    from recoverable._outgoing.values import OutgoingRefused
+    from recoverable._rate_limit.settings import RateLimit
 
 __all__ = [
     "Action",
@@ -44,7 +44,7 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """Import a name when it is first used, not at each cold start (PEP 562)."""
-    from recoverable.on_demand import imported  # noqa: PLC0415
+    from recoverable._on_demand import imported  # noqa: PLC0415
 
     if (found := imported(name)) is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")

@@ -2,6 +2,6 @@
 
 import sys
 
-from recoverable.cli import main
+from recoverable._cli import main
 
 sys.exit(main())

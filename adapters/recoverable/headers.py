@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 
-from recoverable.limits import MAX_COUNT
+from recoverable._limits import MAX_COUNT
 
-TYPE_CHECKING = False  # see frozen.py
+TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any

@@ -6,10 +6,10 @@ import os
 from datetime import timedelta
 
 import orders
-from recoverable.aws.pause.circuit_store import DynamoDbCircuit
-from recoverable.aws.pause.probe import Probe
-from recoverable.aws.pause.queue_store import SqsProbeQueue
-from recoverable.aws.pause.trigger import PauseTrigger
+from recoverable.aws._pause.circuit_store import DynamoDbCircuit
+from recoverable.aws._pause.probe import Probe
+from recoverable.aws._pause.queue_store import SqsProbeQueue
+from recoverable.aws._pause.trigger import PauseTrigger
 
 QUEUE_ARN = os.environ["ORDERS_QUEUE_ARN"]
 

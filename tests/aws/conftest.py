@@ -12,8 +12,8 @@ from aws.large_bodies import Bucket
 from aws.queues import Queue
 from aws.server import CREDENTIALS, REGION, client_at, moto_server, session
 from faulty_proxy import FaultyProxy
-from recoverable.aws.bodies.objects_client import s3_client
-from recoverable.aws.broker.process_client import sqs_client
+from recoverable._sqs.clients import sqs_client
+from recoverable._sqs.objects import s3_client
 
 NewQueue = Callable[..., Queue]
 HERE = Path(__file__).parent

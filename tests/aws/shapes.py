@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from recoverable.aws.wire import Wire
+from recoverable._sqs.wire import Wire
 
 ID = "NServiceBus.MessageId"
 TYPES = "NServiceBus.EnclosedMessageTypes"

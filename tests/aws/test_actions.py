@@ -27,7 +27,7 @@ from recoverable import (
     RetryAfter,
     default_policy,
 )
-from recoverable.recovery.actions import Action
+from recoverable._ladder.actions import Action
 
 
 class Handler:

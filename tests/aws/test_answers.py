@@ -10,7 +10,7 @@ from aws.harness import Context, ladder, sqs_endpoint
 from aws.recording_client import RecordingClient
 from aws.records import event, record
 from recoverable import Message
-from recoverable.aws.broker.answers import NOT_NAMED, Failure, failures_in
+from recoverable._sqs.answers import NOT_NAMED, Failure, failures_in
 
 GARBAGE: list[Any] = [
     None,

@@ -17,7 +17,7 @@ from aws.records import event, received, record
 from aws.server import REGION
 from faulty_proxy import FaultyProxy
 from recoverable import Message
-from recoverable.aws.broker.process_client import sqs_client
+from recoverable._sqs.clients import sqs_client
 from sources import runtime_modules
 
 
@@ -98,7 +98,7 @@ def test_one_client_serves_all_invocations_of_a_process(orders: Queue, error: Qu
     assert (sqs_client.cache_info().misses, error.count()) == (1, 3)
 
 
-FAILURE_SIDE = {"recoverable.recovery.decision", "recoverable.aws.client"}
+FAILURE_SIDE = {"recoverable._ladder.decision", "recoverable._sqs.broker"}
 SUCCESS = """
 import json, sys
 from recoverable.aws import SqsEndpoint

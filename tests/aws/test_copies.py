@@ -13,11 +13,11 @@ from aws.queues import HEADERS
 from aws.records import binary, record, text
 from aws.shapes import FOLDED, ID, wrapped
 from builders import platform, recoverability
-from recoverable.aws.broker.names import destination
-from recoverable.aws.copies import Copy, Entry, copy_of
-from recoverable.aws.queues import Queue
-from recoverable.aws.records import delivery_of
-from recoverable.recovery.settlement import Forward
+from recoverable._ladder.settlement import Forward
+from recoverable._sqs.names import destination
+from recoverable._sqs.queues import Queue
+from recoverable.aws._copies import Copy, Entry, copy_of
+from recoverable.aws._records import delivery_of
 
 SOURCE = Queue("eu-west-1", "123456789012", "orders")
 ORIGIN = {"Recoverable.Origin": "native-1"}

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from aws.queues import HEADERS
 from aws.records import binary, record, text
 from builders import platform, recoverability
-from recoverable.aws.copies import Copy, Entry, batches, copy_of, size
-from recoverable.aws.queues import Queue
-from recoverable.aws.records import delivery_of
-from recoverable.aws.wire import TEXT, wire_of
-from recoverable.recovery.settlement import Forward
+from recoverable._ladder.settlement import Forward
+from recoverable._sqs.queues import Queue
+from recoverable._sqs.wire import TEXT, wire_of
+from recoverable.aws._copies import Copy, Entry, batches, copy_of, size
+from recoverable.aws._records import delivery_of
 
 SOURCE = Queue("eu-west-1", "123456789012", "orders")
 ERROR = Queue("eu-west-1", "123456789012", "error")

@@ -10,9 +10,9 @@ import pytest
 from aws.records import record
 from aws.shapes import ID, wrapped
 from builders import platform, recoverability
-from recoverable.aws.queues import queue_from_arn
-from recoverable.aws.records import delivery_of
-from recoverable.recovery.delivery import Delivery
+from recoverable._ladder.delivery import Delivery
+from recoverable._sqs.queues import queue_from_arn
+from recoverable.aws._records import delivery_of
 
 A_DATE = "2026-03-04 05:06:07:000089 Z"
 THAT_DATE = datetime(2026, 3, 4, 5, 6, 7, 89, tzinfo=UTC)

@@ -9,7 +9,7 @@ import pytest
 from aws.queues import HEADERS
 from aws.records import binary, record, text
 from aws.shapes import CONTROL, FOLDED, ID, read, wrapped
-from recoverable.aws.wire import UNREADABLE_HEADERS, wire_of
+from recoverable._sqs.wire import UNREADABLE_HEADERS, wire_of
 
 
 @pytest.mark.parametrize(

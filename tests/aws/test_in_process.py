@@ -8,7 +8,7 @@ from aws.harness import AMPLE, Context, Mapping, sqs_endpoint
 from aws.queues import Queue, bodies, send
 from faulty_proxy import FaultyProxy
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability
-from recoverable.limits import NO_DELAY
+from recoverable._limits import NO_DELAY
 
 TEN = [str(number) for number in range(10)]
 

@@ -13,10 +13,10 @@ from aws.queues import Queue
 from builders import delivery
 from faulty_proxy import FaultyProxy
 from recoverable import Message
-from recoverable.aws.order import Group, groups
-from recoverable.recovery.counting import is_unreported, last_delivery_that_runs
-from recoverable.recovery.delivery import Delivery
-from recoverable.recovery.settlement import COMPLETE
+from recoverable._ladder.counting import is_unreported, last_delivery_that_runs
+from recoverable._ladder.delivery import Delivery
+from recoverable._ladder.settlement import COMPLETE
+from recoverable.aws._order import Group, groups
 
 
 class Watcher:

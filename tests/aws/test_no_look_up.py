@@ -11,7 +11,7 @@ from aws.queues import Queue
 from aws.records import event, record
 from faulty_proxy import FaultyProxy
 from recoverable import Message
-from recoverable.aws.broker.process_client import session
+from recoverable._sqs.clients import session
 
 
 def fail(message: Message) -> None:

@@ -8,9 +8,9 @@ from datetime import timedelta
 import pytest
 
 from builders import NOW, delivery
-from recoverable.aws.order import delay_of_hand_back, groups
-from recoverable.recovery.delivery import Delivery
-from recoverable.recovery.settlement import COMPLETE
+from recoverable._ladder.delivery import Delivery
+from recoverable._ladder.settlement import COMPLETE
+from recoverable.aws._order import delay_of_hand_back, groups
 
 
 def came(

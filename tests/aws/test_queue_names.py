@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from recoverable import Failed, Message, Recoverability
+from recoverable._ladder.delivery import Delivery
+from recoverable._sqs.names import destination, names_source
+from recoverable._sqs.queues import Queue, queue_from_arn
 from recoverable.aws import SqsEndpoint
-from recoverable.aws.broker.names import destination, names_source
-from recoverable.aws.queues import Queue, queue_from_arn
-from recoverable.recovery.delivery import Delivery
 
 SOURCE = Queue("eu-west-1", "123456789012", "orders")
 SOURCE_ARN = "arn:aws:sqs:eu-west-1:123456789012:orders"

@@ -11,8 +11,8 @@ from aws.records import ARN, event, record, text
 from aws.shapes import ID, wrapped
 from builders import platform, recoverability
 from recoverable import Message
-from recoverable.aws.queues import Queue
-from recoverable.aws.records import delivery_of, records_of
+from recoverable._sqs.queues import Queue
+from recoverable.aws._records import delivery_of, records_of
 
 QUEUE = Queue("eu-west-1", "123456789012", "orders")
 SENT = datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)  # 1700000000000 ms

@@ -13,7 +13,7 @@ from builders import NOW, delivery
 from faulty_proxy import FaultyProxy
 from recoverable import Message
 from recoverable.aws import SqsEndpoint
-from recoverable.aws.order import clear_reported
+from recoverable.aws._order import clear_reported
 
 TEN = [str(number) for number in range(10)]
 HIDDEN_FOR = 30.0

@@ -17,7 +17,7 @@ from aws.records import event, record
 from builders import Boom
 from recoverable import Immediate, Message, RateLimit, Recoverability
 from recoverable.aws import SqsEndpoint
-from recoverable.aws.time_budget import LOOK_EVERY, TimeBudget
+from recoverable.aws._time_budget import LOOK_EVERY, TimeBudget
 
 BODIES = ("a", "b", "c", "d")
 

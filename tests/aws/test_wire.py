@@ -10,7 +10,7 @@ import pytest
 from aws.records import binary, record, text
 from aws.shapes import CONTROL, FOLDED, ID, TYPES, read, wrapped
 from recoverable import MessageDeserializationError
-from recoverable.aws.wire import wire_of
+from recoverable._sqs.wire import wire_of
 
 
 def test_a_native_record_has_its_body_its_attributes_and_no_headers() -> None:

@@ -11,8 +11,8 @@ import azure.functions as func
 from azure.recording import RecordingClient
 from builders import ERROR_QUEUE, QUEUE, Boom, Clock, recoverability
 from recoverable import Message, Recoverability
+from recoverable._limits import NO_DELAY
 from recoverable.azure import ServiceBusEndpoint
-from recoverable.limits import NO_DELAY
 
 Trigger = func.ServiceBusMessage | list[func.ServiceBusMessage]
 

@@ -20,9 +20,9 @@ from azure.servicebus.exceptions import OperationTimeoutError
 from azure.endpoints import ended
 from azure.triggers import trigger_message, trigger_messages
 from builders import ERROR_QUEUE, QUEUE
+from recoverable._service_bus.app_settings import ConnectionString
+from recoverable._service_bus.clients import client_for
 from recoverable.azure import ServiceBusEndpoint
-from recoverable.azure.host.app_settings import ConnectionString
-from recoverable.azure.process_client import client_for
 from recoverable_local.service_bus import Queue, SeenMessage, ServiceBusNamespace
 
 SETTING = "ServiceBus"

@@ -23,14 +23,14 @@ from recoverable import (
     Recoverability,
     UnreportedFailure,
 )
-from recoverable.attempts.deadline import Deadline
+from recoverable._environment import Environment, current_environment
+from recoverable._flow.deadline import Deadline
+from recoverable._ladder.faults import EXCEPTION_TYPE, FAILED_QUEUE, STACK_TRACE
+from recoverable._service_bus.broker import MAX_SENDERS, CopyNotSent
 from recoverable.azure import ServiceBusEndpoint
-from recoverable.azure.client import MAX_SENDERS, CopyNotSent
-from recoverable.azure.copies import in_milliseconds
-from recoverable.azure.flow import Abandoned
-from recoverable.environment import Environment, current_environment
+from recoverable.azure._copies import in_milliseconds
+from recoverable.azure._flow import Abandoned
 from recoverable.headers import DELAYED_RETRIES, DELAYED_RETRY_AT, DUE_AT, MESSAGE_ID, PRIOR_ATTEMPTS
-from recoverable.recovery.faults import EXCEPTION_TYPE, FAILED_QUEUE, STACK_TRACE
 
 LAST: dict[str, Any] = {"DeliveryCount": 3}
 LAST_ROUND: dict[str, Any] = {"DeliveryCount": 3, "properties": {DELAYED_RETRIES: "2"}}

@@ -13,10 +13,10 @@ from azure.recording import RecordingClient, properties
 from azure.triggers import trigger_message, trigger_messages
 from builders import ERROR_QUEUE, NOW, QUEUE, Boom, recoverability, seconds
 from recoverable import Message
-from recoverable.azure.client import CopyNotSent
-from recoverable.azure.copies import in_milliseconds
+from recoverable._ladder.faults import EXCEPTION_MESSAGE
+from recoverable._service_bus.broker import CopyNotSent
+from recoverable.azure._copies import in_milliseconds
 from recoverable.headers import DELAYED_RETRIES, MESSAGE_ID, PRIOR_ATTEMPTS
-from recoverable.recovery.faults import EXCEPTION_MESSAGE
 
 
 def bad_ones_fail(message: Message) -> None:

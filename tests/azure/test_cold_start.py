@@ -35,15 +35,15 @@ except ImportError as error:
 """
 
 FAILURE_SIDE = {
-    "recoverable.observe.log",
-    "recoverable.recovery.actions",
-    "recoverable.recovery.backoff",
-    "recoverable.recovery.decision",
-    "recoverable.recovery.faults",
-    "recoverable.recovery.policy",
-    "recoverable.azure.client",
-    "recoverable.azure.copies",
-    "recoverable.azure.process_client",
+    "recoverable._observe.log",
+    "recoverable._ladder.actions",
+    "recoverable._ladder.backoff",
+    "recoverable._ladder.decision",
+    "recoverable._ladder.faults",
+    "recoverable._ladder.policy",
+    "recoverable._service_bus.broker",
+    "recoverable.azure._copies",
+    "recoverable._service_bus.clients",
 }
 
 

@@ -9,13 +9,13 @@ import pytest
 
 from azure.triggers import BODY, NEVER, trigger_message
 from builders import ERROR_QUEUE, NOW, QUEUE, platform, recoverability, seconds
-from recoverable.azure.copies import MAX_PROPERTIES, Copy, copy_of, in_milliseconds, smaller
-from recoverable.azure.messages import delivery_of
-from recoverable.azure.sending.trimming import MAX_PROPERTY, weight
+from recoverable._ladder.faults import DATA, EXCEPTION_MESSAGE, EXCEPTION_TYPE, FAILED_QUEUE, STACK_TRACE
+from recoverable._ladder.settlement import Forward
+from recoverable._limits import NO_DELAY
+from recoverable.azure._copies import MAX_PROPERTIES, Copy, copy_of, in_milliseconds, smaller
+from recoverable.azure._messages import delivery_of
+from recoverable.azure._sending.trimming import MAX_PROPERTY, weight
 from recoverable.headers import ORIGIN
-from recoverable.limits import NO_DELAY
-from recoverable.recovery.faults import DATA, EXCEPTION_MESSAGE, EXCEPTION_TYPE, FAILED_QUEUE, STACK_TRACE
-from recoverable.recovery.settlement import Forward
 
 NAMESPACE = "shop.servicebus.windows.net"
 TO_ERROR = Forward(ERROR_QUEUE, NO_DELAY, {FAILED_QUEUE: QUEUE})

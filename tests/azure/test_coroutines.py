@@ -14,9 +14,9 @@ from azure.recording import RecordingClient, properties
 from azure.triggers import trigger_message, trigger_messages
 from builders import QUEUE, Boom
 from recoverable import Message
-from recoverable.azure.client import Broker
-from recoverable.azure.copies import Copy
-from recoverable.azure.flow import Abandoned
+from recoverable._service_bus.broker import Broker
+from recoverable.azure._copies import Copy
+from recoverable.azure._flow import Abandoned
 from recoverable.headers import DELAYED_RETRIES, PRIOR_ATTEMPTS
 
 ERROR = Boom("it broke")

@@ -14,9 +14,9 @@ from azure.servicebus import ServiceBusClient, ServiceBusMessage, ServiceBusRece
 from azure.namespace import TIMEOUT, Bus, called, received
 from builders import Boom, recoverability
 from recoverable import Message, Recoverability
+from recoverable._ladder.faults import FAILED_QUEUE
 from recoverable.azure import ServiceBusEndpoint
 from recoverable.headers import MESSAGE_ID
-from recoverable.recovery.faults import FAILED_QUEUE
 from recoverable_local.service_bus import DropConnection, Operation, Queue, ServiceBusNamespace
 
 pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links

@@ -10,9 +10,9 @@ import pytest
 
 from azure.recording import RecordingClient
 from builders import QUEUE
-from recoverable.azure.client import Broker
-from recoverable.azure.copies import Copy
-from recoverable.azure.sending.group_commit import GroupCommit, NotTried, Parcel
+from recoverable._service_bus.broker import Broker
+from recoverable._service_bus.group_commit import GroupCommit, NotTried, Parcel
+from recoverable.azure._copies import Copy
 
 
 def copy(body: bytes = b"{}", to: str = QUEUE) -> Copy:

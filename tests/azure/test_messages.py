@@ -9,12 +9,12 @@ import pytest
 
 from azure.triggers import BODY, ENQUEUED, trigger_message, trigger_messages
 from builders import NOW, QUEUE, platform, recoverability, written
-from recoverable.azure.messages import ambiguous_fields, as_list, checked_binary, delivery_of, without_fields
+from recoverable._ladder.delivery import Delivery
+from recoverable.azure._messages import ambiguous_fields, as_list, checked_binary, delivery_of, without_fields
 from recoverable.headers import DELAYED_RETRIES, DUE_AT, HELD_SINCE, MESSAGE_ID, PRIOR_ATTEMPTS, TIME_SENT
-from recoverable.recovery.delivery import Delivery
 
 if TYPE_CHECKING:
-    from recoverable.recovery.delivery import Counter
+    from recoverable._ladder.delivery import Counter
 
 
 def delivered(*, counter: Counter = "native", body: bytes = BODY, **metadata: Any) -> Delivery:

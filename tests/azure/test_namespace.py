@@ -12,9 +12,9 @@ import pytest
 from azure.namespace import BRIEF, NEXT_SESSION, SESSIONS, SETTING, TIMEOUT, Bus, called, properties_of
 from builders import ERROR_QUEUE, QUEUE, Boom, recoverability, seconds
 from recoverable import Message, Recoverability
+from recoverable._ladder.faults import EXCEPTION_TYPE, FAILED_QUEUE
 from recoverable.azure import ServiceBusEndpoint
 from recoverable.headers import DELAYED_RETRIES, MESSAGE_ID, REFUSED_SENDS
-from recoverable.recovery.faults import EXCEPTION_TYPE, FAILED_QUEUE
 from recoverable_local.service_bus import DropConnection, Operation, Refuse
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("service_bus")]

@@ -14,8 +14,8 @@ from azure.recording import RecordingClient
 from azure.triggers import trigger_message
 from builders import ERROR_QUEUE, Boom, recoverability, seconds
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability, RetryAfter
+from recoverable._service_bus.host_json import longest_wait
 from recoverable.azure import ServiceBusEndpoint
-from recoverable.azure.host.host_json import longest_wait
 from recoverable.headers import DELAYED_RETRIES, DUE_AT
 from recoverable_local.testing import Died, ServiceBusWorld
 

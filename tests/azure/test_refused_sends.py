@@ -21,10 +21,10 @@ from recoverable import (
     Recoverability,
     default_policy,
 )
+from recoverable._ladder.actions import Action
+from recoverable._ladder.faults import EXCEPTION_TYPE
 from recoverable.azure import ServiceBusEndpoint
 from recoverable.headers import REFUSED_SENDS
-from recoverable.recovery.actions import Action
-from recoverable.recovery.faults import EXCEPTION_TYPE
 from recoverable_local.testing import Refused, ServiceBusWorld, Throttled
 
 QUEUE, ERROR = "orders", "error"

@@ -8,10 +8,10 @@ import pytest
 from azure.identity import ClientSecretCredential, DefaultAzureCredential, ManagedIdentityCredential
 
 from recoverable import Failed, Recoverability
-from recoverable.azure.arguments import queue_name, with_error_queue
-from recoverable.azure.client import broker
-from recoverable.azure.host.app_settings import ConnectionString, Identity, connection, resolved
-from recoverable.azure.process_client import credential_for
+from recoverable._service_bus.app_settings import ConnectionString, Identity, connection, resolved
+from recoverable._service_bus.broker import broker
+from recoverable._service_bus.clients import credential_for
+from recoverable.azure._arguments import queue_name, with_error_queue
 
 KEY = "Endpoint=sb://shop.servicebus.windows.net/;SharedAccessKeyName=all;SharedAccessKey=c2VjcmV0"
 SHOP = "shop.servicebus.windows.net"

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from recoverable.rate_limit.state import CLOSED
+from recoverable._rate_limit.state import CLOSED
 from recoverable_local.testing import Died, Fault, SqsWorld
 from recoverable_local.testing.engine.fault_plan import FaultPoint
 from simulation.outages.database import Database

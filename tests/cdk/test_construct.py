@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from local.lambda_host.running_lambda import RunningLambda
-from recoverable.cli import main
+from recoverable._cli import main
 from recoverable_local.lambda_host import Entry, LocalAws
 
 HERE = Path(__file__).parent

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from recoverable import Observe
-from recoverable.observe.facts import Facts
-from recoverable.observe.metrics import METRICS
+from recoverable._observe.facts import Facts
+from recoverable._observe.metrics import METRICS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "observe.md").read_text(encoding="utf-8")
 

@@ -9,8 +9,8 @@ import pytest
 
 from docs.pages import blocks, page
 from recoverable import Message, Recoverability
-from recoverable.aws.pause.circuit_store import DynamoDbCircuit
-from recoverable.aws.pause.probe import Probe
+from recoverable.aws._pause.circuit_store import DynamoDbCircuit
+from recoverable.aws._pause.probe import Probe
 
 PAGE = "rate-limiting.md"
 
@@ -46,5 +46,5 @@ def test_the_third_is_a_probe(names: dict[str, Any]) -> None:
 
 
 def test_the_store_for_azure_is_where_the_page_says() -> None:
-    assert '`TableCircuit("circuits", "orders")`, from `recoverable.azure.circuit_store`' in page(PAGE)
-    assert import_module("recoverable.azure.circuit_store").TableCircuit("circuits", "orders")
+    assert '`TableCircuit("circuits", "orders")`, from `recoverable.azure._circuit_store`' in page(PAGE)
+    assert import_module("recoverable.azure._circuit_store").TableCircuit("circuits", "orders")

@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from docs.pages import ROOT, blocks, files, page
-from recoverable.cli import main
-from recoverable.operate.check.cloudformation.document import parse_document
+from recoverable._cli import main
+from recoverable_operate.check.cloudformation.document import parse_document
 
 SERVERLESS = files(page("serverless-framework.md"))["serverless.yml"]
 IMAGE = files(page("container-images.md"))

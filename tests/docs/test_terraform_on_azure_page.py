@@ -9,15 +9,15 @@ import pytest
 
 from docs.pages import ROOT, blocks, files, page
 from docs.terraform import Reference, Resource, only, resources
-from recoverable.operate.check.bicep.resources import duration, life
-from recoverable.operate.check.functions_app.host_json import host_options
-from recoverable.operate.check.functions_app.threads import worker_threads
-from recoverable.operate.check.known import Unknown
-from recoverable.operate.check.ladder import ladder_of
-from recoverable.operate.check.rule import Finding, results
-from recoverable.operate.check.rules.every import SERVICE_BUS_RULES
-from recoverable.operate.check.service_bus import Grant, OnServiceBus, Queue, Trigger, Workload
 from recoverable_local.testing.azure.app import functions_of
+from recoverable_operate.check.bicep.resources import duration, life
+from recoverable_operate.check.functions_app.host_json import host_options
+from recoverable_operate.check.functions_app.threads import worker_threads
+from recoverable_operate.check.known import Unknown
+from recoverable_operate.check.ladder import ladder_of
+from recoverable_operate.check.rule import Finding, results
+from recoverable_operate.check.rules.every import SERVICE_BUS_RULES
+from recoverable_operate.check.service_bus import Grant, OnServiceBus, Queue, Trigger, Workload
 
 PAGE = "terraform-on-azure.md"
 MAIN = files(page(PAGE))["main.tf"]

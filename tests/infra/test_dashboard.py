@@ -16,8 +16,8 @@ from infra.sam_template import template
 from observe.clouds import failing
 from observe.emf import checked, values
 from recoverable import Delayed, Discard, Failed, Immediate, Message, Observe, RateLimit, Recoverability
+from recoverable._observe.metrics import METRICS
 from recoverable.aws import SqsEndpoint
-from recoverable.observe.metrics import METRICS
 from recoverable_local.testing import Refused, SqsWorld
 
 SAM = template()

@@ -15,10 +15,10 @@ from infra.cloud import Cloud, deploy, eventually, running_cloud
 from infra.commands import RUNTIME
 from infra.features import FEATURES, YOUR_BUCKET, asking_for
 from infra.sam_template import REGION
-from recoverable.aws.pause.circuit_store import DynamoDbCircuit
-from recoverable.rate_limit.state import Open
+from recoverable._rate_limit.state import Open
+from recoverable.aws._pause.circuit_store import DynamoDbCircuit
 from recoverable.timeouts import DynamoDBStore, Timeouts
-from recoverable.timeouts.stores.rows import Selection
+from recoverable.timeouts._stores.rows import Selection
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("sam build"), pytest.mark.timeout(900)]
 

@@ -14,8 +14,8 @@ from infra.features import asking_for
 from infra.lambda_log import Log, package_log
 from infra.sam_template import bounds, template
 from recoverable import Failed, Message, RateLimit, Recoverability
+from recoverable._rate_limit.state import Open, delay_of_probe
 from recoverable.aws import SqsEndpoint
-from recoverable.rate_limit.state import Open, delay_of_probe
 
 SAM = template()
 RESOURCES = decided(SAM, asking_for("a paused trigger"))["Resources"]

@@ -17,7 +17,7 @@ from infra.lambda_log import Log, package_log
 from infra.needs import BUCKET, CALLS, DISPATCHER, ENDPOINTS, TABLE
 from infra.sam_template import ROOT, Template, template, transformed
 from recoverable.timeouts import Dispatcher, Timeouts
-from recoverable.timeouts.dispatching.outage import TWO_MINUTES
+from recoverable.timeouts._dispatching.outage import TWO_MINUTES
 from waiting.stores import Cloud, OneShard, moto
 
 SAM = template()

@@ -23,8 +23,8 @@ from recoverable import (
     MoveToError,
     Recoverability,
 )
-from recoverable.observe.log import report, time_span
-from recoverable.recovery.delivery import Deferral
+from recoverable._ladder.delivery import Deferral
+from recoverable._observe.log import report, time_span
 
 Line = tuple[str, str, str]
 IMMEDIATE: Line = (

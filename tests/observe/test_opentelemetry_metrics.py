@@ -13,7 +13,7 @@ from observe.clouds import Handler, World, both_kinds_of_handlers, climb, failin
 from observe.emf import checked, values
 from observe.telemetry import Point, Telemetry
 from recoverable import Delayed, Failed, Immediate, Message, Observe, RateLimit, Recoverability
-from recoverable.observe.metrics import COUNTERS
+from recoverable._observe.metrics import COUNTERS
 from recoverable_local.testing import Refused, SqsWorld
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from aws.conftest import bucket, moto, new_queue, proxy, sqs
-from recoverable.cli import main
+from recoverable._cli import main
 
 __all__ = ["bucket", "moto", "new_queue", "proxy", "sqs"]
 

@@ -13,8 +13,8 @@ import pytest
 from aws.queues import HEADERS
 from operate.failing import fault_headers
 from operate.killing import Killed, Process
-from recoverable.operate.journal import Journal
 from recoverable_local.testing import ServiceBusWorld, SqsWorld
+from recoverable_operate.journal import Journal
 
 World = Any
 COUNT = 25

@@ -13,8 +13,8 @@ from operate.failing import fault_headers
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability
 from recoverable.aws import SqsEndpoint
 from recoverable.azure import ServiceBusEndpoint
-from recoverable.operate.port import OperateError
 from recoverable_local.testing import ServiceBusWorld, SqsWorld
+from recoverable_operate.port import OperateError
 
 ONCE = Recoverability(Immediate(0), Delayed(0), Failed("error"))
 KINDS, MANY = 40, 10_000

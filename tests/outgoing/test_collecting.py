@@ -10,11 +10,11 @@ import pytest
 
 from builders import Boom, delivery, message, platform, recoverability, seconds
 from recoverable import Message
-from recoverable.attempts.drive import drive
-from recoverable.attempts.flow import attempt_each
-from recoverable.attempts.invocation import Invocation
-from recoverable.outgoing.senders import InMemory
-from recoverable.recovery.delivery import Delivery
+from recoverable._flow.drive import drive
+from recoverable._flow.flow import attempt_each
+from recoverable._flow.invocation import Invocation
+from recoverable._ladder.delivery import Delivery
+from recoverable._outgoing.senders import InMemory
 
 
 def sent(work: Message) -> list[tuple[str, str, str | bytes]]:

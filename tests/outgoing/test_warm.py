@@ -25,7 +25,7 @@ def bill(message: Message) -> None:
 ON_SQS = """
 from recoverable.aws import SqsEndpoint
 
-sdk, sends = "botocore.client", "recoverable.aws.outgoing.dispatch"
+sdk, sends = "botocore.client", "recoverable.aws._outgoing.dispatch"
 record = {
     "messageId": "1", "receiptHandle": "handle", "body": "{}", "attributes": {"ApproximateReceiveCount": "1"},
     "messageAttributes": {}, "eventSource": "aws:sqs", "eventSourceARN": "arn:aws:sqs:eu-central-1:123456789012:orders",
@@ -43,12 +43,12 @@ class Native:
     def get_body(self):
         return b"{}"
 
-sdk, sends = "azure.servicebus", "recoverable.azure.sending.outgoing"
+sdk, sends = "azure.servicebus", "recoverable.azure._sending.outgoing"
 os.environ["ServiceBus"] = "Endpoint=sb://127.0.0.1;SharedAccessKeyName=a;SharedAccessKey=YQ==;UseDevelopmentEmulator=true;"
 ServiceBusEndpoint(bill, queue="orders", connection="ServiceBus", warm=WARM)(Native())
 """
 CLOUDS = {"SQS": ON_SQS, "Service Bus": ON_SERVICE_BUS}
-SENDS = {"SQS": "recoverable.aws.outgoing.dispatch", "Service Bus": "recoverable.azure.sending.outgoing"}
+SENDS = {"SQS": "recoverable.aws._outgoing.dispatch", "Service Bus": "recoverable.azure._sending.outgoing"}
 
 
 def first_send(cloud: str, *, warm: bool) -> list[object]:
@@ -72,4 +72,4 @@ def test_else_the_first_send_reads_what_sends_too_so_that_settling_need_not(clou
     read, sdk, _ = first_send(cloud, warm=False)
 
     assert isinstance(read, list)
-    assert (sdk, {"recoverable.outgoing.outbox", SENDS[cloud]} - {*read}) == (False, set())
+    assert (sdk, {"recoverable._outgoing.outbox", SENDS[cloud]} - {*read}) == (False, set())

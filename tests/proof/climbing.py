@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from proof.handlers import Unwanted
 from recoverable import Message, Recoverability, RetryAfter
+from recoverable._sqs.wire import HEADERS
 from recoverable.aws import SqsEndpoint
-from recoverable.aws.wire import HEADERS
 from recoverable.azure import ServiceBusEndpoint
 from recoverable_local.testing import SeenMessage, ServiceBusWorld, SqsWorld
 from recoverable_local.testing.engine.virtual import VirtualWorld

@@ -11,10 +11,6 @@ from typing import Any
 atheris: Any = import_module("atheris")  # not among the requirements: the target installs it where it runs
 
 with atheris.instrument_imports(include=["recoverable"]):
-    import recoverable.aws.client
-    import recoverable.aws.settle
-    import recoverable.aws.wire
-    import recoverable.observe  # noqa: F401  # all that is otherwise imported at the first failure, uninstrumented
     from proof.fuzz_inputs import Record, Source, records
     from recoverable import Delayed, Failed, Immediate, Message, Recoverability
     from recoverable.aws import SqsEndpoint

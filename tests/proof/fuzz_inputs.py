@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from recoverable.aws.wire import FOLDED, HEADERS, TEXT
+from recoverable._sqs.wire import FOLDED, HEADERS, TEXT
 
 Json = Any
 Record = dict[str, Any]

@@ -11,11 +11,11 @@ from proof.replaying import Scenario
 from proof.service_bus.scenarios import Scenario as OnServiceBus
 from proof.sqs.scenarios import Scenario as OnSqs
 from recoverable import RateLimit
-from recoverable.rate_limit.store import MemoryCircuit
+from recoverable._rate_limit.store import MemoryCircuit
 from recoverable_local.testing.engine.invocation import current_invocation
 
 if TYPE_CHECKING:
-    from recoverable.rate_limit.state import Circuit, Snapshot
+    from recoverable._rate_limit.state import Circuit, Snapshot
     from recoverable_local.testing.engine.scheduler import Scheduler
 
 

@@ -12,7 +12,7 @@ from proof.fifo.cases import CASES
 from proof.fifo.crowd import FifoCrowd, outcome_of
 from proof.fifo.invariants import broken
 from proof.fifo.search import search
-from recoverable.recovery.delivery import Delivery
+from recoverable._ladder.delivery import Delivery
 
 DRAWN = 400
 
@@ -67,13 +67,13 @@ MISTAKES = [
 def test_the_search_finds_a_mistake(
     monkeypatch: pytest.MonkeyPatch, target: str, mistake: Any, case: str, promise: str
 ) -> None:
-    monkeypatch.setattr(f"recoverable.aws.fifo.{target}", mistake)
+    monkeypatch.setattr(f"recoverable.aws._fifo.{target}", mistake)
 
     assert promise in {problem.partition(":")[0] for problem in problems(CASES[case])}
 
 
 def test_the_search_finds_at_random_that_the_bound_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recoverable.aws.fifo.receipt.wait", never_wait)
+    monkeypatch.setattr("recoverable.aws._fifo.receipt.wait", never_wait)
 
     found = {problem.partition(":")[0] for _, broken_ones in search(range(60)) for problem in broken_ones}
 

@@ -13,7 +13,7 @@ from proof.promises import broken
 from proof.replaying import replay
 from proof.service_bus.scenarios import Scenario
 from proof.sqs.hostile import SQS
-from recoverable.aws.wire import FOLDED, HEADERS
+from recoverable._sqs.wire import FOLDED, HEADERS
 
 
 @pytest.mark.parametrize(

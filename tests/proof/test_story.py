@@ -12,7 +12,7 @@ from proof.story import smallest, story
 
 @pytest.fixture
 def completes_before_it_sends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recoverable.aws.settle.send_and_delete", delete_first)
+    monkeypatch.setattr("recoverable.aws._settle.send_and_delete", delete_first)
 
 
 @pytest.mark.usefixtures("completes_before_it_sends")

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from builders import NOW, Clock, delivery, seconds
 from rate_limit.rate_limited import Calls, Instance
-from recoverable.rate_limit.state import CLOSED, Open, Snapshot
+from recoverable._rate_limit.state import CLOSED, Open, Snapshot
 
 if TYPE_CHECKING:
-    from recoverable.rate_limit.settings import CircuitStore
+    from recoverable._rate_limit.settings import CircuitStore
 
 NewStore = Callable[[], "CircuitStore"]
 LIMITED = Open(NOW, NOW + seconds(1))

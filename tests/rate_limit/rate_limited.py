@@ -8,15 +8,15 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from builders import Boom, Clock, delivery
-from recoverable.rate_limit.limiter import Limiter
-from recoverable.rate_limit.settings import RateLimit, StoreUnavailable
-from recoverable.rate_limit.state import Open
-from recoverable.rate_limit.store import LEAVE_ALONE_FOR, Breaker, MemoryCircuit
+from recoverable._rate_limit.limiter import Limiter
+from recoverable._rate_limit.settings import RateLimit, StoreUnavailable
+from recoverable._rate_limit.state import Open
+from recoverable._rate_limit.store import LEAVE_ALONE_FOR, Breaker, MemoryCircuit
 
 if TYPE_CHECKING:
-    from recoverable.rate_limit.settings import CircuitStore
-    from recoverable.rate_limit.state import Circuit, Snapshot
-    from recoverable.recovery.delivery import Delivery
+    from recoverable._ladder.delivery import Delivery
+    from recoverable._rate_limit.settings import CircuitStore
+    from recoverable._rate_limit.state import Circuit, Snapshot
 
 
 class Store(MemoryCircuit):

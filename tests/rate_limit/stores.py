@@ -6,11 +6,11 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
 from rate_limit.outage import World
-from recoverable.rate_limit.settings import StoreUnavailable
-from recoverable.rate_limit.store import MemoryCircuit
+from recoverable._rate_limit.settings import StoreUnavailable
+from recoverable._rate_limit.store import MemoryCircuit
 
 if TYPE_CHECKING:
-    from recoverable.rate_limit.state import Circuit, Snapshot
+    from recoverable._rate_limit.state import Circuit, Snapshot
 
 LATENCY, TIMEOUT = 0.005, 0.2
 """Seconds of a call, and those after which the store's client gives up."""

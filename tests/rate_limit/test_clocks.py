@@ -9,7 +9,7 @@ import pytest
 from rate_limit.outage import ERROR, World, outage
 from rate_limit.stores import VirtualStore
 from recoverable import RateLimit
-from recoverable.rate_limit.state import CLOSED
+from recoverable._rate_limit.state import CLOSED
 from recoverable_local.testing import ClockSkewed, Died, Fault, SqsWorld
 from recoverable_local.testing.engine.fault_plan import FaultPoint
 

@@ -18,7 +18,7 @@ from sources import runtime_modules
 COSTLY = {"boto3", "botocore", "hashlib"}
 FAILURE_SIDE = {
     f"recoverable.{name}"
-    for name in ("observe.log", "recovery.decision", "recovery.backoff", "aws.client", "aws.copies")
+    for name in ("_observe.log", "_ladder.decision", "_ladder.backoff", "_sqs.broker", "aws._copies")
 }
 
 
@@ -42,7 +42,7 @@ def test_a_message_that_succeeds_imports_no_sdk_and_nothing_of_the_failure_side(
         import json, sys
         from recoverable import RateLimit, Recoverability
         from recoverable.aws import SqsEndpoint
-        from recoverable.aws.pause.circuit_store import DynamoDbCircuit
+        from recoverable.aws._pause.circuit_store import DynamoDbCircuit
 
         limit = RateLimit(20, store=DynamoDbCircuit("circuits", "orders"))
         record = {"messageId": "1", "receiptHandle": "r", "body": "{}", "messageAttributes": {}, "eventSource": "aws:sqs",
@@ -55,6 +55,6 @@ def test_a_message_that_succeeds_imports_no_sdk_and_nothing_of_the_failure_side(
     )
     imported = set(json.loads(run.stdout))
 
-    assert "recoverable.rate_limit.limiter" in imported
+    assert "recoverable._rate_limit.limiter" in imported
     assert runtime_modules() >= FAILURE_SIDE
     assert imported & (COSTLY | FAILURE_SIDE) == set()

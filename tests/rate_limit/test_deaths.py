@@ -11,7 +11,7 @@ import pytest
 from rate_limit.outage import ERROR, World, outage
 from rate_limit.stores import VirtualStore
 from recoverable import RateLimit
-from recoverable.rate_limit.state import CLOSED, LEASE
+from recoverable._rate_limit.state import CLOSED, LEASE
 from recoverable_local.testing import Died, Fault
 from recoverable_local.testing.engine.fault_plan import FaultPoint
 

@@ -13,15 +13,15 @@ import pytest
 from builders import NOW, Boom, Clock, delivery, recoverability, seconds
 from rate_limit.rate_limited import Instance, Notice, Store
 from recoverable import Failed, MessageDeserializationError, RetryAfter
-from recoverable.environment import Environment
-from recoverable.rate_limit.limiter import Limiter
-from recoverable.rate_limit.settings import RateLimit
-from recoverable.rate_limit.starting import limiter_for
-from recoverable.rate_limit.state import CLOSED, Open, Snapshot
-from recoverable.rate_limit.store import MemoryCircuit
+from recoverable._environment import Environment
+from recoverable._rate_limit.limiter import Limiter
+from recoverable._rate_limit.settings import RateLimit
+from recoverable._rate_limit.starting import limiter_for
+from recoverable._rate_limit.state import CLOSED, Open, Snapshot
+from recoverable._rate_limit.store import MemoryCircuit
 
 if TYPE_CHECKING:
-    from recoverable.rate_limit.state import Circuit
+    from recoverable._rate_limit.state import Circuit
 
 DOWN = Boom("down")
 A_MINUTE = seconds(60)

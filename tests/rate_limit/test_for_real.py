@@ -19,9 +19,9 @@ from azure.namespace import SETTING, Bus, emulated
 from builders import ERROR_QUEUE, QUEUE
 from infra.cloud import running_cloud
 from recoverable import Delayed, Failed, Immediate, Message, RateLimit, Recoverability
+from recoverable._rate_limit.state import CLOSED
 from recoverable.aws import SqsEndpoint
 from recoverable.azure import ServiceBusEndpoint
-from recoverable.rate_limit.state import CLOSED
 
 pytestmark = pytest.mark.slow
 

@@ -10,13 +10,13 @@ import pytest
 
 from builders import NOW, Boom, Clock, delivery, seconds
 from rate_limit.rate_limited import Calls, Instance, Notice, Store, limited, two
-from recoverable.rate_limit.limiter import Limiter
-from recoverable.rate_limit.settings import RateLimit
-from recoverable.rate_limit.state import CLOSED
-from recoverable.rate_limit.store import LEAVE_ALONE_FOR
+from recoverable._rate_limit.limiter import Limiter
+from recoverable._rate_limit.settings import RateLimit
+from recoverable._rate_limit.state import CLOSED
+from recoverable._rate_limit.store import LEAVE_ALONE_FOR
 
 if TYPE_CHECKING:
-    from recoverable.recovery.delivery import Delivery
+    from recoverable._ladder.delivery import Delivery
 
 DOWN = Boom("down")
 

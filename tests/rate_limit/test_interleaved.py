@@ -15,12 +15,12 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from builders import Boom, Clock, delivery, seconds
 from rate_limit.rate_limited import Calls, Instance, Store
-from recoverable.rate_limit.state import LEASE, Closed, Open
-from recoverable.rate_limit.store import LEAVE_ALONE_FOR
+from recoverable._rate_limit.state import LEASE, Closed, Open
+from recoverable._rate_limit.store import LEAVE_ALONE_FOR
 
 if TYPE_CHECKING:
-    from recoverable.rate_limit.limiter import Limiter
-    from recoverable.recovery.delivery import Delivery
+    from recoverable._ladder.delivery import Delivery
+    from recoverable._rate_limit.limiter import Limiter
 
 pytestmark = pytest.mark.slow
 WAIT = seconds(3)

@@ -8,12 +8,12 @@ import pytest
 
 from builders import Boom, Clock, delivery, seconds
 from rate_limit.rate_limited import Calls, Notice, Store, two
-from recoverable.rate_limit.state import CLOSED
+from recoverable._rate_limit.state import CLOSED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from recoverable.rate_limit.state import Circuit, Snapshot
+    from recoverable._rate_limit.state import Circuit, Snapshot
 
 DOWN = Boom("down")
 

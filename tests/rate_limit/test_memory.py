@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from rate_limit.circuit_contract import CircuitContract, NewStore
-from recoverable.rate_limit.store import MemoryCircuit
+from recoverable._rate_limit.store import MemoryCircuit
 
 
 class TestMemoryCircuit(CircuitContract):

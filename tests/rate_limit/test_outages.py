@@ -10,7 +10,7 @@ import pytest
 from rate_limit.outage import ERROR, QUEUE, SHORT, Database, World, outage, serve
 from rate_limit.stores import VirtualStore
 from recoverable import Message, RateLimit
-from recoverable.rate_limit.state import CLOSED
+from recoverable._rate_limit.state import CLOSED
 
 
 def test_without_a_limit_an_outage_moves_all_to_the_error_queue(world: World) -> None:

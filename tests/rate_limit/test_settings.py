@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from builders import seconds
-from recoverable.rate_limit.settings import RateLimit
-from recoverable.rate_limit.store import MemoryCircuit
+from recoverable._rate_limit.settings import RateLimit
+from recoverable._rate_limit.store import MemoryCircuit
 
 
 def started() -> None:

@@ -13,11 +13,11 @@ import pytest
 from rate_limit.outage import CLOUDS, ERROR, QUEUE, SHORT, Database, World, outage, serve
 from rate_limit.stores import VirtualStore
 from recoverable import Delayed, Immediate, Message, RateLimit
-from recoverable.rate_limit.limiter import Limiter
-from recoverable.rate_limit.state import CLOSED
+from recoverable._rate_limit.limiter import Limiter
+from recoverable._rate_limit.state import CLOSED
 
 if TYPE_CHECKING:
-    from recoverable.rate_limit.state import Circuit
+    from recoverable._rate_limit.state import Circuit
 
 ORDERS, INSTANCES, FAILURES, WAIT = 40, 20, 3, 2
 AWAY = timedelta(minutes=10)

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import NOW, seconds
-from recoverable.rate_limit.settings import RateLimit
-from recoverable.rate_limit.state import (
+from recoverable._rate_limit.settings import RateLimit
+from recoverable._rate_limit.state import (
     CLOSED,
     EPOCH,
     Circuit,
@@ -29,7 +29,7 @@ from recoverable.rate_limit.state import (
 )
 
 if TYPE_CHECKING:
-    from recoverable.rate_limit.state import Outcome
+    from recoverable._rate_limit.state import Outcome
 
 EARLIER, DAY_AGO = NOW - seconds(600), NOW - timedelta(days=1)
 LIMIT = RateLimit(3, seconds(2))

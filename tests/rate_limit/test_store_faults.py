@@ -11,10 +11,10 @@ import pytest
 from rate_limit.outage import CLOUDS, ERROR, outage
 from rate_limit.stores import Trouble, VirtualStore
 from recoverable import RateLimit
-from recoverable.rate_limit.state import CLOSED
+from recoverable._rate_limit.state import CLOSED
 
 if TYPE_CHECKING:
-    from recoverable.rate_limit.state import Circuit
+    from recoverable._rate_limit.state import Circuit
 
 ORDERS, INSTANCES, FAILURES = 12, 4, 3
 FOR_EVER = 10_000.0

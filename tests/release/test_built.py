@@ -35,11 +35,11 @@ def test_the_files_hold_the_package_and_nothing_else(built: tuple[Built, ...]) -
 
 
 def test_a_distribution_that_does_not_run_alone_is_found(built: tuple[Built, ...], tmp_path: Path) -> None:
-    """The local cloud needs the runtime, which is not in this folder."""
+    """What an operator runs needs the runtime, which is not in this folder."""
     alone = tmp_path / built[1].wheel.name
     alone.write_bytes(built[1].wheel.read_bytes())
 
     [finding] = environment_findings(Built(built[1].distribution, alone, alone))
 
-    assert finding.startswith("recoverable-local does not run in a clean environment: ")
+    assert finding.startswith("recoverable-operate does not run in a clean environment: ")
     assert "No matching distribution found for recoverable==" in finding

@@ -67,22 +67,22 @@ def built(folder: Path, *metadata: str) -> list[Built]:
     return made
 
 
-LOCAL = "Name: recoverable-local\nVersion: {}\nRequires-Dist: recoverable=={}\n"
+OPERATE = "Name: recoverable-operate\nVersion: {}\nRequires-Dist: recoverable=={}\n"
 
 
 @pytest.mark.parametrize(
     ("version", "needs", "tag", "said"),
     [
         ("1.2.3", "1.2.3", "v1.2.3", []),
-        ("1.2.4", "1.2.3", None, ["the versions differ: {'recoverable': '1.2.3', 'recoverable-local': '1.2.4'}; run `make cut VERSION=…`"]),
-        ("1.2.3", "1.2.2", None, ["recoverable-local needs recoverable==1.2.2; write ==1.2.3"]),
+        ("1.2.4", "1.2.3", None, ["the versions differ: {'recoverable': '1.2.3', 'recoverable-operate': '1.2.4'}; run `make cut VERSION=…`"]),
+        ("1.2.3", "1.2.2", None, ["recoverable-operate needs recoverable==1.2.2; write ==1.2.3"]),
         ("1.2.3", "1.2.3", "1.2.3", ["the tag is 1.2.3, and the version 1.2.3; tag the commit v1.2.3"]),
     ],
 )  # fmt: skip
 def test_all_distributions_have_one_version_and_the_tag_is_it(
     tmp_path: Path, version: str, needs: str, tag: str | None, said: list[str]
 ) -> None:
-    assert list(version_findings(built(tmp_path, GOOD, LOCAL.format(version, needs)), tag)) == said
+    assert list(version_findings(built(tmp_path, GOOD, OPERATE.format(version, needs)), tag)) == said
 
 
 def test_a_cut_sets_the_version_and_the_pins_on_the_other_distributions_alone() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from aws.server import REGION, client_at
 from infra.cloud import running_cloud
-from recoverable.recovery.faults import EXCEPTION_TYPE
+from recoverable._ladder.faults import EXCEPTION_TYPE
 from recoverable_local.lambda_host import Ended, Entry, Invoked, LocalAws, LocalQueue, QueuedMessage
 from soak.deeds import DAWDLE
 from soak.ledger import SETTING

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from azure.servicebus import ServiceBusClient, ServiceBusMessage
 
-from recoverable.recovery.faults import EXCEPTION_TYPE
+from recoverable._ladder.faults import EXCEPTION_TYPE
 from recoverable_local.functions_host import Entry, LocalFunctions, Started
 from recoverable_local.service_bus import (
     DropConnection,

@@ -20,11 +20,10 @@ print(json.dumps(sorted(set(sys.modules) - before)))
 COSTLY = {"asyncio", "boto3", "botocore", "dataclasses", "hashlib", "inspect", "sqlite3", "typing", "uuid"}
 
 NOT_FOR_A_STORE = {
-    "recoverable.aws.client",
-    "recoverable.azure.client",
-    "recoverable.timeouts.client",
-    "recoverable.timeouts.dispatching",
-    "recoverable.timeouts.migration",
+    "recoverable._sqs.broker",
+    "recoverable._service_bus.broker",
+    "recoverable.timeouts._client",
+    "recoverable.timeouts._dispatching",
 }
 
 

@@ -15,7 +15,7 @@ from proof.timeouts.playing import play
 from proof.timeouts.setting import AWAY, HOME
 from proof.timeouts.table import Tables, place
 from recoverable.timeouts import DynamoDBStore
-from recoverable.timeouts.stores.rows import Selection
+from recoverable.timeouts._stores.rows import Selection
 from waiting.rows import NOW, claims, keep, stored, take
 from waiting.stores import Cloud, OneShard
 from waiting.world import DAY, HOUR, MINUTE

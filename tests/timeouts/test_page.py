@@ -10,8 +10,8 @@ from builders import seconds
 from docs.pages import blocks
 from recoverable.aws import SqsEndpoint
 from recoverable.timeouts import DynamoDBStore
-from recoverable.timeouts.stores.dynamodb.store import dynamodb_client
-from recoverable.timeouts.stores.rows import Selection
+from recoverable.timeouts._stores.dynamodb.store import dynamodb_client
+from recoverable.timeouts._stores.rows import Selection
 from recoverable_local.testing import SqsWorld
 from waiting.rows import NOW
 from waiting.stores import Cloud

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from builders import seconds
+from recoverable._message import Message
 from recoverable.aws import SqsEndpoint
-from recoverable.message import Message
 from recoverable.timeouts import SendFailed, SqliteStore, Store, StoreUnavailable, Timeouts
 from recoverable_local.testing import SqsWorld
 from waiting.world import DAY, HOUR, MINUTE, Meddled, Shop

@@ -11,8 +11,8 @@ from typing import Any
 
 from builders import seconds
 from recoverable.timeouts import DynamoDBStore, SqliteStore, Timeout
-from recoverable.timeouts.ids import new_id
-from recoverable.timeouts.stores.dynamodb.items import to_item
+from recoverable.timeouts._ids import new_id
+from recoverable.timeouts._stores.dynamodb.items import to_item
 
 URL = "http://127.0.0.1:1/123456789012/orders"
 BODY = "x" * 1_000

@@ -8,7 +8,7 @@ from itertools import count
 
 from builders import seconds
 from recoverable.timeouts import DynamoDBStore
-from recoverable.timeouts.stores.rows import Kept
+from recoverable.timeouts._stores.rows import Kept
 from waiting.rows import NOW, claims
 from waiting.stores import Cloud, OneShard
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from recoverable.timeouts.scheduling import Timeouts
-from recoverable.timeouts.stores.rows import StoreUnavailable, TooLarge
-from recoverable.timeouts.timeout import Timeout
+from recoverable.timeouts._scheduling import Timeouts
+from recoverable.timeouts._stores.rows import StoreUnavailable, TooLarge
+from recoverable.timeouts._timeout import Timeout
 
-TYPE_CHECKING = False  # see frozen.py
+TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
-    from recoverable.timeouts.client import SendFailed
-    from recoverable.timeouts.dispatching.dispatcher import Dispatcher
-    from recoverable.timeouts.dispatching.outage import CriticalError
-    from recoverable.timeouts.dispatching.report import Report
-    from recoverable.timeouts.queue import TimeoutsQueue
-    from recoverable.timeouts.stores.dynamodb.store import DynamoDBStore
-    from recoverable.timeouts.stores.port import Store
-    from recoverable.timeouts.stores.sqlite.store import SqliteStore
+    from recoverable.timeouts._client import SendFailed
+    from recoverable.timeouts._dispatching.dispatcher import Dispatcher
+    from recoverable.timeouts._dispatching.outage import CriticalError
+    from recoverable.timeouts._dispatching.report import Report
+    from recoverable.timeouts._queue import TimeoutsQueue
+    from recoverable.timeouts._stores.dynamodb.store import DynamoDBStore
+    from recoverable.timeouts._stores.port import Store
+    from recoverable.timeouts._stores.sqlite.store import SqliteStore
 
 __all__ = [
     "CriticalError",
@@ -36,15 +36,15 @@ __all__ = [
 def __getattr__(name: str) -> object:
     """Import a name when it is first used, not at each cold start (PEP 562)."""
     if name in {"CriticalError", "Dispatcher", "Report"}:
-        from recoverable.timeouts import dispatching  # noqa: PLC0415
+        from recoverable.timeouts import _dispatching as dispatching  # noqa: PLC0415
 
         return getattr(dispatching, name)
     if name == "SendFailed":
-        from recoverable.timeouts.client import SendFailed  # noqa: PLC0415
+        from recoverable.timeouts._client import SendFailed  # noqa: PLC0415
 
         return SendFailed
     if name == "TimeoutsQueue":
-        from recoverable.timeouts.queue import TimeoutsQueue  # noqa: PLC0415
+        from recoverable.timeouts._queue import TimeoutsQueue  # noqa: PLC0415
 
         return TimeoutsQueue
     if name in {"DynamoDBStore", "SqliteStore", "Store"}:
@@ -55,13 +55,13 @@ def __getattr__(name: str) -> object:
 def _store(name: str) -> object:
     """Import one store without the others."""
     if name == "DynamoDBStore":
-        from recoverable.timeouts.stores.dynamodb.store import DynamoDBStore  # noqa: PLC0415
+        from recoverable.timeouts._stores.dynamodb.store import DynamoDBStore  # noqa: PLC0415
 
         return DynamoDBStore
     if name == "SqliteStore":
-        from recoverable.timeouts.stores.sqlite.store import SqliteStore  # noqa: PLC0415
+        from recoverable.timeouts._stores.sqlite.store import SqliteStore  # noqa: PLC0415
 
         return SqliteStore
-    from recoverable.timeouts.stores.port import Store  # noqa: PLC0415
+    from recoverable.timeouts._stores.port import Store  # noqa: PLC0415
 
     return Store

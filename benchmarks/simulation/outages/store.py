@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from recoverable.rate_limit.state import Circuit, Snapshot
-from recoverable.rate_limit.store import MemoryCircuit
+from recoverable._rate_limit.state import Circuit, Snapshot
+from recoverable._rate_limit.store import MemoryCircuit
 
 STORE_TIME = 0.005
 """Seconds of the world's time that a call to the store takes, assumed."""

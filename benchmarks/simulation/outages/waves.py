@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import NamedTuple
 
 from recoverable import RateLimit, Recoverability
-from recoverable.rate_limit import state
+from recoverable._rate_limit import state
 from simulation.__main__ import print_now
 from simulation.outages.cell import Cell, Result, simulate
 from simulation.outages.store import SharedCircuit

@@ -55,6 +55,12 @@ DISTRIBUTIONS = (
         " 'eventSourceARN': 'arn:aws:sqs:eu-central-1:123456789012:orders', 'awsRegion': 'eu-central-1'}]}, None)",
     ),
     Distribution(
+        "recoverable-operate",
+        "infra/operate",
+        "recoverable_operate",
+        "from recoverable_operate.filters import Filter; print(Filter())",
+    ),
+    Distribution(
         "recoverable-local",
         "infra/local",
         "recoverable_local",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from builders import delivery
-from recoverable.aws.heartbeat.beats import Beats
-from recoverable.recovery.delivery import Delivery
+from recoverable._ladder.delivery import Delivery
+from recoverable.aws._heartbeat.beats import Beats
 
 HOUR = 3_600
 

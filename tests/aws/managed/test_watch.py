@@ -7,10 +7,10 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from builders import delivery
-from recoverable.attempts.invocation import Invocation
-from recoverable.aws.managed.watch import Watch
-from recoverable.recovery.delivery import Delivery
-from recoverable.recovery.settlement import COMPLETE
+from recoverable._flow.invocation import Invocation
+from recoverable._ladder.delivery import Delivery
+from recoverable._ladder.settlement import COMPLETE
+from recoverable.aws._managed.watch import Watch
 
 
 class Watched:

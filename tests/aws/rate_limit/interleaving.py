@@ -11,9 +11,9 @@ from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 from aws.rate_limit.virtual_aws import NO_FAULTS, Answer, Call, Faults, World, answers, landings
-from recoverable.aws.pause.mapping_store import Mapping, NotNow
-from recoverable.aws.pause.trigger import PauseTrigger
-from recoverable.rate_limit.state import Open, Snapshot
+from recoverable._rate_limit.state import Open, Snapshot
+from recoverable.aws._pause.mapping_store import Mapping, NotNow
+from recoverable.aws._pause.trigger import PauseTrigger
 
 QUEUE_ARN = "arn:aws:sqs:eu-west-1:123456789012:orders"
 MINUTE = timedelta(minutes=1)

@@ -10,9 +10,9 @@ from aws.recording_client import RecordingClient
 from aws.records import event, record
 from builders import NOW, Clock, seconds
 from recoverable import Message, RateLimit
+from recoverable._rate_limit.state import EPOCH, Open
+from recoverable._rate_limit.store import MemoryCircuit
 from recoverable.aws import SqsEndpoint
-from recoverable.rate_limit.state import EPOCH, Open
-from recoverable.rate_limit.store import MemoryCircuit
 
 AN_HOUR_OF_OUTAGE = Open(NOW - timedelta(hours=1), NOW + seconds(20))
 IS_DUE = '{"Recoverable.DueAt": "2026-03-14 15:00:00:000000 Z"}'

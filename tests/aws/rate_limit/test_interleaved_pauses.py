@@ -11,7 +11,7 @@ import pytest
 from aws.rate_limit.interleaving import Actor, Found, explore, next_call, repair, start, stop
 from aws.rate_limit.virtual_aws import NO_FAULTS, Faults, World
 from builders import NOW
-from recoverable.rate_limit.state import Open
+from recoverable._rate_limit.state import Open
 
 LIMITED = World(circuit=Open(NOW, NOW))
 """The rate is limited, and whoever began that ended before it could pause the trigger."""
@@ -55,6 +55,6 @@ def test_the_trigger_is_in_the_end_as_the_circuit_wants_it(
 def test_the_search_finds_a_mark_that_is_forgotten_too_soon(
     kept: timedelta, faults: Faults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recoverable.aws.pause.trigger.KEEP_MARK", kept)
+    monkeypatch.setattr("recoverable.aws._pause.trigger.KEEP_MARK", kept)
 
     assert explore(World(), start, stop, repair, faults=faults).bad > 0

@@ -13,7 +13,7 @@ from aws.server import session
 from builders import Clock, delivery, seconds
 from faulty_proxy import FaultyProxy
 from rate_limit.rate_limited import Calls, Instance
-from recoverable.rate_limit.state import CLOSED
+from recoverable._rate_limit.state import CLOSED
 
 CHANGE = "PutItem"
 

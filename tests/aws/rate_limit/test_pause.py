@@ -11,15 +11,15 @@ from botocore.exceptions import ClientError
 from aws.rate_limit.conftest import Account
 from aws.rate_limit.paused import Endpoint, Shop, limited, probed
 from builders import NOW, seconds
-from recoverable.aws.pause.circuit_store import DynamoDbCircuit
-from recoverable.aws.pause.trigger import PauseTrigger, next_step, trigger_state
+from recoverable._rate_limit.state import CLOSED, Open
+from recoverable.aws._pause.circuit_store import DynamoDbCircuit
+from recoverable.aws._pause.trigger import PauseTrigger, next_step, trigger_state
 from recoverable.headers import write_date
-from recoverable.rate_limit.state import CLOSED, Open
 
 if TYPE_CHECKING:
-    from recoverable.aws.pause.probe import Report
-    from recoverable.aws.pause.trigger import Trigger
-    from recoverable.rate_limit.state import Circuit
+    from recoverable._rate_limit.state import Circuit
+    from recoverable.aws._pause.probe import Report
+    from recoverable.aws._pause.trigger import Trigger
 
 
 LIMITED = Open(NOW - seconds(60), NOW)

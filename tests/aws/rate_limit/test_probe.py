@@ -8,11 +8,11 @@ import pytest
 
 from aws.rate_limit.conftest import Account
 from aws.rate_limit.paused import Endpoint, Shop, limited, probed
-from recoverable.rate_limit.state import CLOSED
+from recoverable._rate_limit.state import CLOSED
 
 if TYPE_CHECKING:
-    from recoverable.aws.pause.probe import Report
-    from recoverable.aws.pause.trigger import Trigger
+    from recoverable.aws._pause.probe import Report
+    from recoverable.aws._pause.trigger import Trigger
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple, TypeAlias
 
 from builders import NOW
-from recoverable.aws.pause.mapping_store import NotNow
+from recoverable._rate_limit.state import CLOSED, Circuit, Open
+from recoverable.aws._pause.mapping_store import NotNow
 from recoverable.headers import write_date
-from recoverable.rate_limit.state import CLOSED, Circuit, Open
 
 MICROSECOND = timedelta(microseconds=1)
 NO_ANSWER = NotNow("ReadTimeoutError")

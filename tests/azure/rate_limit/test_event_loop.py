@@ -13,11 +13,11 @@ from azure.recording import RecordingClient
 from azure.triggers import trigger_message
 from builders import NOW, Boom, recoverability, seconds
 from recoverable import Message, RateLimit
-from recoverable.rate_limit.state import CLOSED, Open
-from recoverable.rate_limit.store import MemoryCircuit
+from recoverable._rate_limit.state import CLOSED, Open
+from recoverable._rate_limit.store import MemoryCircuit
 
 if TYPE_CHECKING:
-    from recoverable.rate_limit.state import Circuit, Snapshot
+    from recoverable._rate_limit.state import Circuit, Snapshot
 
 DEADLINE = 60.0
 """Seconds for what takes none."""

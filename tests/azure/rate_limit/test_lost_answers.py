@@ -11,8 +11,8 @@ from azure.data.tables import TableClient
 from builders import Clock, delivery, seconds
 from faulty_proxy import FaultyProxy
 from rate_limit.rate_limited import Calls, Instance
-from recoverable.azure.circuit_store import TableCircuit
-from recoverable.rate_limit.state import CLOSED
+from recoverable._rate_limit.state import CLOSED
+from recoverable.azure._circuit_store import TableCircuit
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("azurite"), pytest.mark.timeout(360)]
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from recoverable._ladder.faults import FAILED_QUEUE
 from recoverable.headers import MESSAGE_ID
-from recoverable.recovery.faults import FAILED_QUEUE
 from recoverable_local.functions_host import LocalFunctions
 from recoverable_local.lambda_host import LocalAws
 

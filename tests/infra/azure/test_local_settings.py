@@ -7,7 +7,7 @@ import json
 
 from infra.azure.bicep import ROOT, Deployment
 from infra.azure.namespace import queues
-from recoverable.azure.host.app_settings import ConnectionString, connection
+from recoverable._service_bus.app_settings import ConnectionString, connection
 from recoverable_local.service_bus import ServiceBusNamespace
 from recoverable_local.service_bus.command import configure
 

@@ -8,7 +8,7 @@ from infra.azure.bicep import ROOT, SOURCE, Deployment
 
 DEPLOYED = Deployment()
 ASSIGNED = DEPLOYED.of_type("Microsoft.Authorization/roleAssignments")
-PACKAGE = ROOT / "adapters" / "recoverable" / "azure"
+PACKAGE = ROOT / "adapters" / "recoverable"
 
 ROLES = {
     "4f6d3b9b-027b-4f4c-9142-0e5a2a2247e0": "Azure Service Bus Data Receiver",
@@ -71,7 +71,7 @@ def test_each_assignment_has_a_name_of_its_own() -> None:
 def test_the_package_opens_senders_of_queues_and_nothing_else() -> None:
     opened = {
         name
-        for file in PACKAGE.glob("*.py")
+        for file in PACKAGE.rglob("*.py")
         for name in re.findall(r"\.get_\w*(?:sender|receiver)\b", file.read_text())
     }
 

@@ -15,8 +15,8 @@ import pytest
 from infra.azure.bicep import ROOT, Deployment
 from infra.azure.host_json import SERVICE_BUS
 from recoverable import Delayed, Immediate
+from recoverable._service_bus.app_settings import Identity, connection
 from recoverable.azure import ServiceBusEndpoint
-from recoverable.azure.host.app_settings import Identity, connection
 
 LADDER = ("immediateRetries", "delayedRetries", "timeIncreaseSeconds")
 DEPLOYED = Deployment()

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from recoverable.operate.check.functions_app.host_json import HostOptions, host_options
-from recoverable.operate.check.functions_app.threads import worker_threads
 from recoverable_local.functions_host.app.advice import advice
 from recoverable_local.functions_host.app.triggers import Trigger
+from recoverable_operate.check.functions_app.host_json import HostOptions, host_options
+from recoverable_operate.check.functions_app.threads import worker_threads
 
 ROOT = Path(__file__).parents[3]
 MINUTE = timedelta(minutes=1)

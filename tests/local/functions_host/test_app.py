@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from local.functions_host.apps import MINIMAL, app
-from recoverable.operate.check.functions_app.host_json import HostOptions, host_options
 from recoverable_local.functions_host.app.folder import AppError, read_app
+from recoverable_operate.check.functions_app.host_json import HostOptions, host_options
 
 DEFAULTS = HostOptions(
     function_timeout=timedelta(minutes=30),

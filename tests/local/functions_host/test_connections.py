@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from azure.core.credentials import AccessToken, TokenCredential
 
-from recoverable.azure.host.app_settings import ConnectionString, Identity, connection
+from recoverable._service_bus.app_settings import ConnectionString, Identity, connection
 from recoverable_local.functions_host.extension.client import Credential, client_for, namespace_of
 
 TEXT = "Endpoint=sb://127.0.0.1:5672;SharedAccessKeyName=me;SharedAccessKey=bm8=;UseDevelopmentEmulator=true;"

@@ -11,7 +11,7 @@ import pytest
 from azure.servicebus import ServiceBusClient, ServiceBusMessage
 
 from local.service_bus.bus import PATIENCE
-from recoverable.cli import main
+from recoverable._cli import main
 
 pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links
 

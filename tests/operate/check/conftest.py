@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from operate.conftest import Ran
-from recoverable.cli import main
+from recoverable._cli import main
 
 Check = Callable[..., Ran]
 

@@ -9,10 +9,10 @@ import pytest
 
 from operate.check.conftest import Check
 from operate.check.templates import changed, good, written
-from recoverable.operate.check.cloudformation.document import parse_document
-from recoverable.operate.check.cloudformation.reader import describe, of_document
-from recoverable.operate.check.rule import Finding, results
-from recoverable.operate.check.rules.every import SQS_RULES
+from recoverable_operate.check.cloudformation.document import parse_document
+from recoverable_operate.check.cloudformation.reader import describe, of_document
+from recoverable_operate.check.rule import Finding, results
+from recoverable_operate.check.rules.every import SQS_RULES
 
 
 def rules(check: Check, *words: str) -> list[str]:

@@ -11,7 +11,7 @@ import pytest
 
 from operate.check.administration import ERRORS, ORDERS, Namespace, administered
 from operate.check.conftest import Check
-from recoverable.cli import main
+from recoverable._cli import main
 
 NOT_CHECKED = (
     "not checked: lock-renewal, prefetch, threads, binary-data, completion, one-reader, batch-lock, subscriptions,"

@@ -14,10 +14,10 @@ from operate.check.bicep_files import GOOD
 from operate.check.bicep_files import written as written_bicep
 from operate.check.conftest import Check
 from operate.check.templates import good, written
-from recoverable.operate.check.cloudformation.document import TemplateError, parse_document
-from recoverable.operate.check.cloudformation.reader import describe, of_document
-from recoverable.operate.check.rule import results
-from recoverable.operate.check.rules.every import SQS_RULES
+from recoverable_operate.check.cloudformation.document import TemplateError, parse_document
+from recoverable_operate.check.cloudformation.reader import describe, of_document
+from recoverable_operate.check.rule import results
+from recoverable_operate.check.rules.every import SQS_RULES
 
 ROOT = Path(__file__).parents[3]
 STRANGE: list[Any] = [

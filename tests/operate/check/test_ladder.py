@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from recoverable.operate.check.known import Unknown
-from recoverable.operate.check.ladder import DEFAULT, NAMES, OTHERS, PREFIX, Ladder, ladder_of, mistakes, strangers
-from sources import PACKAGE, runtime
+from recoverable_operate.check.known import Unknown
+from recoverable_operate.check.ladder import DEFAULT, NAMES, OTHERS, PREFIX, Ladder, ladder_of, mistakes, strangers
+from sources import PACKAGE, operate, runtime
 
 UNREADABLE = "the environment variable RECOVERABLE_IMMEDIATE_RETRIES is 'six'; write a whole number from 0 to 994"
 NOT_KNOWN = Unknown("only the cloud knows")
@@ -63,8 +63,8 @@ def test_a_name_that_is_none_of_ours_is_a_stranger() -> None:
 
 
 def test_the_names_are_those_that_the_runtime_reads() -> None:
-    settings = (PACKAGE / "variables.py").read_text(encoding="utf-8")
-    literal = "".join(path.read_text(encoding="utf-8") for path in runtime())
+    settings = (PACKAGE / "_variables.py").read_text(encoding="utf-8")
+    literal = "".join(path.read_text(encoding="utf-8") for path in (*runtime(), *operate()))
 
     assert set(re.findall(r'variables\.\w+\("([A-Z_]+)"', settings)) == set(NAMES)
     assert set(re.findall(r'"RECOVERABLE_([A-Z_]+)"', literal)) <= {*NAMES, *OTHERS}

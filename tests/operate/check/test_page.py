@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from recoverable.operate.check.rule import Rule
-from recoverable.operate.check.rules.every import SERVICE_BUS_RULES, SQS_RULES
-from sources import PACKAGE
+from recoverable_operate.check.rule import Rule
+from recoverable_operate.check.rules.every import SERVICE_BUS_RULES, SQS_RULES
+from sources import OPERATE
 
-CLOUD = PACKAGE / "operate" / "check" / "cloud"
+CLOUD = OPERATE / "check" / "cloud"
 PAGE = (Path(__file__).parents[3] / "docs" / "check.md").read_text(encoding="utf-8")
 
 

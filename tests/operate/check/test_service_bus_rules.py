@@ -12,10 +12,10 @@ import pytest
 
 from operate.check.bicep_files import GOOD, HOST, changed, host, written
 from operate.check.conftest import Check
-from recoverable.operate.check.functions_app.host_json import HostOptions
-from recoverable.operate.check.rule import Finding, results
-from recoverable.operate.check.rules.every import SERVICE_BUS_RULES
-from recoverable.operate.check.service_bus import OnServiceBus, Queue, Trigger
+from recoverable_operate.check.functions_app.host_json import HostOptions
+from recoverable_operate.check.rule import Finding, results
+from recoverable_operate.check.rules.every import SERVICE_BUS_RULES
+from recoverable_operate.check.service_bus import OnServiceBus, Queue, Trigger
 
 ROOT = Path(__file__).parents[3]
 IN_CODE = (

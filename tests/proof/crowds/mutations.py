@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from proof.sqs.mutations import delete_first, no_seconds, send_twice, with_one_too_many, without_due_date
-from recoverable.attempts.invocation import FOREVER
-from recoverable.aws.order import Group, held_longest_first
-from recoverable.errors import HandlerTimeout, TimeUp
-from recoverable.recovery.counting import restore_retry_state
-from recoverable.recovery.delivery import Delivery
+from recoverable._errors import HandlerTimeout, TimeUp
+from recoverable._flow.invocation import FOREVER
+from recoverable._ladder.counting import restore_retry_state
+from recoverable._ladder.delivery import Delivery
+from recoverable.aws._order import Group, held_longest_first
 
 
 @dataclass(frozen=True)
@@ -66,18 +66,18 @@ BEATING = {"bodies": ["kills"] + ["takes 9"] * 2 + ["ok"] * 6, "heartbeat": 7.0}
 STOPPED = {"bodies": ["too long"] + ["fails"] * 9, "immediate": 5, "delayed": 3}
 
 MUTATIONS = (
-    CrowdMutation("nobody is tried first", "aws.order.message_to_try_first", nobody, KILLERS, "CONVICTED"),
+    CrowdMutation("nobody is tried first", "aws._order.message_to_try_first", nobody, KILLERS, "CONVICTED"),
     CrowdMutation(
-        "nobody is tried first by Powertools", "aws.order.message_to_try_first", nobody, {**KILLERS, "front": "powertools"}, "CONVICTED"
+        "nobody is tried first by Powertools", "aws._order.message_to_try_first", nobody, {**KILLERS, "front": "powertools"}, "CONVICTED"
     ),
-    CrowdMutation("nobody who was stopped is tried first", "aws.order.message_to_try_first", nobody, STOPPED, "RUNS"),
-    CrowdMutation("all but one are handed back", "aws.order.groups", one_at_a_time, DEAD, "COPIES"),
-    CrowdMutation("a copy with counts is no suspect", "recovery.counting.restore_retry_state", vouch_for_copies, TOO_LONG, "RUNS"),
-    CrowdMutation("an old message is no suspect", "aws.order.hidden_for", lambda _: FOREVER, TOO_LONG, "RUNS"),
-    CrowdMutation("heartbeat not reckoned with", "aws.order.seconds_of_heartbeat", no_seconds, BEATING, "RUNS"),
-    CrowdMutation("a stop beside others fails", "recovery.decision.classify_timeout", always, BLOCKED, "CONVICTED"),
-    CrowdMutation("a hand-back counts", "recovery.counting.prior_attempts_of_deferral", with_one_too_many, NO_TIME, "ATTEMPTS"),
-    CrowdMutation("sent twice", "aws.client.Broker.send", send_twice, FAILING, "COPIES"),
-    CrowdMutation("due date dropped", "recovery.decision.delayed_copy", without_due_date, {**FAILING, "step": 1_000}, "EARLY"),
-    CrowdMutation("complete before send", "aws.settle.send_and_delete", delete_first, {**FAILING, "faults": 3}, "LOST"),
+    CrowdMutation("nobody who was stopped is tried first", "aws._order.message_to_try_first", nobody, STOPPED, "RUNS"),
+    CrowdMutation("all but one are handed back", "aws._order.groups", one_at_a_time, DEAD, "COPIES"),
+    CrowdMutation("a copy with counts is no suspect", "_ladder.counting.restore_retry_state", vouch_for_copies, TOO_LONG, "RUNS"),
+    CrowdMutation("an old message is no suspect", "aws._order.hidden_for", lambda _: FOREVER, TOO_LONG, "RUNS"),
+    CrowdMutation("heartbeat not reckoned with", "aws._order.seconds_of_heartbeat", no_seconds, BEATING, "RUNS"),
+    CrowdMutation("a stop beside others fails", "_ladder.decision.classify_timeout", always, BLOCKED, "CONVICTED"),
+    CrowdMutation("a hand-back counts", "_ladder.counting.prior_attempts_of_deferral", with_one_too_many, NO_TIME, "ATTEMPTS"),
+    CrowdMutation("sent twice", "_sqs.broker.Broker.send", send_twice, FAILING, "COPIES"),
+    CrowdMutation("due date dropped", "_ladder.decision.delayed_copy", without_due_date, {**FAILING, "step": 1_000}, "EARLY"),
+    CrowdMutation("complete before send", "aws._settle.send_and_delete", delete_first, {**FAILING, "faults": 3}, "LOST"),
 )  # fmt: skip

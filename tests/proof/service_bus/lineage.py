@@ -8,10 +8,10 @@ from typing import Any
 from unittest.mock import patch
 
 from proof.lineage import Origin, reason_for, to_text
-from recoverable.azure import client
-from recoverable.azure.copies import Copy, copy_of
-from recoverable.recovery.delivery import Delivery
-from recoverable.recovery.settlement import Forward
+from recoverable._ladder.delivery import Delivery
+from recoverable._ladder.settlement import Forward
+from recoverable._service_bus import broker as client
+from recoverable.azure._copies import Copy, copy_of
 from recoverable_local.testing import ServiceBusWorld
 from recoverable_local.testing.engine.invocation import current_number
 

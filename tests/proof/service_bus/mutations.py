@@ -7,14 +7,14 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from proof.mistakes import Mutation
-from recoverable.azure.client import Broker
-from recoverable.azure.copies import Copy
-from recoverable.azure.flow import Forwards
-from recoverable.azure.sending.deliver import Sending
-from recoverable.azure.sending.fallbacks import Way
-from recoverable.azure.sending.letter import Letter
-from recoverable.recovery.delivery import Delivery
-from recoverable.recovery.settlement import Forward
+from recoverable._ladder.delivery import Delivery
+from recoverable._ladder.settlement import Forward
+from recoverable._service_bus.broker import Broker
+from recoverable.azure._copies import Copy
+from recoverable.azure._flow import Forwards
+from recoverable.azure._sending.deliver import Sending
+from recoverable.azure._sending.fallbacks import Way
+from recoverable.azure._sending.letter import Letter
 
 send = Broker.send
 
@@ -100,21 +100,21 @@ def counted_from_0(count: object) -> int:
 
 
 MUTATIONS = (
-    Mutation("bus: unconfirmed sends count", "azure.sending.deliver.send_round", taken_for_sent, "bus: one message", "LOST"),
-    Mutation("bus: never abandoned", "azure.flow.forwarded", never_abandoned, "bus: one message", "LOST"),
-    Mutation("bus: counters in identity", "azure.copies.identity", with_counters, "bus: duplicates detected in the error queue", "COPIES"),
-    Mutation("bus: the original's identity", "azure.copies.identity", the_original_s, "bus: duplicates detected", "LOST"),
-    Mutation("bus: one identity for all", "azure.copies.identity", the_number_alone, "bus: duplicates detected in the error queue", "LOST"),
-    Mutation("bus: delay dropped", "azure.copies.timed", at_once, "bus: one message", "EARLY"),
-    Mutation("bus: time to live too short", "azure.copies.timed", with_what_is_left, "bus: short time to live", "LOST"),
-    Mutation("bus: count not carried", "recovery.copy_headers.immediate_retry", not_carried, "bus: batch that retries at once", "ENDLESS"),
-    Mutation("bus: no grace", "recovery.counting.UNREPORTED_ALLOWANCE", 0, "bus: one chance", "CONVICTED"),
-    Mutation("bus: killers never reported", "recovery.counting.is_unreported", never, "bus: killer alone", "UNREPORTED"),
-    Mutation("bus: too large given up", "azure.sending.batches_client.smaller", no_smaller, "bus: body at the limit", "UNREPORTED"),
-    Mutation("bus: session dropped", "azure.copies.ARRAYS", {}, "bus: batch in sessions", "UNREPORTED"),
-    Mutation("bus: properties dropped", "azure.copies.changed", only_ours, "bus: properties of all kinds", "CHANGED"),
-    Mutation("bus: sent twice", "azure.client.Broker.send", send_twice, "bus: one message", "COPIES"),
-    Mutation("bus: refused copies fall back nowhere", "azure.client.ways", no_fallback, "bus: batch with a refused copy", "RUNS"),
-    Mutation("bus: ordered sessions do not wait", "azure.ordered.wait_in_place", does_not_wait, "bus: ordered session", "EARLY"),
-    Mutation("bus: counted from 0", "azure.messages.delivered", counted_from_0, "bus: one message", "ATTEMPTS"),
+    Mutation("bus: unconfirmed sends count", "azure._sending.deliver.send_round", taken_for_sent, "bus: one message", "LOST"),
+    Mutation("bus: never abandoned", "azure._flow.forwarded", never_abandoned, "bus: one message", "LOST"),
+    Mutation("bus: counters in identity", "azure._copies.identity", with_counters, "bus: duplicates detected in the error queue", "COPIES"),
+    Mutation("bus: the original's identity", "azure._copies.identity", the_original_s, "bus: duplicates detected", "LOST"),
+    Mutation("bus: one identity for all", "azure._copies.identity", the_number_alone, "bus: duplicates detected in the error queue", "LOST"),
+    Mutation("bus: delay dropped", "azure._copies.timed", at_once, "bus: one message", "EARLY"),
+    Mutation("bus: time to live too short", "azure._copies.timed", with_what_is_left, "bus: short time to live", "LOST"),
+    Mutation("bus: count not carried", "_ladder.copy_headers.immediate_retry", not_carried, "bus: batch that retries at once", "ENDLESS"),
+    Mutation("bus: no grace", "_ladder.counting.UNREPORTED_ALLOWANCE", 0, "bus: one chance", "CONVICTED"),
+    Mutation("bus: killers never reported", "_ladder.counting.is_unreported", never, "bus: killer alone", "UNREPORTED"),
+    Mutation("bus: too large given up", "_service_bus.batches.smaller", no_smaller, "bus: body at the limit", "UNREPORTED"),
+    Mutation("bus: session dropped", "azure._copies.ARRAYS", {}, "bus: batch in sessions", "UNREPORTED"),
+    Mutation("bus: properties dropped", "azure._copies.changed", only_ours, "bus: properties of all kinds", "CHANGED"),
+    Mutation("bus: sent twice", "_service_bus.broker.Broker.send", send_twice, "bus: one message", "COPIES"),
+    Mutation("bus: refused copies fall back nowhere", "_service_bus.broker.ways", no_fallback, "bus: batch with a refused copy", "RUNS"),
+    Mutation("bus: ordered sessions do not wait", "azure._ordered.wait_in_place", does_not_wait, "bus: ordered session", "EARLY"),
+    Mutation("bus: counted from 0", "azure._messages.delivered", counted_from_0, "bus: one message", "ATTEMPTS"),
 )  # fmt: skip

@@ -8,12 +8,12 @@ from azure.servicebus import ServiceBusMessage
 
 from proof.mistakes import Mutation
 from proof.sqs.outgoing_mutations import by_place, completed, with_the_time
-from recoverable.azure.copies import Copy, broker_id
-from recoverable.azure.sending.outgoing import send_alone
-from recoverable.environment import current_environment
-from recoverable.message import Message, received
-from recoverable.outgoing.outbox import Outbox
-from recoverable.outgoing.values import Outgoing
+from recoverable._environment import current_environment
+from recoverable._message import Message, received
+from recoverable._outgoing.outbox import Outbox
+from recoverable._outgoing.values import Outgoing
+from recoverable.azure._copies import Copy, broker_id
+from recoverable.azure._sending.outgoing import send_alone
 
 add = Outbox.add
 
@@ -37,10 +37,10 @@ def of_this_copy(_: object, message: Message) -> str:
 
 
 MUTATIONS = (
-    Mutation("bus: sent at once", "outgoing.outbox.Outbox.add", add_and_send, "bus: sending and failing", "GHOST"),
-    Mutation("bus: taken for sent", "azure.sending.outgoing.send_alone", take_for_sent, "bus: sending to who is busy", "MISSING"),
-    Mutation("bus: completed though unsent", "azure.sending.outgoing.settle_unsent", completed, "bus: sending to who is busy", "MISSING"),
-    Mutation("bus: named by their places", "outgoing.outbox.content_of", by_place, "bus: sending", "IDENTITY"),
-    Mutation("bus: named anew each time", "outgoing.outbox.content_of", with_the_time, "bus: sending", "IDENTITY"),
-    Mutation("bus: named after the copy", "azure.sending.outgoing.ServiceBusSender.origin_of", of_this_copy, "bus: sending", "IDENTITY"),
+    Mutation("bus: sent at once", "_outgoing.outbox.Outbox.add", add_and_send, "bus: sending and failing", "GHOST"),
+    Mutation("bus: taken for sent", "azure._sending.outgoing.send_alone", take_for_sent, "bus: sending to who is busy", "MISSING"),
+    Mutation("bus: completed though unsent", "azure._sending.outgoing.settle_unsent", completed, "bus: sending to who is busy", "MISSING"),
+    Mutation("bus: named by their places", "_outgoing.outbox.content_of", by_place, "bus: sending", "IDENTITY"),
+    Mutation("bus: named anew each time", "_outgoing.outbox.content_of", with_the_time, "bus: sending", "IDENTITY"),
+    Mutation("bus: named after the copy", "azure._sending.outgoing.ServiceBusSender.origin_of", of_this_copy, "bus: sending", "IDENTITY"),
 )  # fmt: skip

@@ -8,11 +8,11 @@ from typing import Any
 from unittest.mock import patch
 
 from proof.lineage import Origin, reason_for, to_text
-from recoverable.aws import settle as settling
-from recoverable.aws.copies import Copy, copy_of
-from recoverable.aws.queues import Queue
-from recoverable.recovery.delivery import Delivery
-from recoverable.recovery.settlement import Forward
+from recoverable._ladder.delivery import Delivery
+from recoverable._ladder.settlement import Forward
+from recoverable._sqs.queues import Queue
+from recoverable.aws import _settle as settling
+from recoverable.aws._copies import Copy, copy_of
 
 
 @contextmanager

@@ -6,13 +6,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from proof.mistakes import Mutation
-from recoverable.attempts.invocation import Invocation
-from recoverable.aws.broker.operations import SEND
-from recoverable.aws.client import Broker, Sent
-from recoverable.aws.copies import Copy
-from recoverable.aws.queues import Queue
-from recoverable.recovery.delivery import Delivery, Platform
-from recoverable.recovery.settlement import Forward
+from recoverable._flow.invocation import Invocation
+from recoverable._ladder.delivery import Delivery, Platform
+from recoverable._ladder.settlement import Forward
+from recoverable._sqs.broker import Broker, Sent
+from recoverable._sqs.operations import SEND
+from recoverable._sqs.queues import Queue
+from recoverable.aws._copies import Copy
 
 Attributes = dict[str, dict[str, Any]]
 Changes = dict[str, str | None]
@@ -113,24 +113,24 @@ def everything(_watch: object, deliveries: list[Delivery]) -> list[Delivery]:
 
 
 MUTATIONS = (
-    Mutation("complete before send", "aws.settle.send_and_delete", delete_first, "one message", "LOST"),
-    Mutation("unconfirmed sends count", "aws.settle.send_and_delete", trust_the_broker, "one message", "LOST"),
-    Mutation("nothing is reported", "aws.endpoint.response", report_nothing, "one message", "LOST"),
-    Mutation("neighbours not settled", "aws.batch.groups_of", all_at_once, "killer in the middle", "CONVICTED"),
-    Mutation("the endangered are not handed back", "aws.order.is_tried_alone", never, "two killers", "CONVICTED"),
-    Mutation("deferral counts", "recovery.counting.prior_attempts_of_deferral", with_one_too_many, "little time", "ATTEMPTS"),
-    Mutation("deferral forgets", "recovery.counting.prior_attempts_of_deferral", with_one_too_few, "little time", "RUNS"),
-    Mutation("counters in identity", "aws.copies.identity", identity_with_counters, "FIFO error queue", "COPIES"),
-    Mutation("count not carried", "recovery.copy_headers.immediate_retry", not_carried, "header counter", "ENDLESS"),
-    Mutation("count of retries in process not carried", "recovery.copy_headers.immediate_retry", not_carried, "in process with little time", "RUNS"),
-    Mutation("no grace", "recovery.counting.UNREPORTED_ALLOWANCE", 0, "killer in the middle", "CONVICTED"),
-    Mutation("killers never reported", "recovery.counting.is_unreported", never, "killer first", "UNREPORTED"),
-    Mutation("delay dropped", "aws.copies.addressed", without_delay, "one message", "EARLY"),
-    Mutation("due date dropped", "recovery.decision.delayed_copy", without_due_date, "hopping", "EARLY"),
-    Mutation("sent twice", "aws.client.Broker.send", send_twice, "one message", "COPIES"),
-    Mutation("overflow dropped", "aws.copies.folded", without_overflow, "ten attributes", "CHANGED"),
-    Mutation("FIFO rounds never wait", "aws.fifo.receipt.wait", no_wait, "FIFO killer with long delays", "EARLY"),
-    Mutation("heartbeat not reckoned with", "aws.fifo.receipt.seconds_of_heartbeat", no_seconds, "FIFO killer under a heartbeat", "EARLY"),
-    Mutation("settled beside a handler and after it", "aws.managed.watch.Watch.claim", everything, "managed instances, one hangs", "COPIES"),
-    Mutation("not held back", "aws.fifo.groups.must_keep_order", not_held_back, "FIFO batch", "ORDER"),
+    Mutation("complete before send", "aws._settle.send_and_delete", delete_first, "one message", "LOST"),
+    Mutation("unconfirmed sends count", "aws._settle.send_and_delete", trust_the_broker, "one message", "LOST"),
+    Mutation("nothing is reported", "aws._endpoint.response", report_nothing, "one message", "LOST"),
+    Mutation("neighbours not settled", "aws._batch.groups_of", all_at_once, "killer in the middle", "CONVICTED"),
+    Mutation("the endangered are not handed back", "aws._order.is_tried_alone", never, "two killers", "CONVICTED"),
+    Mutation("deferral counts", "_ladder.counting.prior_attempts_of_deferral", with_one_too_many, "little time", "ATTEMPTS"),
+    Mutation("deferral forgets", "_ladder.counting.prior_attempts_of_deferral", with_one_too_few, "little time", "RUNS"),
+    Mutation("counters in identity", "aws._copies.identity", identity_with_counters, "FIFO error queue", "COPIES"),
+    Mutation("count not carried", "_ladder.copy_headers.immediate_retry", not_carried, "header counter", "ENDLESS"),
+    Mutation("count of retries in process not carried", "_ladder.copy_headers.immediate_retry", not_carried, "in process with little time", "RUNS"),
+    Mutation("no grace", "_ladder.counting.UNREPORTED_ALLOWANCE", 0, "killer in the middle", "CONVICTED"),
+    Mutation("killers never reported", "_ladder.counting.is_unreported", never, "killer first", "UNREPORTED"),
+    Mutation("delay dropped", "aws._copies.addressed", without_delay, "one message", "EARLY"),
+    Mutation("due date dropped", "_ladder.decision.delayed_copy", without_due_date, "hopping", "EARLY"),
+    Mutation("sent twice", "_sqs.broker.Broker.send", send_twice, "one message", "COPIES"),
+    Mutation("overflow dropped", "aws._copies.folded", without_overflow, "ten attributes", "CHANGED"),
+    Mutation("FIFO rounds never wait", "aws._fifo.receipt.wait", no_wait, "FIFO killer with long delays", "EARLY"),
+    Mutation("heartbeat not reckoned with", "aws._fifo.receipt.seconds_of_heartbeat", no_seconds, "FIFO killer under a heartbeat", "EARLY"),
+    Mutation("settled beside a handler and after it", "aws._managed.watch.Watch.claim", everything, "managed instances, one hangs", "COPIES"),
+    Mutation("not held back", "aws._fifo.groups.must_keep_order", not_held_back, "FIFO batch", "ORDER"),
 )  # fmt: skip

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from proof.mistakes import Mutation
-from recoverable.aws.client import Broker
-from recoverable.aws.outgoing.dispatch import Failures, Item, send_all
-from recoverable.environment import current_environment
-from recoverable.message import Message, received
-from recoverable.outgoing.identity import content_of
-from recoverable.outgoing.outbox import Outbox
-from recoverable.outgoing.values import Outgoing
-from recoverable.recovery.delivery import Delivery
-from recoverable.recovery.settlement import COMPLETE, Settlement
+from recoverable._environment import current_environment
+from recoverable._ladder.delivery import Delivery
+from recoverable._ladder.settlement import COMPLETE, Settlement
+from recoverable._message import Message, received
+from recoverable._outgoing.identity import content_of
+from recoverable._outgoing.outbox import Outbox
+from recoverable._outgoing.values import Outgoing
+from recoverable._sqs.broker import Broker
+from recoverable.aws._outgoing.dispatch import Failures, Item, send_all
 
 add = Outbox.add
 
@@ -63,12 +63,12 @@ def sent_twice(items: list[Item], broker: Broker, _: object) -> Failures:
 
 
 MUTATIONS = (
-    Mutation("sent at once", "outgoing.outbox.Outbox.add", add_and_send, "sending and failing", "GHOST"),
-    Mutation("taken for sent", "aws.outgoing.dispatch.send_all", take_for_sent, "sending", "MISSING"),
-    Mutation("completed though unsent", "aws.outgoing.dispatch.settle_unsent", completed, "sending", "MISSING"),
-    Mutation("named by their places", "outgoing.outbox.content_of", by_place, "sending to a FIFO queue", "MISSING"),
-    Mutation("named anew each time", "outgoing.outbox.content_of", with_the_time, "sending", "IDENTITY"),
-    Mutation("named after the copy", "aws.outgoing.sender.SqsSender.origin_of", of_this_copy, "sending", "IDENTITY"),
-    Mutation("a group in one call", "aws.outgoing.dispatch.next_batch", all_together, "sending to FIFO in parts", "ORDER"),
-    Mutation("outgoing ones sent twice", "aws.outgoing.dispatch.send_all", sent_twice, "sending", "COPIES"),
+    Mutation("sent at once", "_outgoing.outbox.Outbox.add", add_and_send, "sending and failing", "GHOST"),
+    Mutation("taken for sent", "aws._outgoing.dispatch.send_all", take_for_sent, "sending", "MISSING"),
+    Mutation("completed though unsent", "aws._outgoing.dispatch.settle_unsent", completed, "sending", "MISSING"),
+    Mutation("named by their places", "_outgoing.outbox.content_of", by_place, "sending to a FIFO queue", "MISSING"),
+    Mutation("named anew each time", "_outgoing.outbox.content_of", with_the_time, "sending", "IDENTITY"),
+    Mutation("named after the copy", "aws._outgoing.sender.SqsSender.origin_of", of_this_copy, "sending", "IDENTITY"),
+    Mutation("a group in one call", "aws._outgoing.dispatch.next_batch", all_together, "sending to FIFO in parts", "ORDER"),
+    Mutation("outgoing ones sent twice", "aws._outgoing.dispatch.send_all", sent_twice, "sending", "COPIES"),
 )  # fmt: skip

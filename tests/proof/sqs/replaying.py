@@ -6,7 +6,7 @@ from proof.lineage import origin_from
 from proof.replaying import Injector, Replay, Schedule, replay
 from proof.sqs.lineage import traced
 from proof.sqs.scenarios import Scenario, world_of
-from recoverable.aws.wire import wire_of
+from recoverable._sqs.wire import wire_of
 from recoverable_local.testing import EndlessRun, SqsWorld
 from recoverable_local.testing.aws.functions.records import to_record
 from recoverable_local.testing.engine.fault_plan import FaultPoint

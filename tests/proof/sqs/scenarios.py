@@ -13,8 +13,8 @@ from proof.handlers import Behaving, as_coroutine
 from proof.ladders import ERRORS, ladder
 from proof.sends import TOPIC
 from recoverable import Recoverability
+from recoverable._sqs.wire import HEADERS
 from recoverable.aws import SqsEndpoint
-from recoverable.aws.wire import HEADERS
 from recoverable_local.testing import Fault, SqsWorld
 from recoverable_local.testing.engine.fault_plan import FaultPoint
 

@@ -7,15 +7,15 @@ from datetime import datetime
 from typing import Any
 
 from proof.mistakes import Mutation
-from recoverable.timeouts.dispatching.run import Run
-from recoverable.timeouts.scheduling import Timeouts
-from recoverable.timeouts.stores.dynamodb.canceller import Canceller
-from recoverable.timeouts.stores.dynamodb.keys import key_of
-from recoverable.timeouts.stores.dynamodb.reader import Reader
-from recoverable.timeouts.stores.dynamodb.shard_states import ShardStates
-from recoverable.timeouts.stores.dynamodb.updater import Updater
-from recoverable.timeouts.stores.rows import Kept
-from recoverable.timeouts.stores.shards import Shard, claim_shard
+from recoverable.timeouts._dispatching.run import Run
+from recoverable.timeouts._scheduling import Timeouts
+from recoverable.timeouts._stores.dynamodb.canceller import Canceller
+from recoverable.timeouts._stores.dynamodb.keys import key_of
+from recoverable.timeouts._stores.dynamodb.reader import Reader
+from recoverable.timeouts._stores.dynamodb.shard_states import ShardStates
+from recoverable.timeouts._stores.dynamodb.updater import Updater
+from recoverable.timeouts._stores.rows import Kept
+from recoverable.timeouts._stores.shards import Shard, claim_shard
 
 minute, send, keep, send_or_store = Reader._due_in_minute, Run._send, Updater.keep, Timeouts._send_or_store
 
@@ -82,17 +82,17 @@ def unconfirmed(timeouts: Timeouts, timeout: Any, now: datetime, *, keyed: bool)
 
 HERE, MOVED, FILE = "timeouts", "timeouts, migrated", "timeouts in SQLite"
 MUTATIONS = (
-    Mutation("mark before send", "timeouts.dispatching.run.Run._send", mark_first, HERE, "LOST"),
-    Mutation("the watermark passes what waits", "timeouts.stores.dynamodb.reader.Reader._due_in_minute", left_behind, HERE, "PASSED"),
-    Mutation("no look after storing", "timeouts.stores.dynamodb.shard_states.ShardStates.check_after_put", without_a_look, HERE, "PASSED"),
-    Mutation("set aside before it is pointed to", "timeouts.stores.dynamodb.updater.Updater.keep", set_aside_first, HERE, "LOST"),
-    Mutation("unconditional claim", "timeouts.stores.shards.claim_shard", taken_from_anyone, HERE, "TWICE"),
-    Mutation("delay dropped", "timeouts.sending.delivery_fields", without_delay, HERE, "EARLY"),
-    Mutation("what may be taken is cancelled", "timeouts.stores.shards.is_untaken", always, FILE, "CANCELLED"),
-    Mutation("what may be taken is cancelled in a table", "timeouts.stores.dynamodb.shard_states.ShardStates.is_untaken", always, HERE, "CANCELLED"),
-    Mutation("nothing points to what waits again", "timeouts.stores.dynamodb.canceller.Canceller._restore", restored_alone, HERE, "PASSED"),
-    Mutation("a second cancel is denied", "timeouts.stores.dynamodb.canceller.is_cancelled", never, HERE, "LOST"),
-    Mutation("a key is not looked for", "timeouts.stores.dynamodb.store.DynamoDBStore.was_scheduled", never, HERE, "TWICE"),
-    Mutation("a key that is found is not confirmed", "timeouts.scheduling.Timeouts._send_or_store", unconfirmed, HERE, "LOST"),
-    Mutation("moved without being hidden", "timeouts.stores.dynamodb.updater.Updater.hold_for_migration", always, MOVED, "TWICE"),
+    Mutation("mark before send", "timeouts._dispatching.run.Run._send", mark_first, HERE, "LOST"),
+    Mutation("the watermark passes what waits", "timeouts._stores.dynamodb.reader.Reader._due_in_minute", left_behind, HERE, "PASSED"),
+    Mutation("no look after storing", "timeouts._stores.dynamodb.shard_states.ShardStates.check_after_put", without_a_look, HERE, "PASSED"),
+    Mutation("set aside before it is pointed to", "timeouts._stores.dynamodb.updater.Updater.keep", set_aside_first, HERE, "LOST"),
+    Mutation("unconditional claim", "timeouts._stores.shards.claim_shard", taken_from_anyone, HERE, "TWICE"),
+    Mutation("delay dropped", "timeouts._sending.delivery_fields", without_delay, HERE, "EARLY"),
+    Mutation("what may be taken is cancelled", "timeouts._stores.shards.is_untaken", always, FILE, "CANCELLED"),
+    Mutation("what may be taken is cancelled in a table", "timeouts._stores.dynamodb.shard_states.ShardStates.is_untaken", always, HERE, "CANCELLED"),
+    Mutation("nothing points to what waits again", "timeouts._stores.dynamodb.canceller.Canceller._restore", restored_alone, HERE, "PASSED"),
+    Mutation("a second cancel is denied", "timeouts._stores.dynamodb.canceller.is_cancelled", never, HERE, "LOST"),
+    Mutation("a key is not looked for", "timeouts._stores.dynamodb.store.DynamoDBStore.was_scheduled", never, HERE, "TWICE"),
+    Mutation("a key that is found is not confirmed", "timeouts._scheduling.Timeouts._send_or_store", unconfirmed, HERE, "LOST"),
+    Mutation("moved without being hidden", "timeouts._stores.dynamodb.updater.Updater.hold_for_migration", always, MOVED, "TWICE"),
 )  # fmt: skip

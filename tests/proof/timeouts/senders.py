@@ -11,10 +11,10 @@ from proof.timeouts.actor import Killed
 from proof.timeouts.kinds import WRONG
 from proof.timeouts.setting import AWAY, HOME, Setting
 from recoverable.timeouts import CriticalError, Dispatcher, StoreUnavailable
-from recoverable.timeouts.client import Sender
-from recoverable.timeouts.migration.moving import abort, migrate
-from recoverable.timeouts.migration.targets import SqsTarget, StoreTarget
-from recoverable.timeouts.stores.rows import Selection
+from recoverable.timeouts._client import Sender
+from recoverable.timeouts._stores.rows import Selection
+from recoverable_operate.migration.moving import abort, migrate
+from recoverable_operate.migration.targets import SqsTarget, StoreTarget
 
 ALL = Selection()
 RETRY_KEPT = seconds(300)

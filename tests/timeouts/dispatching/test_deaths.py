@@ -11,7 +11,7 @@ import pytest
 
 from builders import seconds
 from recoverable.timeouts import Dispatcher, DynamoDBStore, SqliteStore
-from recoverable.timeouts.dispatching.run import CHUNK
+from recoverable.timeouts._dispatching.run import CHUNK
 from waiting.points import Killed, Point, due, every_point, keep_all, kill
 from waiting.rows import NOW, stored, take
 from waiting.stores import Cloud

@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 
 from builders import seconds
 from recoverable.timeouts import Dispatcher, Report, Store, StoreUnavailable
-from recoverable.timeouts.stores.dynamodb.keys import due_key
+from recoverable.timeouts._stores.dynamodb.keys import due_key
 from waiting.backlog import URL
 from waiting.rows import NOW, poll, stored, take
 from waiting.stores import Cloud

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from recoverable.timeouts import DynamoDBStore, StoreUnavailable
-from recoverable.timeouts.stores.rows import Kept, Selection
+from recoverable.timeouts._stores.rows import Kept, Selection
 from waiting.points import Point, due, every_point, keep_all
 from waiting.rows import NOW, claims, keep, poll, stored, take, timeout
 from waiting.stores import Cloud

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from recoverable.cli import main
+from recoverable._cli import main
 from recoverable.timeouts import SqliteStore, StoreUnavailable
-from recoverable.timeouts.migration.command import hint
-from recoverable.timeouts.stores.rows import Selection
+from recoverable.timeouts._stores.rows import Selection
 from recoverable_local.service_bus import Queue, ServiceBusNamespace
+from recoverable_operate.migration.command import hint
 from waiting.moving import held, waiting
 
 

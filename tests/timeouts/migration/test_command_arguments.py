@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from recoverable.cli import main
-from recoverable.timeouts.migration.addresses import is_same_store
+from recoverable._cli import main
+from recoverable_operate.migration.addresses import is_same_store
 from waiting.moving import waiting
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from builders import seconds
 from recoverable.timeouts import SqliteStore, Store, Timeout
-from recoverable.timeouts.migration.moving import CHUNK, abort, migrate
-from recoverable.timeouts.migration.targets import SendResult, StoreTarget
+from recoverable_operate.migration.moving import CHUNK, abort, migrate
+from recoverable_operate.migration.targets import SendResult, StoreTarget
 from waiting.moving import ALL, moved
 from waiting.rows import NOW, stored, take
 from waiting.stores import PAGE

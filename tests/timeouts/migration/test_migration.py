@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from builders import seconds
 from recoverable.timeouts import SqliteStore, Store
-from recoverable.timeouts.migration.moving import SKIPPED_KEPT, abort, preview
-from recoverable.timeouts.migration.targets import StoreTarget
-from recoverable.timeouts.stores.rows import Kept, Selection
+from recoverable.timeouts._stores.rows import Kept, Selection
+from recoverable_operate.migration.moving import SKIPPED_KEPT, abort, preview
+from recoverable_operate.migration.targets import StoreTarget
 from waiting.moving import ALL, moved
 from waiting.rows import NOW, claims, poll, stored, take
 from waiting.stores import PAGE, Cloud

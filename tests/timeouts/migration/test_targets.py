@@ -9,11 +9,11 @@ import pytest
 
 from builders import seconds
 from recoverable.timeouts import Store, Timeouts
-from recoverable.timeouts.client import Sender
-from recoverable.timeouts.migration.moving import migrate
-from recoverable.timeouts.migration.targets import SqsTarget
-from recoverable.timeouts.stores.service_bus.store import ServiceBusTarget
+from recoverable.timeouts._client import Sender
 from recoverable_local.service_bus import DropConnection, Operation, Queue, ServiceBusNamespace
+from recoverable_operate.migration.moving import migrate
+from recoverable_operate.migration.service_bus_client import ServiceBusTarget
+from recoverable_operate.migration.targets import SqsTarget
 from waiting.moving import ALL, moved
 from waiting.rows import NOW, stored, take
 from waiting.world import HOUR, MINUTE, Meddled, Shop

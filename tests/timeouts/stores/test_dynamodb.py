@@ -9,7 +9,7 @@ import pytest
 
 from builders import seconds
 from recoverable.timeouts import Dispatcher, DynamoDBStore
-from recoverable.timeouts.stores.rows import Selection
+from recoverable.timeouts._stores.rows import Selection
 from waiting.backlog import URL, CountingSqs
 from waiting.rows import NOW, claims, poll, stored, take
 from waiting.stores import Cloud, OneShard, items

@@ -11,8 +11,8 @@ from botocore.exceptions import ClientError
 
 from builders import seconds
 from recoverable.timeouts import DynamoDBStore, StoreUnavailable
-from recoverable.timeouts.stores.dynamodb.calls import Calls
-from recoverable.timeouts.stores.rows import Row, Selection
+from recoverable.timeouts._stores.dynamodb.calls import Calls
+from recoverable.timeouts._stores.rows import Row, Selection
 from waiting.rows import NOW, claims, poll, stored, take
 from waiting.stores import Cloud, OneShard, Twice
 from waiting.world import DAY, HOUR, MINUTE

@@ -9,7 +9,7 @@ import pytest
 
 from builders import seconds
 from recoverable.timeouts import DynamoDBStore, SqliteStore, Store, Timeout
-from recoverable.timeouts.ids import new_id
+from recoverable.timeouts._ids import new_id
 from waiting.rows import AHEAD, NOW, claims, poll, stored, take
 from waiting.stores import PAGE
 from waiting.world import DAY, HOUR

@@ -1,7 +1,7 @@
 """Give functions written with Powertools for AWS Lambda immediate retries, delayed retries and an error queue."""
 
 try:
-    from recoverable.aws.powertools.processor import RecoverableBatchProcessor
+    from recoverable.aws.powertools._processor import RecoverableBatchProcessor
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] != "aws_lambda_powertools":
         raise

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from recoverable.observe.metrics import BY_ACTION, COUNTERS, UNREPORTED
+from recoverable._observe.metrics import BY_ACTION, COUNTERS, UNREPORTED
 from recoverable_local.demo.orders import parse_object
 
 TAIL = re.compile(r"\[action=(?P<action>\w+) attempt=\d+ round=\d+ queue=\S+?(?: exception=(?P<exception>\S+))?\]")

@@ -27,13 +27,13 @@ The modules, in the order in which a message passes through them:
 It runs any function with a Service Bus trigger. From `recoverable` it uses only the parsing of connection settings.
 """
 
-from recoverable.operate.check.functions_app.host_file import MINIMAL_HOST_JSON
 from recoverable_local.functions_host.app.folder import AppError
 from recoverable_local.functions_host.journal import Delivered, Ended, Entry, FunctionLog, Invoked, Started, Trouble
 from recoverable_local.functions_host.worker.outcomes import Outcome, Raised, Returned
 from recoverable_local.functions_host.worker.rpc import Typed
 from recoverable_local.functions_host.worker.worker import Function, Worker
 from recoverable_local.outcomes import Died, TimedOut
+from recoverable_operate.check.functions_app.host_file import MINIMAL_HOST_JSON
 
 try:
     from recoverable_local.functions_host.host import LocalFunctions

@@ -12,7 +12,7 @@ import argparse
 
 from azure.servicebus.exceptions import ServiceBusError
 
-from recoverable.azure.host.app_settings import ConnectionString
+from recoverable._service_bus.app_settings import ConnectionString
 from recoverable_local.console import name_and_value, port, print_error, print_line, serve
 from recoverable_local.functions_host.app.advice import advice
 from recoverable_local.functions_host.app.folder import AppError

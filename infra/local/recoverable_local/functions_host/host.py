@@ -10,7 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Self
 
-from recoverable.azure.host.app_settings import PREFIXES, connection, find_setting
+from recoverable._service_bus.app_settings import PREFIXES, connection, find_setting
 from recoverable_local.functions_host.app.entities import queues_of, topics_of
 from recoverable_local.functions_host.app.folder import SCRIPT, App, AppError, read_app
 from recoverable_local.functions_host.app.triggers import Trigger

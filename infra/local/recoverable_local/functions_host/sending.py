@@ -8,8 +8,8 @@ from typing import Any, Self
 
 from azure.servicebus import ServiceBusClient, ServiceBusMessage, ServiceBusSender
 
-from recoverable.azure.host.app_settings import ConnectionString, Identity
-from recoverable.azure.process_client import credential_for
+from recoverable._service_bus.app_settings import ConnectionString, Identity
+from recoverable._service_bus.clients import credential_for
 
 
 class Outbox:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
-from recoverable.azure.host.app_settings import connection
+from recoverable._service_bus.app_settings import connection
 from recoverable_local.functions_host.app.folder import App
 from recoverable_local.functions_host.app.triggers import NotServed, Trigger, trigger_of
 from recoverable_local.functions_host.ending import cancel_and_wait

@@ -27,7 +27,6 @@ Of `recoverable` this package imports what reads templates and the rules of `rec
 function.
 """
 
-from recoverable.operate.check.cloudformation.document import TemplateError
 from recoverable_local.lambda_host.host import LocalAws
 from recoverable_local.lambda_host.journal import (
     BrokerTrouble,
@@ -44,6 +43,7 @@ from recoverable_local.lambda_host.local_queue import Depth, LocalQueue, QueuedM
 from recoverable_local.lambda_host.runtime.outcomes import InitFailed, Outcome, Raised, Returned
 from recoverable_local.lambda_host.settings import Settings
 from recoverable_local.outcomes import Died, TimedOut
+from recoverable_operate.check.cloudformation.document import TemplateError
 
 __all__ = [
     "BrokerTrouble",

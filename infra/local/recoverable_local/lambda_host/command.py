@@ -19,13 +19,13 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from recoverable.operate.check.cloudformation.document import TemplateError
 from recoverable_local.console import name_and_value, port, print_error, print_line, serve, whole_seconds
 from recoverable_local.lambda_host.formatting import format_entry, send_command
 from recoverable_local.lambda_host.host import LocalAws
 from recoverable_local.lambda_host.sam.advice import advice
 from recoverable_local.lambda_host.sam.stack import Stack
 from recoverable_local.lambda_host.settings import Settings
+from recoverable_operate.check.cloudformation.document import TemplateError
 
 _PAIRS: dict[str, Any] = {"type": name_and_value, "action": "append", "default": [], "metavar": "NAME=VALUE"}
 

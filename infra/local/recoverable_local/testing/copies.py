@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from recoverable import headers
-from recoverable.recovery import faults
+from recoverable._ladder import faults
 from recoverable_local.testing.timeline import STOPPED, Event
 
 Headers = Mapping[str, str]

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from recoverable import headers
-from recoverable.recovery import faults
+from recoverable._ladder import faults
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

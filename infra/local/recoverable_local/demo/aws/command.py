@@ -13,9 +13,6 @@ from datetime import timedelta
 
 from rich.console import Console
 
-from recoverable.operate.aws.client import SqsErrorQueue
-from recoverable.operate.check.cloudformation.document import TemplateError
-from recoverable.operate.port import ErrorQueue, Stop, SystemClock
 from recoverable_local.console import print_error
 from recoverable_local.demo.aws.entries import LONGEST_DELAY, count_dispatched, to_error_message, to_event
 from recoverable_local.demo.counters import counted_by_metrics, in_words
@@ -26,6 +23,9 @@ from recoverable_local.demo.result import report_outgoing, report_result
 from recoverable_local.demo.tables import error_queue_table
 from recoverable_local.demo.watcher import Watcher, show_progress
 from recoverable_local.lambda_host import Entry, LocalAws
+from recoverable_operate.aws.client import SqsErrorQueue
+from recoverable_operate.check.cloudformation.document import TemplateError
+from recoverable_operate.port import ErrorQueue, Stop, SystemClock
 
 LADDER = {"ImmediateRetries": "2", "DelayedRetries": "2", "TimeIncreaseSeconds": "2", "FunctionTimeout": "10"}
 STORE = {"Timeouts": "true"}

@@ -14,9 +14,6 @@ from datetime import timedelta
 from azure.servicebus import ServiceBusClient, ServiceBusMessage
 from rich.console import Console
 
-from recoverable.operate.azure.client import ServiceBusErrorQueue
-from recoverable.operate.azure.entity import Entity
-from recoverable.operate.port import ErrorQueue, Stop, SystemClock
 from recoverable_local.console import print_error
 from recoverable_local.demo.azure.entries import EntryConverter, text_of, to_error_message
 from recoverable_local.demo.counters import counted_by_log, in_words
@@ -28,6 +25,9 @@ from recoverable_local.demo.tables import error_queue_table
 from recoverable_local.demo.watcher import Watcher, show_progress
 from recoverable_local.functions_host import AppError, Entry, LocalFunctions
 from recoverable_local.service_bus import Queue, ServiceBusNamespace
+from recoverable_operate.azure.client import ServiceBusErrorQueue
+from recoverable_operate.azure.entity import Entity
+from recoverable_operate.port import ErrorQueue, Stop, SystemClock
 
 LADDER = {"RECOVERABLE_IMMEDIATE_RETRIES": "2", "RECOVERABLE_DELAYED_RETRIES": "2", "RECOVERABLE_TIME_INCREASE": "2s"}
 WHERE = "The example shop is in the project's repository; give the folder of that with --folder."

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from recoverable.operate.check import service_bus
-from recoverable.operate.check.functions_app.host_json import CALLS_PER_CORE, CORES, HostOptions
-from recoverable.operate.check.functions_app.threads import worker_threads
-from recoverable.operate.check.known import Unknown
-from recoverable.operate.check.rule import Finding, results
-from recoverable.operate.check.rules.every import SERVICE_BUS_RULES
-from recoverable.operate.check.service_bus import OnServiceBus, Workload
 from recoverable_local.functions_host.app.triggers import Trigger
+from recoverable_operate.check import service_bus
+from recoverable_operate.check.functions_app.host_json import CALLS_PER_CORE, CORES, HostOptions
+from recoverable_operate.check.functions_app.threads import worker_threads
+from recoverable_operate.check.known import Unknown
+from recoverable_operate.check.rule import Finding, results
+from recoverable_operate.check.rules.every import SERVICE_BUS_RULES
+from recoverable_operate.check.service_bus import OnServiceBus, Workload
 
 SERVED_HERE = Unknown("the queues are those that are served here")
 

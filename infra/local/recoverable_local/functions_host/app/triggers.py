@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from recoverable.azure.host.app_settings import resolved
+from recoverable._service_bus.app_settings import resolved
 from recoverable_local.functions_host.worker.worker import Function
 
 TYPE = "servicebustrigger"

@@ -9,8 +9,8 @@ from typing import Any, assert_never
 from azure.core.credentials import AccessToken, TokenCredential
 from azure.servicebus.aio import ServiceBusClient
 
-from recoverable.azure.host.app_settings import ConnectionString, Identity
-from recoverable.azure.process_client import credential_for
+from recoverable._service_bus.app_settings import ConnectionString, Identity
+from recoverable._service_bus.clients import credential_for
 
 
 def client_for(connection: ConnectionString | Identity) -> ServiceBusClient:

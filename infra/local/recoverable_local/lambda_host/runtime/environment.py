@@ -7,8 +7,8 @@ import sys
 from collections.abc import Mapping
 from datetime import timedelta
 
-from recoverable.aws.broker.optional_settings import MAX_CONCURRENCY
-from recoverable.aws.order import VISIBILITY_TIMEOUT
+from recoverable.aws._optional_settings import MAX_CONCURRENCY
+from recoverable.aws._order import VISIBILITY_TIMEOUT
 from recoverable_local.lambda_host.sam.stack import Function
 
 _INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")

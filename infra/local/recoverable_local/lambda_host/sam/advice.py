@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from recoverable.operate.check.cloudformation.reader import Source, describe
-from recoverable.operate.check.rule import Finding, results
-from recoverable.operate.check.rules.every import SQS_RULES
 from recoverable_local.lambda_host.sam.stack import Stack
 from recoverable_local.lambda_host.sam.template import Template
+from recoverable_operate.check.cloudformation.reader import Source, describe
+from recoverable_operate.check.rule import Finding, results
+from recoverable_operate.check.rules.every import SQS_RULES
 
 
 def advice(template: Template, stack: Stack) -> tuple[str, ...]:

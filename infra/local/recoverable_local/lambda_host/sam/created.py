@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from recoverable.operate.check.cloudformation.document import TemplateError
-from recoverable.operate.check.cloudformation.intrinsics import Scope
-from recoverable.operate.check.cloudformation.properties import Properties
 from recoverable_local.lambda_host.sam.resources.functions import FUNCTION, LAYER
 from recoverable_local.lambda_host.sam.resources.plain import PLAIN_FUNCTION, PLAIN_LAYER
+from recoverable_operate.check.cloudformation.document import TemplateError
+from recoverable_operate.check.cloudformation.intrinsics import Scope
+from recoverable_operate.check.cloudformation.properties import Properties
 
 PLACEHOLDER_ACCOUNT = "000000000000"
 """The account id in ARNs until the servers have returned theirs."""

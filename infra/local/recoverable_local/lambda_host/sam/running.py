@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from recoverable.operate.check.cloudformation.document import TemplateError
-from recoverable.operate.check.cloudformation.properties import Properties
 from recoverable_local.lambda_host.sam.resources.events import events_of
 from recoverable_local.lambda_host.sam.resources.functions import parse_function, why_not_run
 from recoverable_local.lambda_host.sam.resources.mappings import parse_mapping
 from recoverable_local.lambda_host.sam.resources.plain import Trigger
 from recoverable_local.lambda_host.sam.resources.schedules import parse_schedule
 from recoverable_local.lambda_host.sam.stack import EventSourceMapping, Function, Queue, Schedule
+from recoverable_operate.check.cloudformation.document import TemplateError
+from recoverable_operate.check.cloudformation.properties import Properties
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from recoverable.operate.check.cloudformation.document import TemplateError, parse_document, resources_of, section
-from recoverable.operate.check.cloudformation.functions import with_globals
-from recoverable.operate.check.cloudformation.intrinsics import Scope, holds
-from recoverable.operate.check.cloudformation.loops import expand_section, transform_notes
-from recoverable.operate.check.cloudformation.parameters import parse_parameters
-from recoverable.operate.check.cloudformation.properties import Properties
 from recoverable_local.lambda_host.sam.created import (
     PLACEHOLDER_ACCOUNT,
     Created,
@@ -41,6 +35,12 @@ from recoverable_local.lambda_host.sam.resources.tables import TABLE, parse_tabl
 from recoverable_local.lambda_host.sam.resources.topics import SUBSCRIPTION, TOPIC, parse_subscriptions, parse_topic
 from recoverable_local.lambda_host.sam.running import Candidate, parse_running, refuse_nothing_to_run
 from recoverable_local.lambda_host.sam.stack import Queue, Stack, Table, Topic
+from recoverable_operate.check.cloudformation.document import TemplateError, parse_document, resources_of, section
+from recoverable_operate.check.cloudformation.functions import with_globals
+from recoverable_operate.check.cloudformation.intrinsics import Scope, holds
+from recoverable_operate.check.cloudformation.loops import expand_section, transform_notes
+from recoverable_operate.check.cloudformation.parameters import parse_parameters
+from recoverable_operate.check.cloudformation.properties import Properties
 
 QUEUE = "AWS::SQS::Queue"
 

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from recoverable import headers
-from recoverable.aws.wire import wire_of
+from recoverable._sqs.wire import wire_of
 from recoverable_local.testing.aws.broker.queues import Settings
 from recoverable_local.testing.aws.broker.stored import Stored
 from recoverable_local.testing.aws.functions.records import to_record

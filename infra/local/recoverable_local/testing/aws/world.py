@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Unpack, cast
 
-from recoverable.operate.aws.client import SqsErrorQueue
-from recoverable.operate.port import Stop
 from recoverable_local.testing.aws.api.sns_client import ON_TOPICS, TopicClient
 from recoverable_local.testing.aws.api.sqs_client import OPERATIONS, Client
 from recoverable_local.testing.aws.broker.broker import Broker
@@ -30,6 +28,8 @@ from recoverable_local.testing.aws.serving import (
 from recoverable_local.testing.engine.invocation import current_invocation
 from recoverable_local.testing.engine.redriving import RATE, Options, Redriven, WorldClock, redrive
 from recoverable_local.testing.engine.virtual import START, Duration, seconds_of
+from recoverable_operate.aws.client import SqsErrorQueue
+from recoverable_operate.port import Stop
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -185,7 +185,7 @@ class SqsWorld(EntityWorld):
 
         Raises:
             LookupError: no queue of that name was ever made.
-            recoverable.operate.port.OperateError: the command would refuse.
+            recoverable_operate.port.OperateError: the command would refuse.
         """
         url = self._existing(error_queue).settings.url
         clock, stop, rate = WorldClock(lambda: self.now, self.run), Stop(), options.get("rate", RATE)

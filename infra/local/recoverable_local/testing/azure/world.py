@@ -8,9 +8,6 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from recoverable.headers import texts
-from recoverable.operate.azure.entity import Entity as ErrorEntity
-from recoverable.operate.azure.opening_client import open_entity
-from recoverable.operate.port import Stop
 from recoverable_local.functions_host.extension.timestamps import mark_timestamps
 from recoverable_local.testing.azure.app import App, functions_of
 from recoverable_local.testing.azure.broker.contents import properties_of
@@ -27,6 +24,9 @@ from recoverable_local.testing.engine.invocation import current_invocation
 from recoverable_local.testing.engine.redriving import Options, Redriven, WorldClock, redrive
 from recoverable_local.testing.engine.shared_state import SharedState
 from recoverable_local.testing.engine.virtual import START, Duration, seconds_of
+from recoverable_operate.azure.entity import Entity as ErrorEntity
+from recoverable_operate.azure.opening_client import open_entity
+from recoverable_operate.port import Stop
 
 if TYPE_CHECKING:
     from azure.servicebus import ServiceBusClient
@@ -145,7 +145,7 @@ class ServiceBusWorld(EntityWorld):
 
         Raises:
             LookupError: no queue of that name was ever made.
-            recoverable.operate.port.OperateError: the command would refuse.
+            recoverable_operate.port.OperateError: the command would refuse.
         """
         profile = self._existing(error_queue).profile
         clock, stop = WorldClock(lambda: self.now, self.run), Stop()

@@ -8,14 +8,14 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TypedDict
 
-from recoverable.operate.filters import Filter, parse_where
-from recoverable.operate.journal import Journal
-from recoverable.operate.port import ErrorQueue, Stop
-from recoverable.operate.redrive import Rules
-from recoverable.operate.sending.run import Redrive
-from recoverable.operate.sending.settings import Outcome, Settings
-from recoverable.operate.sweep import Plan, plan_redrive
 from recoverable_local.testing.engine.virtual import Duration, seconds_of
+from recoverable_operate.filters import Filter, parse_where
+from recoverable_operate.journal import Journal
+from recoverable_operate.port import ErrorQueue, Stop
+from recoverable_operate.redrive import Rules
+from recoverable_operate.sending.run import Redrive
+from recoverable_operate.sending.settings import Outcome, Settings
+from recoverable_operate.sweep import Plan, plan_redrive
 
 RATE, CANARY_WAIT = 50.0, 300
 """Messages a second and seconds, as the command has them."""

@@ -7,10 +7,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from recoverable.operate.check.cloudformation.document import TemplateError, as_text
-from recoverable.operate.check.cloudformation.properties import Properties
 from recoverable_local.lambda_host.sam.resources.plain import PLAIN_LAYER, local_folder
 from recoverable_local.lambda_host.sam.stack import Function
+from recoverable_operate.check.cloudformation.document import TemplateError, as_text
+from recoverable_operate.check.cloudformation.properties import Properties
 
 FUNCTION = "AWS::Serverless::Function"
 LAYER = "AWS::Serverless::LayerVersion"

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from recoverable.operate.check.cloudformation.document import TemplateError
-from recoverable.operate.check.cloudformation.properties import Properties
+from recoverable_operate.check.cloudformation.document import TemplateError
+from recoverable_operate.check.cloudformation.properties import Properties
 
 PLAIN_FUNCTION = "AWS::Lambda::Function"
 PLAIN_LAYER = "AWS::Lambda::LayerVersion"

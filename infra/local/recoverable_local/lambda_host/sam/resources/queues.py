@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 
-from recoverable.operate.check.cloudformation.document import TemplateError, as_text
-from recoverable.operate.check.cloudformation.properties import Properties
 from recoverable_local.lambda_host.sam.stack import Queue, Redrive
+from recoverable_operate.check.cloudformation.document import TemplateError, as_text
+from recoverable_operate.check.cloudformation.properties import Properties
 
 _ATTRIBUTES = {
     "ContentBasedDeduplication",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from recoverable.operate.check.cloudformation.document import TemplateError
-from recoverable.operate.check.cloudformation.properties import Properties
 from recoverable_local.lambda_host.sam.stack import Table
+from recoverable_operate.check.cloudformation.document import TemplateError
+from recoverable_operate.check.cloudformation.properties import Properties
 
 TABLE = "AWS::DynamoDB::Table"
 _KEYS = ("AttributeDefinitions", "KeySchema")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from recoverable.operate.check.cloudformation.document import TemplateError, as_text
-from recoverable.operate.check.cloudformation.properties import Properties
 from recoverable_local.lambda_host.sam.created import Created
 from recoverable_local.lambda_host.sam.stack import Subscription, Topic
+from recoverable_operate.check.cloudformation.document import TemplateError, as_text
+from recoverable_operate.check.cloudformation.properties import Properties
 
 TOPIC = "AWS::SNS::Topic"
 SUBSCRIPTION = "AWS::SNS::Subscription"

@@ -1,0 +1,62 @@
+"""Define the exceptions that recovery treats in their own way."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from recoverable._limits import checked_delay
+
+
+class MessageDeserializationError(Exception):
+    """Raised when a message cannot be read.
+
+    A retry would not help, so it moves to the error queue at once, as all unrecoverable failures do.
+    """
+
+
+class RetryAfter(Exception):
+    """Raised by a handler that knows when to try again, such as after a 429 with Retry-After.
+
+    The message gets a delayed retry with that delay, without immediate retries first; when no delayed retry remains, it
+    moves to the error queue.
+
+    Args:
+        delay: how long to wait, 0 to 365 days.
+        reason: the exception's text, for the log and the error queue.
+
+    Raises:
+        TypeError: the delay is no timedelta.
+        ValueError: the delay is negative or longer than 365 days.
+    """
+
+    def __init__(self, delay: timedelta, reason: str = "") -> None:
+        self.delay = checked_delay("RetryAfter(delay)", delay)
+        super().__init__(reason or f"retry after {delay}")
+
+    def __reduce__(self) -> tuple[type[RetryAfter], tuple[timedelta, str]]:
+        return RetryAfter, (self.delay, str(self))
+
+
+class HandlerTimeout(Exception):
+    """Raised for a handler that ran too long.
+
+    It ran longer than `handler_timeout`, or than the whole invocation less the reserve for settling.
+    """
+
+
+class UnreportedFailure(Exception):
+    """Raised for a message that was delivered again and again without a recorded outcome.
+
+    Such as after a time-out, a crash or lack of memory.
+    """
+
+
+class TimeUp(BaseException):
+    """Raised inside a handler whose time is up.
+
+    It is no `Exception`, for a handler's own `except Exception` must not swallow it.
+    """
+
+
+for _error in (MessageDeserializationError, RetryAfter, HandlerTimeout, UnreportedFailure):
+    _error.__module__ = "recoverable"  # the name under which users import it is the one that operators read

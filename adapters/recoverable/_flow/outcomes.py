@@ -1,0 +1,171 @@
+"""Settle a delivery before its handler runs and after it has ended, with what the rate limit says about both, and retry in process."""
+
+from __future__ import annotations
+
+from recoverable._errors import TimeUp, UnreportedFailure
+from recoverable._ladder.counting import is_retried_in_process
+from recoverable._ladder.delivery import Deferral
+from recoverable._ladder.settlement import COMPLETE, Redeliver
+from recoverable._limits import MAX_DELAY, NO_DELAY
+from recoverable._message import Message
+
+TYPE_CHECKING = False  # see _frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from datetime import datetime, timedelta
+
+    from recoverable._flow.invocation import Invocation
+    from recoverable._ladder.delivery import Delivery
+    from recoverable._ladder.settlement import Settlement
+
+AT_ONCE = Redeliver(NO_DELAY)
+
+NO_TIME = "this invocation has no time left for it"
+"""Why a message is handed back, unless said otherwise."""
+
+
+def retried_in_process(deliveries: Iterable[Delivery], invocation: Invocation) -> Iterator[Delivery]:
+    """Yield each delivery, and again for as long as it is to be retried at once: each attempt goes the whole way from receipt on.
+
+    Args:
+        deliveries: the messages as they came.
+        invocation: what they run in.
+    """
+    immediate, platform = invocation.recoverability.immediate, invocation.platform
+    for delivery in deliveries:
+        yield delivery
+        while delivery.settlement == AT_ONCE and is_retried_in_process(delivery, immediate, platform):
+            delivery.prior_attempts += 1
+            delivery.message, delivery.error, delivery.settlement = next_attempt(delivery.message), None, None
+            invocation.finished -= (
+                1  # it counts messages: the time of all their attempts says how long the next ones take
+            )
+            yield delivery
+
+
+def settle_on_receipt(delivery: Delivery, invocation: Invocation, *, may_defer: bool = True) -> Settlement | None:
+    """Return the settlement of a delivery whose handler must not run now; None when it may.
+
+    Args:
+        delivery: the message as it came.
+        invocation: what it came in.
+        may_defer: False when a deferral could not be sent, and the handler must run instead.
+    """
+    settlement = settle_without_attempt(delivery, invocation, may_defer=may_defer)
+    if settlement is not None:
+        return settlement
+    if invocation.limiter is None or not may_defer:
+        return None
+    delay = invocation.limiter.delay_before_attempt(delivery)
+    return None if delay is None else defer_while_limited(delivery, delay, invocation)
+
+
+def settle_without_attempt(delivery: Delivery, invocation: Invocation, *, may_defer: bool = True) -> Settlement | None:
+    """Return the settlement of what is not yet due, given up already, or past its last delivery that runs; None when the rate limit alone may be in its way.
+
+    Args:
+        delivery: the message as it came.
+        invocation: what it came in.
+        may_defer: False when a deferral could not be sent.
+    """
+    if delivery.due_at is not None and may_defer and (hop := settle_not_due(delivery, delivery.due_at, invocation)):
+        return hop
+    if delivery.given_up:
+        from recoverable._flow.decide import send_on  # noqa: PLC0415  # the failure side
+
+        return send_on(delivery, invocation)
+    if delivery.unreported and (settlement := settle_unreported(delivery, invocation)) != AT_ONCE:
+        return settlement  # else its handler runs: what was just delivered need not be delivered again
+    return None
+
+
+def settle_not_due(delivery: Delivery, due_at: datetime, invocation: Invocation) -> Settlement | None:
+    """Return the next hop of a copy that must wait longer; None when it is due, or would not be for an absurdly long time."""
+    delay = due_at - invocation.clock()
+    if NO_DELAY < delay <= MAX_DELAY:
+        return decide(delivery, Deferral(delay, "it is not yet due", hop=True), invocation)
+    return None
+
+
+def settle_unreported(delivery: Delivery, invocation: Invocation) -> Settlement:
+    """Return the settlement of a message that was delivered too often without a recorded outcome."""
+    why = "its deliveries ended without a recorded outcome: time-out, crash or lack of memory"
+    return decide(delivery, UnreportedFailure(why), invocation)
+
+
+def hand_back(
+    delivery: Delivery,
+    invocation: Invocation,
+    delay: timedelta = NO_DELAY,
+    *,
+    reason: str = NO_TIME,
+    stopped: bool = False,
+) -> Settlement:
+    """Return the settlement of a message that is to run in a later invocation, and loses no attempt.
+
+    Args:
+        delivery: the message as it came.
+        invocation: what it came in.
+        delay: how long it waits.
+        reason: why it is handed back, for the log.
+        stopped: True if its handler was stopped for the sake of others: it is marked, and comes first next time.
+    """
+    if invocation.limiter is not None:
+        invocation.limiter.release_probe(delivery)
+    return decide(delivery, Deferral(delay, reason, stopped=stopped), invocation)
+
+
+def settle_on_end(delivery: Delivery, seconds: float, invocation: Invocation) -> Settlement:
+    """Return the settlement of a delivery whose handler has ended; `delivery.error` says how.
+
+    Args:
+        delivery: the message as it came.
+        seconds: how long the handler was allowed to run.
+        invocation: what it ran in. A stop is a failure only of the one handler that has started in it: one that ran before, or at
+            the same time, may have used up the time.
+    """
+    failure = delivery.error
+    if failure is None:
+        if invocation.limiter is not None:
+            invocation.limiter.succeeded()
+        return COMPLETE
+    if isinstance(failure, TimeUp):
+        from recoverable._ladder.decision import classify_timeout  # noqa: PLC0415  # as in `decide`
+
+        had_its_time = invocation.started == 1 or seconds == invocation.own_seconds
+        failure = classify_timeout(failure, seconds, counts_as_failure=had_its_time)
+    if failure is None:
+        return hand_back(delivery, invocation, stopped=True)
+    return settle_failure(delivery, failure, invocation)
+
+
+def settle_failure(delivery: Delivery, failure: BaseException, invocation: Invocation) -> Settlement:
+    """Return the settlement of a delivery whose attempt failed."""
+    if invocation.on_failure is not None:
+        invocation.on_failure(delivery.message, failure)
+    if invocation.limiter is not None and (delay := invocation.limiter.failed(delivery, failure)) is not None:
+        return defer_while_limited(delivery, delay, invocation, failure)
+    return decide(delivery, failure, invocation)
+
+
+def defer_while_limited(
+    delivery: Delivery, delay: timedelta, invocation: Invocation, failure: BaseException | None = None
+) -> Settlement:
+    """Return the settlement of a message that waits because the rate is limited; `failure` is what its handler raised, if it ran."""
+    from recoverable._ladder.decision import RATE_LIMITED  # noqa: PLC0415  # as in `decide`
+
+    return decide(delivery, Deferral(delay, RATE_LIMITED, failure=failure), invocation)
+
+
+def decide(delivery: Delivery, event: BaseException | Deferral, invocation: Invocation) -> Settlement:
+    """Ask the failure side, which is imported when something first fails."""
+    from recoverable._flow.decide import decide_and_report  # noqa: PLC0415
+
+    return decide_and_report(delivery, event, invocation)
+
+
+def next_attempt(message: Message) -> Message:
+    """Return the message for its next attempt in the round, as it was received: nothing that a handler did to it is left."""
+    names = ("_body", "_id", "_native", "_queue", "_sent_at", "_headers", "_group_id")
+    parts = [getattr(message, name) for name in names]
+    return Message(*parts, attempt=message.attempt + 1, round=message.round)

@@ -1,0 +1,136 @@
+"""Make the headers that a copy sets and removes, for each reason why a copy is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from recoverable import headers
+from recoverable._ladder import counting
+from recoverable._ladder.actions import ErrorContext
+from recoverable._ladder.delivery import Delivery, Platform
+from recoverable._ladder.faults import FIRST_TO_TRIM, fault_headers
+from recoverable._ladder.redaction import Redact
+from recoverable._limits import MAX_COUNT
+from recoverable._message import Message
+
+Changes = dict[str, str | None]
+"""Headers to set; None removes one."""
+
+MARKED = "1"
+"""What a header says that is only a mark."""
+
+
+def identity_headers(message: Message) -> Changes:
+    """Return the headers of each copy by which the message stays the same message.
+
+    They are its id, and when it was first sent.
+    """
+    sent = {headers.TIME_SENT: headers.write_date(message.sent_at)} if message.sent_at else {}
+    return {headers.MESSAGE_ID: message.id, **sent}
+
+
+def immediate_retry(delivery: Delivery, context: ErrorContext, platform: Platform) -> Changes:
+    """Return the headers of an immediate retry that is a copy."""
+    return {
+        **identity_headers(delivery.message),
+        **counted(delivery, delivery.prior_attempts + 1, platform),
+        headers.FIRST_FAILED_AT: first_failed_at(context),
+        headers.DUE_AT: None,
+    }
+
+
+def delayed_retry(delivery: Delivery, context: ErrorContext) -> Changes:
+    """Return the headers of a delayed retry."""
+    now = headers.write_date(context.now)
+    first = headers.read_date(delivery.message.headers, headers.FIRST_DELAYED_RETRY_AT)
+    return {
+        **identity_headers(delivery.message),
+        headers.DELAYED_RETRIES: write_count(delivery.message.round + 1),
+        headers.DELAYED_RETRY_AT: now,
+        headers.FIRST_DELAYED_RETRY_AT: headers.write_date(first) if first else now,
+        headers.PRIOR_ATTEMPTS: None,
+        headers.ATTEMPTS: attempts_so_far(context),
+        headers.FIRST_FAILED_AT: first_failed_at(context),
+        headers.REPORTED: None,
+        **({headers.UNREPORTED: MARKED} if delivery.unreported else {}),
+    }
+
+
+def deferral(
+    delivery: Delivery, delay: timedelta, platform: Platform, now: datetime, *, stopped: bool = False
+) -> Changes:
+    """Return the headers of a deferral.
+
+    Its dates move forward, for a deferral uses up neither the 24 hours nor the total time.
+    """
+    moved = {
+        name: moved_date(delivery.message.headers, name, delay)
+        for name in (headers.DELAYED_RETRY_AT, headers.FIRST_DELAYED_RETRY_AT)
+    }
+    return {
+        **identity_headers(delivery.message),
+        **{name: moment for name, moment in moved.items() if moment},
+        **counted(delivery, counting.prior_attempts_of_deferral(delivery), platform),
+        headers.HELD_SINCE: headers.write_date(delivery.held_since or now),
+        **({headers.STOPPED: MARKED} if stopped else {}),
+    }
+
+
+def move_to_error(context: ErrorContext, platform: Platform, redact: Redact | None = None) -> Changes:
+    """Return the headers of a message that moves to the error queue: where it failed and why.
+
+    The retry headers are removed, so that a redrive starts with round 0. Fault headers of an earlier failure, which a
+    redrive may have kept, are removed too: where this exception sets none, they would seem to be about it.
+    """
+    queue = context.receive_address
+    faults = fault_headers(context.exception, queue=queue, platform=platform, now=context.now, redact=redact)
+    earlier = [name for name in context.message.headers if name.startswith(FIRST_TO_TRIM)]
+    # where messages are only redelivered, no copy has carried the attempts of earlier rounds, nor when the first failed
+    history = (
+        {}
+        if platform.redelivers_only
+        else {headers.ATTEMPTS: attempts_so_far(context), headers.FIRST_FAILED_AT: first_failed_at(context)}
+    )
+    removed = dict.fromkeys((*headers.RETRY_HEADERS, *earlier))
+    return {**identity_headers(context.message), **removed, **history, **faults}
+
+
+def attempts_so_far(context: ErrorContext) -> str | None:
+    """Return all attempts, those of earlier rounds included."""
+    earlier = headers.read_count(context.message.headers, headers.ATTEMPTS)
+    return write_count(earlier + context.immediate_processing_failures)
+
+
+def first_failed_at(context: ErrorContext) -> str:
+    """Return when the first attempt failed of which a copy was made: now, unless an earlier one says."""
+    first = headers.read_date(context.message.headers, headers.FIRST_FAILED_AT)
+    return headers.write_date(first or context.now)
+
+
+def counted(delivery: Delivery, attempts: int, platform: Platform) -> Changes:
+    """Return the headers that carry attempts of this round, and say whether each delivery that they count was reported.
+
+    Where the order of a batch cannot be chosen, nobody reads the latter, and it is left out.
+    """
+    count = write_count(attempts)
+    if platform.shared_process:
+        return {headers.PRIOR_ATTEMPTS: count}
+    return {headers.PRIOR_ATTEMPTS: count, headers.REPORTED: MARKED if count and not delivery.suspect else None}
+
+
+def moved_date(message_headers: Mapping[str, str], name: str, delay: timedelta) -> str | None:
+    """Return the date of a header, moved forward by the delay.
+
+    Return None when there is none, or when the sum is past the year 9999.
+    """
+    moment = headers.read_date(message_headers, name)
+    try:
+        return headers.write_date(moment + delay) if moment else None
+    except OverflowError:
+        return None  # the header stays as it is
+
+
+def write_count(number: int) -> str | None:
+    """Return a counter as a header's text; None, which is no header, for 0."""
+    return str(min(number, MAX_COUNT)) if number else None

@@ -1,0 +1,195 @@
+"""Decide about a failed attempt or a deferral: ask the policy, and make the settlement of its answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import assert_never
+
+from recoverable import headers
+from recoverable._config import Recoverability
+from recoverable._errors import HandlerTimeout, TimeUp, UnreportedFailure
+from recoverable._ladder import copy_headers, counting
+from recoverable._ladder.actions import Action, DelayedRetry, Discard, ErrorContext, ImmediateRetry, MoveToError
+from recoverable._ladder.delivery import Deferral, Delivery, Platform
+from recoverable._ladder.evaluation import evaluate_policy
+from recoverable._ladder.policy import adjust_for_transport_capabilities, at_least_configured, available
+from recoverable._ladder.redaction import Redact, redactor_of
+from recoverable._ladder.settlement import COMPLETE, Forward, Redeliver, Settlement
+from recoverable._limits import NO_DELAY
+
+RATE_LIMITED = "the rate is limited"
+"""Why a message is deferred while attempts fail."""
+
+IN_PROCESS_IGNORED = (
+    "Immediate(in_process=True) is ignored where the order of messages is kept. This message is redelivered for its retry. "
+    "Leave in_process out for this queue."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """A decision about one delivery.
+
+    Args:
+        delivery: the delivery.
+        event: the failed attempt's exception, or the deferral.
+        action: the policy's action, adjusted to what the platform can do; None for a deferral.
+        settlement: what the adapter must do.
+        error_queue: the queue that `MoveToError` moves the message to.
+        warnings: for the log: why the action is not the one that the user's policy returned.
+    """
+
+    delivery: Delivery
+    event: BaseException | Deferral
+    action: Action | None
+    settlement: Settlement
+    error_queue: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+def classify_timeout(stopped: TimeUp, seconds: float, *, counts_as_failure: bool) -> HandlerTimeout | None:
+    """Return the failure of a handler that was stopped; None when the stop is no failure of the message.
+
+    Args:
+        stopped: the exception that stopped the handler.
+        seconds: how long it was allowed to run.
+        counts_as_failure: True if the handler had all the time that it may have, so that the stop is a failure of the
+            message.
+    """
+    if not counts_as_failure:
+        return None
+    return HandlerTimeout(f"stopped after {seconds:.1f} seconds").with_traceback(stopped.__traceback__)
+
+
+def decide(
+    delivery: Delivery,
+    event: BaseException | Deferral,
+    *,
+    recoverability: Recoverability,
+    platform: Platform,
+    now: datetime,
+) -> Decision:
+    """Return the decision about a failed attempt or a deferral.
+
+    Args:
+        delivery: the delivery.
+        event: the failed attempt's exception; `UnreportedFailure` for earlier deliveries without a recorded outcome; or
+            a deferral.
+        recoverability: the settings, the error queue resolved.
+        platform: what it counts and can do.
+        now: the time.
+    """
+    if isinstance(event, Deferral):
+        settlement = settlement_of_deferral(delivery, event, platform, now)
+        return Decision(delivery=delivery, event=event, action=None, settlement=settlement)
+    recoverability = available(recoverability, platform)
+    context = error_context(delivery, event, platform, now)
+    is_source = platform.is_source or is_same_name
+    action, warnings = evaluate_policy(recoverability, context, lambda name: is_source(name, delivery))
+    action, warning = adjust_for_transport_capabilities(action, context, platform)
+    if platform.redelivers_only:
+        warnings += ignored_settings(action, recoverability)
+        action = at_least_configured(action, recoverability.delayed, context)
+    error_queue = (isinstance(action, MoveToError) and action.error_queue) or recoverability.failed.error_queue or ""
+    return Decision(
+        delivery=delivery,
+        event=event,
+        action=action,
+        settlement=settlement_for(delivery, action, context, platform, error_queue, redactor_of(recoverability)),
+        error_queue=error_queue,
+        warnings=(*warnings, warning) if warning else warnings,
+    )
+
+
+def give_up(
+    delivery: Delivery, exception: BaseException, *, recoverability: Recoverability, platform: Platform, now: datetime
+) -> Settlement:
+    """Return the settlement that moves a failed message to the default error queue, because no copy for a retry can be sent."""
+    context = error_context(delivery, exception, platform, now)
+    error_queue = recoverability.failed.error_queue or ""
+    return settlement_for(delivery, MoveToError(), context, platform, error_queue, redactor_of(recoverability))
+
+
+def error_context(delivery: Delivery, exception: BaseException, platform: Platform, now: datetime) -> ErrorContext:
+    """Return the failed attempt as a policy sees it."""
+    unreported = delivery.unreported and isinstance(exception, UnreportedFailure)
+    # where messages are only redelivered, the broker's count is all there is
+    count = counting.unreported_failures if unreported and not platform.redelivers_only else counting.failures
+    return ErrorContext(
+        exception=exception,
+        message=delivery.message,
+        immediate_processing_failures=count(delivery, platform.counter),
+        delayed_deliveries_performed=delivery.message.round,
+        receive_address=delivery.message.queue,
+        now=now,
+    )
+
+
+def ignored_settings(action: Action, recoverability: Recoverability) -> tuple[str, ...]:
+    """Return a warning if a retry would be made in process where messages are only redelivered, so that nothing could carry its count."""
+    if not (isinstance(action, ImmediateRetry) and recoverability.immediate.in_process):
+        return ()
+    return (IN_PROCESS_IGNORED,)
+
+
+def is_same_name(name: str, delivery: Delivery) -> bool:
+    """True if a name is that of the queue that a delivery came from."""
+    return name == delivery.message.queue
+
+
+def settlement_for(
+    delivery: Delivery,
+    action: Action,
+    context: ErrorContext,
+    platform: Platform,
+    error_queue: str,
+    redact: Redact | None = None,
+) -> Settlement:
+    """Return what the adapter must do for the action on this platform."""
+    match action:
+        case ImmediateRetry() if platform.counter == "native":
+            return Redeliver(NO_DELAY)
+        case ImmediateRetry():
+            return Forward(context.receive_address, NO_DELAY, copy_headers.immediate_retry(delivery, context, platform))
+        case DelayedRetry(delay) if platform.redelivers_only:
+            return Redeliver(delay)
+        case DelayedRetry(delay):
+            changes = copy_headers.delayed_retry(delivery, context)
+            return delayed_copy(context.receive_address, delay, changes, platform, context.now)
+        case MoveToError():
+            return Forward(error_queue, NO_DELAY, copy_headers.move_to_error(context, platform, redact))
+        case Discard():
+            return COMPLETE
+        case _:
+            assert_never(action)
+
+
+def settlement_of_deferral(delivery: Delivery, deferral: Deferral, platform: Platform, now: datetime) -> Settlement:
+    """Return what the adapter must do to let the message wait without counting an attempt."""
+    if platform.redelivers_only:
+        return Redeliver(deferral.delay)
+    queue, delay = delivery.message.queue, deferral.delay
+    if deferral.hop:  # the copy keeps the counts, and the date when it is due, whatever this clock says
+        changes = copy_headers.identity_headers(delivery.message)
+        return delayed_copy(queue, delay, changes, platform, now, due_at=delivery.due_at)
+    changes = copy_headers.deferral(delivery, delay, platform, now, stopped=deferral.stopped)
+    return delayed_copy(queue, delay, changes, platform, now)
+
+
+def delayed_copy(
+    to: str,
+    delay: timedelta,
+    changes: copy_headers.Changes,
+    platform: Platform,
+    now: datetime,
+    due_at: datetime | None = None,
+) -> Forward:
+    """Return the forwarding of a copy that waits.
+
+    A copy that must wait longer than the broker can delay one carries when it is due, and hops until then.
+    """
+    longest = platform.longest_delay
+    if longest is not None and delay > longest:
+        due_at, delay = due_at or now + delay, longest
+    return Forward(to, delay, {**changes, headers.DUE_AT: headers.write_date(due_at) if due_at else None})

@@ -1,0 +1,117 @@
+"""Define a delivery of a message by its broker, a deferral, and what a platform can do."""
+
+from __future__ import annotations
+
+from recoverable._frozen import Frozen, field
+from recoverable._message import NO_HEADERS, received
+
+TYPE_CHECKING = False  # see _frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime, timedelta
+    from typing import Any, Literal, TypeAlias
+
+    from recoverable._ladder.settlement import Settlement
+    from recoverable._message import Message
+
+    Counter: TypeAlias = Literal["native", "header"]
+
+
+class Delivery:
+    """A message as the broker delivered it this time.
+
+    Args:
+        message: the message.
+        deliveries: how often the broker has delivered this broker message, from 1.
+        prior_attempts: the attempts of this round that were made on earlier copies.
+        unreported: True if more of its deliveries ended without a recorded outcome than is allowed.
+        due_at: when a copy that hops is due.
+        held_since: since when the message is deferred.
+
+    The retry state is restored from what the message carries: `suspect`, True if it may have ended a process; `at_limit`, True if its
+    next unreported delivery would be its failure; `stopped`, True if its handler was stopped before for the sake of others; `given_up`,
+    True if its copy for the error queue was refused, and is to be sent again without running the handler; `unsent`, True if
+    its handler succeeded and what it sent was not taken for now; `originals_reported`, True if
+    each delivery of the messages that it is a copy of ended with a recorded outcome. After the attempt it also holds `error`, what
+    the handler raised, and `settlement`, None until there is one. On Service Bus `properties` are the application properties as they
+    were received.
+    """
+
+    message: Message
+    deliveries, prior_attempts = 1, 0
+    due_at: datetime | None = None
+    held_since: datetime | None = None
+    unreported = suspect = at_limit = stopped = given_up = unsent = False
+    originals_reported = True
+    error: BaseException | None = None
+    settlement: Settlement | None = None
+    properties: Mapping[str, Any] = NO_HEADERS
+
+    def __init__(
+        self,
+        message: Message,
+        deliveries: int = 1,
+        prior_attempts: int = 0,
+        *,
+        unreported: bool = False,
+        due_at: datetime | None = None,
+        held_since: datetime | None = None,
+    ) -> None:
+        self.message, self.deliveries, self.prior_attempts = message, deliveries, prior_attempts
+        self.unreported, self.due_at, self.held_since = unreported, due_at, held_since
+
+    @property
+    def native(self) -> Any:
+        """Return the platform's record as it was received."""
+        return received(self.message)
+
+
+class Deferral(Frozen):
+    """A wait that counts as no attempt.
+
+    Args:
+        delay: how long the copy waits.
+        reason: why, for the log.
+        hop: True for a copy that is not yet due: its deliveries are no attempts.
+        failure: what the handler raised, if it ran and that is to count as no attempt.
+        stopped: True if the handler was stopped although it had not all the time there is.
+    """
+
+    delay: timedelta
+    reason: str
+    hop: bool = field(default=False, kw_only=True)
+    failure: BaseException | None = field(default=None, kw_only=True)
+    stopped: bool = field(default=False, kw_only=True)
+
+
+class Platform(Frozen):
+    """A description of what the platform counts and can do.
+
+    Args:
+        counter: "native" where the broker counts deliveries and an immediate retry redelivers the same message;
+            "header" where an immediate retry is a copy that carries the count.
+        redelivers_only: True if retries redeliver the same message after a time, and copies go to the error queue alone
+            (SQS FIFO).
+        immediate_retries: True if it can make immediate retries.
+        delayed_retries: True if it can make delayed retries.
+        longest_delay: the longest delay of one copy; longer delays hop, and where messages are only redelivered they are
+            refused. None when there is no limit.
+        shared_process: True if all messages of a process that died are delivered again together, in an order that
+            cannot be chosen (Functions).
+        text_log: True if the host's log keeps nothing but the text of a line (Functions).
+        is_source: returns True if a name, as a policy writes it, is that of the queue that a delivery came from; None to compare it with
+            the queue's name.
+        host: the host's name for operators.
+        machine: the instance's name for operators.
+    """
+
+    counter: Counter = "native"
+    redelivers_only: bool = field(default=False, kw_only=True)
+    immediate_retries: bool = field(default=True, kw_only=True)
+    delayed_retries: bool = field(default=True, kw_only=True)
+    longest_delay: timedelta | None = field(default=None, kw_only=True)
+    shared_process: bool = field(default=False, kw_only=True)
+    text_log: bool = field(default=False, kw_only=True)
+    is_source: Callable[[str, Delivery], bool] | None = field(default=None, kw_only=True)
+    host: str = field(default="", kw_only=True)
+    machine: str = field(default="", kw_only=True)

@@ -1,0 +1,198 @@
+"""Describe an exception in the fault headers that ServiceControl and operators read."""
+
+from __future__ import annotations
+
+import hashlib
+import traceback
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from types import FrameType
+
+from recoverable._ladder.delivery import Platform
+from recoverable._ladder.redaction import Redact, redacted
+from recoverable.headers import LOG_STREAM, REQUEST_ID, write_date
+
+FAILED_QUEUE = "NServiceBus.FailedQ"
+EXCEPTION_TYPE = "NServiceBus.ExceptionInfo.ExceptionType"
+INNER_EXCEPTION_TYPE = "NServiceBus.ExceptionInfo.InnerExceptionType"
+EXCEPTION_MESSAGE = "NServiceBus.ExceptionInfo.Message"
+STACK_TRACE = "NServiceBus.ExceptionInfo.StackTrace"
+SOURCE = "NServiceBus.ExceptionInfo.Source"
+HELP_LINK = "NServiceBus.ExceptionInfo.HelpLink"
+DATA = "NServiceBus.ExceptionInfo.Data."
+TIME_OF_FAILURE = "NServiceBus.TimeOfFailure"
+PROCESSING_ENDPOINT = "NServiceBus.ProcessingEndpoint"
+PROCESSING_MACHINE = "NServiceBus.ProcessingMachine"
+HOST_ID = "$.diagnostics.hostid"
+HOST_NAME = "$.diagnostics.hostdisplayname"
+
+MAX_MESSAGE = 16_384
+"""Characters of an exception's message that are kept (NServiceBus, ExceptionHeaderHelper)."""
+
+MAX_STACK_TRACE = 200_000
+"""Characters of a stack trace that are kept at most; an adapter trims it further to its broker's limit."""
+
+MAX_CAUSES = 20
+"""Exceptions of a chain of causes that are described at most."""
+
+REMOVED_WHOLE = (LOG_STREAM, REQUEST_ID)
+"""Fault headers of which a part would name nothing."""
+
+FIRST_TO_TRIM = (
+    *(STACK_TRACE, DATA, EXCEPTION_MESSAGE, SOURCE, HELP_LINK),
+    *(*REMOVED_WHOLE, INNER_EXCEPTION_TYPE, EXCEPTION_TYPE),
+)
+"""The beginnings of the fault headers' names, in the order in which they are trimmed where a copy is too large."""
+
+OUR_PACKAGES = ("recoverable", "recoverable_local", "recoverable_operate")
+
+
+def fault_headers(
+    exception: BaseException, *, queue: str, platform: Platform, now: datetime, redact: Redact | None = None
+) -> dict[str, str]:
+    """Return the fault headers of a message that moves to the error queue.
+
+    Args:
+        exception: the failure.
+        queue: the name of the queue where it failed, to which a redrive sends the message back.
+        platform: names the host and the machine.
+        now: the time of the failure.
+        redact: the user's redactor; None for the texts as they are.
+    """
+    causes = chain(exception)
+    link = text_of(attribute(exception, "help_link"))
+    optional = {
+        INNER_EXCEPTION_TYPE: type_name(causes[1]) if len(causes) > 1 else None,
+        HELP_LINK: None if link is None else redacted(link, redact),
+        SOURCE: source_of(exception),
+    }
+    return {
+        PROCESSING_MACHINE: platform.machine,
+        PROCESSING_ENDPOINT: queue,
+        HOST_ID: host_id(platform.host),
+        HOST_NAME: platform.host,
+        FAILED_QUEUE: queue,
+        EXCEPTION_TYPE: type_name(exception),
+        EXCEPTION_MESSAGE: redacted(message_of(exception), redact)[:MAX_MESSAGE],
+        STACK_TRACE: stack_trace(causes, redact)[:MAX_STACK_TRACE],
+        TIME_OF_FAILURE: write_date(now),
+        **{name: text for name, text in optional.items() if text is not None},
+        **{f"{DATA}{redacted(name, redact)}": redacted(text, redact) for name, text in data_of(exception)},
+    }
+
+
+def host_id(host: str) -> str:
+    """Return the host's name hashed to a GUID, for ServiceControl refuses anything else."""
+    return hashlib.md5(host.encode(), usedforsecurity=False).hexdigest()
+
+
+def chain(exception: BaseException) -> list[BaseException]:
+    """Return the exception and its causes, as a traceback shows them; each once, even where causes form a circle."""
+    found: list[BaseException] = []
+    waiting = [exception]
+    while waiting and len(found) < MAX_CAUSES:
+        following = waiting.pop()
+        if all(following is not earlier for earlier in found):
+            found.append(following)
+            waiting += reversed(causes_of(following))
+    return found
+
+
+def causes_of(exception: BaseException) -> list[BaseException]:
+    """Return the direct causes of an exception.
+
+    They are the members of a group, whose first is the inner exception in .NET too, and the cause.
+    """
+    members = exception.exceptions if isinstance(exception, BaseExceptionGroup) else ()
+    cause = exception.__cause__ if exception.__suppress_context__ else exception.__context__
+    return [*members, *([] if cause is None else [cause])]
+
+
+def type_name(exception: BaseException) -> str:
+    """Return the full name of the exception's type; without its module if it is a built-in one, as Python writes it."""
+    kind = type(exception)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def message_of(exception: BaseException) -> str:
+    """Return the exception's text, or a text that says that it cannot be read."""
+    text = text_of(exception)
+    return f"Could not read Message from exception type '{type_name(exception)}'." if text is None else text
+
+
+def text_of(value: object) -> str | None:
+    """Return the value as text; None when there is none, or when `str` raises."""
+    try:
+        return None if value is None else str(value)
+    except Exception:  # noqa: BLE001  # the message must move to the error queue: it does so without this fault header
+        return None
+
+
+def stack_trace(causes: list[BaseException], redact: Redact | None = None) -> str:
+    """Return the exceptions and their frames as .NET writes them, the innermost first.
+
+    ServiceControl groups messages by the first frame.
+    """
+    heads = [f"{type_name(cause)}: {redacted(message_of(cause), redact)[:MAX_MESSAGE]}" for cause in causes]
+    parts = [" ---> ".join(heads)]
+    for cause in reversed(causes):
+        parts += [redacted(frame, redact) for frame in frames(cause)]
+        if cause is not causes[0]:
+            parts.append("   --- End of inner exception stack trace ---")
+    return "\n".join(parts)
+
+
+def frames(exception: BaseException) -> list[str]:
+    """Return a line for each frame, the last call first.
+
+    This package's own frames, which every failure shares, are left out.
+    """
+    walked = list(traceback.walk_tb(exception.__traceback__))
+    lines = []
+    for frame, line in reversed(walked):
+        if not is_ours(frame):
+            module = frame.f_globals.get("__name__", "?")
+            lines.append(f"   at {module}.{frame.f_code.co_name}() in {absolute(frame.f_code.co_filename)}:line {line}")
+    return lines
+
+
+def is_ours(frame: FrameType) -> bool:
+    """True if the frame is of this package or of its local cloud, which run handlers, and not of the handler."""
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0] in OUR_PACKAGES
+
+
+def absolute(path: str) -> str:
+    """Return the path as ServiceControl's pattern for frames wants it: from the root, or from a drive."""
+    return path if path.startswith("/") or path[1:2] == ":" else f"/{path}"
+
+
+def source_of(exception: BaseException) -> str | None:
+    """Return the package whose code raised, as .NET's Exception.Source names the assembly; None without a traceback."""
+    raised_in = [frame for frame, _ in traceback.walk_tb(exception.__traceback__)]
+    return str(raised_in[-1].f_globals.get("__name__", "?")).partition(".")[0] if raised_in else None
+
+
+def data_of(exception: BaseException) -> Iterator[tuple[str, str]]:
+    """Yield names and texts of the exception's own `data`, if it is a mapping, and its notes (PEP 678): .NET's Exception.Data."""
+    notes = attribute(exception, "__notes__")
+    joined = "\n".join(filter(None, map(text_of, notes))) if isinstance(notes, list) else None
+    for key, value in [*items_of(attribute(exception, "data")), ("Notes", joined)]:
+        name, text = text_of(key), text_of(value)
+        if name is not None and text is not None:
+            yield name, text
+
+
+def attribute(exception: BaseException, name: str) -> object:
+    """Return the exception's attribute; None when there is none, or when reading it raises."""
+    try:
+        return getattr(exception, name, None)
+    except Exception:  # noqa: BLE001  # as in `text_of`
+        return None
+
+
+def items_of(data: object) -> list[tuple[object, object]]:
+    """Return the mapping's keys and values; none when it is no mapping, or when reading it raises."""
+    try:
+        return [(key, value) for key, value in data.items()] if isinstance(data, Mapping) else []
+    except Exception:  # noqa: BLE001  # as in `text_of`
+        return []

@@ -1,0 +1,261 @@
+"""Define `Message`, which a handler gets; it is the same on each platform."""
+
+from __future__ import annotations
+
+import json
+from operator import attrgetter
+from types import MappingProxyType
+
+TYPE_CHECKING = False  # see _frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+    from typing import Any, Protocol, Self, TypeVar, Unpack, overload
+
+    from recoverable._outgoing.values import Outgoing, SendOptions
+
+    T = TypeVar("T")
+
+    class ReadsJson(Protocol):
+        """A class that reads itself from JSON, such as a model of pydantic."""
+
+        @classmethod
+        def model_validate_json(cls, json_data: str | bytes, /) -> Self:
+            """Return the model that is read from the JSON."""
+
+    Model = TypeVar("Model", bound=ReadsJson)
+
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+
+
+class Message:
+    """A message for a handler. Its `id` never changes over retries, deferrals and redrives.
+
+    Args:
+        body: the body as it came, text or bytes; or a function that returns it or raises, called at the first use.
+        id: the message's id.
+        native: the platform's own record of it.
+        queue: the name of the queue it came from.
+        sent_at: when it was first sent; or a function of the message that returns it, called at the first use.
+        headers: names and texts; or a function of the message that returns them, called at the first use.
+        group_id: the FIFO message group or the session that it belongs to; or a function of the message, as before.
+        attempt: the number of this attempt in its round, from 1.
+        round: the number of delayed retries made before this attempt.
+    """
+
+    __slots__ = ("_attempt", "_body", "_context", "_copy", "_group_id", "_headers", "_id", "_native", "_outbox", "_queue", "_round", "_sent_at")  # fmt: skip
+
+    def __init__(
+        self,
+        body: str | bytes | Callable[[], str | bytes],
+        id: str = "",  # noqa: A002  # the field's standard name
+        native: Any = None,
+        queue: str = "",
+        sent_at: datetime | Callable[[Message], datetime | None] | None = None,
+        headers: Mapping[str, str] | Callable[[Message], Mapping[str, str]] = NO_HEADERS,
+        group_id: str | Callable[[Message], str | None] | None = None,
+        *,  # what most messages do not have
+        attempt: int = 1,
+        round: int = 0,  # noqa: A002  # the field's standard name
+    ) -> None:
+        self._body, self._headers, self._sent_at = body, headers, sent_at
+        self._id, self._attempt, self._round = id, attempt, round
+        self._queue, self._group_id, self._native = queue, group_id, native
+
+    if TYPE_CHECKING:
+        _context: Any
+        _copy: Any
+        _outbox: Any  # Outbox, what opens one, or False once the attempt has ended
+
+        @property
+        def id(self) -> str:
+            """Return the message's id."""
+
+        @property
+        def attempt(self) -> int:
+            """Return the number of this attempt in its round, from 1."""
+
+        @property
+        def round(self) -> int:
+            """Return the number of delayed retries made before this attempt."""
+
+        @property
+        def queue(self) -> str:
+            """Return the name of the queue it came from."""
+
+        @property
+        def group_id(self) -> str | None:
+            """Return the FIFO message group or the session that it belongs to; None when it is in none."""
+
+    def __repr__(self) -> str:
+        return f"Message(id={self.id!r}, attempt={self.attempt}, round={self.round}, queue={self.queue!r})"  # no body: it may be secret
+
+    @property
+    def native(self) -> Any:
+        """Return the platform's own record of it.
+
+        A record that is a dict is a copy: what is changed in it changes nothing about retries.
+        """
+        try:
+            return self._copy
+        except AttributeError:
+            from copy import deepcopy  # noqa: PLC0415  # for those who use it
+
+            self._copy = deepcopy(self._native) if isinstance(self._native, dict) else self._native
+            return self._copy
+
+    @property
+    def context(self) -> Any:
+        """Return the host's context of the invocation that the attempt runs in, Lambda's or that of Azure Functions.
+
+        None where the host passes none, such as to a test's own call, and on a message that a test has made.
+        """
+        return getattr(self, "_context", None)
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """Return the headers and the user's own text attributes.
+
+        They cannot be changed, for a retry starts from what was received.
+        """
+        if callable(self._headers):
+            self._headers = self._headers(self)
+        return MappingProxyType(self._headers)
+
+    @property
+    def sent_at(self) -> datetime | None:
+        """Return when the message was first sent; None if that is unknown."""
+        if callable(self._sent_at):
+            self._sent_at = self._sent_at(self)
+        return self._sent_at
+
+    @property
+    def body(self) -> bytes:
+        """Return the body as bytes.
+
+        Raises:
+            MessageDeserializationError: the body cannot be encoded as UTF-8, or its sender stored it in S3 and no setting says how to
+                read it there.
+        """
+        raw = self._raw()
+        return raw if isinstance(raw, bytes) else self._parsed(raw.encode)
+
+    @property
+    def text(self) -> str:
+        """Return the body as text.
+
+        Raises:
+            MessageDeserializationError: the body is not UTF-8.
+        """
+        raw = self._raw()
+        return raw if isinstance(raw, str) else self._parsed(raw.decode)
+
+    def json(self) -> Any:
+        """Return the body parsed as JSON.
+
+        Raises:
+            MessageDeserializationError: the body is not JSON.
+        """
+        body = self._raw() if callable(self._body) else self._body
+        try:
+            return json.loads(body)
+        except ValueError as error:
+            from recoverable._unreadable import unreadable  # noqa: PLC0415  # the failure side
+
+            raise unreadable(self.id, error) from error
+
+    if TYPE_CHECKING:
+
+        @overload
+        def parse(self, model: type[Model]) -> Model: ...
+        @overload
+        def parse(self, model: Callable[[bytes], T]) -> T: ...
+
+    def parse(self, model: Any) -> Any:
+        """Return the body as an object.
+
+        Args:
+            model: a class with `model_validate_json`, such as pydantic's, or a function from bytes.
+
+        Raises:
+            MessageDeserializationError: the model raised ValueError, TypeError or KeyError; other errors pass as they
+                are.
+        """
+        parse_body = getattr(model, "model_validate_json", model)
+        return self._parsed(lambda: parse_body(self.body))
+
+    def send(self, queue: str, body: object, **options: Unpack[SendOptions]) -> None:
+        """Send a message to a queue when this attempt has succeeded; an attempt that fails sends nothing.
+
+        Args:
+            queue: a name in the same account or namespace, an ARN, a queue's URL, or `sb://namespace/queue`.
+            body: text, bytes, or anything else as JSON; taken as it is now.
+            options: `headers`, further headers, such as NServiceBus.EnclosedMessageTypes; `attributes`, SQS's message attributes or
+                Service Bus's application properties; `delay`, a timedelta; `group_id`, the FIFO message group or session, by default
+                that of this message; `message_id`, its id, by default the same each time the handler sends the same again.
+
+        Raises:
+            RuntimeError: the attempt has ended.
+            TypeError: a part of another kind.
+            ValueError: the platform takes no such message.
+        """
+        from recoverable._outgoing.outbox import collect  # noqa: PLC0415  # for handlers that send
+
+        collect(self, "Send", queue, body, **options)
+
+    def publish(self, topic: str, body: object, **options: Unpack[SendOptions]) -> None:
+        """Publish a message to a topic when this attempt has succeeded; see `send`."""
+        from recoverable._outgoing.outbox import collect  # noqa: PLC0415  # as above
+
+        collect(self, "Publish", topic, body, **options)
+
+    @property
+    def outgoing(self) -> tuple[Outgoing, ...]:
+        """Return what this attempt has sent and published so far."""
+        from recoverable._outgoing.outbox import collected  # noqa: PLC0415  # as above
+
+        return collected(self)
+
+    def _raw(self) -> str | bytes:
+        if callable(self._body):
+            self._body = self._body()
+        return self._body
+
+    def _parsed(self, parse: Callable[[], T]) -> T:
+        try:
+            return parse()
+        except (ValueError, TypeError, KeyError) as error:
+            from recoverable._unreadable import unreadable  # noqa: PLC0415  # the failure side
+
+            raise unreadable(self.id, error) from error
+
+
+def read_only(name: str, read: Callable[[Message], Any]) -> property:
+    """Return a property that cannot be set: who a message is, and how often it was tried, is taken at receipt."""
+
+    def refuse(_message: Message, value: object) -> None:
+        raise AttributeError(f"Message.{name} cannot be set to {value!r}: a retry starts from what was received")
+
+    return property(read, refuse)
+
+
+def read_group_id(message: Message) -> str | None:
+    """Return the message's group, which is read at the first use where a function says it."""
+    if callable(message._group_id):
+        message._group_id = message._group_id(message)
+    return message._group_id
+
+
+for _name in ("id", "attempt", "round", "queue"):
+    setattr(Message, _name, read_only(_name, attrgetter(f"_{_name}")))
+setattr(Message, "group_id", read_only("group_id", read_group_id))  # noqa: B010  # for mypy it is declared in the class
+
+
+def place(message: Message, *, round: int, attempt: int) -> None:  # noqa: A002  # as the message calls it
+    """Set the message's place on the ladder, which is known once its headers are read."""
+    message._round, message._attempt = round, attempt
+
+
+def received(message: Message) -> Any:
+    """Return the platform's record as it was received, whatever the handler did to its own."""
+    return message._native

@@ -1,0 +1,104 @@
+"""Call the user's callbacks, once each message is settled: at most once, within a time, and without harm."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from recoverable._flow.flow import Call
+from recoverable._limits import NO_DELAY
+from recoverable._observe.log import exception_info, log_safely, observe
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Coroutine
+
+    from recoverable._flow.flow import Steps
+    from recoverable._observe.observer import Note, Observer
+
+NAMES = {
+    "immediate_retry": "on_immediate_retry",
+    "delayed_retry": "on_delayed_retry",
+    "move_to_error": "on_error",
+    "discard": "on_discard",
+}
+"""The callback for each action."""
+
+LAST_MOMENT = timedelta(milliseconds=200)
+"""The part of Lambda's time that is left for its answer."""
+
+
+def callbacks(observer: Observer, done: list[Note]) -> Steps:
+    """Call the callback of each decision that was done, until the time for callbacks is over.
+
+    Args:
+        observer: has the callbacks and the time.
+        done: the decisions, in their order.
+    """
+    named = [(NAMES.get(note.facts.action, ""), note) for note in done]
+    wanted = [(name, note) for name, note in named if getattr(observer.settings, name, None) is not None]
+    ends = observer.clock() + time_for_callbacks(observer)
+    for place, (name, note) in enumerate(wanted):
+        left = ends - observer.clock()
+        if left <= NO_DELAY:
+            log_no_time(observer, len(wanted) - place)
+            return
+        unfinished = yield Call(partial(call_back, observer, name, note, left.total_seconds()))
+        if unfinished is not None:
+            from recoverable._flow.event_loop import run_in_loop  # noqa: PLC0415  # asyncio, for coroutines alone
+
+            run_in_loop(unfinished)
+
+
+def time_for_callbacks(observer: Observer) -> timedelta:
+    """Return the time for all callbacks of the invocation: as configured, and no more than it has left."""
+    within = observer.settings.callbacks_within
+    if observer.milliseconds_left is None:
+        return within
+    return min(within, timedelta(milliseconds=observer.milliseconds_left()) - LAST_MOMENT)
+
+
+def call_back(observer: Observer, name: str, note: Note, seconds: float) -> Coroutine[Any, Any, None] | None:
+    """Call one callback, and log what it raises; return what is still to be awaited of it, or None.
+
+    Args:
+        observer: has the callback.
+        name: its name in `Observe`.
+        note: what it is called with.
+        seconds: when a coroutine is cancelled.
+    """
+    callback: Callable[..., Any] = getattr(observer.settings, name)
+    try:
+        result = callback(note.facts, note.message)
+    except BaseException as error:  # noqa: BLE001  # logged; the message is settled, whatever a callback raises
+        log_failed(observer, name, note, error)
+        return None
+    return to_its_end(observer, name, note, within_seconds(result, seconds)) if hasattr(result, "__await__") else None
+
+
+def within_seconds(awaitable: Awaitable[Any], seconds: float) -> Coroutine[Any, Any, Any]:
+    """Return a coroutine that awaits to the end, and cancels when the time is up."""
+    from recoverable._flow.event_loop import within  # noqa: PLC0415  # asyncio, for coroutines alone
+
+    return within(seconds, awaitable)
+
+
+async def to_its_end(observer: Observer, name: str, note: Note, result: Awaitable[Any]) -> None:
+    """Await what a callback returned, and log what it raises."""
+    try:
+        await result
+    except BaseException as error:  # noqa: BLE001  # as above
+        log_failed(observer, name, note, error)
+
+
+def log_failed(observer: Observer, name: str, note: Note, error: BaseException) -> None:
+    """Log that a callback raised, or was cancelled because its time was up."""
+    text = "Calling %s for message '%s' failed (%s). The message is settled all the same. Check the function in Observe(%s)."
+    facts, redact = (name, note.facts.message_id, type(error).__name__, name), observer.settings.redact
+    log_safely(observe.warning, text, *facts, exc_info=exception_info(error), redact=redact)
+
+
+def log_no_time(observer: Observer, number: int) -> None:
+    """Log that some callbacks are not called."""
+    text = "No time is left for %d callbacks of this invocation. They are not called; their messages are settled. Raise Observe(callbacks_within), or do less in them."
+    log_safely(observe.warning, text, number, redact=observer.settings.redact)

@@ -1,0 +1,191 @@
+"""Log what was decided about each message, in NServiceBus's words."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable
+from datetime import timedelta
+from traceback import format_exception
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, assert_never
+
+from recoverable._errors import MessageDeserializationError
+from recoverable._ladder.actions import DelayedRetry, Discard, ImmediateRetry, MoveToError
+from recoverable._ladder.decision import Decision
+from recoverable._ladder.delivery import Deferral, Delivery
+from recoverable._ladder.faults import is_ours
+from recoverable._ladder.redaction import Redact, redacted
+from recoverable._observe.noting import facts_of
+
+if TYPE_CHECKING:
+    from recoverable._observe.facts import Facts
+
+immediate_retry = logging.getLogger("recoverable.immediate_retry")
+delayed_retry = logging.getLogger("recoverable.delayed_retry")
+move_to_error = logging.getLogger("recoverable.move_to_error")
+discard = logging.getLogger("recoverable.discard")
+deferral = logging.getLogger("recoverable.deferral")
+policy = logging.getLogger("recoverable.policy")
+rate_limit = logging.getLogger("recoverable.rate_limit")
+observe = logging.getLogger("recoverable.observe")
+
+UNDECIDED = (
+    "Deciding about a failure of message '%s' from '%s' failed (%s). It stays on the queue and will be redelivered. "
+    "Check the traceback of this log entry."
+)
+
+
+def report(decision: Decision, redact: Redact | None = None, *, in_text: bool = False) -> None:
+    """Log a decision: warnings first, then what becomes of the message.
+
+    Args:
+        decision: the decision.
+        redact: the user's redactor, which each line passes.
+        in_text: True where the host's log keeps nothing but the text, which then ends with the facts.
+    """
+    known = facts_of(decision)
+    details: dict[str, Any] = {"extra": extra_of(known), "redact": redact, "tail": tail_of(known) if in_text else ""}
+    for warning in decision.warnings:
+        log_safely(policy.warning, "%s", warning, **details)
+    if isinstance(decision.event, Deferral):
+        report_deferral(decision, decision.event, details)
+    else:
+        report_action(decision, decision.event, details)
+
+
+def report_undecided(delivery: Delivery, error: Exception, redact: Redact | None = None) -> None:
+    """Log that the decision about a failure raised, such as for an exception that itself raises when it is read."""
+    message, kind = delivery.message, type(error).__name__
+    extra = {"message_id": message.id, "queue": message.queue}
+    info = (type(error), error, error.__traceback__)
+    log_safely(policy.warning, UNDECIDED, message.id, message.queue, kind, exc_info=info, extra=extra, redact=redact)
+
+
+def report_given_up(delivery: Delivery, error_queue: str) -> None:
+    """Log that a message that was given up earlier is sent to the error queue again, which refused its copy then."""
+    message = delivery.message
+    text = (
+        "Moving message '%s' to the error queue '%s' again: its copy was refused before. Its handler does not run. "
+        "Its headers say why it failed."
+    )
+    extra = {"message_id": message.id, "queue": message.queue, "error_queue": error_queue}
+    log_safely(move_to_error.info, text, message.id, error_queue, extra=extra)
+
+
+def report_action(decision: Decision, exception: BaseException, details: dict[str, Any]) -> None:
+    """Log what becomes of a failed attempt; `details` are those of each line about it."""
+    message_id, info = decision.delivery.message.id, exception_info(exception)
+    match decision.action:
+        case ImmediateRetry():
+            text = "Immediate Retry is going to retry message '%s' because of an exception:"
+            log_safely(immediate_retry.info, text, message_id, exc_info=info, **details)
+        case DelayedRetry(delay):
+            text = "Delayed Retry will reschedule message '%s' after a delay of %s because of an exception:"
+            log_safely(delayed_retry.warning, text, message_id, time_span(delay), exc_info=info, **details)
+        case MoveToError():
+            text = "Moving message '%s' to the error queue '%s' because processing failed due to an exception:"
+            log_safely(move_to_error.error, text, message_id, decision.error_queue, exc_info=info, **details)
+        case Discard(reason):
+            text = "Discarding message with id '%s'. Reason: %s"
+            log_safely(discard.info, text, message_id, reason, **details)
+        case None:
+            pass  # a deferral decides no action
+        case _:
+            assert_never(decision.action)
+
+
+def report_deferral(decision: Decision, event: Deferral, details: dict[str, Any]) -> None:
+    """Log that a message waits, and that this counts as no attempt; `details` are those of each line about it."""
+    text = "Deferring message '%s' for %s: %s. This counts as no attempt."
+    message_id, span = decision.delivery.message.id, time_span(event.delay)
+    failure = exception_info(event.failure) if event.failure else None
+    log_safely(deferral.info, text, message_id, span, event.reason, exc_info=failure, **details)
+
+
+def log_circuit(level: Literal["info", "warning"], text: str, redact: Redact | None) -> None:
+    """Log what happens to the circuit that limits the rate."""
+    log_safely(rate_limit.info if level == "info" else rate_limit.warning, "%s", text, redact=redact)
+
+
+def log_safely(
+    write: Callable[..., None], text: str, *facts: object, redact: Redact | None = None, tail: str = "", **details: Any
+) -> None:
+    """Log a line.
+
+    Where the log's own handler raises, write the line to stderr, so that the message is settled all the same.
+
+    Lambda's log handlers let their errors escape, such as the error for a line with half a surrogate pair, which any
+    JSON can contain.
+
+    Args:
+        write: the logger's method.
+        text: the line, with `%s` for each fact.
+        facts: the values for the line.
+        redact: the user's redactor: the line passes it, and so does the traceback, which is then text and no `exc_info`.
+        tail: our own facts for the end of the line, which no redactor may take away.
+        details: `exc_info` and `extra`, as the logger takes them.
+    """
+    if redact is not None:
+        trace = formatted(info, redact) if (info := details.pop("exc_info", None)) else ""
+        text, facts = "%s%s%s", (redacted(text % facts, redact), tail, trace and f"\n{trace}")
+    elif tail:
+        text, facts = f"{text}%s", (*facts, tail)
+    try:
+        write(text, *facts, **details, stacklevel=2)
+    except Exception as error:  # noqa: BLE001  # whatever a log handler raises; in ASCII, each stderr takes the line
+        line = f"{text % facts} (The log did not take this line: {type(error).__name__}.)"
+        sys.stderr.write(f"{line.encode('ascii', 'backslashreplace').decode()}\n")
+
+
+def exception_info(exception: BaseException) -> tuple[type[BaseException], BaseException, TracebackType | None]:
+    """Return the exception for a log, its traceback beginning in the handler.
+
+    The frames of this package are the same for each failure.
+
+    The cause of a `MessageDeserializationError` is not logged, only put on the error queue: a model's error quotes the
+    body, which may be secret.
+    """
+    trace = exception.__traceback__
+    while trace is not None and is_ours(trace.tb_frame):
+        trace = trace.tb_next
+    if isinstance(exception, MessageDeserializationError):
+        exception = MessageDeserializationError(*exception.args)
+    return type(exception), exception, trace
+
+
+def traceback_of(exception: BaseException, redact: Redact | None) -> str:
+    """Return the exception's traceback as text, as the redactor returns it."""
+    return formatted(exception_info(exception), redact)
+
+
+def formatted(exception: Any, redact: Redact | None) -> str:
+    """Return the traceback of what a logger takes as `exc_info`, as the redactor returns it."""
+    try:
+        trace = "".join(format_exception(*exception)).rstrip()
+    except Exception as error:  # noqa: BLE001  # an exception whose parts raise when they are read; the text says so
+        return f"(no traceback: reading the exception raised {type(error).__name__})"
+    return redacted(trace, redact)
+
+
+def extra_of(known: Facts) -> dict[str, object]:
+    """Return the fields for searching a structured log; the exception is logged as `exc_info`, and a body never."""
+    names = ("message_id", "attempt", "round", "queue", "action", "exception_type", "error_queue")
+    fields = {name: getattr(known, name) for name in names}
+    waits = {} if known.delay is None else {"delay_seconds": known.delay.total_seconds()}
+    return {name: value for name, value in fields.items() if value != ""} | waits
+
+
+def tail_of(known: Facts) -> str:
+    """Return the facts as text, for a log that keeps nothing else; docs/observe.md has the query that reads them."""
+    exception = f" exception={known.exception_type}" if known.exception_type else ""
+    return f" [action={known.action} attempt={known.attempt} round={known.round} queue={known.queue}{exception}]"
+
+
+def time_span(delay: timedelta) -> str:
+    """Return the duration as .NET writes it, `[d.]hh:mm:ss[.fffffff]`."""
+    minutes, seconds = divmod(delay.seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    days = f"{delay.days}." if delay.days else ""
+    fraction = f".{delay.microseconds:06}0" if delay.microseconds else ""
+    return f"{days}{hours:02}:{minutes:02}:{seconds:02}{fraction}"

@@ -1,0 +1,81 @@
+"""Hold and check what a user configures to observe the ladder: callbacks, metrics, traces and redaction."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from recoverable._frozen import Frozen, field
+from recoverable._limits import checked_delay, checked_function, name_of
+
+TYPE_CHECKING = False  # see _frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from typing import TypeAlias
+
+    from recoverable._message import Message
+    from recoverable._observe.facts import Facts
+
+    Callback: TypeAlias = Callable[[Facts, Message], Awaitable[object] | object]
+
+LONGEST_NAMESPACE = 255
+"""Characters of a namespace (CloudWatch, "Specification: Embedded metric format")."""
+
+LONGEST_CALLBACKS = timedelta(minutes=1)
+
+
+class Observe(Frozen):
+    """Settings for what is told about failures: `Recoverability(observe=Observe(on_error=page_somebody))`.
+
+    The callbacks are functions of the facts and the message, plain or coroutine. They are called once the message is settled, before the
+    endpoint returns, and at most once. What they raise is logged, and changes nothing.
+
+    Args:
+        on_immediate_retry: called when a message is retried without delay.
+        on_delayed_retry: called when a delayed retry is scheduled.
+        on_error: called when a message has moved to the error queue.
+        on_discard: called when a policy has discarded a message.
+        callbacks_within: the time for all callbacks of an invocation, up to a minute. When it is over, a coroutine is cancelled; a plain
+            function cannot be, but no further callback is called.
+        redact: a function from text to text: the text of exceptions, and what brokers and stores answered, passes it before it reaches a
+            log, a header, a span or the host. Where it raises, the text is left out.
+        cloudwatch_namespace: on Lambda, the namespace of the metrics that are printed for CloudWatch; None to print none.
+        metrics: False for no OpenTelemetry metrics, also where the application uses OpenTelemetry.
+        traces: False for no OpenTelemetry spans, also where the application uses OpenTelemetry.
+        successes: True for OpenTelemetry metrics about attempts that succeeded too, which the broker and Lambda count already.
+
+    Raises:
+        TypeError: a callback that cannot be called, a redactor that is no plain function, or a setting of another kind.
+        ValueError: a time or a namespace out of range.
+    """
+
+    on_immediate_retry: Callback | None = field(default=None, kw_only=True)
+    on_delayed_retry: Callback | None = field(default=None, kw_only=True)
+    on_error: Callback | None = field(default=None, kw_only=True)
+    on_discard: Callback | None = field(default=None, kw_only=True)
+    callbacks_within: timedelta = field(default=timedelta(seconds=1), kw_only=True)
+    redact: Callable[[str], str] | None = field(default=None, kw_only=True)
+    cloudwatch_namespace: str | None = field(default="Recoverable", kw_only=True)
+    metrics: bool = field(default=True, kw_only=True)
+    traces: bool = field(default=True, kw_only=True)
+    successes: bool = field(default=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        for name in ("on_immediate_retry", "on_delayed_retry", "on_error", "on_discard"):
+            if (callback := getattr(self, name)) is not None and (not callable(callback) or isinstance(callback, type)):
+                raise TypeError(f"Observe({name}) is {name_of(callback)}; write a function (facts, message)")
+        checked_delay("Observe(callbacks_within)", self.callbacks_within, LONGEST_CALLBACKS)
+        if self.redact is not None:
+            checked_function("Observe(redact)", self.redact, "a function from text to text")
+        for name in ("metrics", "traces", "successes"):
+            if not isinstance(getattr(self, name), bool):
+                raise TypeError(f"Observe({name}) is {getattr(self, name)!r}; write True or False")
+        if self.cloudwatch_namespace is not None:
+            checked_namespace(self.cloudwatch_namespace)
+
+
+def checked_namespace(namespace: object) -> None:
+    """Raise an error unless the value is a namespace as CloudWatch takes it (CloudWatch, "PutMetricData", Namespace)."""
+    if not isinstance(namespace, str):
+        raise TypeError(f"Observe(cloudwatch_namespace) is {namespace!r}; write a name such as 'Shop', or None")
+    if not namespace.strip() or namespace.startswith(("AWS/", ":")) or len(namespace) > LONGEST_NAMESPACE:
+        raise ValueError(f"Observe(cloudwatch_namespace) is {namespace!r}; write up to 255 characters, not AWS/...")

@@ -1,0 +1,180 @@
+"""Decide which messages are attempted and which wait while attempts fail: one limiter for each invocation."""
+
+from __future__ import annotations
+
+from recoverable._errors import RetryAfter
+from recoverable._rate_limit.state import (
+    Closed,
+    Snapshot,
+    claim_probe,
+    delay_of_probe,
+    delay_while_open,
+    may_defer,
+    on_grid,
+    transition,
+)
+
+TYPE_CHECKING = False  # see _frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime, timedelta
+
+    from recoverable._ladder.delivery import Delivery
+    from recoverable._rate_limit.state import Open, Outcome
+    from recoverable._rate_limit.store import Breaker
+
+UNCLAIMED = Snapshot()
+"""The claim of an invocation that has claimed no probe; one object for all, for each invocation needs it."""
+
+
+class Limiter:
+    """A rate limiter for the messages of one invocation: it reads the store at most once, and only while attempts fail.
+
+    Args:
+        breaker: the instance's.
+        clock: returns the time.
+        in_batches: True where messages that are due together come in one invocation.
+        may_defer: False where messages keep an order, which a deferral would break: failures are counted, and no
+            message waits.
+        unrecoverable: returns True for a failure that no wait repairs: its message moves to the error queue at once,
+            limited or not.
+    """
+
+    __slots__ = (
+        "_claim",
+        "_clock",
+        "_in_batches",
+        "_limit",
+        "_may_defer",
+        "_probe",
+        "_refreshed",
+        "_unrecoverable",
+        "breaker",
+    )
+
+    def __init__(
+        self,
+        breaker: Breaker,
+        clock: Callable[[], datetime],
+        *,
+        in_batches: bool = False,
+        may_defer: bool = True,
+        unrecoverable: Callable[[BaseException], bool] = lambda _error: False,
+    ) -> None:
+        self.breaker, self._limit, self._clock, self._may_defer = breaker, breaker.limit, clock, may_defer
+        self._unrecoverable, self._in_batches = unrecoverable, in_batches
+        self._refreshed = False  # True when this invocation has read the store
+        self._probe: Delivery | None = None
+        self._claim = UNCLAIMED
+
+    @property
+    def alert(self) -> bool:
+        """True if a success must be reported."""
+        return self.breaker.alert
+
+    @property
+    def is_limited(self) -> bool:
+        """True if the rate is limited, as far as this instance knows."""
+        return not isinstance(self.breaker.snapshot.circuit, Closed)
+
+    def is_untroubled(self, delivery: Delivery) -> bool:
+        """True if a message may be attempted without reading the store.
+
+        It must be read for a message that was deferred or delivered before, though a new instance has not seen a
+        failure itself.
+        """
+        return not self.breaker.alert and delivery.held_since is None and delivery.deliveries == 1
+
+    def delay_before_attempt(self, delivery: Delivery) -> timedelta | None:
+        """Return how long a message must wait before it may be attempted; None when it may be now."""
+        if self.is_untroubled(delivery):
+            return None
+        now = self._clock()
+        self._refresh()
+        snapshot = self.breaker.snapshot
+        if isinstance(snapshot.circuit, Closed) or not self._may_wait(delivery, now):
+            return None
+        probe = claim_probe(snapshot.circuit, self._limit, now)
+        if probe is not None and self._claims(probe, snapshot, now):
+            self._probe = delivery
+            return None
+        return self._delay_while_open(snapshot.circuit, delivery, now)
+
+    def succeeded(self) -> None:
+        """Close the circuit after a success."""
+        if self.breaker.alert:
+            self.breaker.succeeded(self._clock())
+
+    def failed(self, delivery: Delivery, error: BaseException) -> timedelta | None:
+        """Count a failed attempt, and return how long its message waits.
+
+        Return None when the policy decides about the failure.
+
+        A message that waits is deferred, and its attempt counts as none.
+        """
+        now, is_probe, counts = self._clock(), self._probe is delivery, self._counts(error)
+        if is_probe:
+            self._release("probe failed", now)
+        elif counts:
+            self._refresh()
+            self.breaker.failed(now)
+        circuit = self.breaker.snapshot.circuit
+        if not counts or isinstance(circuit, Closed) or not self._may_wait(delivery, now) or self._unrecoverable(error):
+            return None
+        delay_of = self._delay_of_probe if is_probe else self._delay_while_open
+        return no_sooner_than_asked(delay_of(circuit, delivery, now), error)
+
+    def release_probe(self, delivery: Delivery) -> None:
+        """Let another message be the probe at once, if this one was, for it is handed back."""
+        if self._probe is delivery:
+            self._release("probe released", self._clock())
+
+    def _delay_of_probe(self, circuit: Open, delivery: Delivery, now: datetime) -> timedelta:
+        return delay_of_probe(circuit, self._limit, delivery.message.id, now)
+
+    def _delay_while_open(self, circuit: Open, delivery: Delivery, now: datetime) -> timedelta:
+        delay = delay_while_open(circuit, self._limit, delivery.message.id, now)
+        return on_grid(delay, now) if self._in_batches else delay
+
+    def _refresh(self) -> None:
+        """Read the store, unless this invocation has."""
+        if not self._refreshed:
+            self._refreshed = True
+            self.breaker.refresh(self._clock())
+
+    def _may_wait(self, delivery: Delivery, now: datetime) -> bool:
+        return self._may_defer and may_defer(delivery.held_since, self._limit, now)
+
+    def _claims(self, probe: Open, snapshot: Snapshot, now: datetime) -> bool:
+        """True if this invocation claims the probe before all others; else note that another invocation has it."""
+        claim = self.breaker.compare_and_set(snapshot, probe, now)
+        self.breaker.update(claim or Snapshot(probe))
+        self._claim = claim or self._claim
+        return claim is not None
+
+    def _release(self, outcome: Outcome, now: datetime) -> None:
+        """End the probe. Where another invocation has the claim by now, the lease is over and nothing remains to do."""
+        self._probe = None
+        circuit = transition(self._claim.circuit, outcome, self._limit, now)
+        if (released := self.breaker.compare_and_set(self._claim, circuit, now)) is not None:
+            self.breaker.update(released)
+
+    def _counts(self, error: BaseException) -> bool:
+        if self._limit.counts is None:
+            return True
+        try:
+            return bool(self._limit.counts(error))
+        except Exception as raised:  # noqa: BLE001  # logged; the failure then counts
+            name = type(raised).__name__
+            text = f"RateLimit(counts) failed ({name}). The failure counts. Check the function in RateLimit(counts)."
+            self.breaker.log("warning", text)
+            return True
+
+
+def no_sooner_than_asked(delay: timedelta, error: BaseException) -> timedelta:
+    """Return the delay, or the longer one for which the handler asked."""
+    if not isinstance(error, RetryAfter):
+        return delay
+    from recoverable._ladder.policy import delay_asked_for  # noqa: PLC0415  # the failure side
+
+    return max(delay, delay_asked_for(error) or delay)

@@ -1,0 +1,196 @@
+"""Read and change the circuit of an instance or of several, and go on without the store while it does not answer."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from os import urandom
+from threading import Lock
+
+from recoverable._limits import NO_DELAY
+from recoverable._rate_limit.settings import StoreUnavailable
+from recoverable._rate_limit.state import CLOSED, Closed, Open, Snapshot, transition
+
+TYPE_CHECKING = False  # see _frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+    from typing import Literal, TypeAlias
+
+    from recoverable._rate_limit.settings import CircuitStore, RateLimit
+    from recoverable._rate_limit.state import Circuit
+
+    Log: TypeAlias = Callable[[Literal["info", "warning"], str], None]
+
+MAX_TRIES = 3
+"""The number of times that one success tries to close the circuit while other instances change it too; after that,
+another success closes it."""
+
+LEAVE_ALONE_FOR = timedelta(seconds=10)
+"""The time for which a store that could not be read is not called again: else each invocation would wait for its
+time-out."""
+
+
+class MemoryCircuit:
+    """A circuit of this instance alone. Threads may share it: when several change one version, one of them does."""
+
+    def __init__(self) -> None:
+        self._snapshot, self._lock = Snapshot(CLOSED, 0), Lock()
+
+    def read(self) -> Snapshot:
+        """Return the circuit as it is."""
+        return self._snapshot
+
+    def compare_and_set(self, snapshot: Snapshot, circuit: Circuit, switch: str = "") -> Snapshot | None:
+        """Change the circuit if it is still as in the snapshot; return None when it is not."""
+        with self._lock:
+            if not isinstance(snapshot.version, int) or snapshot.version != self._snapshot.version:
+                return None
+            self._snapshot = Snapshot(circuit, snapshot.version + 1, switch)
+            return self._snapshot
+
+
+class Breaker:
+    """A circuit as one instance knows it: the only state of an endpoint that changes.
+
+    No method raises when the store fails: no message may lose an attempt because of a store.
+
+    Args:
+        limit: the settings.
+        log: writes a line to the log.
+    """
+
+    __slots__ = ("_lock", "_may_limit_others", "_retry_at", "_store", "_unconfirmed", "alert", "limit", "log", "snapshot")  # fmt: skip
+
+    def __init__(self, limit: RateLimit, log: Log) -> None:
+        self.limit, self.log = limit, log
+        self._store: CircuitStore = limit.store or MemoryCircuit()
+        self._lock = Lock()
+        self._retry_at: datetime | None = None  # None while the store answers
+        self._may_limit_others = False  # True if the circuit may be open in the store, as far as this instance knows
+        self._unconfirmed: Snapshot | None = None  # a switch by this instance that the store has not confirmed
+        self.snapshot = Snapshot()
+        self.alert = False
+        """True if an attempt failed since the last success, or the store may still limit others. Success reads nothing
+        else."""
+
+    def is_unavailable(self) -> bool:
+        """True if the last call of the store failed."""
+        return self._retry_at is not None
+
+    def update(self, snapshot: Snapshot) -> None:
+        """Set this instance's snapshot of the circuit."""
+        has_failures = isinstance(snapshot.circuit, Open) or snapshot.circuit.failures > 0
+        with self._lock:  # snapshot and alert must be of the same thread
+            self.snapshot = snapshot
+            # a circuit that is closed here alone must still be closed in the store
+            self.alert = has_failures or self._may_limit_others
+
+    def refresh(self, now: datetime) -> None:
+        """Read the store.
+
+        The count of failures is this instance's own; it starts at 0 when another instance closed the circuit.
+        """
+        if self._retry_at is not None and now < self._retry_at:
+            return
+        try:
+            found = self._store.read()
+        except Exception as error:  # noqa: BLE001  # logged
+            self._note_store_failure(error, now, LEAVE_ALONE_FOR)
+            return
+        self._retry_at, self._may_limit_others = None, isinstance(found.circuit, Open)
+        own = self.snapshot.circuit
+        both_closed = isinstance(found.circuit, Closed) and isinstance(own, Closed)
+        self.update(Snapshot(own, found.version, found.switch) if both_closed else found)
+        self._report_confirmed(found)
+
+    def compare_and_set(self, snapshot: Snapshot, circuit: Circuit, now: datetime) -> Snapshot | None:
+        """Change the circuit for all instances; return None when another one was faster.
+
+        While the store fails, change it for this one alone.
+
+        A switch that the store refuses or does not answer may have been made. So the store is read at once: this
+        instance may end soon.
+        """
+        if self.is_unavailable():
+            return Snapshot(circuit)
+        switches = isinstance(circuit, Open) != isinstance(snapshot.circuit, Open)
+        switch = urandom(8).hex() if switches else snapshot.switch
+        changed = self._change(snapshot, circuit, switch, now)
+        if changed is None and switches:
+            self._unconfirmed = Snapshot(circuit, switch=switch)
+            self.refresh(now)
+        return Snapshot(circuit) if self.is_unavailable() else changed
+
+    def failed(self, now: datetime) -> None:
+        """Count a failed attempt that was no probe, and open the circuit when it is one too many."""
+        snapshot = self.snapshot
+        circuit = transition(snapshot.circuit, "failed", self.limit, now)
+        if isinstance(circuit, Closed):
+            self.update(Snapshot(circuit, snapshot.version))
+        elif isinstance(snapshot.circuit, Closed) and (changed := self.compare_and_set(snapshot, circuit, now)):
+            self.update(changed)
+            self._report_opened()
+
+    def succeeded(self, now: datetime) -> None:
+        """Close the circuit, even if another instance has changed it in between."""
+        for _ in range(MAX_TRIES):
+            snapshot = self.snapshot
+            if isinstance(snapshot.circuit, Closed):
+                break
+            if changed := self.compare_and_set(snapshot, CLOSED, now):
+                self.update(changed)
+                self._report_closed(
+                    max(now - snapshot.circuit.since, NO_DELAY)
+                )  # another instance's clock may be ahead
+                return
+        self.update(Snapshot(CLOSED, self.snapshot.version))
+
+    def _change(self, snapshot: Snapshot, circuit: Circuit, switch: str, now: datetime) -> Snapshot | None:
+        """Change the store; return None when it refuses, or does not answer and may have made the change."""
+        try:
+            changed = self._store.compare_and_set(snapshot, circuit, switch)
+        except Exception as error:  # noqa: BLE001  # logged
+            changed = None
+            self._note_store_failure(error, now, NO_DELAY)
+        # a call without an answer may have changed the store, whatever another thread read in between
+        self._may_limit_others = isinstance(circuit, Open) or (changed is None and self._may_limit_others)
+        return changed
+
+    def _note_store_failure(self, error: Exception, now: datetime, pause: timedelta) -> None:
+        """Log that a call of the store failed, and do not call it again before the pause is over."""
+        self._retry_at = now + pause
+        why = (
+            str(error) if isinstance(error, StoreUnavailable) else type(error).__name__
+        )  # another error may quote a secret
+        when = f"after {pause}" if pause else "when it next needs it"
+        self.log("warning", f"Calling the circuit's store failed ({why}). This instance limits its rate by its own attempts, and calls the store again {when}. Check RateLimit(store).")  # fmt: skip
+
+    def _report_confirmed(self, found: Snapshot) -> None:
+        """Report a switch by this instance whose answer was lost, when the store confirms it, at once or later."""
+        with self._lock:
+            switch = self._unconfirmed
+            if switch is None or switch.switch != found.switch:
+                return
+            self._unconfirmed = None
+        opened = isinstance(switch.circuit, Open)
+        self.log("info", f"The circuit breaker was {'armed' if opened else 'disarmed'} by this instance, though the store's answer was lost.")  # fmt: skip
+        self._call("on_started" if opened else "on_ended")
+
+    def _report_opened(self) -> None:
+        self.log("warning", f"The circuit breaker is now in the armed state: {self.limit.consecutive_failures} attempts in a row failed. One message is attempted every {self.limit.wait}, the others are deferred.")  # fmt: skip
+        self._call("on_started")
+
+    def _report_closed(self, after: timedelta) -> None:
+        self.log("info", f"The circuit breaker is now disarmed, {after} after it was armed: an attempt succeeded.")  # fmt: skip
+        self._call("on_ended")
+
+    def _call(self, name: Literal["on_started", "on_ended"]) -> None:
+        callback = getattr(self.limit, name)
+        if callback is None or self.is_unavailable():  # the callbacks are for the shared circuit
+            return
+        try:
+            callback()
+        except KeyboardInterrupt:
+            raise  # it is to end the process
+        except BaseException as error:  # noqa: BLE001  # logged; the messages are settled as if it had not raised
+            self.log("warning", f"RateLimit({name}) failed ({type(error).__name__}). The messages are settled as if it had returned. Check the function in RateLimit({name}).")  # fmt: skip

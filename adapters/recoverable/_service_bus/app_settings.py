@@ -1,0 +1,122 @@
+"""Read app settings as the Functions host does.
+
+They are `%NAMES%` in a text, connections by their name, and the names of host and instance.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from recoverable._frozen import Frozen
+
+PREFIXES = ("AzureWebJobs{}", "{}", "ConnectionStrings__{}", "SERVICEBUSCONNSTR_{}", "CUSTOMCONNSTR_{}")
+"""The app settings in which the host looks for a connection, in this order (azure-webjobs-sdk,
+`GetWebJobsConnectionSection`; App Service, "Connection strings")."""
+
+
+class ConnectionString(Frozen):
+    """A connection by shared key.
+
+    Args:
+        text: the connection string; its EntityPath is removed, for copies go to other queues too.
+    """
+
+    text: str
+
+    def __init__(self, text: str) -> None:
+        parts = [part for part in text.split(";") if part and not part.lower().startswith("entitypath=")]
+        self._assign(text=";".join(parts))
+
+    def __repr__(self) -> str:
+        return "ConnectionString(...)"  # it holds a key
+
+
+class Identity(Frozen):
+    """A connection by identity.
+
+    Args:
+        namespace: its fully qualified name, such as "shop.servicebus.windows.net".
+        settings: the connection's further settings, their names in lower case: `credential`, `clientid`, `tenantid`,
+            ...
+    """
+
+    namespace: str
+    settings: Mapping[str, str]
+
+    def __hash__(self) -> int:
+        return hash((self.namespace, frozenset(self.settings.items())))  # the process's client is found by it
+
+    def __repr__(self) -> str:
+        return f"Identity({self.namespace!r}, ...)"  # it may hold a secret
+
+
+def resolved(text: str, settings: Mapping[str, str]) -> str:
+    """Return the text with each `%NAME%` replaced by that app setting.
+
+    Raises:
+        ValueError: there is no such app setting.
+    """
+
+    def value(found: re.Match[str]) -> str:
+        name = found[1]
+        if (setting := find_setting(name, settings)) is None:
+            raise ValueError(
+                f"%{name}% in {text!r} is no app setting; add {name} to the app settings, or write the name itself"
+            )
+        return setting
+
+    return re.sub("%([^%]+)%", value, text)
+
+
+def find_setting(name: str, settings: Mapping[str, str]) -> str | None:
+    """Return the app setting, in upper or lower case and with `:` written as `__`, as the host finds it.
+
+    Return None when there is none.
+    """
+    wanted = name.replace(":", "__").lower()
+    return next((value for key, value in settings.items() if key.lower() == wanted and value), None)
+
+
+def connection(name: str, settings: Mapping[str, str]) -> ConnectionString | Identity:
+    """Return the connection of a name.
+
+    Args:
+        name: as the trigger has it, without a prefix.
+        settings: the app settings.
+
+    Raises:
+        ValueError: neither a connection string nor a namespace is there under that name, or it names a setting that is
+            none.
+    """
+    for prefix in PREFIXES:
+        path = prefix.format(resolved(name, settings))
+        if text := find_setting(path, settings):
+            return ConnectionString(text)
+        if namespace := find_setting(f"{path}__fullyQualifiedNamespace", settings):
+            return Identity(namespace, settings_below(path, settings))
+    raise ValueError(
+        f"the connection {name!r} is not among the app settings; add {name} with a connection string, "
+        f"or {name}__fullyQualifiedNamespace with a namespace such as shop.servicebus.windows.net"
+    )
+
+
+def host(settings: Mapping[str, str]) -> str:
+    """Return the name by which operators know the function app (App Service, "Environment variables")."""
+    return settings.get("WEBSITE_SITE_NAME", "local")
+
+
+def machine(settings: Mapping[str, str]) -> str:
+    """Return the name by which operators find this instance."""
+    names = ("WEBSITE_INSTANCE_ID", "CONTAINER_NAME", "COMPUTERNAME", "HOSTNAME")
+    return next((settings[name] for name in names if settings.get(name)), "local")
+
+
+def settings_below(path: str, settings: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings below a path, such as `clientid` for `ServiceBus__clientId` below `ServiceBus`."""
+    start = f"{path}__".lower()
+    return {
+        key.lower().removeprefix(start): value
+        for key, value in settings.items()
+        if key.lower().startswith(start) and value
+    }

@@ -1,0 +1,164 @@
+"""Handle Lambda's SQS events: event → deliveries → attempts → settling → response."""
+
+from __future__ import annotations
+
+from recoverable._config import Recoverability
+from recoverable._flow.handlers import is_coroutine_handler
+from recoverable._limits import MAX_COUNT, checked_count, name_of
+from recoverable._sqs.queues import LONGEST_DELAY
+from recoverable.aws._processor import SETTLE_WITHIN, SqsProcessor, response
+
+TYPE_CHECKING = False  # see _frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from datetime import datetime, timedelta
+    from typing import Any
+
+    from mypy_boto3_sqs import SQSClient
+
+    from recoverable._flow.invocation import Invocation
+    from recoverable._ladder.delivery import Counter, Delivery
+    from recoverable._message import Message
+    from recoverable._rate_limit.store import Breaker
+    from recoverable.aws._batch import RunHandlers
+    from recoverable.aws._bodies import S3Bodies
+    from recoverable.aws._processor import Response
+    from recoverable.timeouts import Timeouts
+
+
+class SqsEndpoint:
+    """A Lambda handler that gives each message of an SQS queue immediate retries, delayed retries and an error queue.
+
+    Args:
+        handler: your function, plain or coroutine; it gets one `Message`, and each exception that it raises is a failed
+            attempt.
+        recoverability: the settings for retries and the error queue.
+        client: a boto3 SQS client, instead of the ones made at the first failure: for the region of both queues, and
+            one that tries each call once, as `recoverable._sqs.broker.sqs_client` makes it.
+        clock: returns the time; without a zone, that of the machine.
+        counter: "native" to count by the broker's receive count; "header" to retry by copies that carry the count.
+        concurrency: how many messages a coroutine handler works on at once.
+        handler_timeout: how long it may work on one message; None for as long as the invocation allows.
+        settle_within: the part of the invocation's time that is kept for settling.
+        partial_responses: False where the event source mapping has no ReportBatchItemFailures: completed messages are
+            then deleted here, and the invocation fails when any other remains.
+        longest_delay: how long one copy waits; longer delays hop. Up to SQS's 15 minutes.
+        timeouts: stores longer delays instead, until a dispatcher sends them: `Timeouts(store)`.
+        visibility_timeout: the shortest time for which anything hides a message that was received; None for the function's time-out,
+            for Lambda takes no queue with a shorter one. Write less, down to 0, where the queue's is lowered later or other
+            code changes it: redelivered messages that are older then run one by one.
+        large_bodies: the buckets from which bodies are read that AWS's SQS extended client or NServiceBus put into S3:
+            `S3Bodies(buckets=("order-bodies",))`. When not given, a handler gets the extended client's pointer as it came.
+        heartbeat: for how long messages are hidden at a time, such as two minutes: while an invocation has them they are hidden for as
+            long again, so that a crash is noticed that soon. At least twice `settle_within`. None for the queue's own time-out.
+        warm: True to make the SQS client when the endpoint is made, for handlers that send: else the first `Message.send` of
+            an instance waits for it.
+
+    Raises:
+        TypeError: a handler that cannot be called, or a setting of another kind.
+        ValueError: a setting out of range.
+    """
+
+    def __init__(  # noqa: PLR0913  # each setting has a name
+        self,
+        handler: Callable[[Message], Any],
+        recoverability: Recoverability = Recoverability(),
+        *,
+        client: SQSClient | None = None,
+        clock: Callable[[], datetime] | None = None,
+        counter: Counter = "native",
+        concurrency: int = 1,
+        handler_timeout: timedelta | None = None,
+        settle_within: timedelta = SETTLE_WITHIN,
+        partial_responses: bool = True,
+        longest_delay: timedelta = LONGEST_DELAY,
+        timeouts: Timeouts | None = None,
+        visibility_timeout: timedelta | None = None,
+        large_bodies: S3Bodies | None = None,
+        heartbeat: timedelta | None = None,
+        warm: bool = False,
+    ) -> None:
+        if checked_count("SqsEndpoint(concurrency)", concurrency, MAX_COUNT) < 1:
+            raise ValueError("SqsEndpoint(concurrency) is 0; write how many messages are worked on at once, from 1")
+        is_coroutine = is_coroutine_handler(handler)
+        self._run_handlers = handler_runner(handler, concurrency, is_coroutine=is_coroutine)
+        self._plain_handler = None if is_coroutine else handler
+        self._partial_responses = partial_responses
+        self._processor = SqsProcessor(
+            "SqsEndpoint", recoverability, client=client, clock=clock, counter=counter,
+            handler_timeout=handler_timeout, settle_within=settle_within, longest_delay=longest_delay,
+            timeouts=timeouts, visibility_timeout=visibility_timeout, large_bodies=large_bodies, heartbeat=heartbeat,
+        )  # fmt: skip
+        if warm and client is None:
+            from recoverable.aws._outgoing.sender import warm_up  # noqa: PLC0415  # imported for those who want it
+
+            warm_up(settle_within)
+        # with the error queue resolved, for code that creates queues
+        self.recoverability = self._processor.recoverability
+        self.__name__ = self.__qualname__ = name_of(handler)
+        self.__doc__ = getattr(handler, "__doc__", None)
+        self.__module__ = getattr(handler, "__module__", __name__)
+
+    @property
+    def breaker(self) -> Breaker | None:
+        """Return this instance's state of the circuit that limits the rate, for a probe; None without a `RateLimit`."""
+        return self._processor.breaker
+
+    def __call__(self, event: dict[str, Any], context: Any = None) -> Response:
+        """Handle one batch.
+
+        Args:
+            event: what the event source mapping sends.
+            context: Lambda's; without one there is no time limit.
+
+        Returns:
+            The messages that are to be delivered again.
+
+        Raises:
+            ValueError: the event is no SQS event; nothing is settled, and all of its messages are redelivered.
+            UnfinishedBatch: without partial responses, when a message is not completed.
+        """
+        unfinished = self._processor.process(
+            event, context, self._run_handlers, handler=self._plain_handler, partial=self._partial_responses
+        )
+        if unfinished and not self._partial_responses:
+            raise UnfinishedBatch(
+                f"{len(unfinished)} of {len(event['Records'])} messages of '{unfinished[0].message.queue}' will be redelivered; the others are deleted"
+            )
+        return response(unfinished)
+
+
+class UnfinishedBatch(Exception):
+    """Raised at the end of an invocation without partial responses.
+
+    Completed messages are deleted, the others are redelivered.
+    """
+
+
+def handler_runner(handler: Callable[[Message], Any], concurrency: int, *, is_coroutine: bool) -> RunHandlers:
+    """Return a function that runs the handler on a group of deliveries.
+
+    It runs one at a time, or `concurrency` at a time for a coroutine handler.
+
+    Raises:
+        ValueError: a plain function cannot work on several messages at once.
+    """
+    if is_coroutine:
+
+        def run_coroutines(group: Iterator[Delivery], invocation: Invocation) -> None:
+            from recoverable._flow.drive_async import attempt_concurrently  # noqa: PLC0415  # asyncio, for those who need it
+
+            attempt_concurrently(handler, group, invocation, concurrency)
+
+        return run_coroutines
+    if concurrency != 1:
+        raise ValueError(
+            f"SqsEndpoint(concurrency) is {concurrency}, and {name_of(handler)} is no coroutine; write async def, or leave it at 1"
+        )
+
+    def run_plainly(group: Iterator[Delivery], invocation: Invocation) -> None:
+        from recoverable._flow.drive import attempt_all  # noqa: PLC0415  # most batches need none of it
+
+        attempt_all(group, invocation, handler)
+
+    return run_plainly

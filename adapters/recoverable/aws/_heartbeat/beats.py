@@ -1,0 +1,114 @@
+"""Extend the visibility of the messages of one invocation at each beat, until each is settled."""
+
+from __future__ import annotations
+
+import logging
+from threading import Lock
+from typing import TYPE_CHECKING, TypeAlias
+
+from recoverable._sqs.queues import LONGEST_VISIBILITY
+from recoverable.aws._copies import MAX_ENTRIES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from recoverable._ladder.delivery import Delivery
+
+    Hide: TypeAlias = Callable[[list[Delivery], int], tuple[list[Delivery], bool]]
+    Later: TypeAlias = Callable[[float, Callable[[], None]], Callable[[], None]]
+
+log = logging.getLogger("recoverable")
+
+BEATS = 4
+"""Beats in the time for which a message is hidden: two in a row may be lost."""
+
+TWELVE_HOURS = (
+    "%d messages have been hidden for 12 hours, the longest that SQS allows. They will be delivered again while their handlers still run. "
+    "Check what these handlers wait for, and give that a time-out."
+)
+
+LOOK_EVERY = 0.01
+"""Seconds between two looks whether a call has ended that is under way."""
+
+
+class Beats:
+    """Keeps messages hidden, so many seconds at a time.
+
+    Each call concerns ten messages at most. What a call is under way for is never settled beside it: a late answer could otherwise hide
+    a message that was just shown again.
+
+    Args:
+        seconds: for how long a message is hidden at a time.
+        hide: hides up to ten messages for so many seconds; it returns those that SQS does not hide any more, and True if all
+            other calls would fail too.
+        later: calls a function after so many seconds, beside the handlers, and returns a function that cancels that.
+        sleep: waits for so many seconds.
+        elapsed: returns the seconds since the messages were received.
+    """
+
+    late = False
+
+    def __init__(
+        self, seconds: int, hide: Hide, *, later: Later, sleep: Callable[[float], None], elapsed: Callable[[], float]
+    ) -> None:
+        self.seconds = seconds
+        self._hide, self._later, self._sleep, self._elapsed = hide, later, sleep, elapsed
+        self._lock = Lock()
+        self._held: dict[Delivery, None] = {}
+        self._calling: Collection[Delivery] = ()
+        self._cancel: Callable[[], None] = lambda: None
+
+    def begin(self, deliveries: list[Delivery]) -> None:
+        """Hide the messages for the first time, and again at each beat."""
+        self._held = dict.fromkeys(deliveries)
+        self._beat()
+
+    def claim(self, deliveries: list[Delivery]) -> list[Delivery]:
+        """Return all: nobody else settles."""
+        return deliveries
+
+    def end(self, deliveries: Collection[Delivery]) -> None:
+        """Extend these no more, and wait for a call that is under way for one of them: they are being settled."""
+        with self._lock:
+            for delivery in deliveries:
+                self._held.pop(delivery, None)
+        while not set(self._calling).isdisjoint(deliveries):
+            self._sleep(LOOK_EVERY)
+
+    def end_all(self) -> None:
+        """End the heartbeat: once this returns, no call is under way and none follows."""
+        with self._lock:
+            self._held.clear()
+            self._cancel()
+        while self._calling:
+            self._sleep(LOOK_EVERY)
+
+    def _beat(self) -> None:
+        seconds = min(self.seconds, int(LONGEST_VISIBILITY - self._elapsed()))
+        waiting = list(self._held) if seconds > 0 else []
+        if seconds <= 0:
+            log.error(TWELVE_HOURS, len(self._held))
+        while batch := self._next_batch(waiting):
+            try:
+                gone, fails = self._hide(batch, seconds)
+            finally:
+                self._calling = ()
+            with self._lock:
+                for delivery in gone:
+                    self._held.pop(delivery, None)
+            if fails:
+                break
+        with self._lock:
+            if self._held and seconds > 0:
+                self._cancel = self._later(self.seconds / BEATS, self._beat)
+
+    def _next_batch(self, waiting: list[Delivery]) -> list[Delivery]:
+        """Take the next ten that are still held out of those that wait for this beat, and note that a call is under way for them."""
+        with self._lock:
+            batch: list[Delivery] = []
+            while waiting and len(batch) < MAX_ENTRIES:
+                delivery = waiting.pop(0)
+                if delivery in self._held:
+                    batch.append(delivery)
+            self._calling = batch
+            return batch

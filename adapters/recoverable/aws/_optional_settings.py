@@ -1,0 +1,188 @@
+"""Check the settings of an endpoint that most endpoints leave out, and process batches as they want it."""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from recoverable._limits import checked_delay
+from recoverable._sqs.queues import LONGEST_DELAY, LONGEST_VISIBILITY
+from recoverable.aws._batch import process_batch as plain
+from recoverable.aws._time_budget import LONGEST_INVOCATION
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+    from recoverable._environment import Environment
+    from recoverable._flow.invocation import Invocation
+    from recoverable._ladder.delivery import Counter, Delivery
+    from recoverable._observe.settings import Observe
+    from recoverable._sqs.queues import Queue
+    from recoverable.aws._batch import ProcessBatch
+    from recoverable.aws._bodies import S3Bodies
+    from recoverable.aws._time_budget import TimeBudget
+    from recoverable.timeouts import Timeouts
+
+
+MAX_CONCURRENCY = "AWS_LAMBDA_MAX_CONCURRENCY"
+"""The variable that Lambda sets on Managed Instances: the processes of one environment."""
+
+
+def check_settings(
+    owner: str,
+    counter: Counter,
+    longest_delay: timedelta,
+    client: SQSClient | None,
+    handler_timeout: timedelta | None,
+    timeouts: Timeouts | None,
+    visibility_timeout: timedelta | None,
+    large_bodies: S3Bodies | None,
+    heartbeat: timedelta | None,
+    *,
+    settle_within: timedelta,
+) -> None:
+    """Check those of an endpoint's settings that most endpoints leave out; see `SqsEndpoint`.
+
+    Args:
+        owner: the name of the class that was given them, for errors.
+        counter: "native" or "header".
+        longest_delay: how long one copy waits.
+        client: the SQS client.
+        handler_timeout: how long a handler may run.
+        timeouts: where long delays are stored.
+        visibility_timeout: the shortest time for which a received message stays hidden.
+        large_bodies: the buckets from which bodies are read.
+        heartbeat: for how long messages are hidden at a time.
+        settle_within: the time kept for settling, which a store must answer in.
+
+    Raises:
+        TypeError: a setting of another kind.
+        ValueError: a setting out of range.
+    """
+    if counter not in ("native", "header"):
+        raise ValueError(f'{owner}(counter) is {counter!r}; write "native" or "header"')
+    check_durations(owner, longest_delay, handler_timeout, visibility_timeout)
+    if heartbeat is not None:
+        check_heartbeat(f"{owner}(heartbeat)", heartbeat, settle_within)
+    check_services(owner, client, timeouts, large_bodies, settle_within)
+
+
+def check_durations(
+    owner: str, longest_delay: timedelta, handler_timeout: timedelta | None, visibility_timeout: timedelta | None
+) -> None:
+    """Check how long a copy waits, a handler runs and a message stays hidden.
+
+    Raises:
+        TypeError: one is no duration.
+        ValueError: one is out of range.
+    """
+    if not checked_delay(f"{owner}(longest_delay)", longest_delay, LONGEST_DELAY):
+        raise ValueError(f"{owner}(longest_delay) is 0; write how long one copy may wait, up to 15 minutes")
+    if handler_timeout is not None and not checked_delay(
+        f"{owner}(handler_timeout)", handler_timeout, LONGEST_INVOCATION
+    ):
+        raise ValueError(f"{owner}(handler_timeout) is 0; write how long a handler may run, or None")
+    if visibility_timeout is not None:
+        checked_delay(f"{owner}(visibility_timeout)", visibility_timeout, LONGEST_INVOCATION)
+
+
+def check_services(
+    owner: str,
+    client: SQSClient | None,
+    timeouts: Timeouts | None,
+    large_bodies: S3Bodies | None,
+    settle_within: timedelta,
+) -> None:
+    """Check what an endpoint was given to talk to SQS, to a store of timeouts and to S3.
+
+    Raises:
+        TypeError: one is of another kind.
+        ValueError: one cannot answer within the time for settling.
+    """
+    if client is not None:
+        from recoverable._sqs.given_client import check_client  # noqa: PLC0415  # for those who give one
+
+        check_client(owner, client)
+    if timeouts is not None:
+        from recoverable.timeouts._holding import check_timeouts  # noqa: PLC0415  # for those who store
+
+        check_timeouts(owner, timeouts, settle_within)
+    if large_bodies is not None:
+        from recoverable.aws._bodies.settings import check_bodies  # noqa: PLC0415  # for those who have such
+
+        check_bodies(owner, large_bodies)
+
+
+def processing(
+    heartbeat: timedelta | None, large_bodies: S3Bodies | None, observe: Observe | None
+) -> ProcessBatch | None:
+    """Return `batch.process_batch` as the settings and the host want it: with bodies from S3, observed, or under a heartbeat.
+
+    On Managed Instances it is also as these need it. None where it stays as it is.
+    """
+    process_batch = plain
+    if MAX_CONCURRENCY in os.environ:
+        from recoverable.aws._managed.processing import on_managed_instances  # noqa: PLC0415  # for those who run there
+
+        process_batch = on_managed_instances(process_batch)
+    if heartbeat is not None:
+        from recoverable.aws._heartbeat.processing import with_heartbeat  # noqa: PLC0415  # for those who want one
+
+        process_batch = with_heartbeat(heartbeat, process_batch)
+    if observe is not None:
+        process_batch = observed(observe, process_batch)
+    if large_bodies is not None:
+        process_batch = with_bodies(large_bodies, process_batch)
+    return None if process_batch is plain else process_batch
+
+
+def with_bodies(bodies: S3Bodies, process_batch: ProcessBatch) -> ProcessBatch:
+    """Return `process_batch` with the bodies attached to the messages that have a pointer."""
+
+    def process(
+        deliveries: list[Delivery], restored: list[Delivery], queue: Queue, run_handlers: object,
+        invocation: Invocation, time: TimeBudget, *, environment: Environment, **named: object,
+    ) -> list[Delivery]:  # fmt: skip
+        if restored:  # where a message is that has a pointer
+            from recoverable.aws._bodies.reading import attach_bodies  # noqa: PLC0415  # for those who have such
+
+            attach_bodies(restored, bodies, queue, environment, time)
+        return process_batch(
+            deliveries, restored, queue, run_handlers, invocation, time, environment=environment, **named
+        )
+
+    return process
+
+
+def observed(observe: Observe, process_batch: ProcessBatch) -> ProcessBatch:
+    """Return `process_batch` with an observer of its invocation, which at its end is told what the batch came to."""
+    from recoverable._observe.emit import emit_after_batch  # noqa: PLC0415  # for those who observe
+    from recoverable._observe.observer import Observer  # noqa: PLC0415  # as above
+
+    def process(
+        deliveries: list[Delivery], restored: list[Delivery], queue: Queue, run_handlers: object,
+        invocation: Invocation, *others: object, **named: object,
+    ) -> list[Delivery]:  # fmt: skip
+        observer = invocation.observer = Observer(observe, "aws_sqs", invocation.clock, invocation.context)
+        unfinished = process_batch(deliveries, restored, queue, run_handlers, invocation, *others, **named)
+        emit_after_batch(observer, invocation, unfinished)
+        return unfinished
+
+    return process
+
+
+def check_heartbeat(name: str, heartbeat: timedelta, settle_within: timedelta) -> None:
+    """Check for how long a heartbeat hides messages at a time.
+
+    A beat comes after a quarter of that time. A call of it may take half of `settle_within`: with less, one that gets no answer would
+    leave no time for the next.
+
+    Raises:
+        TypeError: it is no duration.
+        ValueError: it is too short, or longer than SQS hides a message.
+    """
+    checked_delay(name, heartbeat, timedelta(seconds=LONGEST_VISIBILITY))
+    least = max(2 * settle_within, timedelta(seconds=1))
+    if heartbeat < least:
+        raise ValueError(f"{name} is {heartbeat}; write {least} or more, which is twice settle_within, or None")

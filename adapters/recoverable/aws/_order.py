@@ -1,0 +1,169 @@
+"""Order the records of one invocation, so that a message that ends its process takes none of its neighbours along."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, TypeAlias
+
+from recoverable._flow.outcomes import hand_back, settle_without_attempt
+from recoverable._ladder.delivery import Delivery
+from recoverable._limits import NO_DELAY
+
+if TYPE_CHECKING:
+    from recoverable._flow.invocation import Invocation
+    from recoverable.aws._time_budget import TimeBudget
+
+Group: TypeAlias = tuple[list[Delivery], bool]
+"""Deliveries that are settled together, and whether their handlers run; else those without a settlement are handed back."""
+
+LONGEST_SPREAD = timedelta(minutes=15)
+"""What SQS can delay one message by (Amazon SQS delay queues)."""
+
+VISIBILITY_TIMEOUT = "RECOVERABLE_VISIBILITY_TIMEOUT"
+"""The environment variable by which a local host says in seconds for how long its queues hide messages, where that is less than in AWS."""
+
+CLOCK_SKEW = 1.0
+"""Seconds by which the clocks of SQS and of this instance may differ."""
+
+
+def groups(deliveries: list[Delivery], is_time_over: Callable[[], bool]) -> Iterator[Group]:
+    """Yield the deliveries in groups, each to be settled before the next one is asked for.
+
+    What needs no handler is settled first. One message is tried before all others, alone: one whose next unreported delivery would be
+    its failure, or one that was stopped before; the others of these kinds are handed back before it runs. Fresh messages run together, with those
+    whose earlier deliveries were all reported.
+    Suspects run one by one, and those for which no time is left are handed back together.
+
+    Args:
+        deliveries: the records of a standard queue; what needs no handler has its settlement.
+        is_time_over: True when no further handler may start in this invocation.
+    """
+    if settled := [delivery for delivery in deliveries if delivery.settlement is not None]:
+        yield settled, False
+    ready = [delivery for delivery in deliveries if delivery.settlement is None]
+    first = message_to_try_first(ready)
+    if first is not None:
+        if handed_back := [delivery for delivery in ready if is_tried_alone(delivery) and delivery is not first]:
+            yield handed_back, False
+        yield [first], True
+        ready = [delivery for delivery in ready if not is_tried_alone(delivery)]
+    if fresh := [delivery for delivery in ready if not delivery.suspect]:
+        yield held_longest_first(fresh), True
+    yield from suspects_one_by_one(rotated([delivery for delivery in ready if delivery.suspect]), is_time_over)
+
+
+def clear_reported(deliveries: list[Delivery], now: datetime, hidden_for: float) -> None:
+    """Note of those whose earlier deliveries were all reported that they are no suspects.
+
+    A delivery whose outcome nobody recorded keeps its message hidden until its visibility timeout ends. So a message that was first
+    received a shorter time ago had none. Its originals' deliveries are not known here: the copy says whether they were reported.
+
+    Args:
+        deliveries: records of a standard queue.
+        now: the time at which the invocation started.
+        hidden_for: the shortest time in seconds for which a message that was received stays hidden.
+    """
+    for delivery in deliveries:
+        if delivery.suspect and delivery.originals_reported:
+            age = seconds_since_first_receive(delivery, now)
+            delivery.suspect = age is None or not -CLOCK_SKEW <= age < hidden_for - CLOCK_SKEW
+
+
+def hidden_for(time: TimeBudget) -> float:
+    """Return the shortest time in seconds for which a message that was received stays hidden; 0 when that is unknown."""
+    if time.for_handlers is None:
+        return 0.0
+    shortest = min(time.total, beat) if (beat := seconds_of_heartbeat(time.invocation)) else time.total
+    if time.visibility_timeout is not None:
+        return min(shortest, time.visibility_timeout.total_seconds())
+    text = os.environ.get(VISIBILITY_TIMEOUT, "")
+    return min(shortest, int(text)) if text.isascii() and text.isdigit() else shortest
+
+
+def seconds_of_heartbeat(invocation: Invocation | None) -> int:
+    """Return for how many seconds a heartbeat hides the messages of an invocation at a time; 0 where it has none."""
+    return invocation.heartbeat.seconds if invocation is not None and invocation.heartbeat is not None else 0
+
+
+def seconds_since_first_receive(delivery: Delivery, now: datetime) -> float | None:
+    """Return how long ago SQS first gave out this broker message; None when that is missing or unreadable."""
+    try:
+        return now.timestamp() - int(delivery.native["attributes"]["ApproximateFirstReceiveTimestamp"]) / 1000
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return None
+
+
+def suspects_one_by_one(suspects: list[Delivery], is_time_over: Callable[[], bool]) -> Iterator[Group]:
+    """Yield each suspect alone; when the time is over, yield the rest together, to be handed back."""
+    for place, suspect in enumerate(suspects):
+        if is_time_over():
+            yield suspects[place:], False
+            return
+        yield [suspect], True
+
+
+def is_tried_alone(delivery: Delivery) -> bool:
+    """True if a delivery must not share its invocation with others of its kind."""
+    return delivery.at_limit or delivery.stopped
+
+
+def message_to_try_first(deliveries: list[Delivery]) -> Delivery | None:
+    """Return the message that is tried before all others; None when none needs to be."""
+    candidates = [each for each in deliveries if each.at_limit] or [each for each in deliveries if each.stopped]
+    return min(candidates, key=lambda each: (*held_since(each), each.message.id)) if candidates else None
+
+
+def delay_of_hand_back(delivery: Delivery, place: int) -> timedelta:
+    """Return how long a message waits that is handed back for another's sake: so long that those like it come back apart.
+
+    Args:
+        delivery: the message.
+        place: how many others are handed back before it.
+    """
+    return min(timedelta(seconds=place), LONGEST_SPREAD) if delivery.at_limit else NO_DELAY
+
+
+def held_longest_first(deliveries: list[Delivery]) -> list[Delivery]:
+    """Return what is deferred for longest first, then the rest as it came."""
+    return sorted(deliveries, key=held_since)
+
+
+def held_since(delivery: Delivery) -> tuple[bool, float]:
+    """Return a key by which what is deferred for longest comes first."""
+    return delivery.held_since is None, delivery.held_since.timestamp() if delivery.held_since else 0.0
+
+
+def rotated(deliveries: list[Delivery]) -> list[Delivery]:
+    """Return the deliveries by message id, cyclically, starting one place further with each delivery.
+
+    A fixed order, or one that merely alternates, would let two killers use up the attempts of what lies between them;
+    with this one each message runs before the others once in a while.
+    """
+    if not deliveries:
+        return []
+    by_id = sorted(deliveries, key=lambda delivery: (delivery.message.id, delivery.native["messageId"]))
+    furthest = max(delivery.deliveries + delivery.prior_attempts + delivery.message.round for delivery in by_id)
+    place = furthest % len(by_id)
+    return by_id[place:] + by_id[:place]
+
+
+def settle_without_handler(restored: list[Delivery], invocation: Invocation) -> None:
+    """Note the settlement of what is not yet due, or past its last delivery that runs, before any handler runs.
+
+    Where the policy grants a retry all the same, the message is a suspect like others. The rate limit is asked when its turn comes: once.
+    """
+    for delivery in restored:
+        if delivery.unreported or delivery.given_up or delivery.due_at is not None:
+            delivery.settlement = settle_without_attempt(delivery, invocation)
+            if delivery.settlement is None:
+                delivery.unreported, delivery.due_at = False, None  # its policy was asked, and its time has come
+
+
+def hand_back_group(group: list[Delivery], invocation: Invocation) -> None:
+    """Note that those of a group that have no settlement are handed back without being run."""
+    reason = "another message of its batch is tried alone, or no time is left for it"
+    for place, delivery in enumerate(each for each in group if each.settlement is None):
+        delay = delay_of_hand_back(delivery, place)
+        delivery.settlement = hand_back(delivery, invocation, delay, reason=reason)

@@ -1,0 +1,106 @@
+"""Restore a message that was delivered before or carries headers; most messages come for the first time, without any."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from recoverable._ladder import counting
+from recoverable._ladder.delivery import Delivery
+from recoverable._limits import MAX_COUNT
+from recoverable._message import Message, place, received
+from recoverable._sqs.wire import wire_of
+from recoverable.headers import MESSAGE_ID, TIME_SENT, read_date
+
+if TYPE_CHECKING:
+    from recoverable._config import Recoverability
+    from recoverable._ladder.delivery import Platform
+    from recoverable._sqs.queues import Queue
+    from recoverable._sqs.wire import Record
+
+
+def restored_delivery(message: Message, counted: str, recoverability: Recoverability, platform: Platform) -> Delivery:
+    """Return the delivery with the place on the ladder that headers and the broker's count say.
+
+    Args:
+        message: the message.
+        counted: the broker's count, as it came.
+        recoverability: the settings.
+        platform: what it counts.
+    """
+    delivery = Delivery(message, broker_count(counted))
+    if platform.redelivers_only:
+        place_by_count(delivery, recoverability)
+    else:
+        counting.restore_retry_state(delivery, platform.counter, recoverability.immediate.max_retries)
+    return delivery
+
+
+def carrying_headers(record: Record, queue: Queue, group: str | None) -> Message:
+    """Return the message of a record with headers, in an attribute or in a wrapper; most messages come without."""
+    wire = wire_of(record)
+    headers = wire.promoted()
+    message_id = headers.get(MESSAGE_ID) or record["messageId"]
+    native = wire.with_overflow(record)
+    return Message(wire.body, message_id, native, queue.name, date_sent, headers=headers, group_id=group)
+
+
+def broker_count(text: str) -> int:
+    """Return the broker's count of deliveries: 1 where it is missing, and 10,000 where it is larger."""
+    if not (text.isascii() and text.isdigit()):
+        return 1
+    return max(int(text), 1) if len(text) < len(str(MAX_COUNT)) else MAX_COUNT
+
+
+def place_by_count(delivery: Delivery, recoverability: Recoverability) -> None:
+    """Restore round and attempt of a delivery where the broker's count alone says them."""
+    immediate, delayed = recoverability.immediate.max_retries, recoverability.delayed.max_retries
+    counted, message = delivery.deliveries, delivery.message
+    delivery.unreported = counting.is_past_the_ladder(counted, max_immediate=immediate, max_delayed=delayed)
+    round_, attempt = counting.place_on_ladder(counted, max_immediate=immediate, max_delayed=delayed)
+    place(message, round=round_, attempt=attempt)
+    delivery.deliveries = attempt
+
+
+def date_sent(message: Message) -> datetime | None:
+    """Return when the message was first sent: as its header says, else when SQS accepted it; None when neither is known."""
+    if said := read_date(message.headers, TIME_SENT):
+        return said
+    try:
+        return datetime.fromtimestamp(int(received(message)["attributes"]["SentTimestamp"]) / 1000, UTC)
+    except (KeyError, TypeError, ValueError, OverflowError, OSError):
+        return None  # absent or absurd: unknown
+
+
+def shape(event: object) -> str:
+    """Describe an event for an error, without quoting it."""
+    return (
+        f"a dict with the keys {sorted(map(str, event))[:10]}"
+        if isinstance(event, dict)
+        else f"a {type(event).__name__}"
+    )
+
+
+def problem_of(records: list[Any]) -> str:
+    """Describe what is wrong with the records of an event, for an error; nothing when they are as they should be."""
+    kept = [record if isinstance(record, dict) else {} for record in records]
+    arns, names = [record.get("eventSourceARN") for record in kept], ("messageId", "receiptHandle", "body")
+    one_queue = isinstance(arns[0], str) and arns.count(arns[0]) == len(arns)
+    whole = [all(type(record.get(name)) is str for name in names) for record in kept]
+    if one_queue and all(whole):
+        return ""
+    if others := sorted({source for record in kept if (source := source_of(record)) not in ("", "aws:sqs")}):
+        return (
+            f"these records come from {', '.join(others)}, and this function serves SQS only; let them be sent to a queue, and"
+            " let the function read the queue"
+        )
+    if not one_queue:
+        return "its records name no queue, or several, in eventSourceARN; wanted is one and the same"
+    return f"record {whole.index(False)} lacks a messageId, receiptHandle or body that is text"
+
+
+def source_of(record: Record) -> str:
+    """Return the service that a record comes from, such as "aws:sns", which writes its name with a capital; nothing when it says none."""
+    source = str(record.get("eventSource") or record.get("EventSource") or "")
+    return source if re.fullmatch("aws:[a-z0-9-]{1,40}", source) else ""

@@ -1,0 +1,118 @@
+"""Divide an invocation's time: most of it is for handlers, and a part is kept for settling."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+
+from recoverable._flow.invocation import FOREVER
+
+TYPE_CHECKING = False  # see _frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from recoverable._flow.invocation import Invocation
+
+log = logging.getLogger("recoverable")
+
+LONGEST_INVOCATION = timedelta(seconds=5400)
+"""A Lambda function runs for 90 minutes at most on Managed Instances, and for 15 elsewhere (Lambda quotas)."""
+
+LOOK_EVERY = 0.001
+"""Seconds after which the context is asked again: quick handlers should not pay for its answer."""
+
+CHECK_EVERY = 0.02
+"""Seconds after which the part that is kept is reckoned again: quick handlers should not pay for it."""
+
+SMALL_BATCH = 100
+"""Messages that can be handed back within the part kept at first."""
+
+SHORTEST_CALL_TIMEOUT = 0.2
+"""Seconds that a call to SQS gets at least: some ten times what it takes when all is well."""
+
+
+class TimeBudget:
+    """A division of the invocation's time: a part of it is kept for settling.
+
+    Args:
+        context: Lambda's; without one, or without its clock, there is no limit.
+        settle_within: the part kept; at most half of the time, so that a function with less time still runs its
+            handler.
+        visibility_timeout: the shortest time for which a received message stays hidden; None for the function's time-out.
+        messages: messages of the batch that may have to be handed back; 0 where none can be without an attempt (FIFO).
+
+    `ends` is False where the process goes on when the time is over, so that there is always time for a call (Managed Instances).
+    """
+
+    def __init__(
+        self, context: Any, settle_within: timedelta, messages: int = 0, visibility_timeout: timedelta | None = None
+    ) -> None:
+        self.context, self._reserve = context, settle_within.total_seconds()
+        self._remaining: Callable[[], float] | None = getattr(context, "get_remaining_time_in_millis", None)
+        self.total = self._remaining() / 1000 if self._remaining else LONGEST_INVOCATION.total_seconds()
+        if self._reserve > self.total / 2:
+            text = "This invocation has %.1f s, of which %.1f s should be kept for settling. Handlers get half of its time. Raise the function's time-out, or lower settle_within."
+            log.warning(text, self.total, self._reserve)
+            self._reserve = self.total / 2
+        self.call_timeout = call_timeout(self._reserve)
+        self.visibility_timeout, self.messages, self.ends = visibility_timeout, messages, True
+        self.for_handlers = self._seconds_for_handlers if self._remaining else None
+        """A function that returns how many seconds a handler that starts now may run; None when there is no limit."""
+        self.pauses_left = 2.0
+        """Seconds of this invocation that may still be waited until SQS takes more."""
+        self.invocation: Invocation | None = None  # whose handlers the time is for
+        self._kept, self.slowest_call, self._before_call = self._reserve, 0.0, 0.0
+        # a large batch needs more than that from the start; a small one of quick handlers never has it reckoned
+        self._check_below = FOREVER if messages > SMALL_BATCH else self.total - CHECK_EVERY if messages else -FOREVER
+        self.handlers_end = self.look_at = -FOREVER
+        """The moment at which a handler that starts now must have ended, and the one from which on `look` is called first."""
+
+    def for_call(self) -> bool:
+        """True if a call to SQS would end before the invocation does."""
+        return self.before_call() > 0
+
+    def before_call(self) -> float:
+        """Return the seconds that are left for what comes before a call, such as making a client; less than 0 when there is no time for one."""
+        self._before_call = self._remaining() / 1000 if self._remaining else self.total
+        return (self._before_call if self.ends else max(self._before_call, 2 * self.call_timeout)) - self.call_timeout
+
+    def is_over(self) -> bool:
+        """True if no further handler may start in this invocation."""
+        return self._remaining is not None and self._seconds_for_handlers() <= 0
+
+    def note_call(self) -> None:
+        """Remember how long the slowest call took, now that the one that `for_call` allowed has ended."""
+        if self._remaining:
+            self.slowest_call = max(self.slowest_call, self._before_call - self._remaining() / 1000)
+
+    def look(self, moment: float) -> None:
+        """Reckon `handlers_end` anew, and when to look again; `moment` is now, in seconds of any clock."""
+        self.handlers_end = moment + self._seconds_for_handlers() if self._remaining else FOREVER
+        self.look_at = moment + LOOK_EVERY if self._remaining else FOREVER
+
+    def _seconds_for_handlers(self) -> float:
+        remaining = (self._remaining() if self._remaining else 0) / 1000
+        if remaining < self._check_below:
+            self._check(remaining)
+        return remaining - self._kept
+
+    def _check(self, remaining: float) -> None:
+        from recoverable._flow.reserve import seconds_to_keep  # noqa: PLC0415  # quick handlers in small batches need it not
+
+        self._check_below = remaining - CHECK_EVERY
+        if self._kept > self.total:
+            return  # no further handler may start
+        finished = self.invocation.finished if self.invocation else 0
+        self._kept = seconds_to_keep(
+            remaining, total=self.total, least=self._reserve, finished=finished, messages=self.messages,
+            call_timeout=self.call_timeout, slowest_call=self.slowest_call,
+        )  # fmt: skip
+        if self._kept > self.total:
+            text = "This invocation has no time left for %d of its %d messages. They are handed back and lose no attempt. Lower BatchSize, or raise the function's time-out."
+            log.warning(text, self.messages - finished, self.messages)
+
+
+def call_timeout(reserve: float) -> float:
+    """Return the seconds that one call to SQS may take, in whole tenths: each value has a client of its own, so few values are used."""
+    return max(int(reserve / 2 * 10) / 10, SHORTEST_CALL_TIMEOUT)

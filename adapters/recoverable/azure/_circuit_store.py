@@ -1,0 +1,203 @@
+"""Keep a circuit that instances share in one entity of Azure Table storage."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import contextmanager, suppress
+from datetime import timedelta
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from recoverable._limits import checked_delay, checked_queue
+from recoverable._rate_limit.calls import SharedCalls
+from recoverable._rate_limit.settings import StoreUnavailable
+from recoverable._rate_limit.state import Snapshot, from_item, to_item
+from recoverable._service_bus.app_settings import find_setting as setting
+from recoverable._service_bus.app_settings import settings_below
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from azure.data.tables import TableClient
+
+    from recoverable._rate_limit.state import Circuit
+
+PARTITION = "circuit"
+TIMEOUT = timedelta(milliseconds=200)
+"""The time for a call: some twenty times what table storage takes when all is well."""
+
+LONGEST_TIMEOUT = timedelta(seconds=5)
+ABSENT = ""
+"""The version of a circuit that was never changed, and has no entity yet."""
+
+
+class TableCircuit:
+    """A circuit in table storage: `RateLimit(..., store=TableCircuit("circuits", "orders"))`.
+
+    By identity it needs the role "Storage Table Data Contributor". It makes the table when there is none.
+
+    Args:
+        table: the table's name.
+        name: the circuit's name; endpoints that share it are limited together.
+        connection: the app setting with the storage account's connection string; or the start of those for an identity, which
+            name the account by `__accountName` or `__tableServiceUri`. By default the account that each Function App has.
+        client: an azure-data-tables client of the table, instead of the one made when something first fails.
+        timeout: how long a call may take, up to 5 s; then the instance goes on without the store.
+
+    Raises:
+        TypeError: a setting of another kind.
+        ValueError: a name that table storage does not take, or a timeout of 0 or above 5 s.
+    """
+
+    def __init__(
+        self,
+        table: str,
+        name: str,
+        *,
+        connection: str = "AzureWebJobsStorage",
+        client: TableClient | None = None,
+        timeout: timedelta = TIMEOUT,
+    ) -> None:
+        self.table, self.name = checked_table(table), checked_name(name)
+        self._connection = checked_queue("TableCircuit(connection)", connection)
+        if not checked_delay("TableCircuit(timeout)", timeout, LONGEST_TIMEOUT):
+            raise ValueError("TableCircuit(timeout) is 0; write how long a call may take")
+        self._client, self._timeout = client, timeout.total_seconds()
+        self._calls = SharedCalls()
+
+    def read(self) -> Snapshot:
+        """Return the circuit as it is.
+
+        Raises:
+            StoreUnavailable: it cannot be read now.
+        """
+        with errors_as_unavailable(self._timeout):
+            client = self._connect()
+            return self._calls.read(self._timeout, lambda: read_circuit(client, self.name))
+
+    def compare_and_set(self, snapshot: Snapshot, circuit: Circuit, switch: str = "") -> Snapshot | None:
+        """Change the circuit if it still is as in the snapshot; None when another instance was faster.
+
+        Raises:
+            StoreUnavailable: it is not known whether it was changed.
+        """
+        version = snapshot.version
+        if not isinstance(version, str):
+            return None
+        entity = {"PartitionKey": PARTITION, "RowKey": self.name, **to_item(circuit, switch)}
+        with errors_as_unavailable(self._timeout):
+            client = self._connect()
+            etag = self._calls.change(version, self._timeout, lambda: write_entity(client, entity, version))
+        return None if etag is None else Snapshot(circuit, etag, switch)
+
+    def _connect(self) -> TableClient:
+        return self._client or table_client(self._connection, self.table, self._timeout)
+
+
+@contextmanager
+def errors_as_unavailable(timeout: float) -> Iterator[None]:
+    """Raise the errors of a call as `StoreUnavailable`.
+
+    Args:
+        timeout: seconds that the call may take.
+    """
+    from azure.core.exceptions import AzureError
+
+    try:
+        yield
+    except TimeoutError as error:
+        raise StoreUnavailable(f"table storage gave no answer within {timeout} s") from error
+    except AzureError as error:
+        raise StoreUnavailable(f"table storage failed ({type(error).__name__})") from error
+    except ModuleNotFoundError as error:
+        raise StoreUnavailable(f"{error}; pip install 'recoverable[azure]'") from error
+    except ValueError as error:
+        raise StoreUnavailable(f"its connection cannot be used: {error}") from error
+
+
+def read_circuit(client: TableClient, name: str) -> Snapshot:
+    """Return the circuit of this name as it is in the table."""
+    from azure.core.exceptions import ResourceNotFoundError
+
+    try:
+        entity = client.get_entity(PARTITION, name)
+    except ResourceNotFoundError:  # the entity, or the whole table
+        return Snapshot(version=ABSENT)
+    return from_item(entity, entity.metadata["etag"])
+
+
+def write_entity(client: TableClient, entity: Mapping[str, str], version: str) -> str | None:
+    """Write a circuit's entity over one of this version. Return its new version, or None when it has another by now."""
+    from azure.core import MatchConditions
+    from azure.core.exceptions import ResourceExistsError, ResourceModifiedError, ResourceNotFoundError
+    from azure.data.tables import UpdateMode
+
+    unchanged = {"etag": version, "match_condition": MatchConditions.IfNotModified}
+    try:
+        if version == ABSENT:
+            answer = create_entity(client, entity)
+        else:
+            answer = client.update_entity(entity, UpdateMode.REPLACE, **unchanged)  # type: ignore[arg-type]  # as documented
+    except (ResourceExistsError, ResourceModifiedError, ResourceNotFoundError):
+        return None
+    return str(answer["etag"])
+
+
+def create_entity(client: TableClient, entity: Mapping[str, str]) -> Mapping[str, Any]:
+    """Create a circuit's entity, and its table when there is none."""
+    from azure.core.exceptions import ResourceExistsError, ResourceNotFoundError
+
+    try:
+        return client.create_entity(entity)
+    except ResourceNotFoundError:  # no table either: the first change of the first circuit
+        with suppress(ResourceExistsError):  # another instance made it just now
+            client.create_table()
+        return client.create_entity(entity)
+
+
+def checked_table(table: object) -> str:
+    """Return the table's name after checking that table storage takes it ("Understanding the Table service data model", table names)."""
+    if not re.fullmatch("[A-Za-z][A-Za-z0-9]{2,62}", name := checked_queue("TableCircuit(table)", table)):
+        raise ValueError(f"TableCircuit(table) is {name!r}; write a letter, then 2 to 62 letters or digits")
+    return name
+
+
+def checked_name(circuit: object) -> str:
+    """Return the circuit's name after checking that it can be a row key (as above, characters disallowed in key fields)."""
+    if re.search(r"[/\\#?\x00-\x1f\x7f-\x9f]", name := checked_queue("TableCircuit(name)", circuit)):
+        raise ValueError(f"TableCircuit(name) is {name!r}; write it without / \\ # ? and control characters")
+    return name
+
+
+@cache
+def table_client(connection: str, table: str, timeout: float) -> TableClient:
+    """Return the process's client, made when something first fails. It tries each call once.
+
+    Args:
+        connection: the app setting, or the start of those for an identity.
+        table: the table's name.
+        timeout: seconds for one call.
+
+    Raises:
+        ValueError: there is neither a connection string nor an account under that name.
+    """
+    from azure.data.tables import TableClient
+
+    once: dict[str, Any] = {"connection_timeout": timeout / 2, "read_timeout": timeout / 2, "retry_total": 0}
+    for path in (connection, f"AzureWebJobs{connection}"):
+        if text := setting(path, os.environ):
+            return TableClient.from_connection_string(text.strip(" ;"), table, **once)
+        if endpoint := endpoint_of(path, os.environ):
+            from recoverable._service_bus.clients import credential_for
+
+            return TableClient(endpoint, table, credential=credential_for(settings_below(path, os.environ)), **once)
+    raise ValueError(
+        f"{connection!r} is not among the app settings; add {connection} with a connection string, or {connection}__accountName"
+    )
+
+
+def endpoint_of(path: str, settings: Mapping[str, str]) -> str | None:
+    """Return the account's table endpoint from the settings for an identity (Functions, "Connecting to host storage with an identity")."""
+    account = setting(f"{path}__accountName", settings)
+    return setting(f"{path}__tableServiceUri", settings) or (account and f"https://{account}.table.core.windows.net")

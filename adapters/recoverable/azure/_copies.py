@@ -1,0 +1,176 @@
+"""Make a copy of a delivery as a message that Service Bus takes. Pure functions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from hashlib import sha256
+from math import ceil
+from typing import Any, NamedTuple
+
+from recoverable._ladder.delivery import Delivery
+from recoverable._ladder.faults import FAILED_QUEUE, FIRST_TO_TRIM, TIME_OF_FAILURE
+from recoverable._ladder.settlement import Forward
+from recoverable._limits import NO_DELAY
+from recoverable.azure._messages import ARRAYS, aware
+from recoverable.azure._sending.trimming import fit, weight
+from recoverable.headers import FAILED_QUEUE_ADDRESS, ORIGIN, REFUSED_SENDS
+
+MAX_PROPERTIES = 61_440
+"""Bytes of all properties: Service Bus takes 64 KB with its own (Service Bus quotas), for which 4 KB are kept."""
+
+LEAST_TIME_TO_LIVE = timedelta(seconds=60)
+"""The shortest time to live of a copy after its delay."""
+
+LONGEST_TIME_TO_LIVE = timedelta(days=49)
+"""A message's time to live is sent as milliseconds in 32 bits. A copy that lives longer gets none: the queue's own then
+counts."""
+
+SMALLEST_LONG, SMALLEST_INT, LARGEST_INT, LARGEST_LONG, LARGEST_ULONG = (
+    -(2**63), -(2**31), 2**31 - 1, 2**63 - 1, 2**64 - 1,
+)  # fmt: skip
+
+
+class Copy(NamedTuple):
+    """A copy to send: the id of its message, its queue, and the arguments of azure.servicebus.ServiceBusMessage."""
+
+    of: str
+    to: str
+    fields: dict[str, Any]
+
+    @property
+    def properties(self) -> dict[str, Any]:
+        """Return the application properties."""
+        properties: dict[str, Any] = self.fields["application_properties"]
+        return properties
+
+
+def copy_of(delivery: Delivery, forward: Forward, *, namespace: str, now: datetime) -> Copy:
+    """Return the copy: the same body, properties and fields, with the headers changed.
+
+    Args:
+        delivery: the original.
+        forward: where the copy goes, when, and which headers change.
+        namespace: the Service Bus namespace.
+        now: the time from which delays count.
+
+    Raises:
+        ValueError: its error queue is the queue it came from: only dead-lettering by the broker can end such a loop.
+    """
+    native, changes = delivery.native, forward.changes
+    if changes.get(FAILED_QUEUE) and not changes.get(REFUSED_SENDS) and stays(delivery, forward):
+        raise ValueError(f"the error queue {forward.to!r} is the queue that the message came from")
+    texts = {name: getattr(native, name) for name in ARRAYS}
+    fields = {
+        **{name: sendable(text) for name, text in texts.items() if text},
+        "body": native.get_body(),
+        "message_id": identity(delivery, namespace, forward.to),
+        "application_properties": origin(delivery, forward)
+        | changed(delivery.properties, {**forward.changes, **where(delivery, forward, namespace)}),
+        **timed(
+            None if is_given_up(delivery, forward) else native.expires_at_utc,
+            forward,
+            max(now, aware(native.enqueued_time_utc) or now),
+        ),
+    }
+    if "session_id" in fields:
+        fields.pop("partition_key", None)  # Service Bus wants both the same, and takes the session's alone
+    copy = Copy(delivery.message.id, forward.to, fields)
+    fit(copy.properties, MAX_PROPERTIES - weight(text for text in texts.values() if text))
+    return copy
+
+
+def where(delivery: Delivery, forward: Forward, namespace: str) -> dict[str, str]:
+    """Return the header of a copy with fault headers that says at which queue it failed: the full address, for names repeat."""
+    with_faults = TIME_OF_FAILURE in forward.changes  # a bare copy has no room
+    return {FAILED_QUEUE_ADDRESS: f"sb://{namespace}/{delivery.message.queue}"} if with_faults and namespace else {}
+
+
+def is_given_up(delivery: Delivery, forward: Forward) -> bool:
+    """True for a copy to the error queue, or one that waits to go there: it has no time to live."""
+    return delivery.given_up or not stays(delivery, forward) or FAILED_QUEUE in forward.changes
+
+
+def stays(delivery: Delivery, forward: Forward) -> bool:
+    """True if the copy goes to the queue that the message came from."""
+    return forward.to.lower() == delivery.message.queue.lower()
+
+
+def changed(properties: Mapping[str, Any], changes: Mapping[str, str | None]) -> dict[str, Any]:
+    """Return the properties with the headers changed; the user's keep value and type."""
+    kept = {sendable(name): typed(value) for name, value in properties.items() if name not in changes}
+    return kept | {sendable(name): sendable(text) for name, text in changes.items() if text is not None}
+
+
+def typed(value: Any) -> Any:
+    """Return the value so that azure-servicebus sends it with its AMQP type.
+
+    An integer that does not fit 32 bits must name its type.
+    """
+    match value:
+        case str():
+            return sendable(value)
+        case bool() | float() | None:
+            return value
+        case int() if SMALLEST_INT <= value <= LARGEST_INT:
+            return value
+        case int() if SMALLEST_LONG <= value <= LARGEST_LONG:
+            return {"TYPE": "LONG", "VALUE": value}
+        case int() if LARGEST_LONG < value <= LARGEST_ULONG:
+            return {"TYPE": "ULONG", "VALUE": value}
+        case _:
+            return sendable(json.dumps(value))  # no AMQP property has such a value: a text, so that there is a copy
+
+
+def sendable(text: str) -> str:
+    """Return the text with lone surrogates replaced: UTF-8 cannot hold them, and the copy could not be sent."""
+    return text.encode(errors="replace").decode()
+
+
+def identity(delivery: Delivery, namespace: str, to: str) -> str:
+    """Return a copy's own id, without counters.
+
+    So one original makes at most one copy per destination where duplicates are detected.
+    """
+    parts = (namespace.lower(), delivery.message.queue.lower(), broker_id(delivery.native), to.lower())
+    return sha256("\n".join(parts).encode()).hexdigest()
+
+
+def origin(delivery: Delivery, forward: Forward) -> dict[str, str]:
+    """Return the header by which what the handler sends again has the same identity; none for a copy without headers of ours."""
+    return {ORIGIN: number} if forward.changes and (number := broker_id(delivery.native)) else {}
+
+
+def broker_id(native: Any) -> str:
+    """Return the id by which the broker knows a message: its sequence number, else its MessageId."""
+    return str((native.message_id or "") if native.sequence_number is None else native.sequence_number)
+
+
+def timed(expires_at: datetime | None, forward: Forward, now: datetime) -> dict[str, Any]:
+    """Return the fields for the time when the copy appears, and for its time to live.
+
+    `now` must not be before Service Bus took the message: by a clock that is slow a short delay would be over already.
+    """
+    fields: dict[str, Any] = {}
+    if forward.delay > NO_DELAY:
+        fields["scheduled_enqueue_time_utc"] = in_milliseconds(now + forward.delay)
+    if (end := aware(expires_at)) is not None:
+        remaining = max(end - now, forward.delay + LEAST_TIME_TO_LIVE)
+        if remaining <= LONGEST_TIME_TO_LIVE:
+            fields["time_to_live"] = timedelta(seconds=ceil(remaining.total_seconds()))
+    return fields
+
+
+def in_milliseconds(moment: datetime) -> datetime:
+    """Return the moment rounded up to AMQP's milliseconds: the SDK rounds down, which would end a delay too early."""
+    return moment + timedelta(microseconds=-moment.microsecond % 1000)
+
+
+def smaller(copy: Copy) -> Copy | None:
+    """Return the copy without the fault header that is trimmed next; None when it has none."""
+    for beginning in FIRST_TO_TRIM:
+        kept = {name: value for name, value in copy.properties.items() if not name.startswith(beginning)}
+        if len(kept) < len(copy.properties):
+            return copy._replace(fields=copy.fields | {"application_properties": kept})
+    return None

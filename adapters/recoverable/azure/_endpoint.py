@@ -1,0 +1,200 @@
+"""Define the endpoint of a Service Bus queue: its settings, checked, and its function for the Functions host."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Coroutine
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, overload
+
+from recoverable._config import Recoverability
+from recoverable._environment import Environment, utc_clock
+from recoverable._flow.handlers import is_coroutine_handler
+from recoverable._limits import name_of
+from recoverable.azure._arguments import (
+    checked_resend_for,
+    checked_sessions,
+    connection_name,
+    function_name,
+    queue_name,
+    with_error_queue,
+)
+from recoverable.azure._messages import as_list, checked_binary
+from recoverable.azure._platform import platform_for
+from recoverable.azure._processor import Processor
+
+if TYPE_CHECKING:
+    from datetime import datetime, timedelta
+
+    from azure.functions import Blueprint, Context, ServiceBusMessage  # noqa: TID251  # for types alone
+    from azure.servicebus import ServiceBusClient  # noqa: TID251  # for types alone
+
+    from recoverable._message import Message
+
+R = TypeVar("R")
+
+
+class ServiceBusEndpoint(Generic[R]):
+    """A function for the trigger of a Service Bus queue, with immediate retries, delayed retries and an error queue.
+
+    Args:
+        handler: your function, plain or coroutine; it gets one `Message`, and each exception that it raises is a failed attempt.
+        recoverability: the settings for retries and the error queue.
+        queue: the queue's name; `%SETTING%` stands for an app setting.
+        connection: the name under which the app settings hold the connection, as the trigger has it.
+        sessions: True if the queue has sessions: immediate retries keep the order of a session, delayed ones do not. "ordered" if they
+            must too: the last attempt of a round waits out the delay inside the invocation, as long as host.json lets it, and the
+            session waits. The queue's MaxDeliveryCount must then be all attempts + 10.
+        batch: True if the trigger gives many messages at once. Immediate retries are then copies that carry the count, and the host can
+            only abandon all messages together: after a crash, or when a copy cannot be sent, the whole batch runs again.
+        name: the function's name; the handler's when not given.
+        client: an azure-servicebus client, instead of the one made at the first failure.
+        clock: returns the time; without a zone, that of the machine.
+        resend_for: for how long a copy is sent again that Service Bus did not take because it was busy or could not be reached. When not
+            given, 60 s; in a batch, whose locks the host does not renew, 10 s. Keep it well below `functionTimeout`, and in a batch below
+            the queue's lock.
+        warm: True to make the Service Bus client when the endpoint is made, for handlers that send: else the first `Message.send` of a
+            process waits for it.
+
+    Raises:
+        TypeError: a handler that cannot be called, or a setting of another kind.
+        ValueError: a blank name, a `%SETTING%` that is none, a sub-queue, or an error queue that is the queue itself; with
+            `sessions="ordered"` a batch, or a delay that an invocation cannot wait out.
+    """
+
+    @overload
+    def __init__(
+        self: ServiceBusEndpoint[Coroutine[Any, Any, None]],
+        handler: Callable[[Message], Coroutine[Any, Any, Any]],
+        recoverability: Recoverability = ...,
+        *,
+        queue: str,
+        connection: str,
+        sessions: bool | Literal["ordered"] = ...,
+        batch: bool = ...,
+        name: str | None = ...,
+        client: ServiceBusClient | None = ...,
+        clock: Callable[[], datetime] | None = ...,
+        resend_for: timedelta | None = ...,
+        warm: bool = ...,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: ServiceBusEndpoint[None],
+        handler: Callable[[Message], object],
+        recoverability: Recoverability = ...,
+        *,
+        queue: str,
+        connection: str,
+        sessions: bool | Literal["ordered"] = ...,
+        batch: bool = ...,
+        name: str | None = ...,
+        client: ServiceBusClient | None = ...,
+        clock: Callable[[], datetime] | None = ...,
+        resend_for: timedelta | None = ...,
+        warm: bool = ...,
+    ) -> None: ...
+    def __init__(
+        self,
+        handler: Callable[[Message], Any],
+        recoverability: Recoverability = Recoverability(),
+        *,
+        queue: str,
+        connection: str,
+        sessions: bool | Literal["ordered"] = False,
+        batch: bool = False,
+        name: str | None = None,
+        client: ServiceBusClient | None = None,
+        clock: Callable[[], datetime] | None = None,
+        resend_for: timedelta | None = None,
+        warm: bool = False,
+    ) -> None:
+        self.queue = queue_name(queue, os.environ)
+        self.recoverability = with_error_queue(recoverability, self.queue, os.environ)
+        self._sessions, self._batch = checked_sessions(sessions, batch=batch), batch
+        self._processor = Processor(
+            handler=handler,
+            is_coroutine=is_coroutine_handler(handler),
+            queue=self.queue,
+            connection=connection_name(connection),
+            recoverability=self.recoverability,
+            platform=platform_for(self.recoverability.delayed, batch=batch, ordered=self._sessions == "ordered"),
+            batch=batch,
+            may_defer=not self._sessions,
+            resend_for=checked_resend_for(resend_for, batch=batch),
+            time_for_retries=time_for_retries(batch=batch) if self.recoverability.immediate.in_process else None,
+            environment=Environment(client, utc_clock(clock), nullcontext),
+        )
+        if warm:
+            self._processor.warm_up()
+        self.__name__ = self.__qualname__ = name or name_of(handler)
+        self.__doc__ = getattr(handler, "__doc__", None)
+        self.__module__ = getattr(handler, "__module__", __name__)
+
+    def __call__(self, messages: ServiceBusMessage | list[ServiceBusMessage], context: Context | None = None) -> R:
+        """Handle the messages of a trigger that you write yourself; for a coroutine handler, await the result.
+
+        Args:
+            messages: the trigger's message, or its list where it gives many.
+            context: the one that the host passes to an argument `context` of your function, for `message.context`.
+
+        Raises:
+            TypeError: the trigger delivers text; nothing is settled, and all of it is redelivered.
+            Exception: the handler's, so that the host redelivers the message; or the reason why a copy could not be
+                sent.
+        """
+        result: R = self._processor.process(checked_binary(messages, batch=self._batch), context)
+        return result
+
+    def blueprint(self) -> Blueprint:
+        """Return a blueprint with the function and its trigger, rightly set, for `app.register_functions`.
+
+        Raises:
+            ImportError: azure-functions is not installed.
+            ValueError: the host does not take the name for a function.
+        """
+        from recoverable.azure._blueprint import blueprint, warn_of_missing_connection  # noqa: PLC0415  # the SDK's side
+
+        warn_of_missing_connection(self._processor.connection, os.environ)
+        return blueprint(
+            self._function(),
+            function_name(self.__name__),
+            connection=self._processor.connection,
+            queue_name=self.queue,
+            cardinality="many" if self._batch else "one",
+            is_sessions_enabled=bool(self._sessions),
+            auto_complete_messages=True,
+        )
+
+    @property
+    def _function_builders(self) -> NoReturn:
+        """Refuse to be registered as it is: `app.register_functions` reads this of a blueprint."""
+        raise TypeError(
+            f"{self.__name__} is an endpoint, and an app registers blueprints; write app.register_functions({self.__name__}.blueprint())"
+        )
+
+    def _function(self) -> Callable[..., Any]:
+        """Return a function, for the host takes no other callable; without annotations, which it could not resolve."""
+        process: Callable[[Any, Any], Any] = self._processor.process
+
+        async def coroutine(
+            message: Any, context: Any = None
+        ) -> None:  # the host passes its own to an argument of this name
+            await process(as_list(message, batch=self._batch), context)
+
+        def plain(message: Any, context: Any = None) -> None:
+            process(as_list(message, batch=self._batch), context)
+
+        function = coroutine if self._processor.is_coroutine else plain
+        function.__name__ = function.__qualname__ = self.__name__
+        function.__doc__, function.__module__ = self.__doc__, self.__module__
+        function.__annotations__ = {}
+        function.__dict__["recoverability"] = self.recoverability  # for tests, which make the error queue
+        return function
+
+
+def time_for_retries(*, batch: bool) -> timedelta:
+    """Return for how long an invocation may start retries in process."""
+    from recoverable._service_bus import host_json  # noqa: PLC0415  # for those who ask for it
+
+    return host_json.time_for_retries(os.environ, batch=batch)

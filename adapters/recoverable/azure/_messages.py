@@ -1,0 +1,200 @@
+"""Read the messages of a Functions trigger as deliveries. Pure functions."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from recoverable._ladder import counting
+from recoverable._ladder.delivery import Delivery
+from recoverable._limits import MAX_COUNT
+from recoverable._message import Message
+from recoverable.headers import MESSAGE_ID, TIME_SENT, read_date, texts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from azure.functions import ServiceBusMessage  # noqa: TID251  # for types alone
+
+    from recoverable._config import Recoverability
+    from recoverable._ladder.delivery import Platform
+
+ARRAYS = {
+    "content_type": "ContentTypeArray",
+    "correlation_id": "CorrelationIdArray",
+    "partition_key": "PartitionKeyArray",
+    "reply_to": "ReplyToArray",
+    "reply_to_session_id": "ReplyToSessionIdArray",
+    "session_id": "SessionIdArray",
+    "subject": "SubjectArray",
+    "to": "ToArray",
+}
+"""The text fields, and the arrays in which a batch has them. The host leaves out empty values, so a short array cannot
+be assigned."""
+
+METADATA = frozenset(
+    name.lower()
+    for name in (
+        "ApplicationProperties", "Client", "ContentType", "CorrelationId", "DeadLetterSource", "DeliveryCount",
+        "EnqueuedTime", "EnqueuedTimeUtc", "ExpiresAt", "ExpiresAtUtc", "Label", "LockToken", "MessageActions",
+        "MessageId", "MessageReceiver", "MessageSession", "PartitionKey", "ReceiveActions", "ReplyTo",
+        "ReplyToSessionId", "SequenceNumber", "SessionActions", "SessionId", "Subject", "Sys", "To",
+        "TransactionPartitionKey", "UserProperties",
+    )
+)  # fmt: skip
+"""The metadata of a message that the host itself writes (azure-sdk-for-net, `ServiceBusTriggerBindingStrategy`)."""
+
+NUMBERS = ("deliverycount", "sequencenumber")
+"""The metadata that the host writes as numbers: attempts are counted by the first, copies identified by the second."""
+
+
+def delivery_of(native: ServiceBusMessage, queue: str, recoverability: Recoverability, platform: Platform) -> Delivery:
+    """Return the trigger's message as one delivery.
+
+    Args:
+        native: the message.
+        queue: the name of the queue it came from.
+        recoverability: the settings.
+        platform: what it counts.
+    """
+    properties = dict(properties_of(native))
+    headers = texts(properties)
+    message = Message(
+        native.get_body(),
+        id=headers.get(MESSAGE_ID) or native.message_id or "",
+        headers=headers,
+        queue=queue,
+        sent_at=first_sent,
+        group_id=native.session_id,
+        native=native,
+    )
+    delivery = Delivery(message, delivered(native.delivery_count))
+    delivery.properties = properties
+    if platform.redelivers_only:
+        from recoverable.azure._ordered import restore_place  # noqa: PLC0415  # for ordered sessions alone
+
+        restore_place(delivery, recoverability)
+    elif headers or delivery.deliveries > 1:
+        counting.restore_retry_state(delivery, platform.counter, recoverability.immediate.max_retries)
+    return delivery
+
+
+def properties_of(native: ServiceBusMessage) -> Mapping[str, Any]:
+    """Return the application properties, which extensions before 5.0 give under their old name alone."""
+    return native.application_properties or native.user_properties or {}
+
+
+def first_sent(message: Message) -> datetime | None:
+    """Return when the message was first sent: by its header, else when Service Bus took it."""
+    return read_date(message.headers, TIME_SENT) or aware(message.native.enqueued_time_utc)
+
+
+def delivered(count: object) -> int:
+    """Return Functions' DeliveryCount, which is 1 on first delivery.
+
+    Return 1 when it is missing, malformed or above 10,000.
+    """
+    valid = isinstance(count, int) and not isinstance(count, bool) and 1 <= count <= MAX_COUNT
+    return count if valid and isinstance(count, int) else 1
+
+
+def aware(moment: datetime | None) -> datetime | None:
+    """Return the moment in UTC, which is what the host means where it leaves the zone out."""
+    if moment is None or moment.tzinfo is None:
+        return moment and moment.replace(tzinfo=UTC)
+    return moment.astimezone(UTC)
+
+
+def ambiguous_fields(natives: Sequence[ServiceBusMessage]) -> frozenset[str]:
+    """Return the text fields of which a batch does not say which message has which.
+
+    A message without one shifts those of the others.
+    """
+    if len(natives) == 1:
+        return frozenset()
+    metadata = natives[0].metadata or {}
+    lengths = {field: length(metadata.get(array)) for field, array in ARRAYS.items()}
+    return frozenset(field for field, length in lengths.items() if 0 < length < len(natives))
+
+
+class MessageWithoutFields:
+    """A message of a batch whose ambiguous fields are None: another message's value would be worse.
+
+    Args:
+        native: the message.
+        absent: the fields that are None.
+    """
+
+    __slots__ = ("_absent", "_native")
+
+    def __init__(self, native: ServiceBusMessage, absent: frozenset[str]) -> None:
+        self._native, self._absent = native, absent
+
+    def __getattr__(self, name: str) -> Any:
+        return None if name in self._absent else getattr(self._native, name)
+
+
+def without_fields(natives: Sequence[ServiceBusMessage], absent: frozenset[str]) -> list[Any]:
+    """Return the messages of a batch without some fields, of which the host does not say which message has which."""
+    return [MessageWithoutFields(native, absent | {"label"} if "subject" in absent else absent) for native in natives]
+
+
+def length(array: object) -> int:
+    """Return how many values a metadata array holds; 0 when it is absent."""
+    return len(array) if isinstance(array, list) else 0
+
+
+def is_text(native: ServiceBusMessage) -> bool:
+    """True if the trigger delivers text.
+
+    The host then writes the properties of a JSON body into the metadata, even over its own.
+    """
+    metadata = {name.lower(): value for name, value in (native.metadata or {}).items()}
+    if any(isinstance(metadata.get(name), str) for name in NUMBERS):
+        return True
+    if not (foreign := metadata.keys() - METADATA):
+        return False
+    try:
+        body = json.loads(native.get_body())
+    except (ValueError, RecursionError):
+        return False  # only JSON is written into the metadata
+    return isinstance(body, dict) and any(
+        name.lower() in foreign and str(metadata[name.lower()]) == str(value) for name, value in body.items()
+    )
+
+
+def as_list(messages: object, *, batch: bool) -> list[Any]:
+    """Return the trigger's messages, one or many, as a list.
+
+    Raises:
+        TypeError: they are no messages of a trigger, or many where one is expected.
+    """
+    natives = messages if isinstance(messages, list) else [messages]
+    for native in natives:
+        if not callable(getattr(native, "get_body", None)):
+            raise TypeError(
+                f"the trigger delivers a {type(native).__name__}; annotate its argument as func.ServiceBusMessage, "
+                "or as typing.List of it, and write data_type=func.DataType.BINARY on the trigger"
+            )
+    if isinstance(messages, list) and not batch:
+        raise TypeError(
+            "the trigger delivers many messages, which the host can only abandon together; "
+            "write ServiceBusEndpoint(..., batch=True), or cardinality=func.Cardinality.ONE on the trigger"
+        )
+    return natives
+
+
+def checked_binary(messages: object, *, batch: bool) -> list[Any]:
+    """Return the messages of a trigger that users wrote, as `as_list` does.
+
+    Raises:
+        TypeError: as `as_list`; or the trigger delivers text, for a JSON body then overwrites metadata.
+    """
+    natives = as_list(messages, batch=batch)
+    if len(natives) == 1 and is_text(natives[0]):  # many at once are no JSON object, and overwrite nothing
+        raise TypeError(
+            "the trigger delivers text, and a JSON body overwrites the host's metadata of the message, its delivery count "
+            "included; write data_type=func.DataType.BINARY on the trigger, or use ServiceBusEndpoint.blueprint()"
+        )
+    return natives

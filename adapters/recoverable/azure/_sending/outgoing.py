@@ -1,0 +1,167 @@
+"""Send what handlers sent to Service Bus, once they have succeeded, and settle their messages by what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from recoverable._flow.outcomes import settle_failure, settle_on_end
+from recoverable._ladder.refused_sends import delay_after_refusal, pauses
+from recoverable._limits import NO_DELAY
+from recoverable._message import Message, received
+from recoverable._outgoing.unsent import settle_unsent, settle_unsent_in_order
+from recoverable._outgoing.values import Outgoing, OutgoingRefused
+from recoverable._service_bus.answers import refusal_of
+from recoverable._service_bus.group_commit import NotTried
+from recoverable.azure._copies import Copy, broker_id, in_milliseconds, typed
+from recoverable.azure._messages import delivered
+from recoverable.headers import CORRELATION_ID, ORIGIN
+
+if TYPE_CHECKING:
+    from recoverable._flow.invocation import Invocation
+    from recoverable._ladder.delivery import Delivery
+    from recoverable._service_bus.broker import Broker
+
+
+class Letter(NamedTuple):
+    """One outgoing message, ready to be sent, and how long it waits from then on."""
+
+    copy: Copy
+    delay: timedelta
+
+
+class ServiceBusSender:
+    """A namespace, as far as collecting outgoing messages needs it.
+
+    Args:
+        bus: the namespace's broker.
+        queue: the queue that the messages came from.
+        clock: returns the time.
+    """
+
+    def __init__(self, bus: Broker, queue: str, clock: Callable[[], datetime]) -> None:
+        self._bus, self.now = bus, clock
+        self.source = f"{bus.namespace}/{queue}".lower()
+
+    def origin_of(self, message: Message) -> str:
+        """Return the sequence number of the first original; its MessageId where the host gives no number."""
+        return message.headers.get(ORIGIN) or broker_id(received(message))
+
+    def entry_of(self, message: Message, outgoing: Outgoing, headers: dict[str, str]) -> Letter:
+        """Return the letter.
+
+        Raises:
+            TypeError: a property of another kind.
+            ValueError: an entity of another namespace.
+        """
+        call = f"Message.{outgoing.intent.lower()}"
+        group = outgoing.group_id or message.group_id
+        fields: dict[str, Any] = {
+            "body": outgoing.body,
+            "message_id": outgoing.message_id,
+            "correlation_id": headers[CORRELATION_ID],
+            "application_properties": {
+                **{name: property_of(call, name, value) for name, value in outgoing.attributes.items()},
+                **headers,
+            },
+            **({"session_id": group} if group else {}),
+        }
+        return Letter(Copy(message.id, self._entity(call, outgoing.destination), fields), outgoing.delay)
+
+    def _entity(self, call: str, destination: str) -> str:
+        """Return the name of a queue or topic of this namespace."""
+        if not destination.startswith("sb://"):
+            return destination
+        host, _, entity = destination.removeprefix("sb://").partition("/")
+        if host.lower() != self._bus.namespace.lower() or not entity:
+            raise ValueError(
+                f"{call} names {destination!r}, and the connection is to '{self._bus.namespace}'; write a queue or topic of that namespace"
+            )
+        return entity
+
+
+def property_of(call: str, name: object, value: object) -> Any:
+    """Return an application property as azure-servicebus sends it with its type."""
+    if not isinstance(name, str) or not name:
+        raise TypeError(f"{call}(attributes) has the name {name!r}; write texts as names")
+    if isinstance(value, bytes | datetime):
+        return value
+    if not isinstance(value, str | bool | int | float):
+        raise TypeError(
+            f"{call}(attributes) has {name!r} of type {type(value).__name__}; write text, a number, a bool, bytes or a datetime"
+        )
+    return typed(value)
+
+
+def send_outgoing(invocation: Invocation, bus: Broker, *, patience: timedelta, sleep: Callable[[float], None]) -> None:
+    """Send what the invocation's handlers sent so far, and note on each delivery what follows.
+
+    Args:
+        invocation: has the deliveries and what was collected for them.
+        bus: the namespace's broker.
+        patience: for how long sends are repeated that Service Bus does not take for now.
+        sleep: waits for so many seconds.
+    """
+    waiting, invocation.outgoing = invocation.outgoing, []
+    now = invocation.clock()
+    copies = {delivery: [copy_at(letter, now) for letter in outbox.close()] for delivery, outbox, _ in waiting}
+    together = bus.send([copy for each in copies.values() for copy in each])
+    left = iter(together)
+    unsent = {delivery: [copy for copy in each if next(left) is not None] for delivery, each in copies.items()}
+    rest = pauses(patience.total_seconds())
+    for delivery, _, seconds in waiting:
+        error = send_alone(unsent[delivery], bus, rest, sleep) if unsent[delivery] else None
+        delivery.settlement = (
+            settle_on_end(delivery, seconds, invocation)
+            if error is None
+            else settle_error(delivery, unsent[delivery][0].to, error, invocation)
+        )
+
+
+def copy_at(letter: Letter, now: datetime) -> Copy:
+    """Return what is sent at this time: a delay begins when the message is sent."""
+    if letter.delay <= NO_DELAY:
+        return letter.copy
+    due = {"scheduled_enqueue_time_utc": in_milliseconds(now + letter.delay)}
+    return letter.copy._replace(fields=letter.copy.fields | due)
+
+
+def send_alone(
+    copies: list[Copy], bus: Broker, rest: Iterator[float], sleep: Callable[[float], None]
+) -> Exception | None:
+    """Send one delivery's messages by themselves, again after growing pauses; return why one was not sent, or None.
+
+    Args:
+        copies: what was not sent together with the messages of others, of which one may be the reason.
+        bus: the namespace's broker.
+        rest: the pauses that are left to the invocation.
+        sleep: waits for so many seconds.
+    """
+    while True:
+        errors = bus.send(copies)
+        copies = [copy for copy, error in zip(copies, errors, strict=True) if error is not None]
+        if not copies:
+            return None
+        failures = [error for error in errors if error is not None]
+        error = next((each for each in failures if not isinstance(each, NotTried)), failures[0])
+        if refusal_of(error) != "transient" or (pause := next(rest, None)) is None:
+            return error
+        sleep(pause)
+
+
+def settle_error(delivery: Delivery, to: str, error: Exception, invocation: Invocation) -> Any:
+    """Return the settlement of a delivery of which an outgoing message was not sent."""
+    reason = f"{type(error).__name__}: {error}"
+    if refusal_of(error) == "transient":
+        if not invocation.platform.redelivers_only:
+            return settle_unsent(delivery, to, type(error).__name__, invocation)
+        deliveries = delivered(delivery.native.delivery_count)
+        waited = delay_after_refusal(deliveries - 1)  # nobody knows since when the session waits
+        return settle_unsent_in_order(
+            delivery, to, type(error).__name__, invocation, deliveries=deliveries, waited=waited
+        )
+    delivery.error = OutgoingRefused(
+        f"'{to}' refused an outgoing message ({reason}); check that this queue or topic exists, and that the function has the role Azure Service Bus Data Sender on it"
+    )
+    return settle_failure(delivery, delivery.error, invocation)

@@ -1,0 +1,84 @@
+"""Turn timeouts into entries of SendMessageBatch that SQS takes. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from math import ceil
+from typing import Any, NamedTuple
+
+from recoverable.aws._copies import MAX_ENTRIES, MAX_SIZE, size
+from recoverable.timeouts._stores.rows import Row
+from recoverable.timeouts._timeout import Timeout
+
+LONGEST_DELAY = 900
+"""Seconds; SQS delays a message by 15 minutes at most (Amazon SQS delay queues)."""
+
+UNSENDABLE = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
+"""Characters that SQS does not take (SendMessage)."""
+
+Entry = dict[str, Any]
+
+
+class SendRequest(NamedTuple):
+    """A row with the queue it goes to and its batch entry, without the entry's Id."""
+
+    row: Row
+    to: str
+    entry: Entry
+
+
+def to_send_request(row: Row, timeout: Timeout, now: datetime) -> SendRequest | None:
+    """Return the request that sends a row; None when it must wait, because its queue cannot delay it until it is due."""
+    wait = (timeout.due_at - now).total_seconds()
+    fifo = is_fifo(timeout.to)
+    if wait > (0 if fifo else LONGEST_DELAY):
+        return None
+    entry = message_content(timeout) | delivery_fields(timeout, max(ceil(wait), 0), fifo=fifo)
+    return SendRequest(row, timeout.to, entry)
+
+
+def check_sendable(timeout: Timeout) -> None:
+    """Check that SQS will take the message when it is due.
+
+    Raises:
+        ValueError: the body holds what SQS does not take, or the message is too large.
+    """
+    if (strange := UNSENDABLE.search(timeout.body)) is not None:
+        raise ValueError(
+            f"schedule(body) holds {strange.group()!r}, which SQS does not take; take it out, or write base64"
+        )
+    if (bytes_ := size(message_content(timeout))) > MAX_SIZE:
+        raise ValueError(f"schedule(body) makes a message of {bytes_:,} bytes with its headers; SQS takes {MAX_SIZE:,}")
+
+
+def is_fifo(to: str) -> bool:
+    """True if this URL, ARN or name is that of a FIFO queue; these delay no single message."""
+    return to.endswith(".fifo")
+
+
+def message_content(timeout: Timeout) -> Entry:
+    """Return the entry's body and attributes."""
+    attributes = {name: dict(value) for name, value in timeout.attributes.items()}
+    return {"MessageBody": timeout.body, "MessageAttributes": attributes}
+
+
+def delivery_fields(timeout: Timeout, delay: int, *, fifo: bool) -> Entry:
+    """Return the entry's delay, group and deduplication id, as far as its kind of queue has them."""
+    if fifo:
+        return {"MessageGroupId": timeout.group_id or timeout.id, "MessageDeduplicationId": timeout.id}
+    return {"DelaySeconds": delay} | ({"MessageGroupId": timeout.group_id} if timeout.group_id else {})
+
+
+def batches(ready: Iterable[SendRequest]) -> Iterator[list[SendRequest]]:
+    """Yield batches that SQS takes: one queue, at most ten entries and 1 MiB; each queue's order is kept."""
+    open_ones: dict[str, list[SendRequest]] = {}
+    for each in ready:
+        batch = open_ones.setdefault(each.to, [])
+        weight = size(each.entry) + sum(size(other.entry) for other in batch)
+        if batch and (len(batch) == MAX_ENTRIES or weight > MAX_SIZE):
+            yield open_ones.pop(each.to)
+            batch = open_ones.setdefault(each.to, [])
+        batch.append(each)
+    yield from open_ones.values()

@@ -1,0 +1,143 @@
+"""Define `Timeout`, a message that waits in a store, and convert it to and from its stored form."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode, b64encode
+
+from recoverable._frozen import Frozen
+from recoverable._sqs.wire import HEADERS
+from recoverable.timeouts._ids import from_microseconds, parse_id
+
+TYPE_CHECKING = False  # see _frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from typing import Any
+
+VERSION = 1
+"""The version of the rows that this package writes. It does not read rows of another version."""
+
+
+class Unreadable(Exception):
+    """Raised for a row that this version cannot read. Its text gives the reason and quotes no content."""
+
+
+class Timeout(Frozen):
+    """A message that waits until it is due.
+
+    Args:
+        id: holds its due time and shard, see `ids.py`.
+        to: the queue's URL, ARN or name.
+        body: the body, as SQS takes it.
+        attributes: the message's attributes as a client of SQS wants them; the headers are one of them.
+        group_id: the message group, if it has one.
+        endpoint: the endpoint that stored it.
+        correlation: a text by which it can be cancelled, together with others.
+    """
+
+    id: str
+    to: str
+    body: str
+    attributes: Mapping[str, Mapping[str, Any]]
+    group_id: str | None
+    endpoint: str
+    correlation: str
+
+    def __init__(
+        self,
+        id: str,  # noqa: A002  # the field's standard name
+        to: str,
+        body: str,
+        *,
+        attributes: Mapping[str, Mapping[str, Any]] | None = None,
+        group_id: str | None = None,
+        endpoint: str = "",
+        correlation: str = "",
+    ) -> None:
+        self._assign(id=id, to=to, body=body, attributes=attributes or {}, group_id=group_id)
+        self._assign(endpoint=endpoint, correlation=correlation)
+
+    @property
+    def due_at(self) -> datetime:
+        """Return when it is due."""
+        location = parse_id(self.id)
+        assert location is not None, self.id
+        return from_microseconds(location.due)
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """Return the headers, without those inside a wrapper in the body."""
+        from recoverable._sqs.wire import headers_from  # noqa: PLC0415  # for those who migrate
+
+        return headers_from(self.attributes.get(HEADERS, {}).get("StringValue") or "{}")
+
+
+def dump_message(timeout: Timeout) -> str:
+    """Return body, attributes and group as one JSON text."""
+    attributes = {
+        name: {key: b64encode(part).decode() if key == "BinaryValue" else part for key, part in value.items()}
+        for name, value in timeout.attributes.items()
+    }
+    content = {"body": timeout.body, "attributes": attributes, "group": timeout.group_id}
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+
+
+def load_timeout(timeout_id: str, fields: Mapping[str, Any], message: str) -> Timeout:
+    """Return the timeout of a row.
+
+    Args:
+        timeout_id: its id.
+        fields: the row's version, to, endpoint and correlation.
+        message: the text from `dump_message`.
+
+    Raises:
+        Unreadable: the row has another version, or its content is not what this package writes.
+    """
+    if fields.get("version") != VERSION:
+        raise Unreadable(
+            f"it is of version {fields.get('version')!r}, and this package reads {VERSION}; deploy the newer one"
+        )
+    if parse_id(timeout_id) is None:
+        raise Unreadable("its id says no due time in range")
+    try:
+        content = json.loads(message)
+        group = content["group"]
+        return Timeout(
+            timeout_id,
+            checked_text(fields["to"]),
+            checked_text(content["body"]),
+            attributes={checked_text(name): load_attribute(value) for name, value in content["attributes"].items()},
+            group_id=None if group is None else checked_text(group),
+            endpoint=fields.get("endpoint") or "",
+            correlation=fields.get("correlation") or "",
+        )
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise Unreadable(f"its content cannot be read ({type(error).__name__})") from None
+
+
+def load_attribute(value: Mapping[str, object]) -> dict[str, Any]:
+    """Return a message attribute as an SQS client takes it: its data type and its value.
+
+    Raises:
+        KeyError: it lacks one of them.
+        TypeError: one is no text.
+        ValueError: a binary value is not in base64, or a text cannot be sent.
+    """
+    parts = {key: checked_text(part) for key, part in value.items()}
+    field = "BinaryValue" if "BinaryValue" in parts else "StringValue"
+    content: str | bytes = b64decode(parts[field]) if field == "BinaryValue" else parts[field]
+    return {**parts, "DataType": parts["DataType"], field: content}
+
+
+def checked_text(value: object) -> str:
+    """Return the value after checking that it is a text that can be sent.
+
+    Raises:
+        TypeError: it is none.
+        ValueError: it holds half a surrogate pair, which JSON can hold and nobody can send.
+    """
+    if not isinstance(value, str):
+        raise TypeError(f"{type(value).__name__} instead of a text")
+    value.encode()
+    return value

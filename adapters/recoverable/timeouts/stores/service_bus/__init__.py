@@ -1,1 +1,0 @@
-"""Move timeouts to scheduled messages of Service Bus."""
