@@ -11,9 +11,8 @@ from docs.pages import blocks
 from recoverable.aws import SqsEndpoint
 from recoverable.timeouts import DynamoDbStore
 from recoverable.timeouts._dynamodb_table import aws_client
-from recoverable.timeouts._store import Selection
 from recoverable_local.testing import SqsWorld
-from waiting.rows import NOW
+from waiting.rows import NOW, scan
 from waiting.stores import Cloud
 from waiting.world import MINUTE
 
@@ -37,7 +36,7 @@ def test_what_the_page_schedules_it_cancels() -> None:
     store.create_table()
     exec(blocks("timeouts.md", "python")[SCHEDULING], {})
 
-    assert list(store.scan(Selection())) == []
+    assert scan(store) == []
 
 
 def test_the_reminder_of_an_order_is_stored(account: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,7 +47,7 @@ def test_the_reminder_of_an_order_is_stored(account: Cloud, monkeypatch: pytest.
     world.send("orders", {"id": "1001", "card": "good"})
     world.run(for_=seconds(1))
 
-    [row] = [row for page in store.scan(Selection()) for row in page]
+    [row] = scan(store)
     assert row.timeout is not None
     assert (row.timeout.body, row.timeout.due_at) == ('{"id": "1001", "card": "reminder"}', START + MINUTE)
 
