@@ -280,7 +280,7 @@ def problem_with_object(error: Exception) -> str | None:
 
 
 def unavailable(error: Exception, service: str = "DynamoDB") -> StoreUnavailable:
-    """Return the error as the port's. Of an error that is not the service's own it shows the type only, for some quote what was sent."""
+    """Return the error as the port's. Of an error that is not the service's own it shows the type only, because some quote what was sent."""
     if isinstance(error, ModuleNotFoundError):
         return StoreUnavailable(f"{error}; Lambda's runtimes bring boto3, elsewhere: pip install 'recoverable[aws]'")
     return StoreUnavailable(f"{service}: {error if code_of(error) else type(error).__name__}")
@@ -299,7 +299,7 @@ def answer_of(error: BaseException | None) -> Mapping[str, Any]:
 
 @cache
 def aws_client(service: str, timeout: float) -> Any:
-    """Return the process's client, made when it is first needed. It makes a call twice at most, for each has the same effect twice as once.
+    """Return the process's client, made when it is first needed. It makes a call twice at most: each has the same effect twice as once.
 
     Args:
         service: "dynamodb" or "s3".
