@@ -17,7 +17,7 @@ from infra.lambda_log import Log, package_log
 from infra.needs import BUCKET, CALLS, DISPATCHER, ENDPOINTS, TABLE
 from infra.sam_template import ROOT, Template, template, transformed
 from recoverable.timeouts import Dispatcher, Timeouts
-from recoverable.timeouts._dispatching.outage import TWO_MINUTES
+from recoverable.timeouts._dispatcher import TWO_MINUTES
 from waiting.stores import Cloud, OneShard, moto
 
 SAM = template()
@@ -185,7 +185,7 @@ def test_the_functions_use_the_bucket_of_the_parameter(
     handler = run_path(str(ROOT / "functions" / "aws" / f"{function}.py"))["handler"]
 
     store = handler._store if function == "timeouts" else handler._processor._timeouts._store
-    assert store._bodies.is_configured is there
+    assert (store._bodies.bucket is not None) is there
 
 
 def test_the_bucket_outlives_the_stack_is_nobody_elses_and_forgets_nothing() -> None:

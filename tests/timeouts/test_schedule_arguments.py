@@ -10,7 +10,7 @@ import pytest
 
 from builders import seconds
 from recoverable.timeouts import Store, Timeouts
-from recoverable.timeouts._stores.rows import Selection
+from recoverable.timeouts._store import Selection
 from waiting.rows import NOW
 from waiting.world import HOUR, Shop
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from recoverable.timeouts import SqliteStore, Store
-from recoverable.timeouts._stores.rows import Selection
+from recoverable.timeouts._store import Selection
 from recoverable_operate.migration.moving import Summary, migrate
 from waiting.rows import NOW
 

@@ -8,9 +8,9 @@ from itertools import count
 
 from builders import seconds
 from recoverable.timeouts import Store, Timeout
-from recoverable.timeouts._ids import new_id
-from recoverable.timeouts._stores.rows import Kept, Row
-from recoverable.timeouts._stores.shards import Claim
+from recoverable.timeouts._shards import Claim
+from recoverable.timeouts._store import Kept, Row
+from recoverable.timeouts._timeout import new_id
 
 NOW = datetime(2100, 3, 14, 15, 9, 26, 535_897, tzinfo=UTC)
 """Far in the future, since the servers take what expired by their own clock."""

@@ -12,7 +12,7 @@ from proof.timeouts.kinds import WRONG
 from proof.timeouts.setting import AWAY, HOME, Setting
 from recoverable.timeouts import CriticalError, Dispatcher, StoreUnavailable
 from recoverable.timeouts._client import Sender
-from recoverable.timeouts._stores.rows import Selection
+from recoverable.timeouts._store import Selection
 from recoverable_operate.migration.moving import abort, migrate
 from recoverable_operate.migration.targets import SqsTarget, StoreTarget
 

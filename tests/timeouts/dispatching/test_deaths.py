@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from builders import seconds
-from recoverable.timeouts import Dispatcher, DynamoDBStore, SqliteStore
-from recoverable.timeouts._dispatching.run import CHUNK
+from recoverable.timeouts import Dispatcher, DynamoDbStore, SqliteStore
+from recoverable.timeouts._dispatcher_run import CHUNK
 from waiting.points import Killed, Point, due, every_point, keep_all, kill
 from waiting.rows import NOW, stored, take
 from waiting.stores import Cloud
@@ -108,7 +108,7 @@ class DyingPages:
 
 @pytest.mark.slow
 def test_a_death_at_any_call_to_dynamodb_loses_nothing(moto: Cloud) -> None:
-    def scenario(store: DynamoDBStore, nth: int) -> bool:
+    def scenario(store: DynamoDbStore, nth: int) -> bool:
         made = {stored(store, due(n), body=f"{n}").body for n in range(4)}
         point = Point(moto, store, kill, nth)
         shop = Shop(point.store, receiving=False)
@@ -125,7 +125,7 @@ def test_a_death_at_any_call_to_dynamodb_loses_nothing(moto: Cloud) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("tried_before", [False, True])
 def test_a_death_at_any_call_to_dynamodb_loses_nothing_that_cannot_be_sent(moto: Cloud, *, tried_before: bool) -> None:
-    def scenario(store: DynamoDBStore, nth: int) -> bool:
+    def scenario(store: DynamoDbStore, nth: int) -> bool:
         made = [stored(store, due(n), to="gone") for n in reversed(range(3))]
         if tried_before:
             keep_all(store)

@@ -9,7 +9,7 @@ import pytest
 
 from builders import seconds
 from recoverable.timeouts import Dispatcher, Report, SqliteStore, Store, Timeout
-from recoverable.timeouts._ids import new_id
+from recoverable.timeouts._timeout import new_id
 from waiting.stores import PAGE
 from waiting.world import HOUR, MINUTE, Meddled, Shop
 

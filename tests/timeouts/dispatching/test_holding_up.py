@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 
 from builders import seconds
 from recoverable.timeouts import Dispatcher, Report, Store, StoreUnavailable
-from recoverable.timeouts._stores.dynamodb.keys import due_key
+from recoverable.timeouts._dynamodb_items import due_key
 from waiting.backlog import URL
 from waiting.rows import NOW, poll, stored, take
 from waiting.stores import Cloud
@@ -101,9 +101,7 @@ def test_a_gap_longer_than_a_run_is_passed_by_several(moto: Cloud) -> None:
     then = NOW - 150 * MINUTE
     stored(store, then)
     take(store, then)
-    store._table._calls.client().meta.events.register(
-        "before-call.dynamodb.Query", lambda **_: left.append(left[-1] - 1)
-    )
+    store._table._client().meta.events.register("before-call.dynamodb.Query", lambda **_: left.append(left[-1] - 1))
     dispatcher, finished = Dispatcher(store, clock=lambda: NOW), []
     for _ in range(2):
         left.append(105)

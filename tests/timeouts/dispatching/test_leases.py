@@ -6,7 +6,7 @@ from typing import Any
 
 from builders import Clock, seconds
 from recoverable.timeouts import Dispatcher, Report, SqliteStore
-from recoverable.timeouts._dispatching.run import CHUNK
+from recoverable.timeouts._dispatcher_run import CHUNK
 from waiting.rows import stored
 from waiting.world import MINUTE, Meddled, Shop
 

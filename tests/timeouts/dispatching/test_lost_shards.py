@@ -8,8 +8,8 @@ from datetime import datetime
 import pytest
 
 from recoverable.timeouts import Store
-from recoverable.timeouts._stores.rows import Kept, Row, Selection
-from recoverable.timeouts._stores.shards import Claim
+from recoverable.timeouts._shards import Claim
+from recoverable.timeouts._store import Kept, Row, Selection
 from waiting.rows import NOW, claims, keep, poll, stored, take
 from waiting.stores import Cloud, OneShard
 from waiting.world import DAY, HOUR, MINUTE

@@ -9,7 +9,7 @@ import pytest
 
 from builders import seconds
 from recoverable.timeouts import CriticalError, StoreUnavailable
-from recoverable.timeouts._dispatching.outage import Circuit
+from recoverable.timeouts._dispatcher import Circuit
 from waiting.rows import NOW
 
 ARMED = "The circuit breaker for TimeoutStorageConnectivity is now in the armed state"

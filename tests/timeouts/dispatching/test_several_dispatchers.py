@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from builders import seconds
-from recoverable.timeouts import Dispatcher, DynamoDBStore, SqliteStore
+from recoverable.timeouts import Dispatcher, DynamoDbStore, SqliteStore
 from waiting.backlog import CountingSqs, fill
 from waiting.rows import NOW
 from waiting.stores import PAGE, Cloud
@@ -19,10 +19,10 @@ from waiting.world import Meddled
 @pytest.mark.slow
 def test_two_on_four_thousand_lose_nothing_and_send_nothing_twice(moto: Cloud) -> None:
     sqs: Any = CountingSqs()
-    made = moto.store(DynamoDBStore)
+    made = moto.store(DynamoDbStore)
     fill(made, 4_000, NOW)
     dispatchers = [
-        Dispatcher(DynamoDBStore(made._table.name, client=moto.client("dynamodb")), client=sqs, clock=lambda: NOW)
+        Dispatcher(DynamoDbStore(made._table.name, client=moto.client("dynamodb")), client=sqs, clock=lambda: NOW)
         for _ in range(2)
     ]
     with ThreadPoolExecutor() as at_once:

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from recoverable.timeouts import DynamoDBStore, StoreUnavailable
-from recoverable.timeouts._stores.rows import Kept, Selection
+from recoverable.timeouts import DynamoDbStore, StoreUnavailable
+from recoverable.timeouts._store import Kept, Selection
 from waiting.points import Point, due, every_point, keep_all
 from waiting.rows import NOW, claims, keep, poll, stored, take, timeout
 from waiting.stores import Cloud
@@ -20,7 +20,7 @@ from waiting.world import HOUR, MINUTE
 def test_what_is_stored_at_any_point_of_a_poll_is_dispatched(
     moto: Cloud, late_by: datetime, *, something_kept: bool
 ) -> None:
-    def scenario(store: DynamoDBStore, nth: int) -> bool:
+    def scenario(store: DynamoDbStore, nth: int) -> bool:
         stored(store, due(6))
         if something_kept:
             keep_all(store)
@@ -36,7 +36,7 @@ def test_what_is_stored_at_any_point_of_a_poll_is_dispatched(
 
 @pytest.mark.slow
 def test_what_is_stored_while_a_poll_runs_at_any_point_of_it_is_dispatched(moto: Cloud) -> None:
-    def scenario(store: DynamoDBStore, nth: int) -> bool:
+    def scenario(store: DynamoDbStore, nth: int) -> bool:
         stored(store, due(6))
         taken: list[str] = []
         point = Point(moto, store, lambda: taken.extend(each.id for each in take(store)), nth)
@@ -51,7 +51,7 @@ def test_what_is_stored_while_a_poll_runs_at_any_point_of_it_is_dispatched(moto:
 
 @pytest.mark.slow
 def test_what_one_who_lost_the_shard_keeps_at_any_point_of_a_poll_is_tried_again(moto: Cloud) -> None:
-    def scenario(store: DynamoDBStore, nth: int) -> bool:
+    def scenario(store: DynamoDbStore, nth: int) -> bool:
         stored(store, NOW)
         keep(store, retry_in=2 * MINUTE)
         take(store, NOW + MINUTE)
@@ -88,7 +88,7 @@ def test_what_a_migration_has_hidden_before_its_store_was_told_of_it_is_dispatch
 
 @pytest.mark.slow
 def test_what_is_stored_in_spite_of_errors_is_dispatched(moto: Cloud) -> None:
-    def scenario(store: DynamoDBStore, nth: int) -> bool:
+    def scenario(store: DynamoDbStore, nth: int) -> bool:
         stored(store, due(6))
         take(store)
 

@@ -9,8 +9,8 @@ import pytest
 
 from builders import seconds
 from recoverable.timeouts import Dispatcher, Report, SqliteStore
-from recoverable.timeouts._stores.dynamodb.keys import due_key, kept_key
-from recoverable.timeouts._stores.rows import Selection
+from recoverable.timeouts._dynamodb_items import due_key, kept_key
+from recoverable.timeouts._store import Selection
 from waiting.backlog import URL, CountingSqs
 from waiting.rows import NOW, keep, stored, take
 from waiting.stores import Cloud

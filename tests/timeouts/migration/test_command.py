@@ -8,7 +8,7 @@ import pytest
 
 from recoverable._cli import main
 from recoverable.timeouts import SqliteStore, StoreUnavailable
-from recoverable.timeouts._stores.rows import Selection
+from recoverable.timeouts._store import Selection
 from recoverable_local.service_bus import Queue, ServiceBusNamespace
 from recoverable_operate.migration.command import hint
 from waiting.moving import held, waiting

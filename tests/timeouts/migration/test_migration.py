@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from builders import seconds
 from recoverable.timeouts import SqliteStore, Store
-from recoverable.timeouts._stores.rows import Kept, Selection
+from recoverable.timeouts._store import Kept, Selection
 from recoverable_operate.migration.moving import SKIPPED_KEPT, abort, preview
 from recoverable_operate.migration.targets import StoreTarget
 from waiting.moving import ALL, moved

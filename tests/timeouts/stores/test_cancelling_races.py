@@ -10,7 +10,7 @@ import pytest
 
 from proof.timeouts.table import Tables
 from recoverable.timeouts import StoreUnavailable
-from recoverable.timeouts._stores.dynamodb.keys import key_of
+from recoverable.timeouts._dynamodb_items import key_of
 from waiting.rows import NOW, claims, stored, take
 from waiting.stores import OneShard
 from waiting.world import DAY, HOUR, MINUTE

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from builders import seconds
-from recoverable.timeouts import Dispatcher, DynamoDBStore
-from recoverable.timeouts._stores.rows import Selection
+from recoverable.timeouts import Dispatcher, DynamoDbStore
+from recoverable.timeouts._store import Selection
 from waiting.backlog import URL, CountingSqs
 from waiting.rows import NOW, claims, poll, stored, take
 from waiting.stores import Cloud, OneShard, items
@@ -48,7 +48,7 @@ def test_the_table_takes_expires_for_its_time_to_live(moto: Cloud) -> None:
 class Counted:
     """A store of that table, and the calls that it makes."""
 
-    def __init__(self, cloud: Cloud, store: DynamoDBStore) -> None:
+    def __init__(self, cloud: Cloud, store: DynamoDbStore) -> None:
         self.calls: Counter[str] = Counter()
         client = cloud.client("dynamodb")
         client.meta.events.register("before-call.dynamodb", self._called)
@@ -112,8 +112,8 @@ def test_what_is_stored_for_soon_at_each_poll_holds_back_no_watermark_and_is_not
 
 @pytest.mark.parametrize("timeout", [0, -1.0, 61, "1"], ids=str)
 def test_a_call_timeout_out_of_range_is_refused(timeout: Any) -> None:
-    with pytest.raises((TypeError, ValueError), match=r"DynamoDBStore\(timeout\) is .*; write a number"):
-        DynamoDBStore("timeouts", timeout=timeout)
+    with pytest.raises((TypeError, ValueError), match=r"DynamoDbStore\(timeout\) is .*; write a number"):
+        DynamoDbStore("timeouts", timeout=timeout)
 
 
 @pytest.mark.parametrize(

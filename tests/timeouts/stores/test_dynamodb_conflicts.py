@@ -10,9 +10,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from builders import seconds
-from recoverable.timeouts import DynamoDBStore, StoreUnavailable
-from recoverable.timeouts._stores.dynamodb.calls import Calls
-from recoverable.timeouts._stores.rows import Row, Selection
+from recoverable.timeouts import DynamoDbStore, StoreUnavailable
+from recoverable.timeouts._store import Row, Selection
 from waiting.rows import NOW, claims, poll, stored, take
 from waiting.stores import Cloud, OneShard, Twice
 from waiting.world import DAY, HOUR, MINUTE
@@ -51,7 +50,7 @@ def test_a_late_timeout_that_meets_a_cancellation_waits_its_turn_at_the_shard(mo
     store, waits = moto.store(), list[float]()
     stored(store, NOW)
     take(store)
-    store._table._calls = Calls(lambda: met, store._table.name, sleep=waits.append)
+    store._table._client, store._table._sleep = lambda: met, waits.append
     met = moto.client("dynamodb")
     met.meta.events.register("before-call.dynamodb.UpdateItem", conflict([3]))
     late = stored(store, NOW - MINUTE)
@@ -90,13 +89,13 @@ def test_a_transaction_that_fails_without_a_reason_is_not_taken_for_done(moto: C
     store = moto.store()
     stored(store, NOW + HOUR)
     [row] = scanned(store)
-    store._table._calls.client().meta.events.register("before-call.dynamodb.TransactWriteItems", fail_without_reason)
+    store._table._client().meta.events.register("before-call.dynamodb.TransactWriteItems", fail_without_reason)
 
     with pytest.raises(StoreUnavailable):
         store.hold_for_migration(row)
 
 
-def scanned(store: DynamoDBStore) -> list[Row]:
+def scanned(store: DynamoDbStore) -> list[Row]:
     """Return all that waits."""
     return [row for page in store.scan(Selection()) for row in page]
 

@@ -45,8 +45,8 @@ def test_a_message_that_is_stored_twice_is_in_s3_once(moto: Cloud) -> None:
 def test_a_message_whose_row_was_written_without_an_answer_stays_in_s3(moto: Cloud) -> None:
     """The client makes the call again, and hears that the row is there: its own."""
     store = moto.store(bucket=moto.bucket())
-    table: Any = Twice(store._writer._table)
-    store._writer._table = table
+    table: Any = Twice(store._table)
+    store._table = table
     made = stored(store, NOW + HOUR, body=LARGE)
 
     assert take(store, NOW + HOUR) == [made]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from recoverable.timeouts import Store
-from recoverable.timeouts._stores.rows import Selection
+from recoverable.timeouts._store import Selection
 from waiting.rows import AHEAD, NOW, claims, poll, stored, take
 from waiting.world import DAY, HOUR
 

@@ -11,12 +11,10 @@ from secrets import token_hex
 from recoverable._ladder.redaction import Redact
 from recoverable._observe.log import log_safely
 from recoverable.timeouts._client import Sender
-from recoverable.timeouts._dispatching.report import Report, log_kept, overdue
-from recoverable.timeouts._ids import from_microseconds
 from recoverable.timeouts._sending import SendRequest, batches, to_send_request
-from recoverable.timeouts._stores.port import Store
-from recoverable.timeouts._stores.rows import Kept, Row
-from recoverable.timeouts._stores.shards import Claim
+from recoverable.timeouts._shards import Claim
+from recoverable.timeouts._store import Kept, Row, Store
+from recoverable.timeouts._timeout import from_microseconds
 
 log = logging.getLogger("recoverable.timeouts")
 
@@ -43,6 +41,25 @@ class Timing:
     ahead: timedelta
     lease: timedelta
     retry_kept: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The result of one run.
+
+    Args:
+        dispatched: the number of timeouts handed to SQS.
+        kept: the number that could not be dispatched and were set aside.
+        postponed: the number left for the next run.
+        behind: the seconds by which the most overdue of the dispatched ones was late.
+        finished: True if all that was due was read; otherwise the time ran out or the store failed, and the next run goes on.
+    """
+
+    dispatched: int = 0
+    kept: int = 0
+    postponed: int = 0
+    behind: float = 0.0
+    finished: bool = False
 
 
 class Run:
@@ -184,3 +201,19 @@ class Run:
             postponed=report.postponed + len(rows) - len(sent) - len(kept),
             behind=max([report.behind, *late]),
         )
+
+
+def log_kept(kept: Sequence[Kept], retry_at: datetime, redact: Redact | None) -> None:
+    """Log each timeout that could not be dispatched, the reason, and when it is tried again."""
+    for each in kept:
+        to = each.row.timeout.to if each.row.timeout else "?"
+        text = "Timeout '%s' for '%s' cannot be dispatched: %s. It is kept, and tried again after %s."
+        extra = {"timeout_id": each.row.id, "queue": to}
+        facts = (each.row.id, to, each.reason, retry_at.isoformat(timespec="seconds"))
+        log_safely(log.error, text, *facts, extra=extra, redact=redact)
+
+
+def overdue(row: Row, now: datetime) -> timedelta:
+    """Return for how long a row has been due; negative before it is due."""
+    assert row.timeout is not None, row.id
+    return now - row.timeout.due_at

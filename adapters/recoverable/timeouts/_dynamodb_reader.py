@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-from recoverable.timeouts._ids import DIGITS, to_microseconds
-from recoverable.timeouts._stores.buckets import buckets_until, end_of, is_past, key_after
-from recoverable.timeouts._stores.dynamodb.items import dispatch_time, is_cancelling, pointer_target, retry_time, to_row
-from recoverable.timeouts._stores.dynamodb.keys import (
+from recoverable.timeouts._dynamodb_items import (
     IN_ITS_MINUTE,
     NOT_FINISHED,
+    bucket_of,
+    dispatch_time,
     due_partition,
+    end_of,
+    is_cancelling,
+    is_past,
     kept_partition,
     key_of,
     number,
+    pointer_target,
+    retry_time,
     text,
+    to_row,
 )
-from recoverable.timeouts._stores.dynamodb.table import BATCH
-from recoverable.timeouts._timeout import Unreadable
+from recoverable.timeouts._dynamodb_table import BATCH
+from recoverable.timeouts._timeout import DIGITS, Unreadable, to_microseconds
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
-    from recoverable.timeouts._stores.dynamodb.keys import Item
-    from recoverable.timeouts._stores.dynamodb.shard_states import ShardStates
-    from recoverable.timeouts._stores.dynamodb.table import Table
-    from recoverable.timeouts._stores.rows import Row, Selection
-    from recoverable.timeouts._stores.s3.store import Bodies
-    from recoverable.timeouts._stores.shards import Claim
+    from recoverable.timeouts._dynamodb_items import Item
+    from recoverable.timeouts._dynamodb_shards import ShardStates
+    from recoverable.timeouts._dynamodb_table import Bodies, Table
+    from recoverable.timeouts._shards import Claim
+    from recoverable.timeouts._store import Row, Selection
 
 LOOK_AGAIN = 300_000_000
 """Microseconds after which kept timeouts are read again, if what was tried could neither be sent nor kept: five minutes."""
@@ -62,7 +66,8 @@ class Reader:
         An empty page now and then lets the caller renew its lease, or stop. The claim records how far everything was found empty.
         """
         empty = True  # so far
-        for read, bucket in enumerate(buckets_until(claim.state.watermark, claim.horizon), 1):
+        buckets = range(bucket_of(claim.state.watermark), bucket_of(claim.horizon) + 1)
+        for read, bucket in enumerate(buckets, 1):
             waits = yield from self._due_in_minute(claim, bucket)
             empty = empty and not waits
             if empty:
@@ -74,14 +79,14 @@ class Reader:
 
     def _due_in_minute(self, claim: Claim, bucket: int) -> Generator[Sequence[Row], None, bool]:
         """Yield what is due in a minute. Return True if something is left in it, or may still be stored in it."""
-        before = None if is_past(bucket, claim.horizon) else key_after(claim.horizon)
+        before = None if is_past(bucket, claim.horizon) else f"{claim.horizon + 1:0{DIGITS}}"  # sorts after what is due
         partition = due_partition(bucket, claim.shard)
         found = False
         for items in self._table.query(partition, IN_ITS_MINUTE, before=before, page=self._page):
             found = True
             yield from self._to_rows([item for item in items if "held" not in item])
         may_come = not is_past(bucket, claim.state.taken_at)
-        return may_come or (found and self._table.has(partition, IN_ITS_MINUTE))
+        return may_come or (found and any(self._table.query(partition, IN_ITS_MINUTE)))
 
     def scan(self, selection: Selection) -> Iterator[Sequence[Row]]:
         """Yield all that waits and fits the selection, also what a migration holds or what is kept; in pages, in no order."""

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from recoverable.timeouts._stores import shards
-from recoverable.timeouts._stores.buckets import bucket_of, is_past
-from recoverable.timeouts._stores.dynamodb.keys import NEW, number, shard_key, text
-from recoverable.timeouts._stores.shards import Shard
+import os
+
+import recoverable.timeouts._shards as shards
+from recoverable.timeouts._dynamodb_items import (
+    NEW,
+    bucket_of,
+    from_shard_item,
+    is_past,
+    kept_pointer,
+    number,
+    shard_key,
+    text,
+    to_shard_item,
+)
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
     from typing import Any
 
-    from recoverable.timeouts._ids import Location
-    from recoverable.timeouts._stores.dynamodb.keys import Item
-    from recoverable.timeouts._stores.dynamodb.table import Table
-    from recoverable.timeouts._stores.shards import Claim, Fields
-
-NUMBERS = ("horizon", "kept_at", "late", "taken_at", "unsure", "until", "watermark")
+    from recoverable.timeouts._dynamodb_items import Item
+    from recoverable.timeouts._dynamodb_table import Table
+    from recoverable.timeouts._shards import Claim, Fields, Shard
+    from recoverable.timeouts._timeout import Location
 
 
 class ShardStates:
@@ -69,12 +77,12 @@ class ShardStates:
         if state and state.owner == claim.owner:
             self._set_kept_check(claim.shard, at)
         else:
-            self.schedule_late_check(claim.shard, at)
+            self._schedule_late_check(claim.shard, at)
 
-    def schedule_late_check(self, shard: int, at: int) -> None:
-        """Do the same after anybody else has written a pointer: a dispatcher that reads the pointers just now may have missed it."""
-        self._count_late(shard)
-        self._set_kept_check(shard, at)
+    def point_to(self, item: Item, shard: int, at: int) -> None:
+        """Write a pointer to a timeout whose minute nobody may look at any more, so that it is looked at then."""
+        self._table.put(kept_pointer(item, shard, at, os.urandom(8).hex()))
+        self._schedule_late_check(shard, at)
 
     def finish_kept_check(self, claim: Claim) -> None:
         """Set the next check of the pointers to the claim's `next_kept_at`, unless one was written late."""
@@ -94,11 +102,16 @@ class ShardStates:
     def _create(self, location: Location, now: int) -> Shard:
         """Create a shard's state, and return it, or the state that another created first."""
         state = shards.new_shard(location.due, now)
-        if self._table.put(to_shard_item(location.shard, state), NEW):
+        if self._table.put(to_shard_item(location.shard, state), NEW) is not None:
             return state
         existing = self._get(location.shard)
         assert existing is not None, location.shard  # a shard's state is never deleted
         return existing
+
+    def _schedule_late_check(self, shard: int, at: int) -> None:
+        """Have the pointers checked after one was written that a dispatcher may have missed, which reads them just now."""
+        self._count_late(shard)
+        self._set_kept_check(shard, at)
 
     def _set_kept_check(self, shard: int, at: int) -> None:
         self._table.update(
@@ -126,17 +139,6 @@ class ShardStates:
             ReturnValues="ALL_NEW",
         )
         return None if changed is None else from_shard_item(changed)
-
-
-def to_shard_item(shard: int, state: Shard) -> Item:
-    """Return the item of a shard's state."""
-    numbers = {name: number(getattr(state, name)) for name in NUMBERS}
-    return {**shard_key(shard), **numbers, "owner": text(state.owner)}
-
-
-def from_shard_item(item: Item) -> Shard:
-    """Return the shard's state that an item holds."""
-    return Shard(owner=item["owner"]["S"], **{name: int(item[name]["N"]) for name in NUMBERS})
 
 
 def to_value(value: int | str) -> dict[str, str]:

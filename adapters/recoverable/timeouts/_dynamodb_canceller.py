@@ -8,31 +8,29 @@ transaction that meets another one on the same item, and all cancels of a shard 
 
 from __future__ import annotations
 
-import os
-
-from recoverable.timeouts._ids import parse_id
-from recoverable.timeouts._stores.dynamodb.items import (
+from recoverable.timeouts._dynamodb_items import (
+    as_seen,
     correlation_pointer,
     dispatch_time,
+    due_key,
     due_time_of,
     expiry,
     fields_of,
     is_cancelled,
     is_cancelling,
-    kept_pointer,
+    key_of,
+    text,
 )
-from recoverable.timeouts._stores.dynamodb.keys import WAITS, due_key, key_of, number, text
-from recoverable.timeouts._stores.rows import CANCELLED, CANCELLING, StoreUnavailable
+from recoverable.timeouts._store import CANCELLED, CANCELLING, StoreUnavailable
+from recoverable.timeouts._timeout import parse_id
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from recoverable.timeouts._ids import Location
-    from recoverable.timeouts._stores.dynamodb.keys import Item, Key
-    from recoverable.timeouts._stores.dynamodb.shard_states import ShardStates
-    from recoverable.timeouts._stores.dynamodb.table import Table
-    from recoverable.timeouts._stores.s3.store import Bodies
+    from recoverable.timeouts._dynamodb_items import Item, Key
+    from recoverable.timeouts._dynamodb_shards import ShardStates
+    from recoverable.timeouts._dynamodb_table import Bodies, Table
 
 STEPS = 20
 """Changes of one timeout that a cancel follows before it asks to be called again; it makes two itself."""
@@ -63,39 +61,26 @@ class Canceller:
         for _ in range(STEPS):
             item = item or self._table.get(where)
             if item is not None and is_cancelled(item):
-                self._try_to_delete_related(item)
+                self._delete_related(item)
                 return True
             if item is None or not may_be_cancelled(item):
                 return False
             if self._shards.is_untaken(location.shard, due_time_of(item), dispatch_time(item)):
                 item = self._complete(where, now) if is_cancelling(item) else self._begin(item, now)
             elif is_cancelling(item):
-                item = self._restore(item, location)
+                item = self._restore(item, location.shard)
             else:
                 return False
         raise StoreUnavailable("DynamoDB: a timeout that is to be cancelled changes all the time; call again")
 
-    def _try_to_delete_related(self, item: Item) -> None:
-        try:
-            self._delete_related(item)
-        except StoreUnavailable as error:
-            import logging  # noqa: PLC0415  # seldom needed
-
-            from recoverable._observe.log import log_safely  # noqa: PLC0415
-
-            log = logging.getLogger("recoverable.timeouts")
-            text = "What belongs to timeout '%s' could not be deleted: %s. It is cancelled all the same."
-            log_safely(log.warning, text, item["sk"]["S"], error)
-
     def _begin(self, item: Item, now: datetime) -> Item | None:
         """Hide a timeout that waits as it was read. Return it as it is then; None when it has changed."""
-        as_seen = "retry_at = :seen" if "retry_at" in item else "attribute_not_exists(retry_at)"
+        unchanged, values = as_seen(item)
         return self._table.update(
             key_of(item),
             UpdateExpression="SET outcome = :outcome, expires = :expires",
-            ConditionExpression=f"{WAITS} AND attribute_not_exists(held) AND {as_seen}",
-            ExpressionAttributeValues={":outcome": text(CANCELLING), ":expires": number(expiry(now))}
-            | ({":seen": item["retry_at"]} if "retry_at" in item else {}),
+            ConditionExpression=f"{unchanged} AND attribute_not_exists(held)",
+            ExpressionAttributeValues={":outcome": text(CANCELLING), ":expires": expiry(now), **values},
             ReturnValues="ALL_NEW",
         )
 
@@ -105,22 +90,16 @@ class Canceller:
             where,
             UpdateExpression="SET outcome = :to, expires = :expires REMOVE message, retry_at, reason",
             ConditionExpression=HAS_OUTCOME,
-            ExpressionAttributeValues={
-                ":from": text(CANCELLING),
-                ":to": text(CANCELLED),
-                ":expires": number(expiry(now)),
-            },
+            ExpressionAttributeValues={":from": text(CANCELLING), ":to": text(CANCELLED), ":expires": expiry(now)},
             ReturnValues="ALL_NEW",
         )
 
-    def _restore(self, item: Item, location: Location) -> Item | None:
+    def _restore(self, item: Item, shard: int) -> Item | None:
         """Let a hidden timeout wait again. Return it as it is then; None when it has changed.
 
         A pointer to it comes first, for meanwhile its minute may have counted as empty.
         """
-        at = dispatch_time(item)
-        self._table.put(kept_pointer(item, location.shard, at, os.urandom(8).hex()))
-        self._shards.schedule_late_check(location.shard, at)
+        self._shards.point_to(item, shard, dispatch_time(item))
         return self._table.update(
             key_of(item),
             UpdateExpression="REMOVE outcome, expires",
@@ -130,19 +109,36 @@ class Canceller:
         )
 
     def _delete_related(self, item: Item) -> None:
-        """Take the pointer from the correlation away, unless the timeout was stored again meanwhile, and the message from S3."""
-        fields = fields_of(item)
-        if "correlation" in fields:
-            pointer = key_of(correlation_pointer(item["sk"]["S"], fields["correlation"]))
-            still = {"Key": key_of(item), "ConditionExpression": "outcome = :cancelled"}
-            expired = {"Key": pointer, "UpdateExpression": "SET expires = :expires"}
-            self._table.transact(
-                [
-                    {"ConditionCheck": {**still, "ExpressionAttributeValues": {":cancelled": text(CANCELLED)}}},
-                    {"Update": {**expired, "ExpressionAttributeValues": {":expires": item["expires"]}}},
-                ]
-            )
-        self._bodies.delete([fields["s3"]] if "s3" in fields else [])
+        """Take the pointer from the correlation away, unless the timeout was stored again meanwhile, and the message from S3.
+
+        What cannot be deleted is logged, for the timeout is cancelled all the same.
+        """
+        try:
+            fields = fields_of(item)
+            if "correlation" in fields:
+                self._expire_pointer(item, fields["correlation"])
+            self._bodies.delete([fields["s3"]] if "s3" in fields else [])
+        except StoreUnavailable as error:
+            import logging  # noqa: PLC0415  # seldom needed
+
+            from recoverable._observe.log import log_safely  # noqa: PLC0415  # seldom needed
+
+            log = logging.getLogger("recoverable.timeouts")
+            words = "What belongs to timeout '%s' could not be deleted: %s. It is cancelled all the same."
+            log_safely(log.warning, words, item["sk"]["S"], error)
+
+    def _expire_pointer(self, item: Item, correlation: str) -> None:
+        still = {"Key": key_of(item), "ConditionExpression": "outcome = :cancelled"}
+        expired = {
+            "Key": correlation_pointer(item["sk"]["S"], correlation),
+            "UpdateExpression": "SET expires = :expires",
+        }
+        self._table.transact(
+            [
+                {"ConditionCheck": {**still, "ExpressionAttributeValues": {":cancelled": text(CANCELLED)}}},
+                {"Update": {**expired, "ExpressionAttributeValues": {":expires": item["expires"]}}},
+            ]
+        )
 
 
 def may_be_cancelled(item: Item) -> bool:
