@@ -6,6 +6,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from recoverable.timeouts._stores.dynamodb.calls import Calls
+from recoverable.timeouts._stores.dynamodb.errors import ConditionFailed
+from recoverable.timeouts._stores.s3.store import problem_with_object
 
 from answers.aws_answers import ANSWERS, DYNAMODB, FOR_GOOD, NO_ANSWERS, NOT_AT_FAULT, S3, Answer, Meaning, error_of
 from answers.cases import cases
@@ -15,16 +18,13 @@ from recoverable._rate_limit.state import CLOSED, Snapshot
 from recoverable._sqs.answers import call_failure, describe_error, entry_failure, failures_in
 from recoverable._sqs.objects import problem
 from recoverable._sqs.queues import queue_from_arn
+from recoverable.aws._circuit_store import ABSENT, DynamoDbCircuit
 from recoverable.aws._outgoing.dispatch import Item, send_once
 from recoverable.aws._outgoing.entries import Letter
 from recoverable.aws._outgoing.fitting import is_at_fault
-from recoverable.aws._pause.circuit_store import ABSENT, DynamoDbCircuit
-from recoverable.aws._pause.mapping_store import NotNow, PauseStore
+from recoverable.aws._pause import NotNow, PauseStore
 from recoverable.timeouts import StoreUnavailable
 from recoverable.timeouts._client import Outcome, Sender
-from recoverable.timeouts._stores.dynamodb.calls import Calls
-from recoverable.timeouts._stores.dynamodb.errors import ConditionFailed
-from recoverable.timeouts._stores.s3.store import problem_with_object
 from recoverable_operate.aws.answers import describe
 from recoverable_operate.migration.targets import SqsTarget
 from waiting.rows import timeout
