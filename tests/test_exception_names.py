@@ -16,7 +16,7 @@ NAMES = {
     "recoverable.UnreportedFailure",
     "recoverable.aws._bodies.BodyNotFetched",
     "recoverable.aws._endpoint.UnfinishedBatch",
-    "recoverable.aws.pause_store.NotNow",
+    "recoverable.aws._pause.NotNow",
     "recoverable._service_bus.broker.CopyNotSent",
     "recoverable.azure.ladder.Abandoned",
     "recoverable._service_bus.group_commit.NotTried",

@@ -15,11 +15,11 @@ from recoverable._rate_limit.state import CLOSED, Snapshot
 from recoverable._sqs.answers import call_failure, describe_error, entry_failure, failures_in
 from recoverable._sqs.objects import problem
 from recoverable._sqs.queues import queue_from_arn
+from recoverable.aws._circuit_store import ABSENT, DynamoDbCircuit
 from recoverable.aws._outgoing.dispatch import Item, send_once
 from recoverable.aws._outgoing.entries import Letter
 from recoverable.aws._outgoing.fitting import is_at_fault
-from recoverable.aws._pause.circuit_store import ABSENT, DynamoDbCircuit
-from recoverable.aws._pause.mapping_store import NotNow, PauseStore
+from recoverable.aws._pause import NotNow, PauseStore
 from recoverable.timeouts import StoreUnavailable
 from recoverable.timeouts._client import Outcome, Sender
 from recoverable.timeouts._dynamodb_table import Table, problem_with_object
