@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from recoverable._sqs.clients import sqs_client
+from recoverable._sqs.clients import client as process_client
 from recoverable._sqs.queues import queue_from_arn
 
 if TYPE_CHECKING:
@@ -46,5 +46,5 @@ class SqsProbeQueue:
         sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
 
     def _client_and_url(self) -> tuple[SQSClient, str]:
-        sqs = self._client or sqs_client(self._queue.region, TIMEOUT)
+        sqs: SQSClient = self._client or process_client("sqs", self._queue.region, TIMEOUT)
         return sqs, self._queue.url_at(sqs.meta.endpoint_url)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from recoverable._environment import current_environment, utc_clock
 from recoverable._environment import now as utc_now
 from recoverable._limits import checked_delay, checked_function
-from recoverable.timeouts._client import Sender, shared_sender
+from recoverable._sqs.sender import Sender
+from recoverable.timeouts._client import shared_sender
 from recoverable.timeouts._dispatching.outage import TWO_MINUTES, Circuit, OnCritical
 from recoverable.timeouts._dispatching.report import Report, log_report
 from recoverable.timeouts._dispatching.run import Run, Timing

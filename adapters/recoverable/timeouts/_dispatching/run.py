@@ -10,10 +10,11 @@ from secrets import token_hex
 
 from recoverable._ladder.redaction import Redact
 from recoverable._observe.log import log_safely
-from recoverable.timeouts._client import Sender
+from recoverable._sqs.batches import batches
+from recoverable._sqs.sender import Sender
 from recoverable.timeouts._dispatching.report import Report, log_kept, overdue
 from recoverable.timeouts._ids import from_microseconds
-from recoverable.timeouts._sending import SendRequest, batches, to_send_request
+from recoverable.timeouts._sending import SendRequest, to_send_request
 from recoverable.timeouts._stores.port import Store
 from recoverable.timeouts._stores.rows import Kept, Row
 from recoverable.timeouts._stores.shards import Claim

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import time
 
-from recoverable.timeouts._stores.dynamodb.errors import ConditionFailed, code_of, unavailable
+from recoverable._sqs.answers import CONDITION_FAILED, code_of
+from recoverable.timeouts._stores.dynamodb.errors import ConditionFailed, unavailable
 from recoverable.timeouts._stores.rows import StoreUnavailable
 
 TYPE_CHECKING = False  # see _frozen.py
@@ -106,7 +107,7 @@ class Calls:
         try:
             return getattr(self.client(), operation)(**request)
         except Exception as error:
-            if code_of(error) == "ConditionalCheckFailedException":
+            if code_of(error) == CONDITION_FAILED:
                 raise ConditionFailed from None
             raise unavailable(error) from error
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from recoverable.timeouts._ids import to_microseconds
 from recoverable.timeouts._stores.dynamodb.canceller import Canceller
 from recoverable.timeouts._stores.dynamodb.items import is_cancelled
@@ -14,7 +12,7 @@ from recoverable.timeouts._stores.dynamodb.table import Table
 from recoverable.timeouts._stores.dynamodb.updater import Updater
 from recoverable.timeouts._stores.dynamodb.writer import Writer
 from recoverable.timeouts._stores.rows import DISPATCHED, MIGRATED
-from recoverable.timeouts._stores.s3.store import Bodies, client_config, s3_client
+from recoverable.timeouts._stores.s3.store import Bodies
 from recoverable.timeouts._stores.settings import checked_call_timeout, checked_page
 from recoverable.timeouts._stores.shards import Claim
 
@@ -22,6 +20,7 @@ TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
+    from typing import Any
 
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
@@ -65,10 +64,10 @@ class DynamoDBStore:
         page: int = PAGE,
     ) -> None:
         checked_call_timeout("DynamoDBStore(timeout)", timeout)
-        self._table = Table(lambda: client or dynamodb_client(timeout), table)
+        self._table = Table(lambda: client or client_of("dynamodb", timeout), table)
         self._page = checked_page("DynamoDBStore(page)", page)
         self._shards = ShardStates(self._table)
-        self._bodies = Bodies(bucket, lambda: s3 or s3_client(timeout))
+        self._bodies = Bodies(bucket, lambda: s3 or client_of("s3", timeout))
         self._writer = Writer(self._table, self._shards, self._bodies)
         self._reader = Reader(self._table, self._shards, self._bodies, page)
         self._updater = Updater(self._table, self._shards, self._bodies)
@@ -142,14 +141,8 @@ class DynamoDBStore:
         self._updater.finish(rows, MIGRATED, now)
 
 
-@cache
-def dynamodb_client(timeout: float) -> DynamoDBClient:
-    """Return the process's client, made when it is first needed.
+def client_of(service: str, timeout: float) -> Any:
+    """Return the process's client of a service. It makes each call twice at most, which has the same effect as once."""
+    from recoverable._sqs.clients import client  # made when it is first needed
 
-    Args:
-        timeout: seconds for one call.
-    """
-    import boto3
-
-    client: DynamoDBClient = boto3.client("dynamodb", config=client_config(timeout))
-    return client
+    return client(service, None, timeout, 2)
