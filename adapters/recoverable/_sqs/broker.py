@@ -71,19 +71,29 @@ class Broker:
         return Result(batch_failures(answer, len(entries)))
 
     def send(
-        self, operation: BatchOperation, to: Destination, entries: Sequence[Entry], pauses: Iterable[float]
+        self,
+        operation: BatchOperation,
+        to: Destination,
+        entries: Sequence[Entry],
+        pauses: Callable[[float], Iterable[float]],
     ) -> dict[int, Failure]:
         """Send a batch, and return the failures by number.
 
         What cannot be taken at the moment is sent again after each pause, while time is left. A lost answer is not repeated: it
         would make a second copy of what was taken.
+
+        Args:
+            operation: SendMessageBatch or PublishBatch.
+            to: where.
+            entries: what is sent.
+            pauses: yields the seconds before each repetition, given how many may be waited in all.
         """
         result = self.call(operation, to, entries)
         if not result.failures:
             return result.failures
         call = partial(self.call, operation, to)
         failures = send_singly(result, call, entries)
-        for pause in pauses:
+        for pause in pauses(self._time.pauses_left):
             again = [number for number, failure in failures.items() if failure.may_repeat]
             if not again or not self._wait(pause):
                 break

@@ -87,7 +87,7 @@ def without_faults(copy: Copy) -> Copy | None:
 
 def addressed(delivery: Delivery, forward: Forward, source: Queue, to: Queue) -> Entry:
     """Return delay, group and deduplication id, as far as the kind of queue has them."""
-    group = delivery.message.group_id
+    group = delivery.native["attributes"].get("MessageGroupId")
     if to.fifo:
         return {
             "MessageGroupId": group or delivery.native["messageId"],

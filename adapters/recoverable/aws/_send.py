@@ -166,7 +166,7 @@ def send_to_one(items: list[Item], failures: Failures, broker: Broker, time: Tim
             return
         batch = next_batch(items)
         entries = [item.letter.entry for item in batch]
-        for number, failure in broker.send(operation, to, entries, pauses(time.pauses_left)).items():
+        for number, failure in broker.send(operation, to, entries, pauses).items():
             failures.setdefault(batch[number].delivery, (batch[number].letter, failure))
         sent = {id(item) for item in batch}
         items = [item for item in items if id(item) not in sent]

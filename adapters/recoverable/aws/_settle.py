@@ -153,7 +153,7 @@ def copy_or_wait(delivery: Delivery, forward: Forward, settling: Settling) -> Co
     """
     queue = settling.broker.queue
     try:
-        to = destination(forward.to, queue)
+        to = queue if forward.to == queue.name else destination(forward.to, queue)
         if FAILED_QUEUE in forward.changes and is_same(to, queue):
             log_not_settled(delivery, OWN_ERROR_QUEUE.format(to.name), settling)
             return None
@@ -182,11 +182,11 @@ def send(batch: list[Copy], settling: Settling) -> dict[int, Failure]:
     A queue may take smaller messages than SQS's limit (`MaximumMessageSize`): a copy that is too large is sent again without the fault
     headers that may be trimmed.
     """
-    broker, time, to = settling.broker, settling.time, batch[0].to
-    failures = broker.send(SEND, to, [copy.entry for copy in batch], pauses(time.pauses_left))
+    broker, to = settling.broker, batch[0].to
+    failures = broker.send(SEND, to, [copy.entry for copy in batch], pauses)
     too_large = [n for n, failure in failures.items() if failure.kind == "size"]
     if smaller := {n: copy.entry for n in too_large if (copy := without_faults(batch[n]))}:
-        again = broker.send(SEND, to, list(smaller.values()), pauses(time.pauses_left))
+        again = broker.send(SEND, to, list(smaller.values()), pauses)
         resent = {n: again.get(place) for place, n in enumerate(smaller)}
         failures = {n: failure for n, each in failures.items() if (failure := resent.get(n, each))}
     return failures

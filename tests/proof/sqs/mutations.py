@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -95,7 +95,11 @@ def without_due_date(
 
 
 def send_twice(
-    broker: Broker, operation: BatchOperation, to: Destination, entries: Sequence[Entry], pauses: Iterable[float]
+    broker: Broker,
+    operation: BatchOperation,
+    to: Destination,
+    entries: Sequence[Entry],
+    pauses: Callable[[float], Iterable[float]],
 ) -> dict[int, Failure]:
     """Repeat each send, as an SDK that retries by itself."""
     broker.call(operation, to, entries)
