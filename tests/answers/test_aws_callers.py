@@ -13,14 +13,12 @@ from recoverable._rate_limit.settings import StoreUnavailable as CircuitUnavaila
 from recoverable._rate_limit.state import CLOSED, Snapshot
 from recoverable._sqs.answers import call_failure
 from recoverable._sqs.sender import Outcome, Sender
+from recoverable.aws._circuit_store import ABSENT, DynamoDbCircuit
 from recoverable.aws._large_bodies import describe_problem
-from recoverable.aws._pause.circuit_store import ABSENT, DynamoDbCircuit
-from recoverable.aws._pause.mapping_store import NotNow, PauseStore
+from recoverable.aws._pause import NotNow, PauseStore
 from recoverable.aws._send import is_at_fault
 from recoverable.timeouts import StoreUnavailable
-from recoverable.timeouts._stores.dynamodb.calls import Calls
-from recoverable.timeouts._stores.dynamodb.errors import ConditionFailed
-from recoverable.timeouts._stores.s3.store import problem_with_object
+from recoverable.timeouts._dynamodb_table import Table, problem_with_object
 from recoverable_operate.aws.answers import describe
 from recoverable_operate.check.cloud.session_client import asked
 from recoverable_operate.check.known import Unknown
@@ -183,9 +181,13 @@ def test_a_mark_is_not_removed_now_unless_a_condition_did_not_hold(stored: tuple
 @each_answer_of_dynamodb
 def test_a_store_of_timeouts_is_unavailable_unless_a_condition_did_not_hold(stored: tuple[str, Exception]) -> None:
     meaning, error = stored
+    table = Table(lambda: refusing(error), "timeouts", sleep=lambda _: None)
 
-    with pytest.raises(ConditionFailed if meaning == "condition" else StoreUnavailable):
-        Calls(lambda: refusing(error), "timeouts").call("put_item")
+    if meaning == "condition":
+        assert table.put({}) is None
+    else:
+        with pytest.raises(StoreUnavailable):
+            table.put({})
 
 
 def test_what_keeps_s3_from_giving_an_object_is_said_of_timeouts_and_of_large_bodies() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from recoverable._sqs.sender import Sender
 from recoverable.timeouts._sending import to_send_request
-from recoverable.timeouts._stores.rows import Row
+from recoverable.timeouts._store import Row
 from recoverable.timeouts._timeout import Timeout
 
 if TYPE_CHECKING:

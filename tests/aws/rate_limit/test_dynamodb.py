@@ -19,7 +19,7 @@ from rate_limit.rate_limited import Instance
 from recoverable._rate_limit.settings import RateLimit, StoreUnavailable
 from recoverable._rate_limit.state import CLOSED, Open, Snapshot
 from recoverable._sqs.clients import client as process_client
-from recoverable.aws._pause.circuit_store import DynamoDbCircuit
+from recoverable.aws._circuit_store import DynamoDbCircuit
 
 
 class TestDynamoDbCircuit(CircuitContract):
@@ -143,7 +143,7 @@ def test_what_hangs_is_not_asked_by_each_invocation(monkeypatch: pytest.MonkeyPa
 
         get_item = put_item = hang
 
-    monkeypatch.setattr("recoverable.aws._pause.circuit_store.SLACK", 0.0)
+    monkeypatch.setattr("recoverable.aws._circuit_store.SLACK", 0.0)
     client: Any = Hanging()
     store = DynamoDbCircuit("hanging", "orders", client=client, timeout=seconds(0.01))
     for _ in range(2):
