@@ -14,7 +14,7 @@ NAMES = {
     "recoverable.OutgoingRefused",
     "recoverable.RetryAfter",
     "recoverable.UnreportedFailure",
-    "recoverable.aws._bodies.BodyNotFetched",
+    "recoverable.aws._large_bodies.BodyNotFetched",
     "recoverable.aws._endpoint.UnfinishedBatch",
     "recoverable.aws._pause.NotNow",
     "recoverable._service_bus.broker.CopyNotSent",
