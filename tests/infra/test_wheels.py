@@ -18,7 +18,7 @@ pytestmark = pytest.mark.xdist_group("wheels")
 
 FOLDERS = {
     "recoverable": RUNTIME_FOLDERS | {""},
-    "recoverable_operate": {"", "aws", "azure", "check", "commands", "migration", "sending"},
+    "recoverable_operate": {"", "_check", "_commands", "errors", "migration", "rules", "templates"},
     "recoverable_local": {"", "demo", "functions_host", "lambda_host", "service_bus", "testing"},
 }
 VERBS = {

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from infra.azure.durations import clock
 from infra.azure.host_json import HOST, SERVICE_BUS
-from recoverable_operate.check.functions_app.host_json import HostOptions, host_options
+from recoverable_operate.templates import HostOptions, host_options
 
 
 def test_a_function_ends_before_its_lock_is_no_longer_renewed() -> None:

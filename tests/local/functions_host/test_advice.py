@@ -12,8 +12,8 @@ import pytest
 
 from recoverable_local.functions_host.app.advice import advice
 from recoverable_local.functions_host.app.triggers import Trigger
-from recoverable_operate.check.functions_app.host_json import HostOptions, host_options
-from recoverable_operate.check.functions_app.threads import worker_threads
+from recoverable_operate.rules import worker_threads
+from recoverable_operate.templates import HostOptions, host_options
 
 ROOT = Path(__file__).parents[3]
 MINUTE = timedelta(minutes=1)

@@ -11,7 +11,7 @@ import pytest
 
 from local.functions_host.apps import MINIMAL, app
 from recoverable_local.functions_host.app.folder import AppError, read_app
-from recoverable_operate.check.functions_app.host_json import HostOptions, host_options
+from recoverable_operate.templates import HostOptions, host_options
 
 DEFAULTS = HostOptions(
     function_timeout=timedelta(minutes=30),

@@ -13,8 +13,8 @@ import pytest
 from aws.queues import Queue
 from operate.conftest import Errors
 from operate.failing import fault_headers, send_failed
-from recoverable_operate.aws.session_client import Access, session_for
-from recoverable_operate.filters import parse_time
+from recoverable_operate.errors._aws.session_client import Access, session_for
+from recoverable_operate.errors._filter import parse_time
 
 DONE, PARTLY, REFUSED = 0, 1, 2
 HALF = "\ud800"

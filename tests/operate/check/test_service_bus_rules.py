@@ -12,10 +12,8 @@ import pytest
 
 from operate.check.bicep_files import GOOD, HOST, changed, host, written
 from operate.check.conftest import Check
-from recoverable_operate.check.functions_app.host_json import HostOptions
-from recoverable_operate.check.rule import Finding, results
-from recoverable_operate.check.rules.every import SERVICE_BUS_RULES
-from recoverable_operate.check.service_bus import OnServiceBus, Queue, Trigger
+from recoverable_operate.rules import SERVICE_BUS_RULES, Finding, OnServiceBus, ServiceBusQueue, Trigger, results
+from recoverable_operate.templates import HostOptions
 
 ROOT = Path(__file__).parents[3]
 IN_CODE = (
@@ -103,7 +101,7 @@ CASES: dict[str, Case] = {
 }  # fmt: skip
 
 BATCHES = OnServiceBus(
-    Queue(
+    ServiceBusQueue(
         "orders", lock=timedelta(minutes=1), max_delivery_count=100, dead_letters_to="orders-error", forwards_to=None,
         duplicate_detection=True, lives=None, dead_letters_expired=True,
     ),

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from recoverable_operate.check.functions_app.host_file import MINIMAL_HOST_JSON, check_host_file, parse_json
-from recoverable_operate.check.functions_app.host_json import HostOptions, host_options
+from recoverable_operate.templates import MINIMAL_HOST_JSON, HostOptions, check_host_file, host_options, parse_json
 
 SCRIPT, HOST, LOCAL_SETTINGS = "function_app.py", "host.json", "local.settings.json"
 EXTENSIONS = Path("bin", "extensions.json")

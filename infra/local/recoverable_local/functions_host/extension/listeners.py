@@ -18,7 +18,7 @@ from recoverable_local.functions_host.extension.invocations import Invocations, 
 from recoverable_local.functions_host.extension.link import Link
 from recoverable_local.functions_host.extension.renewal import keep_locked
 from recoverable_local.functions_host.journal import Journal, Trouble
-from recoverable_operate.check.functions_app.host_json import CALLS_PER_CORE, CORES, HostOptions
+from recoverable_operate.templates import CALLS_PER_CORE, CORES, HostOptions
 
 T = TypeVar("T")
 

@@ -1,0 +1,79 @@
+"""Read the text of `host.json`, and refuse what the Functions host refuses before it looks for functions. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from recoverable_operate.templates._host_json import flattened, overriding
+
+MINIMAL_HOST_JSON = '{"version": "2.0", "extensionBundle": {"id": "Microsoft.Azure.Functions.ExtensionBundle", "version": "[4.*, 5.0.0)"}}'
+"""The shortest `host.json` with which Azure runs a Service Bus trigger in Python."""
+
+BUNDLE = "Microsoft.Azure.Functions.ExtensionBundle"
+PREVIEW = f"{BUNDLE}.Preview"
+
+OLDEST_BUNDLE = (2, 6, 1)
+"""The oldest bundle that the host of version 4 takes (azure-functions-host, `extensionrequirements.json`)."""
+
+_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_BUNDLE = "extensionbundle__"
+_NEWEST = 10**6  # a part of a version that may be any
+_LOWEST = re.compile(r"[\[(]?\s*(\d+)(?:\.(\d+|\*))?(?:\.(\d+|\*))?")
+
+
+def parse_json(text: str) -> Any:
+    """Parse JSON with comments, as the host's parser (Newtonsoft.Json) accepts it.
+
+    Raises:
+        ValueError: The text is no JSON.
+    """
+    return json.loads(_COMMENT.sub(lambda found: found[1] or " ", text))
+
+
+def check_host_file(document: object, settings: Mapping[str, str], *, extensions_installed: bool) -> Mapping[str, Any]:
+    """Return the content of a `host.json`, unless Azure would run no Service Bus trigger with it.
+
+    Args:
+        document: Its content.
+        settings: The app settings, which can name the bundle too.
+        extensions_installed: True if the app brings its extensions along, in `bin/extensions.json`; it then needs no bundle.
+
+    Raises:
+        ValueError: The host would not start, or would not know the trigger (azure-functions-host, `HostJsonFileConfigurationSource`,
+            `ExtensionBundleConfigurationHelper` and `FunctionDescriptorProvider`).
+    """
+    if not isinstance(document, dict):
+        raise ValueError(f"it contains no object; write {MINIMAL_HOST_JSON}")  # noqa: TRY004  # wrong content, not a wrong call
+    _check_version(document)
+    flat = flattened(document) | overriding(settings)
+    bundle = {name.removeprefix(_BUNDLE): value for name, value in flat.items() if name.startswith(_BUNDLE)}
+    if bundle:
+        _check_bundle(bundle.get("id"), bundle.get("version"))
+    elif not extensions_installed:
+        raise ValueError(
+            "it has no extensionBundle, so Azure does not know the Service Bus trigger and runs no function; "
+            f"write at least {MINIMAL_HOST_JSON}"
+        )
+    return document
+
+
+def _check_version(document: Mapping[str, Any]) -> None:
+    if document and document.get("version") != "2.0":  # the host completes a file with nothing in it
+        came = repr(document["version"]) if "version" in document else "missing"
+        raise ValueError(f'"version" is {came}, and Azure starts no app with that; write "version": "2.0"')
+
+
+def _check_bundle(name: object, version: object) -> None:
+    if name not in (BUNDLE, PREVIEW):
+        raise ValueError(
+            f"extensionBundle.id is {name!r}, and Azure has no Service Bus trigger under that name; write {BUNDLE!r}"
+        )
+    if not isinstance(version, str) or (lowest := _LOWEST.match(version.strip())) is None:
+        raise ValueError(f"extensionBundle.version is {version!r}, which is no range of versions; write '[4.*, 5.0.0)'")
+    if tuple(_NEWEST if part in (None, "*") else int(part) for part in lowest.groups()) < OLDEST_BUNDLE:
+        raise ValueError(
+            f"extensionBundle.version is {version!r}, which Azure Functions 4 refuses; write '[4.*, 5.0.0)'"
+        )
