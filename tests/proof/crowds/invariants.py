@@ -1,4 +1,4 @@
-"""Say which promise a crowd broke, in the words of docs/proof.md: nobody innocent is given up, and nobody runs or is copied too often."""
+"""Say which promise a crowd broke, in the words of docs/internals/proof.md: nobody innocent is given up, and nobody runs or is copied too often."""
 
 from __future__ import annotations
 
