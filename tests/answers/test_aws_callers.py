@@ -25,7 +25,7 @@ from recoverable.timeouts._client import Outcome, Sender
 from recoverable.timeouts._stores.dynamodb.calls import Calls
 from recoverable.timeouts._stores.dynamodb.errors import ConditionFailed
 from recoverable.timeouts._stores.s3.store import problem_with_object
-from recoverable_operate.aws.answers import describe
+from recoverable_operate.errors._aws.answers import describe
 from recoverable_operate.migration.targets import SqsTarget
 from waiting.rows import timeout
 

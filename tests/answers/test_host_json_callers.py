@@ -12,9 +12,9 @@ from answers.host_json_texts import READABLE, UNREADABLE, HostFile
 from recoverable._service_bus.host_json import MARGIN, longest_wait
 from recoverable_local.functions_host import AppError
 from recoverable_local.functions_host.app.folder import read_app
-from recoverable_operate.check.bicep.app import read_host
-from recoverable_operate.check.functions_app.host_json import HostOptions
-from recoverable_operate.check.known import Unknown
+from recoverable_operate.rules import Unknown
+from recoverable_operate.templates import HostOptions
+from recoverable_operate.templates._function_app import read_host
 
 COMMA, MINUTES = ["a comma behind the last member"], ["more minutes than an hour has"]
 
