@@ -29,7 +29,7 @@ def test_without_boto3_a_name_is_told_how_a_queue_on_service_bus_is_named(
     assert errors("list", "--queue", "orders-error") == (
         REFUSED,
         "",
-        "recoverable errors: SQS needs boto3: pip install 'recoverable[operate]';"
+        "recoverable errors: SQS needs boto3: pip install 'recoverable-operate[aws]';"
         " a queue on Service Bus is sb://NAMESPACE/QUEUE\n",
     )
 

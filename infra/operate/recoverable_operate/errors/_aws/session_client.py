@@ -39,7 +39,7 @@ def session_for(access: Access) -> Session:
         import boto3
     except ModuleNotFoundError as error:
         raise OperateError(
-            f"SQS needs {error.name}: pip install 'recoverable[operate]'; a queue on Service Bus is sb://NAMESPACE/QUEUE"
+            f"SQS needs {error.name}: pip install 'recoverable-operate[aws]'; a queue on Service Bus is sb://NAMESPACE/QUEUE"
         ) from None
     region = access.region or os.environ.get("AWS_REGION")  # which the other SDKs read; boto3 has AWS_DEFAULT_REGION
     with call_error(str(access.profile)):

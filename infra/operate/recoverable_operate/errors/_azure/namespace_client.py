@@ -36,7 +36,7 @@ def needs(error: ModuleNotFoundError) -> OperateError:
     """Return what to install; to sign in, a connection string will do instead."""
     instead = ", or name the variable that holds a connection string by --connection"
     return OperateError(
-        f"Service Bus needs {error.name}: pip install 'recoverable[operate]'"
+        f"Service Bus needs {error.name}: pip install 'recoverable-operate[azure]'"
         f"{instead if str(error.name).startswith('azure.identity') else ''}"
     )
 
