@@ -12,6 +12,13 @@ from recoverable_operate.errors._filter import Filter, parse_time, parse_where
 T = TypeVar("T")
 
 
+def add_looking(parser: argparse.ArgumentParser) -> None:
+    """Add what each verb that prints messages takes: the queue, which messages, and the choice of JSON."""
+    add_queue(parser)
+    add_filter(parser)
+    parser.add_argument("--json", action="store_true", help="JSON lines instead of a table")
+
+
 def add_queue(parser: argparse.ArgumentParser) -> None:
     """Add the error queue, and how it is reached."""
     parser.add_argument(
@@ -64,11 +71,6 @@ def add_filter(parser: argparse.ArgumentParser) -> None:
         help="what a JSON body says: customer.id=42, items.0.sku=A7; may be repeated, and all must hold",
     )  # fmt: skip
     chosen.add_argument("--limit", type=positive, metavar="N", help="stop at so many")
-
-
-def add_json(parser: argparse.ArgumentParser) -> None:
-    """Add the choice of JSON."""
-    parser.add_argument("--json", action="store_true", help="JSON lines instead of a table")
 
 
 def add_sending(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from rich.table import Table
@@ -17,7 +17,6 @@ from recoverable._ladder.faults import EXCEPTION_MESSAGE
 from recoverable.headers import FIRST_FAILED_AT, LOG_STREAM, REQUEST_ID, read_date
 from recoverable_operate._commands.session import Session
 from recoverable_operate._commands.terminal import messages, printable
-from recoverable_operate.errors._aws.visibility import until_text
 from recoverable_operate.errors._message import ACTIVE, FailedMessage, Tally, group_of, some
 from recoverable_operate.errors._redrive import name_of
 from recoverable_operate.errors._sending import Outcome, Settings
@@ -224,6 +223,12 @@ def show_canary(session: Session, plan: Plan, settings: Settings) -> None:
             f"The wait is too short: a message that fails is back after its ladder, which took {ladder} last time; "
             f"give --canary-wait {int(plan.ladder.total_seconds()) + 60}s or more"
         )
+
+
+def until_text(seconds: timedelta) -> str:
+    """Return a duration in minutes and seconds."""
+    minutes, rest = divmod(int(seconds.total_seconds()), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 def plan_data(plan: Plan) -> dict[str, Any]:

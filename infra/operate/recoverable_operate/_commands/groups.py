@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 
-from recoverable_operate._commands.arguments import add_filter, add_json, add_queue, filter_of
+from recoverable_operate._commands.arguments import add_looking, filter_of
 from recoverable_operate._commands.display import group_data, group_table, say_ending
 from recoverable_operate._commands.session import Session, run_with_queue
 from recoverable_operate._commands.terminal import DONE, NOTHING
@@ -18,9 +18,7 @@ from recoverable_operate.errors._sweep import Plan, matching
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    add_queue(parser)
-    add_filter(parser)
-    add_json(parser)
+    add_looking(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
-from recoverable_operate._commands.arguments import add_filter, add_json, add_queue, add_sending
+from recoverable_operate._commands.arguments import add_looking, add_sending
 from recoverable_operate._commands.retry import retry
 from recoverable_operate._commands.session import Session, run_with_queue
 from recoverable_operate.errors._exchange import ExportedQueue
@@ -22,10 +22,8 @@ from recoverable_operate.errors._queue import OperateError
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("--file", required=True, metavar="FILE", help="what `export` or `purge` wrote")
-    add_queue(parser)
-    add_filter(parser)
+    add_looking(parser)
     add_sending(parser)
-    add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

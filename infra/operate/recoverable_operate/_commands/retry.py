@@ -22,14 +22,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from recoverable_operate._commands.arguments import (
-    add_filter,
-    add_json,
-    add_max_delivery_count,
-    add_queue,
-    add_sending,
-    filter_of,
-)
+from recoverable_operate._commands.arguments import add_looking, add_max_delivery_count, add_sending, filter_of
 from recoverable_operate._commands.display import command_with, plan_data, show_outcome, show_plan
 from recoverable_operate._commands.session import Session, open_journal, run_with_queue
 from recoverable_operate._commands.terminal import DONE, NOTHING, PARTLY, REFUSED, messages
@@ -42,14 +35,12 @@ from recoverable_operate.errors._sweep import Plan, choosing, plan_redrive
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    add_queue(parser)
-    add_filter(parser)
+    add_looking(parser)
     add_sending(parser)
     add_max_delivery_count(parser)
     parser.add_argument(
         "--edit", action="store_true", help="edit the body of one message first; it becomes another message"
     )
-    add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -100,7 +91,7 @@ def show(session: Session, arguments: argparse.Namespace, plan: Plan, settings: 
 
 def status_of(plan: Plan) -> int | None:
     """Return the exit status when nothing is chosen; None when something is."""
-    if plan.chosen:
+    if plan.targets:
         return None
     return REFUSED if plan.matched else NOTHING
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import base64
 
-from recoverable_operate._commands.arguments import add_filter, add_json, add_queue, filter_of
+from recoverable_operate._commands.arguments import add_looking, filter_of
 from recoverable_operate._commands.display import details, message_data, say_ending
 from recoverable_operate._commands.session import Session, run_with_queue
 from recoverable_operate._commands.terminal import DONE, NOTHING, printable
@@ -20,9 +20,7 @@ from recoverable_operate.errors._sweep import Plan, matching
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    add_queue(parser)
-    add_filter(parser)
-    add_json(parser)
+    add_looking(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

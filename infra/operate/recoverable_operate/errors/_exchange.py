@@ -53,29 +53,14 @@ class ExportedQueue:
         name: its name, for what is said about it.
     """
 
+    ordered = False  # the lines are in the order in which they are to be sent
+    sends_along = False  # all lines are checked before the first is sent
+    trusted_source = False  # a file says what somebody wrote into it
+
     def __init__(self, queue: ErrorQueue, lines: IO[str], name: str) -> None:
         self._queue, self._lines, self._name = queue, lines, name
         self._held = Holding()
-
-    @property
-    def address(self) -> str:
-        """Return the error queue's address: a message is known to the journal as if it came from there."""
-        return self._queue.address
-
-    @property
-    def ordered(self) -> bool:
-        """Return False: the lines are in the order in which they are to be sent."""
-        return False
-
-    @property
-    def sends_along(self) -> bool:
-        """Return False: all lines are checked before the first is sent."""
-        return False
-
-    @property
-    def trusted_source(self) -> bool:
-        """Return False: a file says what somebody wrote into it."""
-        return False
+        self.address = queue.address  # a message is known to the journal as if it came from there
 
     def canonical(self, queue: str) -> str:
         """Return the full address of a queue."""

@@ -7,9 +7,16 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from recoverable._sqs.queues import queue_from_arn
-from recoverable_operate.errors._aws import visibility
 from recoverable_operate.errors._aws.answers import call_error
-from recoverable_operate.errors._aws.attributes import read_attributes, read_sources
+from recoverable_operate.errors._aws.attributes import (
+    LONGEST_SWEEP,
+    MOST_IN_FLIGHT,
+    RECEIVES_LEFT,
+    hidden_for,
+    looking_notes,
+    read_attributes,
+    read_sources,
+)
 from recoverable_operate.errors._aws.copies import CopySender
 from recoverable_operate.errors._aws.hidden import BATCH, HiddenMessages
 from recoverable_operate.errors._aws.messages import Record, arn_of, checked_record, failed_message, record_of
@@ -51,26 +58,13 @@ class SqsErrorQueue:
     ) -> None:
         self._client, self._url, self._clock, self._stop, self._poll = client, url, clock, stop, poll
         self._attributes = read_attributes(client, url)
-        self._seconds = visibility.hidden_for(self._attributes.depth, rate)
+        self.address, self.ordered = self._attributes.arn, self._attributes.fifo
+        self.sends_along = not self.ordered  # of a FIFO queue, a group is looked at before any of it is sent
+        self._seconds = hidden_for(self._attributes.depth, rate)
         self._hidden = HiddenMessages(client, url, clock=clock, seconds=self._seconds, ordered=self.ordered)
         self._copies = CopySender(queue_from_arn(self.address), sender_for)
         self._began, self._seen = clock.now(), 0
         self._ended: str | None = None
-
-    @property
-    def address(self) -> str:
-        """Return the queue's ARN."""
-        return self._attributes.arn
-
-    @property
-    def ordered(self) -> bool:
-        """True if it is a FIFO queue."""
-        return self._attributes.fifo
-
-    @property
-    def sends_along(self) -> bool:
-        """True for a standard queue: of a FIFO queue, a group is looked at before any of it is sent."""
-        return not self.ordered
 
     def canonical(self, queue: str) -> str:
         """Return the ARN of a queue."""
@@ -82,7 +76,7 @@ class SqsErrorQueue:
 
     def notes(self) -> list[str]:
         """Return what looking does to the queue."""
-        return visibility.notes(self._attributes, self._seconds)
+        return looking_notes(self._attributes, self._seconds)
 
     def look(self) -> Generator[FailedMessage, None, None]:
         """Receive each message once, and hide it; end after three polls without a new one."""
@@ -183,18 +177,16 @@ class SqsErrorQueue:
             OperateError: they would.
         """
         most = self._attributes.max_receives
-        if most is not None and receives > most - visibility.RECEIVES_LEFT:
+        if most is not None and receives > most - RECEIVES_LEFT:
             raise OperateError(
                 f"{self.address} dead-letters a message after {most} receives, so looking at one that was received "
                 f"{receives} times might move it away; raise maxReceiveCount of its redrive policy, or remove the policy"
             )
 
     def _reason_to_end(self) -> str | None:
-        if len(self._hidden) >= visibility.MOST_IN_FLIGHT:
-            return (
-                f"{visibility.MOST_IN_FLIGHT:,} messages are held, and SQS takes about 120,000 in flight; run it again"
-            )
+        if len(self._hidden) >= MOST_IN_FLIGHT:
+            return f"{MOST_IN_FLIGHT:,} messages are held, and SQS takes about 120,000 in flight; run it again"
         return "SQS hides no message for more than 12 hours; run it again" if self._too_long() else None
 
     def _too_long(self) -> bool:
-        return (self._clock.now() - self._began).total_seconds() > visibility.LONGEST_SWEEP
+        return (self._clock.now() - self._began).total_seconds() > LONGEST_SWEEP

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from recoverable_operate.errors._aws.answers import failed_entries, numbered
+from recoverable_operate.errors._aws.attributes import LONGEST_HIDDEN
 from recoverable_operate.errors._aws.messages import Record, failed_message
-from recoverable_operate.errors._aws.visibility import LONGEST_HIDDEN
 from recoverable_operate.errors._holding import Held, Holding
 from recoverable_operate.errors._message import FailedMessage
 from recoverable_operate.errors._queue import Clock, GivenBack, OperateError

@@ -54,6 +54,7 @@ class ServiceBusErrorQueue:
         poll: float = 2,
         session: str | None = None,
     ) -> None:
+        self.address = entity.address
         self._entity, self._clock, self._stop = entity, clock, stop
         self.receiver = Receiver(client, entity, session=session, poll=max(poll, 0.5))
         self._senders = Senders(sending, entity, clock)
@@ -63,11 +64,6 @@ class ServiceBusErrorQueue:
         self._ended: str | None = None
         dead_letters_of = entity.path if entity.dead_letters else None
         self._read = partial(wire.failed_message, namespace=entity.namespace, dead_letters_of=dead_letters_of)
-
-    @property
-    def address(self) -> str:
-        """Return the queue's full address."""
-        return self._entity.address
 
     def canonical(self, queue: str) -> str:
         """Return the full address of a queue, given by address or name."""

@@ -47,22 +47,13 @@ class SessionErrorQueue:
         part_of: Callable[[str], ServiceBusErrorQueue],
         poll: float = 2,
     ) -> None:
-        self._client, self._entity, self._stop, self._part_of, self._poll = (
-            client,
-            entity,
-            stop,
-            part_of,
-            max(poll, 0.5),
-        )
+        self.address = entity.address
+        self._client, self._entity, self._stop = client, entity, stop
+        self._part_of, self._poll = part_of, max(poll, 0.5)
         self._parts: dict[str, ServiceBusErrorQueue] = {}
         self._whole = whole
         self._held_by_others: list[str] = []
         self._ended: str | None = None
-
-    @property
-    def address(self) -> str:
-        """Return the queue's full address."""
-        return self._entity.address
 
     def canonical(self, queue: str) -> str:
         """Return the full address of a queue."""
