@@ -30,7 +30,6 @@ NAMES = {
     "recoverable.rate_limit.StoreUnavailable",
     "recoverable.timeouts.circuit.CriticalError",
     "recoverable.timeouts._client.SendFailed",
-    "recoverable.timeouts.dynamodb_errors.ConditionFailed",
     "recoverable.timeouts.store.StoreUnavailable",
     "recoverable.timeouts.store.TooLarge",
     "recoverable.timeouts._timeout.Unreadable",

@@ -28,9 +28,9 @@ def timeouts() -> Timeouts | None:
     table = os.environ.get("TIMEOUTS_TABLE")
     if not table:
         return None
-    from recoverable.timeouts import DynamoDBStore, Timeouts  # noqa: PLC0415
+    from recoverable.timeouts import DynamoDbStore, Timeouts  # noqa: PLC0415
 
-    return Timeouts(DynamoDBStore(table, bucket=os.environ.get("TIMEOUTS_BUCKET") or None))
+    return Timeouts(DynamoDbStore(table, bucket=os.environ.get("TIMEOUTS_BUCKET") or None))
 
 
 def large_bodies() -> S3Bodies | None:

@@ -14,8 +14,8 @@ from azure.recording import RecordingClient
 from azure.triggers import trigger_message
 from builders import ERROR_QUEUE, Boom, recoverability, seconds
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability, RetryAfter
-from recoverable._service_bus.host_json import longest_wait
 from recoverable.azure import ServiceBusEndpoint
+from recoverable.azure._waiting import host_options, longest_wait
 from recoverable.headers import DELAYED_RETRIES, DUE_AT
 from recoverable_local.testing import Died, ServiceBusWorld, Slow
 
@@ -214,4 +214,4 @@ def test_it_waits_as_long_as_host_json_lets_it(
     if host is not None:
         (tmp_path / "host.json").write_text(f"// the host\n{json.dumps(host)}")
 
-    assert longest_wait({"AzureWebJobsScriptRoot": str(tmp_path), **settings}) == wait
+    assert longest_wait(host_options({"AzureWebJobsScriptRoot": str(tmp_path), **settings})) == wait

@@ -66,15 +66,15 @@ CALLS = [
     ),  # which no parameter asks for
     Call("timeouts/_client.py", "sqs", "send_message_batch", DISPATCHER, {ORDERS}, TIMEOUTS),
     Call("timeouts/_client.py", "sqs", "get_queue_url", DISPATCHER, {ORDERS}, TIMEOUTS),
-    Call("timeouts/_stores/dynamodb/table.py", "dynamodb", "get_item", STORING, {TABLE}, TIMEOUTS),
-    Call("timeouts/_stores/dynamodb/table.py", "dynamodb", "put_item", ENDPOINTS, {TABLE}, TIMEOUTS),
-    Call("timeouts/_stores/dynamodb/table.py", "dynamodb", "update_item", STORING, {TABLE}, TIMEOUTS),
-    Call("timeouts/_stores/dynamodb/table.py", "dynamodb", "query", DISPATCHER, {TABLE}, TIMEOUTS),
-    Call("timeouts/_stores/dynamodb/table.py", "dynamodb", "batch_get_item", DISPATCHER, {TABLE}, TIMEOUTS),
-    Call("timeouts/_stores/dynamodb/table.py", "dynamodb", "batch_write_item", DISPATCHER, {TABLE}, TIMEOUTS),
-    Call("timeouts/_stores/s3/store.py", "s3", "put_object", ENDPOINTS, {OBJECTS}, LARGE),
-    Call("timeouts/_stores/s3/store.py", "s3", "get_object", DISPATCHER, {OBJECTS}, LARGE),
-    Call("timeouts/_stores/s3/store.py", "s3", "delete_object", DISPATCHER, {OBJECTS}, LARGE),
+    Call("timeouts/_dynamodb_table.py", "dynamodb", "get_item", STORING, {TABLE}, TIMEOUTS),
+    Call("timeouts/_dynamodb_table.py", "dynamodb", "put_item", ENDPOINTS, {TABLE}, TIMEOUTS),
+    Call("timeouts/_dynamodb_table.py", "dynamodb", "update_item", STORING, {TABLE}, TIMEOUTS),
+    Call("timeouts/_dynamodb_table.py", "dynamodb", "query", DISPATCHER, {TABLE}, TIMEOUTS),
+    Call("timeouts/_dynamodb_table.py", "dynamodb", "batch_get_item", DISPATCHER, {TABLE}, TIMEOUTS),
+    Call("timeouts/_dynamodb_table.py", "dynamodb", "batch_write_item", DISPATCHER, {TABLE}, TIMEOUTS),
+    Call("timeouts/_dynamodb_table.py", "s3", "put_object", ENDPOINTS, {OBJECTS}, LARGE),
+    Call("timeouts/_dynamodb_table.py", "s3", "get_object", DISPATCHER, {OBJECTS}, LARGE),
+    Call("timeouts/_dynamodb_table.py", "s3", "delete_object", DISPATCHER, {OBJECTS}, LARGE),
 ]
 """Those of the table's calls that a dispatcher makes are recorded in `test_timeouts.py`; the others schedule, cancel or migrate."""
 

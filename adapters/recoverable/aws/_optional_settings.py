@@ -105,9 +105,12 @@ def check_services(
 
         check_client(owner, client)
     if timeouts is not None:
-        from recoverable.timeouts._holding import check_timeouts  # noqa: PLC0415  # for those who store
-
-        check_timeouts(owner, timeouts, settle_within)
+        if not hasattr(timeouts, "hold"):
+            raise TypeError(f"{owner}(timeouts) is {timeouts!r}; write Timeouts(store), or None")
+        if settle_within < timeouts.longest_hold:
+            raise ValueError(
+                f"{owner}(settle_within) is {settle_within}; with timeouts write at least {timeouts.longest_hold}, for a store that does not answer takes as long"
+            )
     if large_bodies is not None:
         from recoverable.aws._bodies.settings import check_bodies  # noqa: PLC0415  # for those who have such
 

@@ -13,7 +13,7 @@ from recoverable._sqs.clients import sqs_client
 from recoverable._sqs.names import destination
 from recoverable._sqs.queues import Queue
 from recoverable.timeouts._sending import Entry, to_send_request
-from recoverable.timeouts._stores.rows import Row
+from recoverable.timeouts._store import Row
 from recoverable.timeouts._timeout import Timeout
 
 if TYPE_CHECKING:

@@ -8,12 +8,11 @@ from datetime import datetime
 from math import ceil
 from typing import Any, NamedTuple
 
+from recoverable._limits import NO_DELAY
+from recoverable._sqs.queues import LONGEST_DELAY
 from recoverable.aws._copies import MAX_ENTRIES, MAX_SIZE, size
-from recoverable.timeouts._stores.rows import Row
+from recoverable.timeouts._store import Row
 from recoverable.timeouts._timeout import Timeout
-
-LONGEST_DELAY = 900
-"""Seconds; SQS delays a message by 15 minutes at most (Amazon SQS delay queues)."""
 
 UNSENDABLE = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 """Characters that SQS does not take (SendMessage)."""
@@ -31,11 +30,10 @@ class SendRequest(NamedTuple):
 
 def to_send_request(row: Row, timeout: Timeout, now: datetime) -> SendRequest | None:
     """Return the request that sends a row; None when it must wait, because its queue cannot delay it until it is due."""
-    wait = (timeout.due_at - now).total_seconds()
-    fifo = is_fifo(timeout.to)
-    if wait > (0 if fifo else LONGEST_DELAY):
+    wait, fifo = timeout.due_at - now, is_fifo(timeout.to)
+    if wait > (NO_DELAY if fifo else LONGEST_DELAY):
         return None
-    entry = message_content(timeout) | delivery_fields(timeout, max(ceil(wait), 0), fifo=fifo)
+    entry = message_content(timeout) | delivery_fields(timeout, max(ceil(wait.total_seconds()), 0), fifo=fifo)
     return SendRequest(row, timeout.to, entry)
 
 

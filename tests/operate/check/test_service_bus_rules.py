@@ -12,8 +12,8 @@ import pytest
 
 from operate.check.bicep_files import GOOD, HOST, changed, host, written
 from operate.check.conftest import Check
+from recoverable._service_bus.host_json import HostOptions
 from recoverable_operate.rules import SERVICE_BUS_RULES, Finding, OnServiceBus, ServiceBusQueue, Trigger, results
-from recoverable_operate.templates import HostOptions
 
 ROOT = Path(__file__).parents[3]
 IN_CODE = (

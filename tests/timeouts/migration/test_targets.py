@@ -14,8 +14,8 @@ from recoverable_local.service_bus import DropConnection, Operation, Queue, Serv
 from recoverable_operate.migration.moving import migrate
 from recoverable_operate.migration.service_bus_client import ServiceBusTarget
 from recoverable_operate.migration.targets import SqsTarget
-from waiting.moving import ALL, moved
-from waiting.rows import NOW, stored, take
+from waiting.moving import moved
+from waiting.rows import ALL, NOW, stored, take
 from waiting.world import HOUR, MINUTE, Meddled, Shop
 
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from recoverable._service_bus.app_settings import find_setting
+from recoverable._service_bus.host_json import HostOptions
 from recoverable_operate.rules._ladder import DEFAULT, Ladder
 from recoverable_operate.rules._rule import Unknown
-
-if TYPE_CHECKING:
-    from recoverable_operate.templates._host_json import HostOptions
 
 NO_APP = Unknown("only the queue was looked at")
 

@@ -5,8 +5,7 @@ PyYAML and pycep are imported when a template is read: they are of the extra `ch
 
 from recoverable_operate.templates._bicep import describe_bicep
 from recoverable_operate.templates._document import TemplateError, as_text, parse_document, section
-from recoverable_operate.templates._host_file import MINIMAL_HOST_JSON, check_host_file, parse_json
-from recoverable_operate.templates._host_json import CALLS_PER_CORE, CORES, HostOptions, host_options
+from recoverable_operate.templates._function_app import MINIMAL_HOST_JSON, check_host_file
 from recoverable_operate.templates._intrinsics import Scope, transform_notes
 from recoverable_operate.templates._properties import Properties, resources
 from recoverable_operate.templates._sam import (
@@ -19,8 +18,8 @@ from recoverable_operate.templates._sam import (
 )
 
 __all__ = [
-    "ACCOUNT", "CALLS_PER_CORE", "CORES", "MINIMAL_HOST_JSON", "HostOptions", "Properties", "SamTemplate", "Scope",
-    "TemplateError", "as_text", "check_host_file", "describe_bicep", "describe_template", "host_options",
-    "parse_document", "parse_json", "read_template", "redrive_of", "resources", "section", "transform_notes",
+    "ACCOUNT", "MINIMAL_HOST_JSON", "Properties", "SamTemplate", "Scope",
+    "TemplateError", "as_text", "check_host_file", "describe_bicep", "describe_template",
+    "parse_document", "read_template", "redrive_of", "resources", "section", "transform_notes",
     "with_globals",
 ]  # fmt: skip

@@ -1,17 +1,75 @@
-"""Read a Function App without running it: its settings, its `host.json`, and the triggers that are written with literal values."""
+"""Read a Function App without running it: its settings, what the host refuses in its `host.json`, and the triggers that are written with literal values."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from recoverable._service_bus.app_settings import resolved
+from recoverable._service_bus.host_json import CALLS_PER_CORE, HostOptions, read_host_json, values_of
 from recoverable_operate.rules._on_service_bus import Trigger, Workload, worker_threads
 from recoverable_operate.rules._rule import Unknown
-from recoverable_operate.templates._host_file import check_host_file, parse_json
-from recoverable_operate.templates._host_json import CALLS_PER_CORE, HostOptions, host_options
+
+MINIMAL_HOST_JSON = '{"version": "2.0", "extensionBundle": {"id": "Microsoft.Azure.Functions.ExtensionBundle", "version": "[4.*, 5.0.0)"}}'
+"""The shortest `host.json` with which Azure runs a Service Bus trigger in Python."""
+
+BUNDLE = "Microsoft.Azure.Functions.ExtensionBundle"
+PREVIEW = f"{BUNDLE}.Preview"
+
+OLDEST_BUNDLE = (2, 6, 1)
+"""The oldest bundle that the host of version 4 takes (azure-functions-host, `extensionrequirements.json`)."""
+
+_BUNDLE = "extensionbundle__"
+_NEWEST = 10**6  # a part of a version that may be any
+_LOWEST = re.compile(r"[\[(]?\s*(\d+)(?:\.(\d+|\*))?(?:\.(\d+|\*))?")
+
+
+def check_host_file(document: Mapping[str, Any], settings: Mapping[str, str], *, extensions_installed: bool) -> None:
+    """Raise an error for a `host.json` with which Azure would run no Service Bus trigger.
+
+    Args:
+        document: Its content.
+        settings: The app settings, which can name the bundle too.
+        extensions_installed: True if the app brings its extensions along, in `bin/extensions.json`; it then needs no bundle.
+
+    Raises:
+        ValueError: The host would not start, or would not know the trigger (azure-functions-host, `HostJsonFileConfigurationSource`,
+            `ExtensionBundleConfigurationHelper` and `FunctionDescriptorProvider`).
+    """
+    _check_version(document)
+    flat = values_of(document, settings)
+    bundle = {name.removeprefix(_BUNDLE): value for name, value in flat.items() if name.startswith(_BUNDLE)}
+    if bundle:
+        _check_bundle(bundle.get("id"), bundle.get("version"))
+    elif not extensions_installed:
+        raise ValueError(
+            "it has no extensionBundle, so Azure does not know the Service Bus trigger and runs no function; "
+            f"write at least {MINIMAL_HOST_JSON}"
+        )
+
+
+def _check_version(document: Mapping[str, Any]) -> None:
+    if document and document.get("version") != "2.0":  # the host completes a file with nothing in it
+        came = repr(document["version"]) if "version" in document else "missing"
+        raise ValueError(f'"version" is {came}, and Azure starts no app with that; write "version": "2.0"')
+
+
+def _check_bundle(name: object, version: object) -> None:
+    if name not in (BUNDLE, PREVIEW):
+        raise ValueError(
+            f"extensionBundle.id is {name!r}, and Azure has no Service Bus trigger under that name; write {BUNDLE!r}"
+        )
+    if not isinstance(version, str) or (lowest := _LOWEST.match(version.strip())) is None:
+        raise ValueError(f"extensionBundle.version is {version!r}, which is no range of versions; write '[4.*, 5.0.0)'")
+    if tuple(_NEWEST if part in (None, "*") else int(part) for part in lowest.groups()) < OLDEST_BUNDLE:
+        raise ValueError(
+            f"extensionBundle.version is {version!r}, which Azure Functions 4 refuses; write '[4.*, 5.0.0)'"
+        )
+
 
 SCRIPT = "function_app.py"
 DECORATOR, ENDPOINT = "service_bus_queue_trigger", "ServiceBusEndpoint"
@@ -145,8 +203,11 @@ def app_of(path: Path, settings: Settings) -> App:
 
 def read_host(path: Path, settings: Mapping[str, str]) -> HostOptions | Unknown:
     """Return the options of a `host.json`, which app settings can replace."""
+    host = read_host_json(path, settings)
+    if host.problems:
+        return Unknown("; ".join(host.problems))
     try:
-        document = check_host_file(parse_json(path.read_text("utf-8-sig")), settings, extensions_installed=False)
-        return host_options(document, settings)
-    except (OSError, ValueError) as error:
+        check_host_file(host.document or {}, settings, extensions_installed=False)
+    except ValueError as error:
         return Unknown(f"{path}: {error}")
+    return host.options

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from recoverable._service_bus.host_json import CALLS_PER_CORE, CORES, HostOptions
 from recoverable_local.functions_host.app.triggers import Trigger
 from recoverable_operate import rules
 from recoverable_operate.rules import (
@@ -15,7 +16,6 @@ from recoverable_operate.rules import (
     results,
     worker_threads,
 )
-from recoverable_operate.templates import CALLS_PER_CORE, CORES, HostOptions
 
 SERVED_HERE = Unknown("the queues are those that are served here")
 
