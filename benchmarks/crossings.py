@@ -29,7 +29,7 @@ from recoverable.aws import SqsEndpoint
 from recoverable.azure import ServiceBusEndpoint
 from subjects import Context, event
 
-PACKAGES = tuple(str(Path(each.__file__).parent) for each in (recoverable, recoverable_operate))
+PACKAGES = tuple(str(Path(str(each.__file__)).parent) for each in (recoverable, recoverable_operate))
 DELAYED_RETRY = Recoverability(Immediate(0), Delayed(3))
 
 Handler = Callable[[Message], None]

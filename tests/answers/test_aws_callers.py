@@ -23,8 +23,8 @@ from recoverable.aws._pause.mapping_store import NotNow, PauseStore
 from recoverable.timeouts import StoreUnavailable
 from recoverable.timeouts._client import Outcome, Sender
 from recoverable.timeouts._dynamodb_table import Table, problem_with_object
+from recoverable_operate._migration.moving import SqsTarget
 from recoverable_operate.errors._aws.answers import describe
-from recoverable_operate.migration.targets import SqsTarget
 from waiting.rows import timeout
 
 QUEUE_URL, QUEUE_ARN = "https://sqs.eu-west-1.amazonaws.com/1/orders", "arn:aws:sqs:eu-west-1:1:orders"

@@ -54,7 +54,7 @@ def retry(session: Session, arguments: argparse.Namespace) -> int:
         return retry_along(session, arguments)
     plan, settings, more = Plan(), settings_of(arguments), planner(session, arguments)
     more(plan)
-    show(session, arguments, plan, settings)
+    print_plan(session, arguments, plan, settings)
     if (status := status_of(plan)) is not None:
         return status
     if getattr(arguments, "edit", False):
@@ -74,14 +74,14 @@ def retry_along(session: Session, arguments: argparse.Namespace) -> int:
     looking = choosing(session.queue, filter_of(arguments), arguments.limit, rules_of(session.queue, arguments), plan)
     with redriving(session, arguments, plan, settings) as redrive:
         outcome = redrive.run_along(plan, looking)
-    show(session, arguments, plan, settings)
+    print_plan(session, arguments, plan, settings)
     if (status := status_of(plan)) is not None:
         return status
     show_outcome(session, outcome, as_json=arguments.json)
     return DONE if outcome.complete and plan.whole else PARTLY
 
 
-def show(session: Session, arguments: argparse.Namespace, plan: Plan, settings: Settings) -> None:
+def print_plan(session: Session, arguments: argparse.Namespace, plan: Plan, settings: Settings) -> None:
     """Print the plan."""
     if arguments.json:
         session.terminal.data(plan_data(plan))

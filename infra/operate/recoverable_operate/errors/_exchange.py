@@ -10,12 +10,10 @@ from typing import IO, Any
 
 from recoverable_operate.errors._holding import Held, Holding
 from recoverable_operate.errors._message import FailedMessage, digest, id_of_edit
-from recoverable_operate.errors._queue import Copy, ErrorQueue, GivenBack, OperateError, SendResult
+from recoverable_operate.errors._queue import BATCH, Copy, ErrorQueue, GivenBack, OperateError, SendResult
 
 FORMAT = 1
 """The version of a line."""
-
-BATCH = 10
 
 
 def line_of(message: FailedMessage, queue: ErrorQueue) -> str:

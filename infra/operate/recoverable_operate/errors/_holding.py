@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-SCHEMA = """
+HELD_TABLE = """
 CREATE TABLE held (
     place INTEGER PRIMARY KEY, id TEXT UNIQUE, handle TEXT, until REAL, first REAL, raw TEXT, target TEXT, grouped TEXT
 );
@@ -41,7 +41,7 @@ class Holding:
 
     def __init__(self) -> None:
         self._database = sqlite3.connect("", isolation_level=None)
-        self._database.executescript(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; {SCHEMA}")
+        self._database.executescript(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; {HELD_TABLE}")
 
     def add(self, held: Held, *, until: float, now: float, group: str | None = None) -> bool:
         """Add a message, or note its newer handle. Return True if it is new."""

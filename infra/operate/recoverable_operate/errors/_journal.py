@@ -22,7 +22,7 @@ INTENT, SENT = "intent", "sent"
 KEPT_FOR = timedelta(days=30)
 """How long an entry is kept: no queue's retention is longer than the 14 days of SQS, and an operator may ask later."""
 
-SCHEMA = """
+SENDS_TABLE = """
 CREATE TABLE IF NOT EXISTS sends (
     key TEXT PRIMARY KEY, message_id TEXT NOT NULL, queue TEXT NOT NULL, target TEXT NOT NULL,
     state TEXT NOT NULL, changed_at TEXT NOT NULL
@@ -69,7 +69,7 @@ class Journal:
             if path != ":memory:":
                 Path(path).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._database = sqlite3.connect(path, isolation_level=None, timeout=30)
-            self._database.executescript(f"PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; {SCHEMA}")
+            self._database.executescript(f"PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; {SENDS_TABLE}")
         except (OSError, sqlite3.Error) as error:
             raise OperateError(
                 f"the journal {path} cannot be opened: {error}; name another file with --journal"

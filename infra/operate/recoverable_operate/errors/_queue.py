@@ -12,6 +12,9 @@ from typing import Any, Protocol
 from recoverable._ladder.copy_headers import Changes
 from recoverable_operate.errors._message import FailedMessage
 
+BATCH = 10
+"""Messages that are received, sent or deleted together: the most of one call to SQS."""
+
 
 class OperateError(Exception):
     """Raised when a command cannot go on; its text is one line that names what is missing."""

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from recoverable_operate.errors._journal import INTENT, SENT, Entry, Journal, written
 from recoverable_operate.errors._message import FailedMessage, key_of
-from recoverable_operate.errors._queue import Clock, Copy, ErrorQueue, OperateError, Stop
+from recoverable_operate.errors._queue import BATCH, Clock, Copy, ErrorQueue, OperateError, Stop
 from recoverable_operate.errors._redrive import copy_changes
 from recoverable_operate.errors._sweep import Plan
 
@@ -123,9 +123,6 @@ class Pace:
             seconds -= SLICE
             self._queue.keep()
 
-
-BATCH = 10
-"""Messages that are sent together."""
 
 MOST_ALONG = 100
 """Chosen messages that are held at most while a look goes on."""

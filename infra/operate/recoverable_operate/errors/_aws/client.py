@@ -18,10 +18,10 @@ from recoverable_operate.errors._aws.attributes import (
     read_sources,
 )
 from recoverable_operate.errors._aws.copies import CopySender
-from recoverable_operate.errors._aws.hidden import BATCH, HiddenMessages
+from recoverable_operate.errors._aws.hidden import HiddenMessages
 from recoverable_operate.errors._aws.messages import Record, arn_of, checked_record, failed_message, record_of
 from recoverable_operate.errors._message import FailedMessage
-from recoverable_operate.errors._queue import Clock, Copy, GivenBack, OperateError, SendResult, Stop
+from recoverable_operate.errors._queue import BATCH, Clock, Copy, GivenBack, OperateError, SendResult, Stop
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient

@@ -12,12 +12,10 @@ from recoverable_operate.errors._aws.attributes import LONGEST_HIDDEN
 from recoverable_operate.errors._aws.messages import Record, failed_message
 from recoverable_operate.errors._holding import Held, Holding
 from recoverable_operate.errors._message import FailedMessage
-from recoverable_operate.errors._queue import Clock, GivenBack, OperateError
+from recoverable_operate.errors._queue import BATCH, Clock, GivenBack, OperateError
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
-
-BATCH = 10
 
 RECENT = 100
 """Messages that are remembered as they were read; of the others, the chosen ones are on disk, and the rest not at all."""

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from recoverable_operate._migration.service_bus_client import is_refusal
 from recoverable_operate.errors._azure.answers import describe
 from recoverable_operate.errors._azure.entity import Entity, entity_of
 from recoverable_operate.errors._azure.messages import UncopyableBody, fields_of
 from recoverable_operate.errors._queue import Clock, Copy, SendResult
-from recoverable_operate.migration.service_bus_client import is_refusal
 
 if TYPE_CHECKING:
     from azure.servicebus import ServiceBusClient, ServiceBusSender

@@ -12,7 +12,7 @@ from recoverable._errors import MessageDeserializationError
 from recoverable._sqs.wire import wire_of
 from recoverable.azure._copies import in_milliseconds
 from recoverable.timeouts._timeout import Timeout
-from recoverable_operate.migration.targets import SendResult
+from recoverable_operate._migration.moving import SendResult
 
 if TYPE_CHECKING:
     from azure.servicebus import ServiceBusClient, ServiceBusMessage, ServiceBusSender
