@@ -155,6 +155,7 @@ def talks_to_a_service(path: Path) -> bool:
 
 GATEWAYS = ("_sqs/", "_service_bus/")
 BESIDE_THE_GATEWAYS = {
+    "aws/_pause.py",
     "azure/_blueprint.py",
     "timeouts/_client.py",
     "timeouts/_dynamodb_table.py",

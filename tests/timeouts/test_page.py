@@ -8,9 +8,9 @@ import pytest
 
 from builders import seconds
 from docs.pages import blocks
+from recoverable._sqs.clients import client as process_client
 from recoverable.aws import SqsEndpoint
 from recoverable.timeouts import DynamoDbStore
-from recoverable.timeouts._dynamodb_table import aws_client
 from recoverable_local.testing import SqsWorld
 from waiting.rows import NOW, scan
 from waiting.stores import Cloud
@@ -26,7 +26,7 @@ def account(moto: Cloud, monkeypatch: pytest.MonkeyPatch) -> Cloud:
     keys = {"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local", "AWS_DEFAULT_REGION": "eu-west-1"}
     for name, value in {**keys, "AWS_ENDPOINT_URL": moto.url}.items():
         monkeypatch.setenv(name, value)
-    aws_client.cache_clear()
+    process_client.cache_clear()
     return moto
 
 

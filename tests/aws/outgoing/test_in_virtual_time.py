@@ -46,9 +46,16 @@ def world_of(handler: Any, **settings: Any) -> SqsWorld:
     return world
 
 
-def test_an_outage_of_the_destination_costs_no_attempt_and_loses_nothing() -> None:
+CREDENTIALS = (
+    "ExpiredToken", "RequestExpired", "SignatureDoesNotMatch", "InvalidClientTokenId", "UnrecognizedClientException",
+)  # fmt: skip
+NOT_NOW = {"throttled": Throttled(), **{code: Refused(code, status=403) for code in CREDENTIALS}}
+
+
+@pytest.mark.parametrize("fault", NOT_NOW.values(), ids=NOT_NOW)
+def test_a_handler_that_succeeded_is_charged_no_attempt_for_a_destination_that_takes_nothing_now(fault: Fault) -> None:
     world = world_of(billing(), immediate=0, delayed=0)
-    world.fail("send_message_batch", Throttled(), queue="invoices", during=timedelta(hours=2))
+    world.fail("send_message_batch", fault, queue="invoices", during=timedelta(hours=2))
     world.send("orders", "hello")
     world.run()
 

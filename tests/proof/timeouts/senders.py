@@ -10,8 +10,8 @@ from builders import seconds
 from proof.timeouts.actor import Killed
 from proof.timeouts.kinds import WRONG
 from proof.timeouts.setting import AWAY, HOME, Setting
+from recoverable._sqs.sender import Sender
 from recoverable.timeouts import CriticalError, Dispatcher, StoreUnavailable
-from recoverable.timeouts._client import Sender
 from recoverable_operate._migration.moving import SqsTarget, StoreTarget, abort, migrate
 from waiting.rows import ALL
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from builders import seconds
+from recoverable._sqs.sender import Sender
 from recoverable.timeouts import Store, Timeouts
-from recoverable.timeouts._client import Sender
 from recoverable_local.service_bus import DropConnection, Operation, Queue, ServiceBusNamespace
 from recoverable_operate._migration.moving import SqsTarget, migrate
 from recoverable_operate._migration.service_bus_client import ServiceBusTarget

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from recoverable._environment import now
-from recoverable.timeouts._client import Sender
+from recoverable._sqs.sender import Sender
 from recoverable.timeouts._store import Selection, Store, StoreUnavailable
 from recoverable_operate._migration.moving import SqsTarget, StoreTarget, Summary, Target, abort, migrate, preview
 from recoverable_operate._migration.service_bus_client import ServiceBusTarget

@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from recoverable._sqs.batches import MAX_ENTRIES
 from recoverable._sqs.queues import queue_from_arn
 from recoverable_operate.errors._aws.answers import call_error
 from recoverable_operate.errors._aws.attributes import (
@@ -21,7 +22,7 @@ from recoverable_operate.errors._aws.copies import CopySender
 from recoverable_operate.errors._aws.hidden import HiddenMessages
 from recoverable_operate.errors._aws.messages import Record, arn_of, checked_record, failed_message, record_of
 from recoverable_operate.errors._message import FailedMessage
-from recoverable_operate.errors._queue import BATCH, Clock, Copy, GivenBack, OperateError, SendResult, Stop
+from recoverable_operate.errors._queue import Clock, Copy, GivenBack, OperateError, SendResult, Stop
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -162,7 +163,7 @@ class SqsErrorQueue:
         with call_error(self._url):
             answer = self._client.receive_message(
                 QueueUrl=self._url,
-                MaxNumberOfMessages=BATCH,
+                MaxNumberOfMessages=MAX_ENTRIES,
                 WaitTimeSeconds=self._poll,
                 VisibilityTimeout=self._seconds,
                 MessageSystemAttributeNames=["All"],
