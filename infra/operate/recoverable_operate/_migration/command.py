@@ -20,7 +20,8 @@ from datetime import UTC, datetime
 
 from recoverable._environment import now
 from recoverable._sqs.sender import Sender
-from recoverable.timeouts._store import Selection, Store, StoreUnavailable
+from recoverable.timeouts import Store, StoreUnavailable
+from recoverable.timeouts._store import Selection
 from recoverable_operate._migration.moving import SqsTarget, StoreTarget, Summary, Target, abort, migrate, preview
 from recoverable_operate._migration.service_bus_client import ServiceBusTarget
 
@@ -212,7 +213,7 @@ def parse_store(address: str) -> Store:
     """
     kind, _, name = address.partition(":")
     if name and kind == "dynamodb":
-        from recoverable.timeouts._dynamodb_store import DynamoDbStore  # noqa: PLC0415  # only the store that is named
+        from recoverable.timeouts import DynamoDbStore  # noqa: PLC0415  # only the store that is named
 
         return DynamoDbStore(name, bucket=os.environ.get("TIMEOUTS_BUCKET") or None, timeout=20.0)
     if name and kind == "sqlite":
@@ -226,7 +227,7 @@ def open_sqlite(path: str) -> Store:
     Raises:
         ArgumentTypeError: the file cannot be made, or is no database.
     """
-    from recoverable.timeouts._sqlite import SqliteStore  # noqa: PLC0415
+    from recoverable.timeouts import SqliteStore  # noqa: PLC0415
 
     try:
         return SqliteStore(path)

@@ -10,9 +10,9 @@ from typing import Protocol
 
 from recoverable._sqs.batches import batches
 from recoverable._sqs.sender import Sender
+from recoverable.timeouts import Timeout
 from recoverable.timeouts._sending import to_send_request
 from recoverable.timeouts._store import DISPATCHED, WAITING, Row, Selection, Store, StoreUnavailable
-from recoverable.timeouts._timeout import Timeout
 
 
 class Target(Protocol):

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from recoverable._frozen import Frozen, field
 from recoverable_operate.errors._message import FailedMessage, group_of
 
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 
-class Where(Frozen):
+@dataclass(frozen=True, slots=True)
+class Where:
     """A condition on a JSON body.
 
     Args:
@@ -25,7 +26,8 @@ class Where(Frozen):
     value: str
 
 
-class Filter(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
     """What a message must be to be chosen: one of each kind that is given.
 
     Args:
@@ -38,13 +40,13 @@ class Filter(Frozen):
         where: conditions on a JSON body, all of which must hold.
     """
 
-    ids: tuple[str, ...] = field(default=(), kw_only=True)
-    types: tuple[str, ...] = field(default=(), kw_only=True)
-    groups: tuple[str, ...] = field(default=(), kw_only=True)
-    queues: tuple[str, ...] = field(default=(), kw_only=True)
-    since: datetime | None = field(default=None, kw_only=True)
-    until: datetime | None = field(default=None, kw_only=True)
-    where: tuple[Where, ...] = field(default=(), kw_only=True)
+    ids: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    queues: tuple[str, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+    where: tuple[Where, ...] = ()
 
     def matches(self, message: FailedMessage) -> bool:
         """True if the message is chosen."""

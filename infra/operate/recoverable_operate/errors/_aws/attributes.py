@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from recoverable._frozen import Frozen
 from recoverable_operate.errors._aws.answers import call_error
 from recoverable_operate.errors._aws.messages import arn_of
 
@@ -31,7 +31,8 @@ RECEIVES_LEFT = 2
 """Receives that must be left to a message of an error queue that has a dead-letter queue itself."""
 
 
-class Attributes(Frozen):
+@dataclass(frozen=True, slots=True)
+class Attributes:
     """The attributes of the error queue.
 
     Args:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from recoverable._frozen import Frozen, field
 from recoverable._sqs.clients import config
 from recoverable._sqs.names import destination
 from recoverable._sqs.queues import Queue
@@ -21,13 +21,14 @@ CALL_TIMEOUT = 60
 """Seconds for a call: half of it for a connection, and half for an answer; a long poll takes 20 at most."""
 
 
-class Access(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
     """How AWS is reached: what is not given is found as the SDK finds it."""
 
-    profile: str | None = field(default=None, kw_only=True)
-    region: str | None = field(default=None, kw_only=True)
-    role: str | None = field(default=None, kw_only=True)
-    endpoint_url: str | None = field(default=None, kw_only=True)
+    profile: str | None = None
+    region: str | None = None
+    role: str | None = None
+    endpoint_url: str | None = None
 
 
 def session_for(access: Access) -> Session:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from recoverable._frozen import Frozen
+from dataclasses import dataclass
+
 from recoverable_operate.errors._queue import OperateError
 
 DEAD_LETTERS = "/$deadletterqueue"
@@ -10,7 +11,8 @@ SUBSCRIPTIONS = "/subscriptions/"
 DOMAIN = ".servicebus.windows.net"
 
 
-class Entity(Frozen):
+@dataclass(frozen=True, slots=True)
+class Entity:
     """A queue or a subscription, or its dead-letter subqueue.
 
     Args:

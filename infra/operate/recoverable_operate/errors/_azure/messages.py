@@ -9,7 +9,6 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from recoverable._limits import NO_DELAY
 from recoverable.azure._copies import changed, in_milliseconds, sendable
 from recoverable.azure._messages import ARRAYS
 from recoverable.headers import MESSAGE_ID, TIME_SENT, read_date, texts
@@ -147,7 +146,7 @@ def fields_of(copy: Copy, *, namespace: str, entity: str, to: str, delay: timede
         "body": copy.message.body if copy.body is None else copy.body,
         "message_id": identity(copy, namespace, entity, to),
         "application_properties": changed(kept, {**dict.fromkeys(DEAD_LETTER_PROPERTIES), **copy.changes}) | others,
-        **({"scheduled_enqueue_time_utc": in_milliseconds(now + delay)} if delay > NO_DELAY else {}),
+        **({"scheduled_enqueue_time_utc": in_milliseconds(now + delay)} if delay else {}),
     }
 
 
