@@ -38,6 +38,15 @@ from recoverable_operate.templates._bicep import describe_bicep
 from recoverable_operate.templates._document import TemplateError, parse_document
 from recoverable_operate.templates._sam import describe_template, read_template
 
+CLEAN, FOUND, UNREADABLE = 0, 1, 2
+"""Exit statuses."""
+
+Result = Finding | NotChecked
+
+D = TypeVar("D", OnSqs, OnServiceBus)
+
+DEPLOYED = "check what it deployed, with --function NAME or --queue QUEUE"
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
@@ -136,12 +145,6 @@ def name_and_value(text: str) -> tuple[str, str]:
     return name, value
 
 
-CLEAN, FOUND, UNREADABLE = 0, 1, 2
-"""Exit statuses."""
-
-Result = Finding | NotChecked
-
-
 def report(results: Sequence[Result], terminal: Terminal, *, as_json: bool) -> int:
     """Print results, each once. Return 1 if there is a finding, else 0."""
     once = list(dict.fromkeys(results))
@@ -181,9 +184,6 @@ def paragraphs(finding: Finding) -> tuple[str, ...]:
     """Return what is wrong, what it causes, and what to write."""
     problem = finding.problem
     return (f"  {problem.wrong}.", f"  So {problem.causes}.", f"  {problem.write[0].upper()}{problem.write[1:]}.")
-
-
-D = TypeVar("D", OnSqs, OnServiceBus)
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,9 +317,6 @@ def with_ladder(described: D, arguments: argparse.Namespace) -> D:
     return replace(
         described, ladder=replace(found, **counts, ordered=arguments.ordered, said=found.said or bool(counts))
     )
-
-
-DEPLOYED = "check what it deployed, with --function NAME or --queue QUEUE"
 
 
 def hint_for_name(path: Path) -> str | None:

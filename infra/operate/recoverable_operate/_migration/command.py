@@ -36,6 +36,11 @@ HINTS = {
 INTERRUPTED = 130
 """The exit status after an interruption at the keyboard (POSIX shells: 128 + SIGINT)."""
 
+CLEAR = "\r\033[K"
+"""Clears the line on a terminal, so that it is written over."""
+
+CUTOFF = "%Y-%m-%d %H:%M:%S"
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
@@ -143,10 +148,6 @@ def outcome_line(summary: Summary, arguments: argparse.Namespace) -> str:
             return f"{summary.changed:,}{would} moved to {arguments.target.name}"
 
 
-CLEAR = "\r\033[K"
-"""Clears the line on a terminal, so that it is written over."""
-
-
 def print_progress(line: str) -> None:
     """Print the progress; on a terminal in place of the last one."""
     sys.stderr.write(f"{CLEAR}{line}" if sys.stderr.isatty() else f"{line}\n")
@@ -161,9 +162,6 @@ def end_progress() -> None:
     """End the line of the progress."""
     if sys.stderr.isatty():
         sys.stderr.write("\n")
-
-
-CUTOFF = "%Y-%m-%d %H:%M:%S"
 
 
 @dataclass(frozen=True)

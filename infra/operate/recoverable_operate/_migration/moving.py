@@ -14,6 +14,16 @@ from recoverable.timeouts import Timeout
 from recoverable.timeouts._sending import to_send_request
 from recoverable.timeouts._store import DISPATCHED, WAITING, Row, Selection, Store, StoreUnavailable
 
+CHUNK = 25
+"""Timeouts that are sent before they are marked: a crash in between sends at most these twice."""
+
+SKIPPED_KEPT = "they could not be dispatched and are kept in this store; the dispatcher tries them again"
+"""The reason why kept timeouts are not moved: whatever is wrong with them would move too, and they are due already."""
+
+SKIPPED_TAKEN = "a dispatcher may have taken it, or it is cancelled"
+
+Notify = Callable[[str], object]
+
 
 class Target(Protocol):
     """Something that timeouts are moved to.
@@ -124,17 +134,6 @@ class StoreTarget:
                 else:
                     sent.unconfirmed[timeout.id] = f"it is {state} there"
         return sent
-
-
-CHUNK = 25
-"""Timeouts that are sent before they are marked: a crash in between sends at most these twice."""
-
-SKIPPED_KEPT = "they could not be dispatched and are kept in this store; the dispatcher tries them again"
-"""The reason why kept timeouts are not moved: whatever is wrong with them would move too, and they are due already."""
-
-SKIPPED_TAKEN = "a dispatcher may have taken it, or it is cancelled"
-
-Notify = Callable[[str], object]
 
 
 @dataclass(slots=True)

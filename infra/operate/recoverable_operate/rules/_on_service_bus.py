@@ -20,6 +20,8 @@ FOR_EVER = timedelta(days=10_000_000)
 NAMESPACE = ""
 """The scope of a grant on the whole namespace, or more."""
 
+THREADS = "PYTHON_THREADPOOL_THREAD_COUNT"
+
 
 @dataclass(frozen=True, slots=True)
 class ServiceBusQueue:
@@ -108,9 +110,6 @@ class OnServiceBus:
     ladder: Ladder | Unknown = DEFAULT
     subscriptions: tuple[ServiceBusQueue, ...] | Unknown = NO_APP
     tier: str | Unknown = NO_APP
-
-
-THREADS = "PYTHON_THREADPOOL_THREAD_COUNT"
 
 
 def worker_threads(settings: Mapping[str, str], cores: int) -> int:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+NOT_HERE = object()
+"""The value of a parameter that has none before the template is deployed, such as one that AWS reads from SSM."""
+
 
 class TemplateError(ValueError):
     """Raised when a template cannot be read; its text says where it fails and what to write instead."""
@@ -98,10 +101,6 @@ def _loader() -> type[SafeLoader]:
 
     Loader.add_multi_constructor("!", long_form)
     return Loader
-
-
-NOT_HERE = object()
-"""The value of a parameter that has none before the template is deployed, such as one that AWS reads from SSM."""
 
 
 def parse_parameters(declared: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:

@@ -27,6 +27,14 @@ _BUNDLE = "extensionbundle__"
 _NEWEST = 10**6  # a part of a version that may be any
 _LOWEST = re.compile(r"[\[(]?\s*(\d+)(?:\.(\d+|\*))?(?:\.(\d+|\*))?")
 
+SCRIPT = "function_app.py"
+
+DECORATOR, ENDPOINT = "service_bus_queue_trigger", "ServiceBusEndpoint"
+
+Settings = Mapping[str, str | Unknown] | Unknown
+
+NO_HOST = Unknown("there is no host.json beside the file or above it")
+
 
 def check_host_file(document: Mapping[str, Any], settings: Mapping[str, str], *, extensions_installed: bool) -> None:
     """Raise an error for a `host.json` with which Azure would run no Service Bus trigger.
@@ -69,10 +77,6 @@ def _check_bundle(name: object, version: object) -> None:
         raise ValueError(
             f"extensionBundle.version is {version!r}, which Azure Functions 4 refuses; write '[4.*, 5.0.0)'"
         )
-
-
-SCRIPT = "function_app.py"
-DECORATOR, ENDPOINT = "service_bus_queue_trigger", "ServiceBusEndpoint"
 
 
 def trigger_on(queue: str, folder: Path, settings: Mapping[str, str]) -> Trigger | Unknown:
@@ -155,11 +159,6 @@ def queue_name(node: ast.expr | None, settings: Mapping[str, str]) -> str | None
         return resolved(found, settings) if isinstance(found, str) else None
     except ValueError:
         return None
-
-
-Settings = Mapping[str, str | Unknown] | Unknown
-
-NO_HOST = Unknown("there is no host.json beside the file or above it")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,16 @@ from typing import Any
 from recoverable_operate.templates._document import TemplateError, as_text, maybe
 from recoverable_operate.templates._intrinsics import Scope, holds, is_call, resolve
 
+QUEUE = "AWS::SQS::Queue"
+
+FUNCTIONS = ("AWS::Serverless::Function", "AWS::Lambda::Function")
+
+NAMES = {QUEUE: "QueueName", **dict.fromkeys(FUNCTIONS, "FunctionName")}
+"""The property that holds the name of a resource, of those that others refer to by name."""
+
+RESOURCE_PARTS = {"AWS::KMS::Key": "key/", **dict.fromkeys(FUNCTIONS, "function:")}
+"""What stands before the name in an ARN."""
+
 
 @dataclass(frozen=True, slots=True)
 class Properties:
@@ -93,15 +103,6 @@ class Properties:
         if value not in {"true", "false"}:
             raise TemplateError(f"{self.where}.{name} is {value!r}; it must be true or false.")
         return value == "true"
-
-
-QUEUE = "AWS::SQS::Queue"
-FUNCTIONS = ("AWS::Serverless::Function", "AWS::Lambda::Function")
-NAMES = {QUEUE: "QueueName", **dict.fromkeys(FUNCTIONS, "FunctionName")}
-"""The property that holds the name of a resource, of those that others refer to by name."""
-
-RESOURCE_PARTS = {"AWS::KMS::Key": "key/", **dict.fromkeys(FUNCTIONS, "function:")}
-"""What stands before the name in an ARN."""
 
 
 def with_names(scope: Scope) -> Scope:

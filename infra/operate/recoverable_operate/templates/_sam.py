@@ -37,6 +37,17 @@ from recoverable_operate.templates._properties import FUNCTIONS, QUEUE, Properti
 SECOND = timedelta(seconds=1)
 LONGEST_VISIBILITY, LONGEST_RETENTION = 43_200, 1_209_600  # seconds; SQS API reference, SetQueueAttributes
 
+SAM, PLAIN = FUNCTIONS
+
+MAPPING = "AWS::Lambda::EventSourceMapping"
+
+LONGEST_TIMEOUT = 5_400  # seconds; of Lambda Managed Instances, 900 elsewhere (Lambda quotas)
+
+LARGEST_BATCH = 10_000
+
+ACCOUNT = "000000000000"
+"""Stands for the account until the template is deployed."""
+
 
 def queues_of(scope: Scope) -> dict[str, Queue]:
     """Return the queues of a template, by their ARNs."""
@@ -86,12 +97,6 @@ def key_of(properties: Properties) -> str | Unknown | None:
     if key.startswith("alias/"):
         return Unknown(f"{properties.where} has the key {key}, and which key that is an alias of is known in AWS alone")
     return key
-
-
-SAM, PLAIN = FUNCTIONS
-MAPPING = "AWS::Lambda::EventSourceMapping"
-LONGEST_TIMEOUT = 5_400  # seconds; of Lambda Managed Instances, 900 elsewhere (Lambda quotas)
-LARGEST_BATCH = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,10 +212,6 @@ def with_globals(own: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str,
             case _:
                 merged[name] = value
     return merged
-
-
-ACCOUNT = "000000000000"
-"""Stands for the account until the template is deployed."""
 
 
 @dataclass(frozen=True, slots=True)
