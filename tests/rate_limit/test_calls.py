@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from recoverable._rate_limit.calls import THREADS, SharedCalls
+from recoverable._rate_limit.store import THREADS, SharedCalls
 
 INVOCATIONS = 16
 """`maxConcurrentCalls` of a small function, all in one process (Functions, host.json)."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from recoverable._flow.outcomes import settle_failure, settle_on_end
+from recoverable._flow.unsent import settle_unsent
 from recoverable._ladder.delivery import Delivery
 from recoverable._ladder.refused_sends import pauses
-from recoverable._outgoing.unsent import settle_unsent
-from recoverable._outgoing.values import OutgoingRefused
+from recoverable._outgoing.message import OutgoingRefused
 from recoverable._sqs.answers import Failure, describe_error
 from recoverable._sqs.broker import Broker
 from recoverable._sqs.operations import PUBLISH, SEND

@@ -9,7 +9,7 @@ from math import ceil
 from typing import Any, NamedTuple, TypeAlias
 
 from recoverable._message import Message, received
-from recoverable._outgoing.values import Outgoing
+from recoverable._outgoing.message import Outgoing
 from recoverable._sqs.queues import Queue
 from recoverable._sqs.topics import Topic
 from recoverable._sqs.wire import ATTRIBUTE_NAME, HEADERS, TEXT

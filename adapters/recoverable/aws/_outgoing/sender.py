@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from recoverable._limits import NO_DELAY
 from recoverable._message import Message, received
-from recoverable._outgoing.values import Outgoing
+from recoverable._outgoing.message import Outgoing
 from recoverable._sqs.broker import Broker
 from recoverable._sqs.clients import sqs_client
 from recoverable._sqs.names import destination
