@@ -21,7 +21,7 @@ NAMES = {
     "recoverable.azure.ladder.Abandoned",
     "recoverable._service_bus.group_commit.NotTried",
     "recoverable._errors.TimeUp",
-    "recoverable._observe.host_errors.RedactedFailure",
+    "recoverable._flow.emit.RedactedFailure",
     "recoverable_operate.aws.messages.Unsendable",
     "recoverable_operate.azure.messages.UncopyableBody",
     "recoverable_operate.check.bicep.values.BicepError",
