@@ -154,7 +154,7 @@ def talks_to_a_service(path: Path) -> bool:
 
 
 GATEWAYS = ("_sqs/", "_service_bus/")
-BESIDE_THE_GATEWAYS = {"azure/_blueprint.py", "timeouts/_client.py"}
+BESIDE_THE_GATEWAYS = {"aws/_pause.py", "azure/_blueprint.py", "timeouts/_client.py", "timeouts/_dynamodb_table.py"}
 
 
 CHANGERS = {
@@ -200,6 +200,7 @@ PER_INSTANCE = {
     "_flow/event_loop.py: runner",
     "_observe/metrics.py: instruments",
     "azure/_log.py: log_ambiguous_fields",
+    "azure/_waiting.py: log_problem",
 }
 """Caches outside clients and stores, which keep what an instance of the function has anyway: its event loop, parsed names, and
 which warnings were given."""
