@@ -106,7 +106,7 @@ class Tracer:
             message: the message that the handler got.
             deliveries: how often the broker has delivered it.
             facts: what was decided; None where the invocation was interrupted.
-            done: True if it was carried out. Only a message that has been given up is an error, for a retry may still succeed.
+            done: True if it was carried out. Only a message that has been given up is an error, because a retry may still succeed.
         """
         if opened.span.is_recording():
             opened.span.set_attributes(self._attributes(message, deliveries, facts))
@@ -125,7 +125,7 @@ class Tracer:
         return [self._api.Link(context) for context in contexts if context is not None]
 
     def _context(self, text: str) -> SpanContext | None:
-        """Return the span that a header names; None where it names none, for headers are untrusted."""
+        """Return the span that a header names; None where the header is malformed, because headers are untrusted."""
         match = re.fullmatch(TRACEPARENT, text)
         if match is None:
             return None

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from recoverable._rate_limit.state import Open, Outcome
 
 UNCLAIMED = Snapshot()
-"""The claim of an invocation that has claimed no probe; one object for all, for each invocation needs it."""
+"""The claim of an invocation that has claimed no probe; one object for all, because each invocation needs it."""
 
 
 class Limiter:
@@ -129,7 +129,7 @@ class Limiter:
         return no_sooner_than_asked(delay_of(circuit, delivery, now), error)
 
     def release_probe(self, delivery: Delivery) -> None:
-        """Let another message be the probe at once, if this one was, for it is handed back."""
+        """Let another message be the probe at once if this one was, because this one is handed back."""
         if self._probe is delivery:
             self._release("probe released", self._clock())
 

@@ -204,7 +204,7 @@ class Breaker:
 
 
 THREADS = 4
-"""Calls at a time: a read, a change, and two that hang, for some parts of a call, such as looking up a name, have no
+"""Calls at a time: a read, a change, and two that hang, because parts of a call, such as looking up a name, have no
 time-out."""
 
 READ = None
@@ -236,7 +236,7 @@ class SharedCalls:
         return self._share(READ, timeout, call)[0]
 
     def change(self, version: int | str, timeout: float, call: Callable[[], T]) -> T | None:
-        """Return the result of a change; None when a change of the same version is under way, for one of them is made.
+        """Return the result of a change; None when a change of the same version is under way, because only one of them is made.
 
         Args:
             version: the version that the call changes.
