@@ -17,8 +17,7 @@ from aws.queues import HEADERS, Queue
 from aws.recording_client import RecordingClient
 from aws.records import event, record, text
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability
-from recoverable.aws import SqsEndpoint
-from recoverable.aws._bodies import S3Bodies
+from recoverable.aws import S3Bodies, SqsEndpoint
 from recoverable_local.testing import SqsWorld
 
 TYPE, REASON = "NServiceBus.ExceptionInfo.ExceptionType", "NServiceBus.ExceptionInfo.Message"
@@ -321,7 +320,7 @@ def test_a_mistake_is_told_where_it_is_made(make: Callable[[], object], kind: ty
 PLAIN = """
 import sys
 from recoverable.aws import SqsEndpoint
-from recoverable.aws._bodies import S3Bodies
+from recoverable.aws import S3Bodies
 
 record = {
     "messageId": "1", "receiptHandle": "r", "body": "{}", "eventSource": "aws:sqs",

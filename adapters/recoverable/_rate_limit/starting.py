@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from recoverable._config import Recoverability
-    from recoverable._environment import Environment
     from recoverable._rate_limit.settings import RateLimit
+    from recoverable.hosting import Environment
 
 
 def limiter_for(

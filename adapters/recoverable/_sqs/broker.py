@@ -28,8 +28,8 @@ from recoverable.aws._copies import MAX_ENTRIES, Copy, Entry, without_faults
 from recoverable.headers import FAILED_QUEUE_ADDRESS, LOG_STREAM, REQUEST_ID
 
 if TYPE_CHECKING:
-    from recoverable._environment import Environment
     from recoverable.aws._time_budget import TimeBudget
+    from recoverable.hosting import Environment
 
 Item = tuple[Delivery, Entry]
 

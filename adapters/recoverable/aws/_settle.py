@@ -20,11 +20,11 @@ from recoverable.aws._copies import Copy, batches, copy_of
 from recoverable.aws._order import seconds_of_heartbeat, seconds_since_first_receive
 
 if TYPE_CHECKING:
-    from recoverable._environment import Environment
     from recoverable._flow.invocation import Invocation
     from recoverable._sqs.answers import Failure
     from recoverable._sqs.queues import Queue
     from recoverable.aws._time_budget import TimeBudget
+    from recoverable.hosting import Environment
     from recoverable.timeouts import Timeouts
 
 log = logging.getLogger("recoverable.settlement")

@@ -6,7 +6,7 @@ import os
 import time
 from functools import cache
 
-from recoverable.timeouts._store import StoreUnavailable
+from recoverable._errors import StoreUnavailable
 from recoverable.timeouts._timeout import Unreadable
 
 TYPE_CHECKING = False  # see _frozen.py

@@ -17,7 +17,7 @@ from aws.large_bodies import Bucket, marked, pointer
 from aws.powertools.entry_points import Context, powertools_function
 from aws.queues import Queue
 from recoverable import Message, MessageDeserializationError
-from recoverable.aws._bodies import S3Bodies
+from recoverable.aws import S3Bodies
 from recoverable.aws.powertools import RecoverableBatchProcessor
 
 

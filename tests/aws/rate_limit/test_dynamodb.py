@@ -16,9 +16,10 @@ from aws.server import CREDENTIALS, REGION
 from builders import NOW, Boom, Clock, seconds
 from rate_limit.circuit_contract import LIMITED, CircuitContract, NewStore
 from rate_limit.rate_limited import Instance
-from recoverable._rate_limit.settings import RateLimit, StoreUnavailable
+from recoverable import RateLimit, StoreUnavailable
 from recoverable._rate_limit.state import CLOSED, Open, Snapshot
-from recoverable.aws._circuit_store import DynamoDbCircuit, dynamodb_client
+from recoverable.aws import DynamoDbCircuit
+from recoverable.aws._circuit_store import dynamodb_client
 
 
 class TestDynamoDbCircuit(CircuitContract):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from proof.mistakes import Mutation
-from recoverable._environment import current_environment
 from recoverable._ladder.delivery import Delivery
 from recoverable._ladder.settlement import COMPLETE, Settlement
 from recoverable._message import Message, received
@@ -12,6 +11,7 @@ from recoverable._outgoing.outbox import Outbox
 from recoverable._outgoing.values import Outgoing
 from recoverable._sqs.broker import Broker
 from recoverable.aws._outgoing.dispatch import Failures, Item, send_all
+from recoverable.hosting import current_environment
 
 add = Outbox.add
 

@@ -13,12 +13,12 @@ from recoverable._sqs.wire import wire_of
 from recoverable.aws._bodies.settings import BodyNotFetched, S3Bodies
 
 if TYPE_CHECKING:
-    from recoverable._environment import Environment
     from recoverable._ladder.delivery import Delivery
     from recoverable._message import Message
     from recoverable._sqs.queues import Queue
     from recoverable._sqs.wire import Record
     from recoverable.aws._time_budget import TimeBudget
+    from recoverable.hosting import Environment
 
 SHORTEST_FETCH = 0.2
 """Seconds that a body gets at least: a handler that reads it as its time ends is stopped by its deadline."""

@@ -7,6 +7,8 @@ from recoverable._frozen import Frozen, field
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
+else:
+    S3Client = object  # the stubs are for type checkers alone
 
 
 class BodyNotFetched(Exception):
@@ -15,10 +17,7 @@ class BodyNotFetched(Exception):
     `__cause__` is the error of the call, if one was made.
     """
 
-
-BodyNotFetched.__module__ = (
-    "recoverable.aws._bodies"  # the name under which users import it is the one that operators read
-)
+    __module__ = "recoverable.aws"  # the name under which users import it
 
 
 class S3Bodies(Frozen):

@@ -18,10 +18,10 @@ from recoverable.aws._outgoing.entries import Destination, Letter, most_bytes
 from recoverable.aws._outgoing.fitting import OUT_OF_TIME, TOO_MUCH, is_at_fault, leaves_time_to_settle, out_of_time
 
 if TYPE_CHECKING:
-    from recoverable._environment import Environment
     from recoverable._flow.invocation import Invocation
     from recoverable._sqs.queues import Queue
     from recoverable.aws._time_budget import TimeBudget
+    from recoverable.hosting import Environment
     from recoverable.timeouts import Timeouts
 
 ABOUT_DESTINATION = (

@@ -34,9 +34,9 @@ from recoverable.aws._time_budget import call_timeout
 from recoverable.headers import ORIGIN
 
 if TYPE_CHECKING:
-    from recoverable._environment import Environment
     from recoverable._flow.invocation import Invocation
     from recoverable.aws._time_budget import TimeBudget
+    from recoverable.hosting import Environment
     from recoverable.timeouts import Timeouts
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from recoverable._config import Recoverability
+from recoverable import Recoverability
 from recoverable._variables import Variables, read_parts
 from recoverable_operate.check.known import Unknown
 

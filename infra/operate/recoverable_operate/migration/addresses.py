@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from recoverable.timeouts._store import StoreUnavailable
+from recoverable import StoreUnavailable
 
 if TYPE_CHECKING:
     from recoverable.timeouts._store import Store

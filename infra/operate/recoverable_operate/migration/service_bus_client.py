@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from recoverable._errors import MessageDeserializationError
+from recoverable import MessageDeserializationError
 from recoverable._sqs.wire import wire_of
 from recoverable.azure._copies import in_milliseconds
 from recoverable.timeouts._timeout import Timeout
