@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from answers.cases import cases
 from answers.host_json_texts import READABLE, UNREADABLE, HostFile
-from recoverable._service_bus.host_json import MARGIN, longest_wait
+from recoverable._service_bus.host_json import HostOptions
+from recoverable.azure._waiting import MARGIN, host_options, longest_wait
 from recoverable_local.functions_host import AppError
 from recoverable_local.functions_host.app.folder import read_app
 from recoverable_operate.check.bicep.app import read_host
-from recoverable_operate.check.functions_app.host_json import HostOptions
 from recoverable_operate.check.known import Unknown
 
-COMMA, MINUTES = ["a comma behind the last member"], ["more minutes than an hour has"]
+every_readable_file = pytest.mark.parametrize("host", READABLE.values(), ids=READABLE)
+every_unreadable_file = pytest.mark.parametrize("host", UNREADABLE.values(), ids=UNREADABLE)
 
 
 def written(folder: Path, host: HostFile) -> Path:
@@ -37,29 +37,10 @@ def times_of(options: HostOptions) -> tuple[timedelta | None, timedelta]:
 
 def waits(folder: Path, host: HostFile) -> timedelta:
     """Return for how long an invocation waits in place, as the runtime reads it."""
-    return longest_wait({"AzureWebJobsScriptRoot": str(folder), **host.settings})
+    return longest_wait(host_options({"AzureWebJobsScriptRoot": str(folder), **host.settings}))
 
 
-@pytest.mark.parametrize(
-    "host",
-    cases(
-        READABLE.items(),
-        {
-            "only comments on a line of their own are read": [
-                "a comment behind a value",
-                "a comment over two lines",
-                "a comment within a line",
-            ],
-            "a comma behind the last member is not read": COMMA,
-            "a byte order mark is not read": ["a byte order mark"],
-            "names are read in one case only": ["a section in another case", "names in another case"],
-            "a duration without seconds is not read": ["days, hours and minutes", "hours and minutes"],
-            "a fraction of a second is left out": ["a fraction of a second"],
-            "no limit is read in one form only": ["no limit, as a number", "no limit, in full"],
-            "an app setting with a colon is not found": ["an app setting with a colon"],
-        },
-    ),
-)
+@every_readable_file
 def test_the_runtime_waits_as_long_as_the_host_lets_it(
     tmp_path: Path, host: HostFile, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -71,10 +52,7 @@ def test_the_runtime_waits_as_long_as_the_host_lets_it(
     assert (waits(tmp_path, host), caplog.text) == (max(shorter - MARGIN, timedelta(0)), "")
 
 
-@pytest.mark.parametrize(
-    "host",
-    cases(UNREADABLE.items(), {"a default takes the place of what cannot be read, without a warning": UNREADABLE}),
-)
+@every_unreadable_file
 def test_the_runtime_warns_of_what_it_cannot_read(
     tmp_path: Path, host: HostFile, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -85,7 +63,7 @@ def test_the_runtime_warns_of_what_it_cannot_read(
     assert str(path) in caplog.text
 
 
-@pytest.mark.parametrize("host", cases(READABLE.items(), {"a comma behind the last member is not read": COMMA}))
+@every_readable_file
 def test_a_check_reads_what_the_host_reads(tmp_path: Path, host: HostFile) -> None:
     options = read_host(written(tmp_path, host), host.settings)
 
@@ -93,7 +71,7 @@ def test_a_check_reads_what_the_host_reads(tmp_path: Path, host: HostFile) -> No
     assert times_of(options) == host.times
 
 
-@pytest.mark.parametrize("host", cases(UNREADABLE.items(), {"minutes beyond 59 are read": MINUTES}))
+@every_unreadable_file
 def test_a_check_says_what_it_cannot_read(tmp_path: Path, host: HostFile) -> None:
     path = written(tmp_path, host)
     options = read_host(path, host.settings)
@@ -102,20 +80,14 @@ def test_a_check_says_what_it_cannot_read(tmp_path: Path, host: HostFile) -> Non
     assert options.why.startswith(f"{path}: ")
 
 
-@pytest.mark.parametrize("host", cases(READABLE.items(), {"a comma behind the last member is not read": COMMA}))
+@every_readable_file
 def test_the_local_host_reads_what_the_host_reads(tmp_path: Path, host: HostFile) -> None:
     written(tmp_path, host)
 
     assert times_of(read_app(tmp_path, given=host.settings, environment={}).options) == host.times
 
 
-@pytest.mark.parametrize(
-    "host",
-    cases(
-        UNREADABLE.items(),
-        {"minutes beyond 59 are read": MINUTES, "the error of the file system is raised as it is": ["a folder"]},
-    ),
-)
+@every_unreadable_file
 def test_the_local_host_says_what_it_cannot_read(tmp_path: Path, host: HostFile) -> None:
     path = written(tmp_path, host)
 

@@ -151,7 +151,7 @@ def test_a_body_that_cannot_be_fetched_is_a_failure_with_all_its_retries_that_sa
     Mapping(orders, reading(read, error, bucket, immediate=1, delayed=1)).run_dry()
     (copy,) = error.arrived()
 
-    assert (attempts, copy.headers[TYPE]) == ([1, 2, 1, 2], "recoverable.aws._bodies.BodyNotFetched")
+    assert (attempts, copy.headers[TYPE]) == ([1, 2, 1, 2], "recoverable.aws._large_bodies.BodyNotFetched")
     place = f"the body is in S3, in the bucket '{bucket.name}' under the key 'bodies/7', and cannot be fetched: "
     assert copy.headers[REASON].startswith(place + why.format(bucket.name))
 
@@ -329,11 +329,11 @@ record = {
 }
 endpoint = SqsEndpoint(lambda message: None, large_bodies=S3Bodies(("order-bodies",)))
 endpoint({"Records": [record]})
-print(sorted(name for name in sys.modules if name == "boto3" or name.startswith("recoverable.aws._bodies")))
+print(sorted(name for name in sys.modules if name == "boto3" or name.startswith(("recoverable.aws._large_bodies", "recoverable._sqs.objects"))))
 """
 
 
 def test_until_a_message_has_a_pointer_only_the_setting_is_imported() -> None:
     ran = subprocess.run([sys.executable, "-c", PLAIN], capture_output=True, text=True, check=True)
 
-    assert ran.stdout == "['recoverable.aws._bodies', 'recoverable.aws._bodies.settings']\n"
+    assert ran.stdout == "['recoverable.aws._large_bodies']\n"

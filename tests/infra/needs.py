@@ -47,10 +47,10 @@ class Call(NamedTuple):
 
 CALLS = [
     Call(
-        "_sqs/operations.py", "sqs", "send_message_batch", ENDPOINTS, {ORDERS, ERRORS, PLACED}
+        "_sqs/batches.py", "sqs", "send_message_batch", ENDPOINTS, {ORDERS, ERRORS, PLACED}
     ),  # copies; what the handler sends
-    Call("_sqs/operations.py", "sqs", "delete_message_batch", ENDPOINTS, {ORDERS}),
-    Call("_sqs/operations.py", "sqs", "change_message_visibility_batch", ENDPOINTS, {ORDERS}),
+    Call("_sqs/batches.py", "sqs", "delete_message_batch", ENDPOINTS, {ORDERS}),
+    Call("_sqs/batches.py", "sqs", "change_message_visibility_batch", ENDPOINTS, {ORDERS}),
     Call("aws/_probe.py", "sqs", "receive_message", PROBE, {ORDERS}),
     Call("aws/_probe.py", "sqs", "delete_message", PROBE, {ORDERS}),
     Call("aws/_circuit_store.py", "dynamodb", "get_item", ENDPOINTS, {CIRCUIT}, LIMIT),
@@ -64,8 +64,8 @@ CALLS = [
     Call(
         "_sqs/objects.py", "s3", "delete_objects", ENDPOINTS, {f"{YOUR_BODIES}/*"}, "deleted bodies"
     ),  # which no parameter asks for
-    Call("timeouts/_client.py", "sqs", "send_message_batch", DISPATCHER, {ORDERS}, TIMEOUTS),
-    Call("timeouts/_client.py", "sqs", "get_queue_url", DISPATCHER, {ORDERS}, TIMEOUTS),
+    Call("_sqs/batches.py", "sqs", "send_message_batch", DISPATCHER, {ORDERS}, TIMEOUTS),
+    Call("_sqs/sender.py", "sqs", "get_queue_url", DISPATCHER, {ORDERS}, TIMEOUTS),
     Call("timeouts/_dynamodb_table.py", "dynamodb", "get_item", STORING, {TABLE}, TIMEOUTS),
     Call("timeouts/_dynamodb_table.py", "dynamodb", "put_item", ENDPOINTS, {TABLE}, TIMEOUTS),
     Call("timeouts/_dynamodb_table.py", "dynamodb", "update_item", STORING, {TABLE}, TIMEOUTS),

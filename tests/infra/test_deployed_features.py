@@ -18,7 +18,7 @@ from infra.sam_template import REGION
 from recoverable._rate_limit.state import Open
 from recoverable.aws import DynamoDbCircuit
 from recoverable.timeouts import DynamoDbStore, Timeouts
-from recoverable.timeouts._store import Selection
+from waiting.rows import scan
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("sam build"), pytest.mark.timeout(900)]
 
@@ -153,7 +153,7 @@ def test_the_dispatcher_sends_what_waited_in_the_bucket(stack: Stack) -> None:
     def nothing_waits() -> bool:
         nonlocal dispatched
         dispatched += stack.invoked("TimeoutsFunction")["dispatched"]
-        return not list(store.scan(Selection()))
+        return not scan(store)
 
     eventually(nothing_waits, "the dispatcher to send it, though SQS may be too slow for one invocation")
     assert dispatched >= 1

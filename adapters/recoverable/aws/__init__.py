@@ -17,8 +17,8 @@ __all__ = [
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
-    from recoverable.aws._bodies.settings import BodyNotFetched, S3Bodies
     from recoverable.aws._circuit_store import DynamoDbCircuit
+    from recoverable.aws._large_bodies import BodyNotFetched, S3Bodies
     from recoverable.aws._pause import PauseTrigger
     from recoverable.aws._probe import Probe, SqsProbeQueue
 else:
@@ -28,7 +28,7 @@ else:
         __name__,
         __all__,
         {
-            "recoverable.aws._bodies.settings": ("BodyNotFetched", "S3Bodies"),
+            "recoverable.aws._large_bodies": ("BodyNotFetched", "S3Bodies"),
             "recoverable.aws._circuit_store": ("DynamoDbCircuit",),
             "recoverable.aws._pause": ("PauseTrigger",),
             "recoverable.aws._probe": ("Probe", "SqsProbeQueue"),

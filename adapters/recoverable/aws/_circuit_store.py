@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from functools import cache
 
 from recoverable._errors import StoreUnavailable
 from recoverable._limits import checked_delay, checked_queue
@@ -103,13 +102,16 @@ class DynamoDbCircuit:
             raise StoreUnavailable(
                 f"{error}; Lambda's runtimes bring boto3, elsewhere: pip install 'recoverable[aws]'"
             ) from error
+        from recoverable._sqs.answers import CONDITION_FAILED, code_of  # the failure side
+        from recoverable._sqs.clients import client as process_client  # as above
+
         try:
-            client = self._client or dynamodb_client(self._timeout)
+            client = self._client or process_client("dynamodb", None, self._timeout)
             return call(client, self._timeout + SLACK)
         except TimeoutError as error:
             raise StoreUnavailable(f"DynamoDB gave no answer within {self._timeout + SLACK:g} s") from error
         except ClientError as error:
-            if error.response["Error"]["Code"] == "ConditionalCheckFailedException":
+            if code_of(error) == CONDITION_FAILED:
                 return None
             raise StoreUnavailable(f"DynamoDB answered {error}") from error
         except BotoCoreError as error:
@@ -130,20 +132,3 @@ def version_of(item: Any) -> int:
             f"its item has no {VERSION}, and was not written by us; delete it, or name another circuit"
         )
     return int(text)
-
-
-@cache
-def dynamodb_client(timeout: float) -> DynamoDBClient:
-    """Return the process's client, made when something first fails. It tries each call once.
-
-    Args:
-        timeout: seconds for one call, connecting included.
-    """
-    import boto3
-    from botocore.config import Config
-
-    config = Config(
-        connect_timeout=timeout / 2, read_timeout=timeout / 2, retries={"total_max_attempts": 1, "mode": "standard"}
-    )
-    client: DynamoDBClient = boto3.client("dynamodb", config=config)
-    return client

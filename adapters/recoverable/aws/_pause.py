@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import logging
 from datetime import timedelta
-from functools import cache
 
 from recoverable._errors import StoreUnavailable
 from recoverable._frozen import Frozen
 from recoverable._limits import checked_delay, checked_queue
 from recoverable._observe.log import log_safely
 from recoverable._rate_limit.state import CLOSED, Open
+from recoverable._sqs.answers import CONDITION_FAILED, code_of
+from recoverable._sqs.clients import client as process_client
 from recoverable._sqs.queues import queue_from_arn
 from recoverable.headers import read_date, write_date
 from recoverable.hosting import now, utc_clock
@@ -227,7 +228,7 @@ class PauseStore:
                 ConditionExpression=f"{PAUSED_AT} = :seen",
                 ExpressionAttributeValues=values,
             ),
-            unless="ConditionalCheckFailedException",
+            unless=CONDITION_FAILED,
         )
 
     def read_mapping(self) -> Mapping:
@@ -253,7 +254,7 @@ class PauseStore:
 
     def _client(self, service: str) -> Any:
         return self._clients[service] or call_aws(
-            lambda: process_client(service, queue_from_arn(self.queue_arn).region)
+            lambda: process_client(service, queue_from_arn(self.queue_arn).region, TIMEOUT)
         )
 
 
@@ -272,23 +273,10 @@ def call_aws(call: Callable[[], T], *, unless: str | None = None) -> T:
     try:
         return call()
     except ClientError as error:
-        if error.response["Error"]["Code"] == unless:
+        if code_of(error) == unless:
             nothing: Any = error.response
             unchanged: T = nothing
             return unchanged
         raise StoreUnavailable(str(error)) from error
     except BotoCoreError as error:
         raise StoreUnavailable(type(error).__name__) from error
-
-
-@cache
-def process_client(service: str, region: str) -> Any:
-    """Return the process's client of a service, made when it is first needed. It tries each call once."""
-    import boto3
-    from botocore.config import Config
-
-    config = Config(
-        connect_timeout=TIMEOUT / 2, read_timeout=TIMEOUT / 2, retries={"total_max_attempts": 1, "mode": "standard"}
-    )
-    session: Any = boto3.session.Session(region_name=region)
-    return session.client(service, config=config)

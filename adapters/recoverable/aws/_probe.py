@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 from recoverable._observe.log import log_safely
 from recoverable._rate_limit.state import Open
-from recoverable._sqs.clients import sqs_client
+from recoverable._sqs.clients import client as process_client
 from recoverable._sqs.queues import queue_from_arn
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class SqsProbeQueue:
         sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
 
     def _client_and_url(self) -> tuple[SQSClient, str]:
-        sqs = self._client or sqs_client(self._queue.region, TIMEOUT)
+        sqs: SQSClient = self._client or process_client("sqs", self._queue.region, TIMEOUT)
         return sqs, self._queue.url_at(sqs.meta.endpoint_url)
 
 

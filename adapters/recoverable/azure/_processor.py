@@ -101,7 +101,7 @@ class Processor(Frozen):
         invocation.observer = self._observer(environment)
         invocation.sender = partial(self._sender, environment)
         if self.time_for_retries is not None:
-            from recoverable._service_bus.host_json import countdown  # noqa: PLC0415  # for those who retry in process
+            from recoverable.azure._waiting import countdown  # noqa: PLC0415  # for those who retry in process
 
             invocation.seconds_for_retries = countdown(clock, self.time_for_retries)
         return invocation

@@ -13,9 +13,10 @@ from recoverable._errors import StoreUnavailable
 from recoverable._limits import checked_delay, checked_function
 from recoverable._observe.log import log_safely
 from recoverable._sqs.queues import LONGEST_DELAY
+from recoverable._sqs.sender import Sender
 from recoverable.hosting import current_environment, utc_clock
 from recoverable.hosting import now as utc_now
-from recoverable.timeouts._client import Sender, shared_sender
+from recoverable.timeouts._client import shared_sender
 from recoverable.timeouts._dispatcher_run import Report, Run, Timing
 from recoverable.timeouts._store import Store, checked_store
 
@@ -126,8 +127,8 @@ class Dispatcher:
         critical_after: how long the store may be unavailable before a `CriticalError`.
         on_critical: called with the `CriticalError` before it is raised.
         settle_within: the last part of an invocation's time, in which no work is started.
-        redact: a function from text to text, which what SQS and the store say passes before it is logged, for that may quote a message;
-            see `Observe`.
+        redact: a function from text to text. The answers of SQS and the store pass it before they are logged, because they may quote a
+            message; see `Observe`.
 
     Raises:
         TypeError: a store that is none, a duration that is no timedelta, or a redactor that is no plain function.

@@ -10,8 +10,9 @@ from secrets import token_hex
 
 from recoverable._ladder.redaction import Redact
 from recoverable._observe.log import log_safely
-from recoverable.timeouts._client import Sender
-from recoverable.timeouts._sending import SendRequest, batches, to_send_request
+from recoverable._sqs.batches import batches
+from recoverable._sqs.sender import Sender
+from recoverable.timeouts._sending import SendRequest, to_send_request
 from recoverable.timeouts._shards import Claim
 from recoverable.timeouts._store import Kept, Row, Store
 from recoverable.timeouts._timeout import from_microseconds

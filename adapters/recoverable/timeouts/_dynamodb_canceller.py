@@ -98,7 +98,7 @@ class Canceller:
     def _restore(self, item: Item, shard: int) -> Item | None:
         """Let a hidden timeout wait again. Return it as it is then; None when it has changed.
 
-        A pointer to it comes first, for meanwhile its minute may have counted as empty.
+        A pointer to it comes first: meanwhile its minute may have counted as empty.
         """
         self._shards.point_to(item, shard, dispatch_time(item))
         return self._table.update(
@@ -112,7 +112,7 @@ class Canceller:
     def _delete_related(self, item: Item) -> None:
         """Take the pointer from the correlation away, unless the timeout was stored again meanwhile, and the message from S3.
 
-        What cannot be deleted is logged, for the timeout is cancelled all the same.
+        An error is logged and not raised: the timeout is cancelled all the same.
         """
         try:
             fields = fields_of(item)

@@ -101,7 +101,7 @@ class Reader:
             yield from self._to_rows(items)
 
     def _kept_due(self, claim: Claim) -> Iterator[Sequence[Row]]:
-        """Yield the timeouts with a pointer that are to be tried again; in batches, for each can be as large as a row."""
+        """Yield the timeouts with a pointer that are to be tried again; in batches, because each can be as large as a row."""
         for page in self._table.query(kept_partition(claim.shard), NOT_FINISHED, page=self._page):
             claim.next_kept_at = min(claim.next_kept_at, *(next_check(item, claim.horizon) for item in page))
             for start in range(0, len(page), BATCH):

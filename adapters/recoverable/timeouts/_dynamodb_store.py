@@ -175,7 +175,7 @@ class DynamoDbStore:
         claim.next_kept_at = min(claim.next_kept_at, at)
         self._table.write([kept_pointer(kept.row.native, claim.shard, at, mark) for kept in rows])
         self._shards.schedule_kept_check(claim, at)
-        for kept in rows:  # last, for now its minute counts as empty
+        for kept in rows:  # last, because its minute counts as empty from now on
             self._table.update(
                 key_of(kept.row.native),
                 UpdateExpression="SET retry_at = :at, reason = :reason",

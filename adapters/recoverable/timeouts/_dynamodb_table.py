@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from functools import cache
 
 from recoverable._errors import StoreUnavailable
+from recoverable._sqs.answers import CONDITION_FAILED, code_of, describe_error, object_problem
 from recoverable.timeouts._timeout import Unreadable
 
 TYPE_CHECKING = False  # see _frozen.py
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
 
+    from recoverable._sqs.answers import ObjectProblem
     from recoverable.timeouts._dynamodb_items import Item, Key
 
 BATCH = 25
@@ -25,8 +26,8 @@ BATCH = 25
 TRIES = 6
 """How often the unprocessed part of a batch is requested again, after 0.05 s, 0.1 s and so on: 1.6 s in all."""
 
-CONFLICT, CONDITION = "TransactionConflictException", "ConditionalCheckFailedException"
-"""The codes of a write that conflicts with a transaction, and of one whose condition does not hold."""
+CONFLICT = "TransactionConflictException"
+"""The code of a write that conflicts with a transaction."""
 
 CONFLICTS = 10
 """How often a write that conflicts with a transaction, or a transaction that conflicts with another, is tried: 2 s or so in all."""
@@ -36,19 +37,13 @@ PAUSE = 0.02
 
 PREFIX = "timeouts/"
 TOKEN_BYTES = 8
-CLIENT_ERROR, TOO_MANY_REQUESTS = 4, 429
 
-ABOUT_THE_OBJECT = {
-    "AccessDenied": "S3 denies access to its message, or it is gone and the right s3:ListBucket is missing",
-    "InvalidObjectState": "its message is in an archive of S3",
-    "NoSuchBucket": "the bucket of its message is gone",
-    "NoSuchKey": "its message is gone from S3",
+PROBLEMS: Mapping[ObjectProblem, str] = {
+    "denied": "S3 denies access to its message, or it is gone and the right s3:ListBucket is missing",
+    "archived": "its message is in an archive of S3",
+    "no bucket": "the bucket of its message is gone",
+    "gone": "its message is gone from S3",
 }
-"""Answers for which there are better words than S3's code (Amazon S3 API reference, GetObject)."""
-
-ABOUT_THE_CALL = ("Throttl", "SlowDown", "TooManyRequests", "LimitExceeded", "Timeout", "TimeTooSkewed", "Expired")
-ABOUT_THE_CALLER = ("InvalidToken", "TokenRefreshRequired", "InvalidAccessKeyId", "SignatureDoesNotMatch")
-"""Parts of the codes of answers of the class 4xx that say nothing about the object: the next call may succeed (Amazon S3 API reference, Error responses)."""
 
 
 class Table:
@@ -163,7 +158,7 @@ class Table:
                 attributes: Item = self._call(operation, **request).get("Attributes", {})
             except StoreUnavailable as error:
                 code = code_of(error.__cause__)
-                if code == CONDITION:
+                if code == CONDITION_FAILED:
                     return None
                 if code != CONFLICT:
                     raise
@@ -177,7 +172,7 @@ class Table:
         try:
             self._client().transact_write_items(TransactItems=actions)
         except Exception as error:
-            given = answer_of(error).get("CancellationReasons") or ()
+            given = getattr(error, "response", {}).get("CancellationReasons") or ()
             if reasons := {reason.get("Code") or "None" for reason in given} - {"None"}:
                 return reasons
             raise unavailable(error) from error
@@ -267,48 +262,25 @@ class Bodies:
 def problem_with_object(error: Exception) -> str | None:
     """Return why an object cannot be read, however often it is asked for; None for an error that another call may not have.
 
-    Any 4xx is about the object, its key or its bucket, but for throttling and credentials. So one object that cannot be
-    read for good does not hold back the timeouts behind it.
+    So one object that cannot be read for good does not hold back the timeouts behind it.
     """
-    code = code_of(error)
-    status = answer_of(error).get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-    if code in ABOUT_THE_OBJECT:
-        return ABOUT_THE_OBJECT[code]
-    if any(part in code for part in (*ABOUT_THE_CALL, *ABOUT_THE_CALLER)) or status == TOO_MANY_REQUESTS:
-        return None
-    return f"S3 does not give its message ({code})" if status // 100 == CLIENT_ERROR else None
+    problem = object_problem(error)
+    return None if problem is None else PROBLEMS.get(problem, f"S3 does not give its message ({code_of(error)})")
 
 
 def unavailable(error: Exception, service: str = "DynamoDB") -> StoreUnavailable:
-    """Return the error as the port's. Of an error that is not the service's own it shows the type only, for some quote what was sent."""
-    if isinstance(error, ModuleNotFoundError):
-        return StoreUnavailable(f"{error}; Lambda's runtimes bring boto3, elsewhere: pip install 'recoverable[aws]'")
-    return StoreUnavailable(f"{service}: {error if code_of(error) else type(error).__name__}")
+    """Return the error as the port's. Of an error that is not the service's own it shows the type only, because some quote what was sent."""
+    text = describe_error(error)
+    return StoreUnavailable(text if isinstance(error, ModuleNotFoundError) else f"{service}: {text}")
 
 
-def code_of(error: BaseException | None) -> str:
-    """Return the error's code, if the service itself gave one."""
-    return str(answer_of(error).get("Error", {}).get("Code", ""))
-
-
-def answer_of(error: BaseException | None) -> Mapping[str, Any]:
-    """Return the service's answer that the error holds; empty where there was none."""
-    response = getattr(error, "response", None)
-    return response if isinstance(response, dict) else {}
-
-
-@cache
 def aws_client(service: str, timeout: float) -> Any:
-    """Return the process's client, made when it is first needed. It makes a call twice at most, for each has the same effect twice as once.
+    """Return the process's client, made when it is first needed. It makes a call twice at most: each has the same effect twice as once.
 
     Args:
         service: "dynamodb" or "s3".
         timeout: seconds for one call.
     """
-    import boto3
-    from botocore.config import Config
+    from recoverable._sqs.clients import client  # made when it is first needed
 
-    retries: Any = {"total_max_attempts": 2, "mode": "standard"}
-    config = Config(connect_timeout=timeout / 2, read_timeout=timeout / 2, retries=retries)
-    client: Any = boto3.client(service, config=config)  # type: ignore[call-overload]  # by a variable name
-    return client
+    return client(service, None, timeout, 2)

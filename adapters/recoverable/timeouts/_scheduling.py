@@ -171,7 +171,7 @@ class Timeouts:
             new_id(resolve_due_time(now, at, None), unique_token(to, key), self._store.shards),
             to,
             entry["MessageBody"],
-            attributes=entry.get("MessageAttributes"),
+            attributes=entry.get("MessageAttributes") or {},
             group_id=entry.get("MessageGroupId"),
             endpoint=self._endpoint,
         )
@@ -271,6 +271,6 @@ def unique_token(to: str, key: str | None) -> str:
     """Return the unique part of an id: random, or the same for the same key and queue."""
     if key is None:
         return os.urandom(TOKEN_BYTES).hex()
-    from hashlib import sha256  # noqa: PLC0415  # costs a cold start a millisecond
+    from hashlib import sha256  # noqa: PLC0415  # for those who give a key
 
     return sha256(f"{to}\n{key}".encode()).hexdigest()[: 2 * TOKEN_BYTES]

@@ -9,8 +9,9 @@ import json
 import re
 from base64 import b64decode, b64encode
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 
-from recoverable._frozen import Frozen
+from recoverable._frozen import Frozen, field
 from recoverable._sqs.wire import HEADERS, headers_from
 
 TYPE_CHECKING = False  # see _frozen.py
@@ -51,24 +52,10 @@ class Timeout(Frozen):
     id: str
     to: str
     body: str
-    attributes: Mapping[str, Mapping[str, Any]]
-    group_id: str | None
-    endpoint: str
-    correlation: str
-
-    def __init__(
-        self,
-        id: str,  # noqa: A002  # the field's standard name
-        to: str,
-        body: str,
-        *,
-        attributes: Mapping[str, Mapping[str, Any]] | None = None,
-        group_id: str | None = None,
-        endpoint: str = "",
-        correlation: str = "",
-    ) -> None:
-        self._assign(id=id, to=to, body=body, attributes=attributes or {}, group_id=group_id)
-        self._assign(endpoint=endpoint, correlation=correlation)
+    attributes: Mapping[str, Mapping[str, Any]] = field(default=MappingProxyType({}), kw_only=True)
+    group_id: str | None = field(default=None, kw_only=True)
+    endpoint: str = field(default="", kw_only=True)
+    correlation: str = field(default="", kw_only=True)
 
     @property
     def due_at(self) -> datetime:
@@ -174,9 +161,9 @@ def load_attribute(value: Mapping[str, object]) -> dict[str, Any]:
         ValueError: a binary value is not in base64, or a text cannot be sent.
     """
     parts = {key: checked_text(part) for key, part in value.items()}
-    field = "BinaryValue" if "BinaryValue" in parts else "StringValue"
-    content: str | bytes = b64decode(parts[field]) if field == "BinaryValue" else parts[field]
-    return {**parts, "DataType": parts["DataType"], field: content}
+    kind = "BinaryValue" if "BinaryValue" in parts else "StringValue"
+    content: str | bytes = b64decode(parts[kind]) if kind == "BinaryValue" else parts[kind]
+    return {**parts, "DataType": parts["DataType"], kind: content}
 
 
 def checked_text(value: object) -> str:

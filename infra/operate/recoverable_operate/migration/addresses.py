@@ -50,7 +50,7 @@ def parse_target(address: str) -> Target:
     """
     kind, _, name = address.partition(":")
     if address == "sqs":
-        from recoverable.timeouts._client import Sender  # noqa: PLC0415
+        from recoverable._sqs.sender import Sender  # noqa: PLC0415
         from recoverable_operate.migration.targets import SqsTarget  # noqa: PLC0415
 
         return SqsTarget(Sender())

@@ -8,8 +8,9 @@ from datetime import datetime
 from typing import Protocol
 
 from recoverable import StoreUnavailable
-from recoverable.timeouts._client import Sender
-from recoverable.timeouts._sending import batches, to_send_request
+from recoverable._sqs.batches import batches
+from recoverable._sqs.sender import Sender
+from recoverable.timeouts._sending import to_send_request
 from recoverable.timeouts._store import DISPATCHED, WAITING, Row, Store
 from recoverable.timeouts._timeout import Timeout
 

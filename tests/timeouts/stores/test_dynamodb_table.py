@@ -10,9 +10,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from builders import seconds
-from recoverable.timeouts import DynamoDbStore, StoreUnavailable
-from recoverable.timeouts._store import Row, Selection
-from waiting.rows import NOW, claims, poll, stored, take
+from recoverable.timeouts import StoreUnavailable
+from waiting.rows import NOW, claims, poll, scan, stored, take
 from waiting.stores import Cloud, OneShard, Twice
 from waiting.world import DAY, HOUR, MINUTE
 
@@ -71,7 +70,7 @@ def test_a_late_timeout_that_meets_a_cancellation_waits_its_turn_at_the_shard(mo
 def test_a_transaction_that_is_put_off_is_asked_again(moto: Cloud, reasons: list[str], *, held: bool) -> None:
     store, calls = moto.store(), iter(range(2))
     stored(store, NOW + HOUR)
-    [row] = scanned(store)
+    [row] = scan(store)
     busy = moto.client("dynamodb")
 
     def put_off(**_: object) -> None:
@@ -88,16 +87,11 @@ def test_a_transaction_that_is_put_off_is_asked_again(moto: Cloud, reasons: list
 def test_a_transaction_that_fails_without_a_reason_is_not_taken_for_done(moto: Cloud) -> None:
     store = moto.store()
     stored(store, NOW + HOUR)
-    [row] = scanned(store)
+    [row] = scan(store)
     store._table._client().meta.events.register("before-call.dynamodb.TransactWriteItems", fail_without_reason)
 
     with pytest.raises(StoreUnavailable):
         store.hold_for_migration(row)
-
-
-def scanned(store: DynamoDbStore) -> list[Row]:
-    """Return all that waits."""
-    return [row for page in store.scan(Selection()) for row in page]
 
 
 def fail_without_reason(**_: object) -> None:

@@ -10,9 +10,8 @@ import pytest
 from builders import seconds
 from recoverable.timeouts import Dispatcher, Report, SqliteStore
 from recoverable.timeouts._dynamodb_items import due_key, kept_key
-from recoverable.timeouts._store import Selection
 from waiting.backlog import URL, CountingSqs
-from waiting.rows import NOW, keep, stored, take
+from waiting.rows import NOW, keep, scan, stored, take
 from waiting.stores import Cloud
 from waiting.world import HOUR, MINUTE, Shop
 
@@ -76,7 +75,7 @@ def test_a_row_whose_fields_are_of_other_types_holds_up_nothing(moto: Cloud, nam
     sqs: Any = CountingSqs()
     Dispatcher(store, client=sqs, clock=lambda: NOW).run()
 
-    assert good.id not in {row.id for page in store.scan(Selection()) for row in page}
+    assert good.id not in {row.id for row in scan(store)}
     assert Dispatcher(store, client=sqs, clock=lambda: NOW).run().finished
 
 
@@ -107,4 +106,40 @@ def test_a_message_of_other_types_does_not_hold_up_others(content: dict[str, Any
 
     assert shop.dispatch() == Report(dispatched=1, kept=1, finished=True)
     assert shop.bodies("orders") == ["good"]
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("version", "message", "why"),
+    [
+        (2, '{"body": "x"}', "it is of version 2, and this package reads 1; deploy the newer one"),
+        (1, "no json", "its content cannot be read (JSONDecodeError)"),
+        (1, '{"attributes": {}}', "its content cannot be read (KeyError)"),
+        (1, '{"body":"x","attributes":{"a":{"BinaryValue":7}},"group":null}', "its content cannot be read (TypeError)"),
+    ],
+)
+def test_a_row_that_cannot_be_read_is_kept_and_reported(
+    caplog: pytest.LogCaptureFixture, version: int, message: str, why: str
+) -> None:
+    store = SqliteStore()
+    shop = Shop(store, receiving=False)
+    good = [shop.timeouts.schedule("orders", "good", delay=HOUR) for _ in range(2)]
+    store._database.execute("UPDATE timeouts SET version = ?, message = ? WHERE id = ?", (version, message, good[0]))
+    shop.world.run(for_=HOUR)
+
+    assert shop.dispatch() == Report(dispatched=1, kept=1, finished=True)
+    assert why in caplog.text
+    store.close()
+
+
+def test_a_row_of_a_newer_version_is_sent_once_it_can_be_read() -> None:
+    store = SqliteStore()
+    shop = Shop(store, receiving=False)
+    shop.timeouts.schedule("orders", "hello", delay=HOUR)
+    store._database.execute("UPDATE timeouts SET version = 2")
+    shop.run_each_minute(HOUR)
+    store._database.execute("UPDATE timeouts SET version = 1")
+    shop.run_each_minute(HOUR)
+
+    assert shop.bodies("orders") == ["hello"]
     store.close()

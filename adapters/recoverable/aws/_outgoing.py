@@ -1,22 +1,24 @@
-"""Make entries of outgoing messages, for SendMessageBatch and PublishBatch, and refuse what SQS and SNS do not take."""
+"""Take an outgoing message when the handler sends it: make its entry for SendMessageBatch or PublishBatch, and refuse what SQS and SNS do not take."""
 
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from math import ceil
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from recoverable._limits import NO_DELAY
 from recoverable._message import Message, received
 from recoverable._outgoing.values import Outgoing
-from recoverable._sqs.queues import Queue
-from recoverable._sqs.topics import Topic
-from recoverable._sqs.wire import ATTRIBUTE_NAME, HEADERS, TEXT
-from recoverable.aws._copies import MAX_ATTRIBUTES, MAX_SIZE, Entry
+from recoverable._sqs.batches import MAX_SIZE, Entry, size
+from recoverable._sqs.names import Destination, Topic, destination, topic_of
+from recoverable._sqs.queues import LONGEST_DELAY, Queue
+from recoverable._sqs.wire import ATTRIBUTE_NAME, HEADERS, MAX_ATTRIBUTES, TEXT, in_json
+from recoverable.headers import ORIGIN
 
-LONGEST_DELAY = timedelta(minutes=15)
-"""SQS delays a message by 15 minutes at most (Amazon SQS delay queues)."""
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MAX_TOPIC_SIZE = 262_144
 """Bytes a message to a topic, and a batch of them, can have (Amazon SNS quotas)."""
@@ -27,7 +29,78 @@ ID = r"[A-Za-z0-9!-/:-@\[-`{-~]{1,128}"
 NUMBER = r"[-+.0-9eE]+"
 """The text of a number that is one, and neither infinite nor NaN (Amazon SQS message attributes)."""
 
-Destination: TypeAlias = Queue | Topic
+
+class SqsSender:
+    """SQS and SNS, as far as collecting outgoing messages needs them.
+
+    Args:
+        queue: the queue that the messages came from.
+        clock: returns the time.
+        make_client: makes the client for a destination, in the handler's time and not in what is kept for settling.
+        stores_delays: True if there is a store for delays that SQS cannot do.
+    """
+
+    def __init__(
+        self,
+        queue: Queue,
+        clock: Callable[[], datetime],
+        make_client: Callable[[Destination], object],
+        *,
+        stores_delays: bool,
+    ) -> None:
+        self._queue, self.now, self._make_client, self._stores_delays = queue, clock, make_client, stores_delays
+        self.source = f"{queue.region}/{queue.account}/{queue.name}"
+
+    def origin_of(self, message: Message) -> str:
+        """Return the message id that SQS gave to the first original."""
+        return message.headers.get(ORIGIN) or str(received(message)["messageId"])
+
+    def entry_of(self, message: Message, outgoing: Outgoing, headers: dict[str, str]) -> Letter:
+        """Return the letter.
+
+        Raises:
+            TypeError: an attribute of another kind.
+            ValueError: SQS or SNS does not take such a message.
+        """
+        call = f"Message.{outgoing.intent.lower()}"
+        to = (
+            destination(outgoing.destination, self._queue)
+            if outgoing.intent == "Send"
+            else topic_of(outgoing.destination, self._queue)
+        )
+        entry: Entry = {
+            "MessageBody": text_of(call, outgoing.body),
+            "MessageAttributes": {
+                **attributes_of(call, outgoing),
+                HEADERS: {"StringValue": in_json(headers), "DataType": "String"},
+            },
+        }
+        weight, most = size(entry), most_bytes(to)
+        if weight > most:
+            raise ValueError(
+                f"{call}(body) makes a message of {weight:,} bytes with its headers and attributes; '{to.name}' takes {most:,}"
+            )
+        due_at = self._check_delay(call, outgoing, to)
+        entry |= addressed(call, message, outgoing, to)
+        if isinstance(to, Topic):
+            entry["Message"] = entry.pop("MessageBody")
+        self._make_client(to)
+        group = entry.get("MessageGroupId") if to.fifo else None
+        stored = (full_name(outgoing.destination, message), due_at) if due_at else None
+        return Letter(to, entry, weight, group, stored, outgoing.message_id or "")
+
+    def _check_delay(self, call: str, outgoing: Outgoing, to: Destination) -> datetime | None:
+        """Return when a message is due whose delay SQS cannot do; None when it can."""
+        if isinstance(to, Topic) and outgoing.delay:
+            raise ValueError(f"{call}(delay) is {outgoing.delay}; SNS delays nothing: send to a queue instead")
+        if outgoing.delay <= (NO_DELAY if to.fifo else LONGEST_DELAY):
+            return None
+        if not self._stores_delays:
+            what = "a FIFO queue delays no single message" if to.fifo else "SQS delays a message by 15 minutes at most"
+            raise ValueError(
+                f"{call}(delay) is {outgoing.delay}; {what}: write SqsEndpoint(timeouts=Timeouts(store)) for more"
+            )
+        return self.now() + outgoing.delay
 
 
 class Letter(NamedTuple):

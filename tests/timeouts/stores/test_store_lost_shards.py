@@ -9,8 +9,8 @@ import pytest
 
 from recoverable.timeouts import Store
 from recoverable.timeouts._shards import Claim
-from recoverable.timeouts._store import Kept, Row, Selection
-from waiting.rows import NOW, claims, keep, poll, stored, take
+from recoverable.timeouts._store import Kept, Row
+from waiting.rows import NOW, claims, keep, poll, scan, stored, take
 from waiting.stores import Cloud, OneShard
 from waiting.world import DAY, HOUR, MINUTE
 
@@ -133,7 +133,7 @@ def is_done(store: Store, timeout_id: str, what: str) -> bool:
     """Return True if a timeout can be cancelled, or held for a migration."""
     if what == "cancel":
         return store.cancel(timeout_id, now=NOW)
-    [row] = [row for page in store.scan(Selection()) for row in page if row.id == timeout_id]
+    [row] = [row for row in scan(store) if row.id == timeout_id]
     return store.hold_for_migration(row)
 
 

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from builders import seconds
-from recoverable.timeouts import Dispatcher, DynamoDbStore, SqliteStore
+from builders import Clock, seconds
+from recoverable.timeouts import Dispatcher, DynamoDbStore, Report, SqliteStore
+from recoverable.timeouts._dispatcher_run import CHUNK
 from waiting.backlog import CountingSqs, fill
-from waiting.rows import NOW
+from waiting.rows import NOW, stored
 from waiting.stores import PAGE, Cloud
-from waiting.world import Meddled
+from waiting.world import MINUTE, Meddled, Shop
 
 
 @pytest.mark.slow
@@ -58,3 +59,38 @@ def test_one_that_takes_a_shard_from_another_sends_at_most_a_page_twice() -> Non
 
     print(f"at most {most} of {number} came twice, in {nth} places")  # noqa: T201  # the figure
     assert 0 < most <= PAGE
+
+
+def test_a_dispatcher_that_loses_its_shard_while_it_sends_stops_at_the_next_chunk() -> None:
+    store, clock = SqliteStore(), Clock()
+    shop = Shop(store, receiving=False)
+    for n in range(3 * CHUNK):
+        stored(store, clock() + seconds(n), to="orders")
+
+    def lose(name: str) -> None:
+        if name == "send_message_batch":
+            clock.advance(seconds(21))  # three batches of a chunk outlast the lease
+            store.claim(0, "another", now=clock(), until=clock() + MINUTE, horizon=clock())
+
+    slow: Any = Meddled(shop.world.client, before=lose)
+
+    assert Dispatcher(store, client=slow, clock=clock).run() == Report(dispatched=CHUNK, behind=0.0)
+    store.close()
+
+
+def test_a_dispatcher_that_sends_slowly_keeps_its_shard() -> None:
+    store, clock, taken = SqliteStore(), Clock(), list[object]()
+    shop = Shop(store, receiving=False)
+    for n in range(3 * CHUNK):
+        stored(store, clock() + seconds(n), to="orders")
+
+    def wait(name: str) -> None:
+        if name == "send_message_batch":
+            clock.advance(seconds(10))
+            taken.append(store.claim(0, "another", now=clock(), until=clock() + MINUTE, horizon=clock()))
+
+    slow: Any = Meddled(shop.world.client, before=wait)
+
+    assert Dispatcher(store, client=slow, clock=clock).run().dispatched == 3 * CHUNK
+    assert taken == [None] * len(taken)
+    store.close()

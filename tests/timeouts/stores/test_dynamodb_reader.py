@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 import pytest
 
 from recoverable.timeouts import DynamoDbStore, StoreUnavailable
-from recoverable.timeouts._store import Kept, Selection
+from recoverable.timeouts._store import Kept
 from waiting.points import Point, due, every_point, keep_all
-from waiting.rows import NOW, claims, keep, poll, stored, take, timeout
+from waiting.rows import NOW, claims, keep, poll, scan, stored, take, timeout
 from waiting.stores import Cloud
 from waiting.world import HOUR, MINUTE
 
@@ -78,7 +78,7 @@ def test_what_a_migration_has_hidden_before_its_store_was_told_of_it_is_dispatch
     with pytest.raises(StoreUnavailable):
         Point(moto, store, fail, 2).store.put(made, now=NOW)
     stored(store, NOW + HOUR)
-    [row] = [row for page in store.scan(Selection()) for row in page if row.id == made.id]
+    [row] = [row for row in scan(store) if row.id == made.id]
     hidden = store.hold_for_migration(row)
     state = store.put(made, now=NOW)
     store.release_from_migration([row])

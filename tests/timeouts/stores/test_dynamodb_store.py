@@ -9,9 +9,8 @@ import pytest
 
 from builders import seconds
 from recoverable.timeouts import Dispatcher, DynamoDbStore
-from recoverable.timeouts._store import Selection
 from waiting.backlog import URL, CountingSqs
-from waiting.rows import NOW, claims, poll, stored, take
+from waiting.rows import NOW, claims, poll, scan, stored, take
 from waiting.stores import Cloud, OneShard, items
 from waiting.world import HOUR, MINUTE
 
@@ -156,4 +155,4 @@ def test_what_was_done_with_does_not_come_back_in_a_scan(moto: Cloud) -> None:
         stored(store, NOW + seconds(n))
     take(store)
 
-    assert list(store.scan(Selection())) == []
+    assert scan(store) == []
