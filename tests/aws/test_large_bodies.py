@@ -151,7 +151,7 @@ def test_a_body_that_cannot_be_fetched_is_a_failure_with_all_its_retries_that_sa
     Mapping(orders, reading(read, error, bucket, immediate=1, delayed=1)).run_dry()
     (copy,) = error.arrived()
 
-    assert (attempts, copy.headers[TYPE]) == ([1, 2, 1, 2], "recoverable.aws._large_bodies.BodyNotFetched")
+    assert (attempts, copy.headers[TYPE]) == ([1, 2, 1, 2], "recoverable.aws.BodyNotFetched")
     place = f"the body is in S3, in the bucket '{bucket.name}' under the key 'bodies/7', and cannot be fetched: "
     assert copy.headers[REASON].startswith(place + why.format(bucket.name))
 
