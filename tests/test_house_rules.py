@@ -196,7 +196,7 @@ def changed(module: ast.Module) -> Iterator[str]:
                 yield owner
 
 
-PER_INSTANCE = {"_flow/event_loop.py: runner", "azure/_log.py: log_ambiguous_fields", "azure/_waiting.py: log_problem"}
+PER_INSTANCE = {"_flow/event_loop.py: runner", "azure/_log.py: log_ambiguous_fields", "azure/_log.py: log_host_problem"}
 """Caches outside clients and stores, which keep what an instance of the function has anyway: its event loop, parsed names, and
 which warnings were given."""
 

@@ -26,10 +26,11 @@ from recoverable import (
 from recoverable._environment import Environment, current_environment
 from recoverable._flow.deadline import Deadline
 from recoverable._ladder.faults import EXCEPTION_TYPE, FAILED_QUEUE, STACK_TRACE
-from recoverable._service_bus.broker import MAX_SENDERS, CopyNotSent
+from recoverable._service_bus.senders import MAX_SENDERS
+from recoverable._service_bus.wire import in_milliseconds
 from recoverable.azure import ServiceBusEndpoint
-from recoverable.azure._copies import in_milliseconds
 from recoverable.azure._flow import Abandoned
+from recoverable.azure._settle import CopyNotSent
 from recoverable.headers import DELAYED_RETRIES, DELAYED_RETRY_AT, DUE_AT, MESSAGE_ID, PRIOR_ATTEMPTS
 
 LAST: dict[str, Any] = {"DeliveryCount": 3}

@@ -41,7 +41,10 @@ FAILURE_SIDE = {
     "recoverable._ladder.decision",
     "recoverable._ladder.faults",
     "recoverable._ladder.policy",
-    "recoverable._service_bus.broker",
+    "recoverable._service_bus.answers",
+    "recoverable._service_bus.senders",
+    "recoverable._service_bus.wire",
+    "recoverable.azure._settle",
     "recoverable.azure._copies",
     "recoverable._service_bus.clients",
 }

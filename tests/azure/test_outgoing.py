@@ -15,8 +15,8 @@ from azure.triggers import trigger_message, trigger_messages
 from builders import ERROR_QUEUE, NOW, NOW_WRITTEN, QUEUE, Boom, recoverability, seconds, written
 from recoverable import Message
 from recoverable._service_bus.clients import client_for
+from recoverable._service_bus.wire import in_milliseconds
 from recoverable.azure import ServiceBusEndpoint
-from recoverable.azure._copies import in_milliseconds
 
 
 class Billing:
