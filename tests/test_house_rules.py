@@ -154,7 +154,13 @@ def talks_to_a_service(path: Path) -> bool:
 
 
 GATEWAYS = ("_sqs/", "_service_bus/")
-BESIDE_THE_GATEWAYS = {"azure/_blueprint.py", "timeouts/_client.py", "_observe/meter_client.py"}
+BESIDE_THE_GATEWAYS = {
+    "aws/_pause.py",
+    "azure/_blueprint.py",
+    "timeouts/_client.py",
+    "timeouts/_dynamodb_table.py",
+    "_observe/meter_client.py",
+}
 
 
 CHANGERS = {

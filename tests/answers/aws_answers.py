@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from botocore import exceptions
 
-Meaning: TypeAlias = Literal["missing", "denied", "refused", "size", "transient", "unknown", "lost"]
-"""Refused for good: the queue or topic is "missing", access to it or its key is "denied", the message is too large ("size"), or
-anything else about the message or the queue is "refused". To be repeated: "transient" is not taken now, and certainly not done;
-"unknown" is a code that nobody knows. "lost" says nothing: the call may have been carried out."""
+if TYPE_CHECKING:
+    from recoverable._sqs.answers import Kind, ObjectProblem
 
 FOR_GOOD = {"missing", "denied", "refused", "size"}
-
-NOT_AT_FAULT: Meaning = "transient"
-"""The meaning of any entry of a batch whose SenderFault is false, whatever its code: it was not done, and not for what was sent."""
 
 
 class Answer(NamedTuple):
@@ -30,8 +25,8 @@ class Answer(NamedTuple):
 
     code: str
     status: int
-    whole_call: Meaning
-    at_fault: Meaning
+    whole_call: Kind
+    at_fault: Kind
     text: str = "no"
 
     @property
@@ -64,7 +59,7 @@ def error_of(code: str, status: int, operation: str, text: str = "no") -> except
     return exceptions.ClientError(response | ({"Error": {"Code": code, "Message": text}} if code else {}), operation)
 
 
-def known(meaning: Meaning, status: int, *codes: str, text: str = "no") -> list[Answer]:
+def known(meaning: Kind, status: int, *codes: str, text: str = "no") -> list[Answer]:
     """Return answers that mean the same for a whole call and for an entry."""
     return [Answer(code, status, meaning, meaning, text) for code in codes]
 
@@ -85,31 +80,31 @@ ANSWERS = [  # Amazon SQS and SNS API references, "Errors" of each batch operati
     *known("refused", 400, "InvalidAttributeValue", text="The value of the attribute 'kms-disabled' is not valid."),
     *known("size", 400, "AWS.SimpleQueueService.BatchRequestTooLong", "BatchRequestTooLong"),
     *known("size", 400, "InvalidParameterValue", text=TOO_LARGE),  # has no code of its own
-    *known("transient", 400, "KMS.ThrottlingException", "KmsThrottled", "Throttling", "ThrottlingException"),
-    *known("transient", 400, "ProvisionedThroughputExceededException", "RequestLimitExceeded", "RequestTimeout"),
-    *known("transient", 403, "OverLimit", "RequestThrottled"),
-    *known("transient", 408, "RequestTimeoutException"),
-    *known("transient", 429, "Throttled", "TooManyRequestsException"),
-    *known("transient", 503, "ServiceUnavailable", "SlowDown"),
+    *known("busy", 400, "KMS.ThrottlingException", "KmsThrottled", "Throttling", "ThrottlingException"),
+    *known("busy", 400, "ProvisionedThroughputExceededException", "RequestLimitExceeded", "RequestTimeout"),
+    *known("busy", 403, "OverLimit", "RequestThrottled"),
+    *known("busy", 408, "RequestTimeoutException"),
+    *known("busy", 429, "Throttled", "TooManyRequestsException"),
+    *known("busy", 503, "ServiceUnavailable", "SlowDown"),
     # credentials that are expired or wrong are renewed or corrected; neither the message nor its queue is at fault
-    *known("transient", 400, "ExpiredTokenException", "InvalidSignatureException", "RequestExpired"),
-    *known("transient", 400, "UnrecognizedClientException"),
-    *known("transient", 403, "ExpiredToken", "InvalidClientTokenId", "SignatureDoesNotMatch"),
+    *known("busy", 400, "ExpiredTokenException", "InvalidSignatureException", "RequestExpired"),
+    *known("busy", 400, "UnrecognizedClientException"),
+    *known("busy", 403, "ExpiredToken", "InvalidClientTokenId", "SignatureDoesNotMatch"),
     # a call may have been carried out before the server failed; an entry that an answer lists as failed was not
-    Answer("InternalError", 500, "lost", "transient"),
-    Answer("InternalFailure", 500, "lost", "transient"),
-    Answer("RequestAbortedException", 400, "lost", "transient"),
+    Answer("InternalError", 500, "lost", "busy"),
+    Answer("InternalFailure", 500, "lost", "busy"),
+    Answer("RequestAbortedException", 400, "lost", "busy"),
     # of an entry with a code that nobody knows, SenderFault says whose fault it is
     Answer("SomethingElse", 400, "unknown", "refused"),
     Answer("SomethingNew", 500, "lost", "refused"),
 ]
 
-NO_ANSWERS: list[tuple[Meaning, Exception]] = [  # botocore's own errors
-    ("transient", exceptions.ConnectTimeoutError(endpoint_url="")),
-    ("transient", exceptions.EndpointConnectionError(endpoint_url="")),
-    ("transient", exceptions.ProxyConnectionError(proxy_url="")),
-    ("transient", exceptions.CredentialRetrievalError(provider="", error_msg="")),
-    ("transient", exceptions.NoCredentialsError()),
+NO_ANSWERS: list[tuple[Kind, Exception]] = [  # botocore's own errors
+    ("busy", exceptions.ConnectTimeoutError(endpoint_url="")),
+    ("busy", exceptions.EndpointConnectionError(endpoint_url="")),
+    ("busy", exceptions.ProxyConnectionError(proxy_url="")),
+    ("busy", exceptions.CredentialRetrievalError(provider="", error_msg="")),
+    ("busy", exceptions.NoCredentialsError()),
     ("refused", exceptions.ParamValidationError(report="")),
     ("lost", exceptions.ConnectionClosedError(endpoint_url="")),
     ("lost", exceptions.ReadTimeoutError(endpoint_url="")),
@@ -137,32 +132,29 @@ DYNAMODB: list[tuple[StoreMeaning, int, str]] = [  # Amazon DynamoDB Developer G
     ("unavailable", 400, ""),  # no code at all
 ]
 
-ObjectMeaning: TypeAlias = Literal["gone", "denied", "refused", "transient"]
-"""What an answer of S3 about one object means: the object or its bucket is "gone", access to it is "denied", or it is "refused" for
-another reason; "transient" is about the call, and the next one may succeed."""
-
-S3: list[tuple[ObjectMeaning, int, str]] = [  # Amazon S3 API reference, "Error responses"
-    ("gone", 404, "NoSuchBucket"),
+S3: list[tuple[ObjectProblem | None, int, str]] = [  # Amazon S3 API reference, "Error responses"
+    ("no bucket", 404, "NoSuchBucket"),
     ("gone", 404, "NoSuchKey"),
     ("denied", 403, "403"),  # botocore's code for an answer without a text
     ("denied", 403, "AccessDenied"),
-    ("refused", 400, "InvalidRequest"),
-    ("refused", 400, "KMS.DisabledException"),
-    ("refused", 400, "SomethingElse"),  # its timeout is kept and tried again, and holds up no other
-    ("refused", 403, "InvalidObjectState"),
-    ("transient", 400, "ExpiredToken"),
-    ("transient", 400, "ExpiredTokenException"),
-    ("transient", 400, "InvalidToken"),
-    ("transient", 400, "KMS.ThrottlingException"),
-    ("transient", 400, "RequestExpired"),
-    ("transient", 400, "RequestTimeout"),
-    ("transient", 400, "TokenRefreshRequired"),
-    ("transient", 400, "UnrecognizedClientException"),
-    ("transient", 403, "InvalidAccessKeyId"),
-    ("transient", 403, "InvalidClientTokenId"),
-    ("transient", 403, "RequestTimeTooSkewed"),
-    ("transient", 403, "SignatureDoesNotMatch"),
-    ("transient", 429, "TooManyRequests"),
-    ("transient", 500, "InternalError"),
-    ("transient", 503, "SlowDown"),
+    ("other", 400, "InvalidRequest"),
+    ("other", 400, "KMS.DisabledException"),
+    ("other", 400, "SomethingElse"),  # its timeout is kept and tried again, and holds up no other
+    ("archived", 403, "InvalidObjectState"),
+    (None, 400, "ExpiredToken"),
+    (None, 400, "ExpiredTokenException"),
+    (None, 400, "InvalidToken"),
+    (None, 400, "KMS.ThrottlingException"),
+    (None, 400, "RequestExpired"),
+    (None, 400, "RequestTimeout"),
+    (None, 400, "TokenRefreshRequired"),
+    (None, 400, "UnrecognizedClientException"),
+    (None, 403, "InvalidAccessKeyId"),
+    (None, 403, "InvalidClientTokenId"),
+    (None, 403, "RequestTimeTooSkewed"),
+    (None, 403, "SignatureDoesNotMatch"),
+    (None, 429, "TooManyRequests"),
+    (None, 500, "InternalError"),
+    (None, 503, "SlowDown"),
 ]
+"""Why S3 does not give an object for good, by its answer; None where the next call may succeed."""

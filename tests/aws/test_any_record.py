@@ -18,11 +18,10 @@ from aws.records import ARN, Record, binary, event, received_attribute, record, 
 from aws.shapes import CONTROL, FOLDED, ID, TYPES
 from builders import platform, recoverability
 from recoverable import Message
-from recoverable._sqs.pointers import POINTER_CLASSES
 from recoverable._sqs.queues import queue_from_arn
-from recoverable._sqs.wire import POINTER_SIZES, wire_of
+from recoverable._sqs.wire import POINTER_CLASSES, POINTER_SIZES, wire_of
 from recoverable.aws import SqsEndpoint
-from recoverable.aws._bodies import S3Bodies
+from recoverable.aws._large_bodies import S3Bodies
 from recoverable.aws._records import delivery_of
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from recoverable import Delayed, Failed, Immediate, Message, Recoverability, Ret
 from recoverable.azure import ServiceBusEndpoint
 from recoverable.azure._waiting import host_options, longest_wait
 from recoverable.headers import DELAYED_RETRIES, DUE_AT
-from recoverable_local.testing import Died, ServiceBusWorld
+from recoverable_local.testing import Died, ServiceBusWorld, Slow
 
 QUEUE, ERROR = "orders", "error"
 
@@ -142,6 +142,19 @@ def test_a_delay_that_no_invocation_can_wait_out_moves_the_message_to_the_error_
     service_bus_world.run()
 
     assert (orders.names(), [seen.body for seen in service_bus_world.queue(ERROR)]) == (["waits", "good"], ["waits"])
+
+
+def test_of_a_delay_only_as_much_is_waited_out_as_the_handler_has_left_of_the_invocation(
+    service_bus_world: ServiceBusWorld,
+) -> None:
+    """The host renews locks for five minutes, of which half a minute is kept."""
+    service_bus_world.fail("attempt", Slow(seconds(265)))
+    orders = serve(service_bus_world, immediate=0)
+
+    service_bus_world.send(QUEUE, "bad", group_id="customer-7")
+    service_bus_world.run()
+
+    assert orders.seen == [("bad", 265, 0, 1), ("bad", 270 + 265, 1, 1)]
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 6, 7, 8, 9])

@@ -12,8 +12,8 @@ PROGRAM = """
 import json, sys
 from recoverable.aws import SqsEndpoint
 before = set(sys.modules)
-from recoverable.timeouts import DynamoDBStore, Timeouts
-Timeouts(DynamoDBStore("timeouts"))
+from recoverable.timeouts import DynamoDbStore, Timeouts
+Timeouts(DynamoDbStore("timeouts"))
 print(json.dumps(sorted(set(sys.modules) - before)))
 """
 
@@ -21,9 +21,9 @@ COSTLY = {"asyncio", "boto3", "botocore", "dataclasses", "hashlib", "inspect", "
 
 NOT_FOR_A_STORE = {
     "recoverable._sqs.broker",
-    "recoverable._service_bus.broker",
+    "recoverable._service_bus.senders",
     "recoverable.timeouts._client",
-    "recoverable.timeouts._dispatching",
+    "recoverable.timeouts._dispatcher",
 }
 
 

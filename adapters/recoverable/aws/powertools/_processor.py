@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Counter, Delivery
-    from recoverable.aws._bodies import S3Bodies
+    from recoverable.aws._large_bodies import S3Bodies
     from recoverable.timeouts import Timeouts
 
 
