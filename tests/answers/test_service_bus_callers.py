@@ -6,7 +6,7 @@ import pytest
 
 from answers.service_bus_answers import ERRORS, FOR_GOOD, Meaning
 from recoverable._service_bus.answers import failure_of
-from recoverable_operate.azure.answers import describe
+from recoverable_operate.errors._azure.answers import describe
 
 Error = tuple[Meaning, Exception]
 

@@ -10,8 +10,8 @@ from proof.mistakes import Mutation
 from proof.sqs.outgoing_mutations import by_place, completed, with_the_time
 from recoverable._environment import current_environment
 from recoverable._message import Message, received
+from recoverable._outgoing.message import Outgoing
 from recoverable._outgoing.outbox import Outbox
-from recoverable._outgoing.values import Outgoing
 from recoverable._service_bus.wire import Copy
 from recoverable.azure._copies import broker_id
 from recoverable.azure._outgoing import send_rest
