@@ -127,6 +127,20 @@ def called(module: ast.Module) -> Iterator[str]:
             yield node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 
+def test_the_gateway_of_service_bus_knows_no_ladder() -> None:
+    known = {"recoverable._frozen", "recoverable._limits", "recoverable.headers"}
+    others = {
+        (name(path), each.module)
+        for path in (PACKAGE / "_service_bus").glob("*.py")
+        for each in imports(tree(path))
+        if each.top == "recoverable"
+        and not each.module.startswith("recoverable._service_bus")
+        and each.module not in known
+    }
+
+    assert others == set()
+
+
 @pytest.mark.parametrize(("platform", "other"), [("aws", "azure"), ("azure", "aws")])
 def test_the_platforms_do_not_import_each_other(platform: str, other: str) -> None:
     reaching_over = {
@@ -239,7 +253,7 @@ PER_INSTANCE = {
     "_flow/event_loop.py: runner",
     "_observe/metrics.py: instruments",
     "azure/_log.py: log_ambiguous_fields",
-    "azure/_waiting.py: log_problem",
+    "azure/_log.py: log_host_problem",
 }
 """Caches outside clients and stores, which keep what an instance of the function has anyway: its event loop, parsed names, and
 which warnings were given."""
