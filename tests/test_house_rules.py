@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from sources import (
+    GATEWAY_NAMES,
+    INNER_NAMES,
     LOCAL,
     OPERATE,
     PACKAGE,
+    PUBLIC,
     RUNTIME_FOLDERS,
     deployed,
     imports,
@@ -22,6 +26,7 @@ from sources import (
     name,
     operate,
     pure,
+    root_of,
     runtime,
     tree,
 )
@@ -58,6 +63,37 @@ def test_the_runtime_imports_neither_of_the_other_distributions() -> None:
     importing = {name(path) for path in runtime() for each in imports(tree(path)) if each.top in others}
 
     assert importing == set()
+
+
+@pytest.mark.parametrize("package", [operate(), local_cloud()], ids=[OPERATE.name, LOCAL.name])
+def test_the_other_distributions_import_public_names_and_what_is_listed_of_the_gateways(package: list[Path]) -> None:
+    distribution = root_of(package[0]).name
+    borrowed = names_by_room(package, PACKAGE.name)
+    gateways = {room: borrowed.pop(room, set()) for room in GATEWAY_NAMES[distribution]}
+    added = {room: names - INNER_NAMES[distribution].get(room, set()) for room, names in borrowed.items()}
+
+    assert gateways == GATEWAY_NAMES[distribution]
+    assert {room: names for room, names in added.items() if names} == {}
+
+
+def test_the_local_cloud_imports_the_face_of_what_an_operator_runs_alone() -> None:
+    assert names_by_room(local_cloud(), OPERATE.name) == {}
+
+
+def names_by_room(package: list[Path], distribution: str) -> dict[str, set[str]]:
+    """Return the names that files import from a distribution's private modules, by the first part of the module's name."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for each in (each for path in package for each in imports(tree(path)) if each.top == distribution):
+        parts = each.module.split(".")
+        private = {name for name in each.names if name.startswith("_")}
+        if each.module in FACES:
+            found[parts[-1]] |= private
+        else:
+            found[parts[1]] |= each.names or {each.module}
+    return {room: names for room, names in found.items() if names}
+
+
+FACES = PUBLIC | {OPERATE.name} | {f"{OPERATE.name}.{face}" for face in ("errors", "rules", "templates")}
 
 
 @every_file
