@@ -14,8 +14,7 @@ from recoverable._environment import now as utc_now
 from recoverable._limits import checked_delay, checked_function
 from recoverable._observe.log import log_safely
 from recoverable._sqs.queues import LONGEST_DELAY
-from recoverable._sqs.sender import Sender
-from recoverable.timeouts._client import shared_sender
+from recoverable._sqs.sender import Sender, shared_sender
 from recoverable.timeouts._dispatcher_run import Report, Run, Timing
 from recoverable.timeouts._store import Store, StoreUnavailable, checked_store
 
