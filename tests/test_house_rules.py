@@ -153,6 +153,17 @@ def test_the_platforms_do_not_import_each_other(platform: str, other: str) -> No
     assert reaching_over == set()
 
 
+def test_the_gateway_of_sqs_imports_nothing_but_what_stands_left_of_the_ladder() -> None:
+    rooms = {
+        (name(path), each.module)
+        for path in (PACKAGE / "_sqs").glob("*.py")
+        for each in imports(tree(path))
+        if each.top == "recoverable" and not each.module.startswith("recoverable._sqs") and not each.for_types
+    }
+
+    assert {module for _, module in rooms} <= {"recoverable._errors", "recoverable._frozen", "recoverable.headers"}
+
+
 @pytest.mark.parametrize(
     "package", [runtime(), operate(), local_cloud()], ids=["recoverable", "recoverable_operate", "recoverable_local"]
 )
@@ -207,7 +218,7 @@ def talks_to_a_service(path: Path) -> bool:
 
 
 GATEWAYS = ("_sqs/", "_service_bus/")
-BESIDE_THE_GATEWAYS = {"aws/_pause.py", "azure/_blueprint.py", "timeouts/_client.py", "timeouts/_dynamodb_table.py"}
+BESIDE_THE_GATEWAYS = {"aws/_pause.py", "azure/_blueprint.py", "timeouts/_dynamodb_table.py"}
 
 
 CHANGERS = {
