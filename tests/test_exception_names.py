@@ -28,15 +28,14 @@ NAMES = {
     "recoverable.timeouts.CriticalError",
     "recoverable.timeouts.SendFailed",
     "recoverable.timeouts.TooLarge",
-    "recoverable._observe.host_errors.RedactedFailure",
     "recoverable._service_bus.group_commit.NotTried",
     "recoverable.timeouts._timeout.Unreadable",
-    "recoverable_operate.aws.messages.Unsendable",
-    "recoverable_operate.azure.messages.UncopyableBody",
-    "recoverable_operate.check.bicep.values.BicepError",
-    "recoverable_operate.check.cloudformation.document.TemplateError",
-    "recoverable_operate.check.known.NotUnderstood",
-    "recoverable_operate.port.OperateError",
+    "recoverable._flow.emit.RedactedFailure",
+    "recoverable_operate.errors._aws.messages.Unsendable",
+    "recoverable_operate.errors._azure.messages.UncopyableBody",
+    "recoverable_operate.templates._document.TemplateError",
+    "recoverable_operate.rules._rule.NotUnderstood",
+    "recoverable_operate.errors._queue.OperateError",
 }
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from recoverable._ladder.policy import Policy, default_policy
     from recoverable._observe.facts import Facts
     from recoverable._observe.settings import Observe
-    from recoverable._outgoing.values import OutgoingRefused
+    from recoverable._outgoing.message import OutgoingRefused
     from recoverable._rate_limit.settings import RateLimit
 else:
     from recoverable._lazy import attach
@@ -42,7 +42,7 @@ else:
             "recoverable._ladder.policy": ("Policy", "default_policy"),
             "recoverable._observe.facts": ("Facts",),
             "recoverable._observe.settings": ("Observe",),
-            "recoverable._outgoing.values": ("OutgoingRefused",),
+            "recoverable._outgoing.message": ("OutgoingRefused",),
             "recoverable._rate_limit.settings": ("RateLimit",),
         },
     )  # fmt: skip

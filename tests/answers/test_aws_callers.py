@@ -19,11 +19,11 @@ from recoverable.aws._large_bodies import describe_problem
 from recoverable.aws._pause import PauseStore
 from recoverable.aws._send import is_at_fault
 from recoverable.timeouts._dynamodb_table import Table, problem_with_object
-from recoverable_operate.aws.answers import describe
-from recoverable_operate.check.cloud.session_client import asked
-from recoverable_operate.check.known import Unknown
-from recoverable_operate.migration.targets import SqsTarget
-from recoverable_operate.port import OperateError
+from recoverable_operate._check.aws_client import asked
+from recoverable_operate._migration.moving import SqsTarget
+from recoverable_operate.errors import OperateError
+from recoverable_operate.errors._aws.answers import describe
+from recoverable_operate.rules import Unknown
 from waiting.rows import timeout
 
 QUEUE_URL, QUEUE_ARN = "https://sqs.eu-west-1.amazonaws.com/1/orders", "arn:aws:sqs:eu-west-1:1:orders"
