@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import recoverable
+import recoverable.timeouts
 from sources import PACKAGE, PUBLIC, is_docstring, is_for_types, module_of, runtime, tree
 
 ROOT = Path(__file__).parents[1]
