@@ -6,6 +6,7 @@ import ast
 import inspect
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType, UnionType
@@ -14,10 +15,11 @@ from typing import Any
 import pytest
 
 import recoverable
-from public import PACKAGES
-from sources import PACKAGE, is_docstring, is_for_types, module_of, runtime, tree
+import recoverable.timeouts
+from sources import PACKAGE, PUBLIC, is_docstring, is_for_types, module_of, runtime, tree
 
 ROOT = Path(__file__).parents[1]
+PACKAGES = [import_module(name) for name in sorted(PUBLIC)]
 
 every_package = pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
 every_name = pytest.mark.parametrize(
@@ -125,7 +127,7 @@ READERS = [
     if path.name != "CHANGELOG.md"
 ]
 INSIDE = {
-    "benchmarks/crossings.py": "the command, run in the process whose calls are counted",
+    "benchmarks/crossings.py": "the command, whose calls it counts",
     "benchmarks/simulation/outages/store.py": "a circuit that instances of a simulation share",
     "benchmarks/simulation/outages/waves.py": "the numbers of the circuit, one of which it varies",
     "benchmarks/simulation/outages/pausing.py": "the calls to AWS of a pause, simulated",

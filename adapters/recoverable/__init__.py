@@ -13,30 +13,11 @@ from recoverable._errors import (
 from recoverable._message import Message
 
 __all__ = [
-    "Action",
-    "Delayed",
-    "DelayedRetry",
-    "Discard",
-    "ErrorContext",
-    "Exponential",
-    "Facts",
-    "Failed",
-    "HandlerTimeout",
-    "Immediate",
-    "ImmediateRetry",
-    "Message",
-    "MessageDeserializationError",
-    "MoveToError",
-    "Observe",
-    "OutgoingRefused",
-    "Policy",
-    "RateLimit",
-    "Recoverability",
-    "RetryAfter",
-    "StoreUnavailable",
-    "UnreportedFailure",
+    "Action", "Delayed", "DelayedRetry", "Discard", "ErrorContext", "Exponential", "Facts", "Failed", "HandlerTimeout",
+    "Immediate", "ImmediateRetry", "Message", "MessageDeserializationError", "MoveToError", "Observe",
+    "OutgoingRefused", "Policy", "RateLimit", "Recoverability", "RetryAfter", "StoreUnavailable", "UnreportedFailure",
     "default_policy",
-]
+]  # fmt: skip
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
 
-def attach(
-    package: str, names: Sequence[str], modules: Mapping[str, Sequence[str]]
-) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+def attach(package: str, names: Sequence[str], modules: Mapping[str, Sequence[str]]) -> tuple[Any, Any]:
     """Return the `__getattr__` and the `__dir__` of a package.
 
     A package calls this where type checkers see imports instead: for them each of its names is there.

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from operator import attrgetter
 from types import MappingProxyType
+
+from recoverable._errors import MessageDeserializationError
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
@@ -26,6 +29,32 @@ if TYPE_CHECKING:
     Model = TypeVar("Model", bound=ReadsJson)
 
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+
+MOST_PLACES = 3
+"""Fields of a model that are named at most."""
+
+NAME = r"[A-Za-z_][A-Za-z0-9_-]{0,63}"
+"""Names of fields that are shown; a key that looks otherwise, such as an address, may be the sender's data."""
+
+if TYPE_CHECKING:
+    from builtins import property as read_only
+    from builtins import property as stored
+else:
+
+    class read_only(property):  # noqa: N801  # used as `property` is
+        """A property that cannot be set: who a message is, and how often it was tried, is taken at receipt."""
+
+        def __set__(self, message: Message, value: object) -> None:
+            raise AttributeError(
+                f"Message.{self.name} cannot be set to {value!r}: a retry starts from what was received"
+            )
+
+        def __set_name__(self, owner: type[Message], name: str) -> None:
+            self.name = name
+
+    def stored(declared: Callable[[Message], T]) -> read_only:
+        """Return a property that is read as fast as the attribute that keeps it: `_id` for `id`."""
+        return read_only(attrgetter(f"_{declared.__name__}"), doc=declared.__doc__)
 
 
 class Message:
@@ -67,25 +96,32 @@ class Message:
         _copy: Any
         _outbox: Any  # Outbox, what opens one, or False once the attempt has ended
 
-        @property
-        def id(self) -> str:
-            """Return the message's id."""
+    @stored
+    def id(self) -> str:
+        """Return the message's id."""
+        return self._id
 
-        @property
-        def attempt(self) -> int:
-            """Return the number of this attempt in its round, from 1."""
+    @stored
+    def attempt(self) -> int:
+        """Return the number of this attempt in its round, from 1."""
+        return self._attempt
 
-        @property
-        def round(self) -> int:
-            """Return the number of delayed retries made before this attempt."""
+    @stored
+    def round(self) -> int:
+        """Return the number of delayed retries made before this attempt."""
+        return self._round
 
-        @property
-        def queue(self) -> str:
-            """Return the name of the queue it came from."""
+    @stored
+    def queue(self) -> str:
+        """Return the name of the queue it came from."""
+        return self._queue
 
-        @property
-        def group_id(self) -> str | None:
-            """Return the FIFO message group or the session that it belongs to; None when it is in none."""
+    @read_only
+    def group_id(self) -> str | None:
+        """Return the FIFO message group or the session that it belongs to; None when it is in none."""
+        if callable(self._group_id):
+            self._group_id = self._group_id(self)
+        return self._group_id
 
     def __repr__(self) -> str:
         return f"Message(id={self.id!r}, attempt={self.attempt}, round={self.round}, queue={self.queue!r})"  # no body: it may be secret
@@ -160,8 +196,6 @@ class Message:
         try:
             return json.loads(body)
         except ValueError as error:
-            from recoverable._unreadable import unreadable  # noqa: PLC0415  # the failure side
-
             raise unreadable(self.id, error) from error
 
     if TYPE_CHECKING:
@@ -205,14 +239,14 @@ class Message:
 
     def publish(self, topic: str, body: object, **options: Unpack[SendOptions]) -> None:
         """Publish a message to a topic when this attempt has succeeded; see `send`."""
-        from recoverable._outgoing.outbox import collect  # noqa: PLC0415  # as above
+        from recoverable._outgoing.outbox import collect  # noqa: PLC0415  # for handlers that send
 
         collect(self, "Publish", topic, body, **options)
 
     @property
     def outgoing(self) -> tuple[Outgoing, ...]:
         """Return what this attempt has sent and published so far."""
-        from recoverable._outgoing.outbox import collected  # noqa: PLC0415  # as above
+        from recoverable._outgoing.outbox import collected  # noqa: PLC0415  # for handlers that send
 
         return collected(self)
 
@@ -225,30 +259,7 @@ class Message:
         try:
             return parse()
         except (ValueError, TypeError, KeyError) as error:
-            from recoverable._unreadable import unreadable  # noqa: PLC0415  # the failure side
-
             raise unreadable(self.id, error) from error
-
-
-def read_only(name: str, read: Callable[[Message], Any]) -> property:
-    """Return a property that cannot be set: who a message is, and how often it was tried, is taken at receipt."""
-
-    def refuse(_message: Message, value: object) -> None:
-        raise AttributeError(f"Message.{name} cannot be set to {value!r}: a retry starts from what was received")
-
-    return property(read, refuse)
-
-
-def read_group_id(message: Message) -> str | None:
-    """Return the message's group, which is read at the first use where a function says it."""
-    if callable(message._group_id):
-        message._group_id = message._group_id(message)
-    return message._group_id
-
-
-for _name in ("id", "attempt", "round", "queue"):
-    setattr(Message, _name, read_only(_name, attrgetter(f"_{_name}")))
-setattr(Message, "group_id", read_only("group_id", read_group_id))  # noqa: B010  # for mypy it is declared in the class
 
 
 def place(message: Message, *, round: int, attempt: int) -> None:  # noqa: A002  # as the message calls it
@@ -259,3 +270,44 @@ def place(message: Message, *, round: int, attempt: int) -> None:  # noqa: A002 
 def received(message: Message) -> Any:
     """Return the platform's record as it was received, whatever the handler did to its own."""
     return message._native
+
+
+def unreadable(message_id: str, error: Exception) -> MessageDeserializationError:
+    """Return the error that says why and where a message cannot be read; it does not quote the body."""
+    return MessageDeserializationError(
+        f"message '{message_id}' cannot be read: {type(error).__name__}{place_of(error)}"
+    )
+
+
+def place_of(error: Exception) -> str:
+    """Return where an error says that a body cannot be read, as the end of a sentence; nothing when it does not say.
+
+    Args:
+        error: of `json` (line and column), of pydantic (path and code of each field), or of a codec (byte).
+    """
+    if isinstance(error, json.JSONDecodeError):
+        return f" at line {error.lineno}, column {error.colno}"
+    if isinstance(error, UnicodeDecodeError):
+        return f" at byte {error.start}"
+    errors = getattr(error, "errors", None)
+    return places_in(errors) if callable(errors) else ""
+
+
+def places_in(errors: Callable[..., Any]) -> str:
+    """Return the fields that a model's error is about; nothing when they cannot be read."""
+    try:
+        found = errors(include_url=False, include_context=False, include_input=False)
+        fields = [f"{path_of(each['loc'])} ({each['type']})" for each in found[:MOST_PLACES]]
+    except Exception:  # noqa: BLE001  # an error of another library, or of the user's; its type is said all the same
+        return ""
+    more = f" and {len(found) - MOST_PLACES} more" if len(found) > MOST_PLACES else ""
+    return f" at {', '.join(fields)}{more}" if fields else ""
+
+
+def path_of(parts: tuple[object, ...]) -> str:
+    """Return the path of a field, with a star for each key that may be data."""
+    shown = [
+        str(part) if isinstance(part, int) or (isinstance(part, str) and re.fullmatch(NAME, part)) else "*"
+        for part in parts
+    ]
+    return ".".join(shown) or "the whole"

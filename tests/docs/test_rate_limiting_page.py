@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from docs.pages import blocks, page
 from recoverable import Message, Recoverability
 from recoverable.aws import DynamoDbCircuit, Probe
+from recoverable.azure import TableCircuit
 
 PAGE = "rate-limiting.md"
 
@@ -45,5 +45,5 @@ def test_the_third_is_a_probe(names: dict[str, Any]) -> None:
 
 
 def test_the_store_for_azure_is_where_the_page_says() -> None:
-    assert '`TableCircuit("circuits", "orders")`, from `recoverable.azure._circuit_store`' in page(PAGE)
-    assert import_module("recoverable.azure._circuit_store").TableCircuit("circuits", "orders")
+    assert '`TableCircuit("circuits", "orders")`, from `recoverable.azure`' in page(PAGE)
+    assert TableCircuit("circuits", "orders").name == "orders"

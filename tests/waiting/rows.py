@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 
 from builders import seconds
-from recoverable.timeouts import Store, Timeout
+from recoverable.timeouts import Row, Store, Timeout
 from recoverable.timeouts._shards import Claim
-from recoverable.timeouts._store import Kept, Row, Selection
+from recoverable.timeouts._store import Kept, Selection
 from recoverable.timeouts._timeout import new_id
 
 NOW = datetime(2100, 3, 14, 15, 9, 26, 535_897, tzinfo=UTC)

@@ -5,15 +5,9 @@ from __future__ import annotations
 from recoverable.aws._endpoint import SqsEndpoint, UnfinishedBatch
 
 __all__ = [
-    "BodyNotFetched",
-    "DynamoDbCircuit",
-    "PauseTrigger",
-    "Probe",
-    "S3Bodies",
-    "SqsEndpoint",
-    "SqsProbeQueue",
+    "BodyNotFetched", "DynamoDbCircuit", "PauseTrigger", "Probe", "S3Bodies", "SqsEndpoint", "SqsProbeQueue",
     "UnfinishedBatch",
-]
+]  # fmt: skip
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:

@@ -8,20 +8,9 @@ from recoverable.timeouts._store import Row, Store, TooLarge
 from recoverable.timeouts._timeout import Timeout
 
 __all__ = [
-    "CriticalError",
-    "Dispatcher",
-    "DynamoDbStore",
-    "Report",
-    "Row",
-    "SendFailed",
-    "SqliteStore",
-    "Store",
-    "StoreUnavailable",
-    "Timeout",
-    "Timeouts",
-    "TimeoutsQueue",
-    "TooLarge",
-]
+    "CriticalError", "Dispatcher", "DynamoDbStore", "Report", "Row", "SendFailed", "SqliteStore", "Store",
+    "StoreUnavailable", "Timeout", "Timeouts", "TimeoutsQueue", "TooLarge",
+]  # fmt: skip
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from datetime import datetime
 
 import pytest
 
-from recoverable.timeouts import Store
+from recoverable.timeouts import Row, Store
 from recoverable.timeouts._shards import Claim
-from recoverable.timeouts._store import Kept, Row
+from recoverable.timeouts._store import Kept
 from waiting.rows import NOW, claims, keep, poll, scan, stored, take
 from waiting.stores import Cloud, OneShard
 from waiting.world import DAY, HOUR, MINUTE

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from recoverable.timeouts import Store
-from recoverable.timeouts._store import Row, Selection
+from recoverable.timeouts import Row, Store
+from recoverable.timeouts._store import Selection
 from waiting.rows import AHEAD, NOW, claims, poll, scan, stored, take
 from waiting.world import DAY, HOUR
 
