@@ -129,7 +129,8 @@ def local_cloud() -> list[Path]:
 
 def pure() -> list[Path]:
     """Return the files that decide, and the data that they decide about."""
-    return [*sorted((PACKAGE / "_ladder").glob("*.py")), PACKAGE / "_rate_limit" / "state.py"]
+    rate_limit = [PACKAGE / "_rate_limit" / name for name in ("settings.py", "state.py")]
+    return [*sorted((PACKAGE / "_ladder").glob("*.py")), *rate_limit]
 
 
 def deployed() -> list[Path]:

@@ -21,7 +21,7 @@ NAMES = {
     "recoverable.azure.ladder.Abandoned",
     "recoverable._service_bus.group_commit.NotTried",
     "recoverable._errors.TimeUp",
-    "recoverable._observe.host_errors.RedactedFailure",
+    "recoverable._flow.emit.RedactedFailure",
     "recoverable_operate.errors._aws.messages.Unsendable",
     "recoverable_operate.errors._azure.messages.UncopyableBody",
     "recoverable_operate.templates._document.TemplateError",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from recoverable._ladder.policy import Policy, default_policy
     from recoverable._observe.facts import Facts
     from recoverable._observe.settings import Observe
-    from recoverable._outgoing.values import OutgoingRefused
+    from recoverable._outgoing.message import OutgoingRefused
     from recoverable._rate_limit.settings import RateLimit
 
 __all__ = [

@@ -25,7 +25,7 @@ def imported(name: str) -> object:  # noqa: PLR0911  # one for each
 
             return RateLimit
         case "OutgoingRefused":
-            from recoverable._outgoing.values import OutgoingRefused  # noqa: PLC0415
+            from recoverable._outgoing.message import OutgoingRefused  # noqa: PLC0415
 
             return OutgoingRefused
         case "ErrorContext" | "Policy" | "default_policy":

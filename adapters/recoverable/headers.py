@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from opentelemetry.trace import SpanContext
+
 MESSAGE_ID = "NServiceBus.MessageId"
 TIME_SENT = "NServiceBus.TimeSent"
 CONTROL_MESSAGE = "NServiceBus.ControlMessage"
@@ -103,3 +105,8 @@ def write_date(moment: datetime) -> str:
     """
     text = moment.astimezone(UTC).isoformat(" ", "microseconds")
     return f"{text[:19]}:{text[20:26]} Z"
+
+
+def write_trace_parent(span: SpanContext) -> str | None:
+    """Return OpenTelemetry's context of a span as the header `traceparent` names it; None for a context that is not valid."""
+    return f"00-{span.trace_id:032x}-{span.span_id:016x}-{span.trace_flags:02x}" if span.is_valid else None

@@ -17,14 +17,18 @@ if TYPE_CHECKING:
 
     Callback: TypeAlias = Callable[[Facts, Message], Awaitable[object] | object]
 
+SCOPE = "recoverable"
+"""The instrumentation scope of OpenTelemetry's metrics and spans."""
+
 LONGEST_NAMESPACE = 255
 """Characters of a namespace (CloudWatch, "Specification: Embedded metric format")."""
 
 LONGEST_CALLBACKS = timedelta(minutes=1)
+"""The longest time for the callbacks of one invocation, which costs as much as its handlers' time."""
 
 
 class Observe(Frozen):
-    """Settings for what is told about failures: `Recoverability(observe=Observe(on_error=page_somebody))`.
+    """Settings for what is reported about failures: `Recoverability(observe=Observe(on_error=page_somebody))`.
 
     The callbacks are functions of the facts and the message, plain or coroutine. They are called once the message is settled, before the
     endpoint returns, and at most once. What they raise is logged, and changes nothing.

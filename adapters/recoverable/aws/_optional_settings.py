@@ -160,7 +160,7 @@ def with_bodies(bodies: S3Bodies, process_batch: ProcessBatch) -> ProcessBatch:
 
 def observed(observe: Observe, process_batch: ProcessBatch) -> ProcessBatch:
     """Return `process_batch` with an observer of its invocation, which at its end is told what the batch came to."""
-    from recoverable._observe.emit import emit_after_batch  # noqa: PLC0415  # for those who observe
+    from recoverable._flow.emit import emit_after_batch  # noqa: PLC0415  # for those who observe
     from recoverable._observe.observer import Observer  # noqa: PLC0415  # as above
 
     def process(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from recoverable._ladder.delivery import Counter, Delivery
     from recoverable._message import Message
-    from recoverable._outgoing.senders import Sender
+    from recoverable._outgoing.outbox import Sender
     from recoverable._rate_limit.limiter import Limiter
     from recoverable._rate_limit.store import Breaker
     from recoverable._sqs.queues import Queue
@@ -193,7 +193,7 @@ class SqsProcessor:
     def _limiter(self, environment: Environment, *, may_defer: bool) -> Limiter | None:
         if self.recoverability.rate_limit is None:
             return None
-        from recoverable._rate_limit.starting import limiter_for  # noqa: PLC0415  # imported for those who limit the rate
+        from recoverable._rate_limit.limiter import limiter_for  # noqa: PLC0415  # imported for those who limit the rate
 
         limit = self.recoverability.rate_limit
         return limiter_for(self, limit, self.recoverability, environment, may_defer=may_defer, in_batches=True)

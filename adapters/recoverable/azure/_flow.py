@@ -61,7 +61,7 @@ def process_messages(
     """
     steps = settle_messages(deliveries, invocation, send, wait, send_outgoing)
     if invocation.observer is not None:
-        from recoverable._observe.emit import emit_after  # noqa: PLC0415  # imported for those who observe
+        from recoverable._flow.emit import emit_after  # noqa: PLC0415  # imported for those who observe
 
         steps = emit_after(steps, invocation.observer, invocation, deliveries)
     yield from steps

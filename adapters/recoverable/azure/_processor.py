@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from recoverable._ladder.settlement import Forward
     from recoverable._message import Message
     from recoverable._observe.observer import Observer
-    from recoverable._outgoing.senders import Sender
+    from recoverable._outgoing.outbox import Sender
     from recoverable._rate_limit.limiter import Limiter
     from recoverable._service_bus.broker import Broker
     from recoverable.azure._sending.letter import Letter
@@ -124,7 +124,7 @@ class Processor(Frozen):
         limit = self.recoverability.rate_limit
         if limit is None:
             return None
-        from recoverable._rate_limit.starting import limiter_for  # noqa: PLC0415  # imported for those who limit the rate
+        from recoverable._rate_limit.limiter import limiter_for  # noqa: PLC0415  # imported for those who limit the rate
 
         return limiter_for(self, limit, self.recoverability, environment, may_defer=self.may_defer)
 

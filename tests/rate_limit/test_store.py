@@ -1,8 +1,9 @@
-"""Test the calls of one instance to a circuit's store: sixteen invocations at once make one call, and none waits for another's."""
+"""The circuit that an instance keeps for itself, held to the contract of all stores, and the calls of one instance to a shared store."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Event, Lock
@@ -10,7 +11,23 @@ from typing import Any
 
 import pytest
 
-from recoverable._rate_limit.calls import THREADS, SharedCalls
+from rate_limit.circuit_contract import CircuitContract, NewStore
+from recoverable._rate_limit.store import THREADS, MemoryCircuit, SharedCalls
+
+
+class TestMemoryCircuit(CircuitContract):
+    """Its threads share one object."""
+
+    ROUNDS = 1_000
+
+    @pytest.fixture
+    def new_store(self) -> Iterator[NewStore]:
+        """Yield the one store, and let threads switch as often as possible."""
+        store, interval = MemoryCircuit(), sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)
+        yield lambda: store
+        sys.setswitchinterval(interval)
+
 
 INVOCATIONS = 16
 """`maxConcurrentCalls` of a small function, all in one process (Functions, host.json)."""

@@ -1,4 +1,4 @@
-"""Settle a message whose handler succeeded, and of which something that it sent was not taken for now."""
+"""Settle a message whose handler succeeded, where a broker did not take for now what the handler sent."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from recoverable._ladder import counting
 from recoverable._ladder.delivery import Deferral
 from recoverable._ladder.refused_sends import FIRST_DELAY, LONGEST_DELAY, MOST_REDELIVERY, delay_while_redelivered
 from recoverable._limits import NO_DELAY
-from recoverable._outgoing.values import OutgoingRefused
+from recoverable._outgoing.message import OutgoingRefused
 
 if TYPE_CHECKING:
     from recoverable._flow.invocation import Invocation
@@ -30,7 +30,7 @@ def settle_unsent(
         to: the queue or topic.
         why: why it did not take what was sent.
         invocation: what it ran in.
-        runs_first: True if it comes first next time, for others may have used up its time.
+        runs_first: True if it comes first next time, because others may have used up its time.
     """
     waited = NO_DELAY if delivery.held_since is None else invocation.clock() - delivery.held_since
     return wait(delivery, min(max(waited, FIRST_DELAY), LONGEST_DELAY), to, why, invocation, runs_first=runs_first)
@@ -57,8 +57,8 @@ def settle_unsent_in_order(
         why: why it did not take what was sent.
         invocation: what it ran in.
         deliveries: how often the broker has delivered it.
-        waited: since when it is delivered.
-        until_last_round: how long its last delivery must wait, for it would not run before.
+        waited: the time since its first delivery.
+        until_last_round: how long its last delivery must wait, because its handler would not run before.
     """
     immediate, delayed = invocation.recoverability.immediate, invocation.recoverability.delayed
     left = counting.runs_left(deliveries, max_immediate=immediate.max_retries, max_delayed=delayed.max_retries)
@@ -75,7 +75,7 @@ def settle_unsent_in_order(
 def wait(
     delivery: Delivery, delay: timedelta, to: str, why: str, invocation: Invocation, *, runs_first: bool = False
 ) -> Settlement:
-    """Return the settlement of a message that waits for so long."""
+    """Return the settlement of a message that waits for this delay."""
     if invocation.limiter is not None:
         invocation.limiter.release_probe(delivery)
     delivery.unsent = True
