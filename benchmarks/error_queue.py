@@ -140,7 +140,7 @@ def measure(size: int) -> None:
     """Print the MB that sending so many back adds to this process."""
     import boto3  # noqa: F401  # which the command has loaded
 
-    import recoverable.timeouts._client  # noqa: F401
+    from recoverable.timeouts import SendFailed  # noqa: F401
 
     base = peak()
     with TemporaryDirectory() as folder:

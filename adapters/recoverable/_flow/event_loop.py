@@ -9,10 +9,10 @@ from functools import cache
 from threading import get_ident
 from typing import Any, TypeVar
 
-from recoverable._environment import current_environment
 from recoverable._errors import TimeUp
 from recoverable._flow.deadline import AGAIN
 from recoverable._flow.invocation import FOREVER
+from recoverable.hosting import current_environment
 
 T = TypeVar("T")
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from recoverable._frozen import Frozen, field
 from recoverable._limits import checked_delay, checked_queue
 from recoverable._message import Message
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorContext:
+class ErrorContext(Frozen):
     """A failed attempt, as a policy sees it.
 
     Args:
@@ -22,21 +21,19 @@ class ErrorContext:
         now: the time of the failure.
     """
 
-    exception: BaseException
-    message: Message
-    immediate_processing_failures: int
-    delayed_deliveries_performed: int
-    receive_address: str
-    now: datetime
+    exception: BaseException = field(kw_only=True)
+    message: Message = field(kw_only=True)
+    immediate_processing_failures: int = field(kw_only=True)
+    delayed_deliveries_performed: int = field(kw_only=True)
+    receive_address: str = field(kw_only=True)
+    now: datetime = field(kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class ImmediateRetry:
+class ImmediateRetry(Frozen):
     """Start the next attempt without delay."""
 
 
-@dataclass(frozen=True, slots=True)
-class DelayedRetry:
+class DelayedRetry(Frozen):
     """Start the next round of attempts after a delay.
 
     Args:
@@ -53,8 +50,7 @@ class DelayedRetry:
         checked_delay("DelayedRetry(delay)", self.delay)
 
 
-@dataclass(frozen=True, slots=True)
-class MoveToError:
+class MoveToError(Frozen):
     """Give the message up: move it to the error queue, for an operator.
 
     Args:
@@ -72,8 +68,7 @@ class MoveToError:
             checked_queue("MoveToError(error_queue)", self.error_queue)
 
 
-@dataclass(frozen=True, slots=True)
-class Discard:
+class Discard(Frozen):
     """Complete the message as if it had succeeded; only the log keeps the reason.
 
     Args:

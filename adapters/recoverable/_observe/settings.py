@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 from recoverable._frozen import Frozen, field
 from recoverable._limits import checked_delay, checked_function, name_of
+from recoverable._message import Message
+from recoverable._observe.facts import Facts
 
-TYPE_CHECKING = False  # see _frozen.py
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from typing import TypeAlias
-
-    from recoverable._message import Message
-    from recoverable._observe.facts import Facts
-
-    Callback: TypeAlias = Callable[[Facts, Message], Awaitable[object] | object]
+Callback = Callable[[Facts, Message], Awaitable[object] | object]
+"""A function of the facts and the message, plain or coroutine."""
 
 SCOPE = "recoverable"
 """The instrumentation scope of OpenTelemetry's metrics and spans."""

@@ -32,8 +32,7 @@ class OutgoingRefused(Exception):
     Such as by a queue that does not exist, or one to which the function may not send.
     """
 
-
-OutgoingRefused.__module__ = "recoverable"  # the name under which users import it is the one that operators read
+    __module__ = "recoverable"  # the name under which users import it
 
 
 class Outgoing(Frozen):

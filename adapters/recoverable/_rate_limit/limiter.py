@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from recoverable._config import Recoverability
-    from recoverable._environment import Environment
     from recoverable._ladder.delivery import Delivery
     from recoverable._rate_limit.settings import RateLimit
     from recoverable._rate_limit.state import Open, Outcome
+    from recoverable.hosting import Environment
 
 UNCLAIMED = Snapshot()
 """The claim of an invocation that has claimed no probe; one object for all, because each invocation needs it."""

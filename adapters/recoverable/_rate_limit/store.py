@@ -10,8 +10,8 @@ from datetime import timedelta
 from os import urandom
 from threading import Lock
 
+from recoverable._errors import StoreUnavailable
 from recoverable._limits import NO_DELAY
-from recoverable._rate_limit.settings import StoreUnavailable
 from recoverable._rate_limit.state import CLOSED, Closed, Open, Snapshot, transition
 
 TYPE_CHECKING = False  # see _frozen.py

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import TypeAlias
 
-    from recoverable._environment import Environment
     from recoverable._flow.invocation import Invocation
     from recoverable._flow.untouched import Ran
     from recoverable._sqs.queues import Queue
     from recoverable.aws._order import Group
     from recoverable.aws._records import Record
     from recoverable.aws._time_budget import TimeBudget
+    from recoverable.hosting import Environment
     from recoverable.timeouts import Timeouts
 
     ProcessBatch: TypeAlias = Callable[..., list[Delivery]]

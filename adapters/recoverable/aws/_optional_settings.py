@@ -14,7 +14,6 @@ from recoverable.aws._time_budget import LONGEST_INVOCATION
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
-    from recoverable._environment import Environment
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Counter, Delivery
     from recoverable._observe.settings import Observe
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from recoverable.aws._batch import ProcessBatch
     from recoverable.aws._large_bodies import S3Bodies
     from recoverable.aws._time_budget import TimeBudget
+    from recoverable.hosting import Environment
     from recoverable.timeouts import Timeouts
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from datetime import timedelta
 
-from recoverable._config import Failed, Recoverability
-from recoverable._environment import Environment, current_environment, utc_clock
+from recoverable._config import Recoverability
 from recoverable._flow.deadline import Deadline
 from recoverable._flow.invocation import Invocation
 from recoverable._flow.untouched import run_untouched
@@ -15,6 +14,7 @@ from recoverable._limits import checked_delay
 from recoverable._sqs.queues import LONGEST_DELAY
 from recoverable.aws._records import records_of, untouched, untouched_messages
 from recoverable.aws._time_budget import LONGEST_INVOCATION, TimeBudget
+from recoverable.hosting import Environment, current_environment, utc_clock
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ def with_error_queue(owner: str, recoverability: Recoverability) -> Recoverabili
         from recoverable._sqs.names import check_error_queue  # noqa: PLC0415  # most are plain names
 
         check_error_queue(owner, name)
-    return recoverability.__replace__(failed=Failed(name, recoverability.failed.unrecoverable))
+    return recoverability.replace(failed=recoverability.failed.replace(error_queue=name))
 
 
 def is_source(name: str, delivery: Delivery) -> bool:

@@ -36,8 +36,7 @@ class Send(Protocol):
 class Abandoned(Exception):
     """Raised for a handler that raised a BaseException, which no host expects: the host then abandons the message."""
 
-
-Abandoned.__module__ = "recoverable.azure.ladder"  # the name under which it has always been logged
+    __module__ = "recoverable.azure"  # the name under which users import it
 
 
 def process_messages(

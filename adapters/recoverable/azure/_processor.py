@@ -6,13 +6,13 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from recoverable._environment import current_environment
 from recoverable._flow.drive import drive
 from recoverable._flow.invocation import Invocation
 from recoverable._frozen import Frozen
 from recoverable._limits import NO_DELAY
 from recoverable.azure._flow import process_messages
 from recoverable.azure._messages import ambiguous_fields, delivery_of, without_fields
+from recoverable.hosting import current_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from azure.functions import Context, ServiceBusMessage  # noqa: TID251  # for types alone
 
     from recoverable._config import Recoverability
-    from recoverable._environment import Environment
     from recoverable._ladder.delivery import Delivery, Platform
     from recoverable._ladder.settlement import Forward
     from recoverable._message import Message
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from recoverable._rate_limit.limiter import Limiter
     from recoverable._service_bus.broker import Broker
     from recoverable.azure._sending.letter import Letter
+    from recoverable.hosting import Environment
 
 
 class Processor(Frozen):

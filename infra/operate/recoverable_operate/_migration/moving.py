@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
+from recoverable import StoreUnavailable
 from recoverable._sqs.batches import batches
 from recoverable._sqs.sender import Sender
 from recoverable.timeouts import Timeout
 from recoverable.timeouts._sending import to_send_request
-from recoverable.timeouts._store import DISPATCHED, WAITING, Row, Selection, Store, StoreUnavailable
+from recoverable.timeouts._store import DISPATCHED, WAITING, Row, Selection, Store
 
 CHUNK = 25
 """Timeouts that are sent before they are marked: a crash in between sends at most these twice."""

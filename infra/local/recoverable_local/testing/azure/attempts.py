@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from recoverable import Message
-from recoverable._flow.handlers import is_coroutine_function
+from recoverable.hosting import is_coroutine_function
 from recoverable_local.testing.engine.fault_plan import FaultPlan, When
 from recoverable_local.testing.engine.invocation import Invocation
 from recoverable_local.testing.timeline import Journal

@@ -1,6 +1,6 @@
-"""Hold what an invocation works with: client, clock and deadline, and the clock of those who bring none.
+"""Define what hosts and tests need: the environment of an invocation, how handlers are stopped, and what kind of function one is.
 
-A test passes its own through one context variable.
+A host passes its own client, clock and deadline through one context variable.
 """
 
 from __future__ import annotations
@@ -9,6 +9,11 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from time import sleep
 
+from recoverable._errors import TimeUp
+from recoverable._lazy import attach
+
+__all__ = ["Deadline", "Environment", "TimeUp", "current_environment", "is_coroutine_function", "now", "utc_clock"]
+
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
     from asyncio import Runner
@@ -16,7 +21,15 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Any
 
+    from recoverable._flow.deadline import Deadline
+    from recoverable._flow.handlers import is_coroutine_function
     from recoverable._message import Message
+else:
+    __getattr__, __dir__ = attach(
+        __name__,
+        __all__,
+        {"recoverable._flow.deadline": ("Deadline",), "recoverable._flow.handlers": ("is_coroutine_function",)},
+    )
 
 
 class Environment:
@@ -25,7 +38,7 @@ class Environment:
     Args:
         client: the SDK's client of the platform, or a replacement for it; None for the process's own.
         clock: returns the time.
-        deadline: returns what stops a plain handler, a `Deadline`; not used on Functions.
+        deadline: returns what stops a plain handler, a `Deadline` or a subclass; not used on Functions.
         runner: returns what runs coroutines; None for the thread's own.
         wrap_handler: returns a handler that a test observes, plain or coroutine as it was; on AWS for coroutines alone,
             for the deadline observes the others.
@@ -59,8 +72,10 @@ class Environment:
         self.call_within, self.topic_client, self.later = call_within, topic_client, later
 
 
-current_environment: ContextVar[Environment | None] = ContextVar("recoverable._environment", default=None)
-"""The environment of a test; in production there is none, and each endpoint uses its own."""
+current_environment: ContextVar[Environment | None] = ContextVar(
+    "recoverable.hosting.current_environment", default=None
+)
+"""The environment of a host or test; in production there is none, and each endpoint uses its own."""
 
 
 def now() -> datetime:
