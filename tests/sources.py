@@ -51,17 +51,14 @@ GATEWAY_NAMES = {
 
 INNER_NAMES = {
     "recoverable_operate": {
-        "_environment": {"now"},
         "_ladder": {"Changes", "EXCEPTION_MESSAGE", "STACK_TRACE", "faults"},
         "_limits": {"MAX_DELAYED"},
         "_variables": {"Variables", "read_parts"},
         "azure": {"ARRAYS", "changed", "in_milliseconds", "sendable"},
-        "timeouts": {"DISPATCHED", "Row", "Selection", "Store", "StoreUnavailable", "WAITING", "to_send_request"},
+        "timeouts": {"DISPATCHED", "Row", "Selection", "WAITING", "to_send_request"},
     },
     "recoverable_local": {
-        "_environment": {"Environment", "current_environment"},
-        "_errors": {"TimeUp"},
-        "_flow": {"Deadline", "TIME_IS_UP", "is_coroutine_function"},
+        "_flow": {"TIME_IS_UP"},
         "_ladder": {"faults", "text_of"},
         "_observe": {"BY_ACTION", "COUNTERS", "UNREPORTED"},
         "aws": {"MAX_CONCURRENCY", "VISIBILITY_TIMEOUT"},

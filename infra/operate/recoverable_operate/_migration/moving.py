@@ -11,9 +11,9 @@ from typing import Protocol
 from recoverable import StoreUnavailable
 from recoverable._sqs.batches import batches
 from recoverable._sqs.sender import Sender
-from recoverable.timeouts import Timeout
+from recoverable.timeouts import Store, Timeout
 from recoverable.timeouts._sending import to_send_request
-from recoverable.timeouts._store import DISPATCHED, WAITING, Row, Selection, Store
+from recoverable.timeouts._store import DISPATCHED, WAITING, Row, Selection
 
 CHUNK = 25
 """Timeouts that are sent before they are marked: a crash in between sends at most these twice."""
