@@ -10,16 +10,12 @@ from typing import Any, TypeVar
 from recoverable._sqs.answers import call_failure, is_answer
 from recoverable._sqs.clients import config
 from recoverable._sqs.queues import queue_from_arn
+from recoverable_operate.errors import OperateError
 from recoverable_operate.errors._aws.answers import describe
 from recoverable_operate.errors._aws.session_client import CALL_TIMEOUT, Access, Clients, find_queue, session_for
-from recoverable_operate.errors._queue import OperateError, one_line
-from recoverable_operate.rules._ladder import PREFIX, ladder_of
-from recoverable_operate.rules._on_sqs import (
-    AWS_KEY,
-    DEFAULT_RETENTION,
-    DEFAULT_VISIBILITY,
-    MANAGED,
-    REPORT,
+from recoverable_operate.errors._queue import one_line
+from recoverable_operate.rules import (
+    PREFIX,
     Alarm,
     EventSource,
     Function,
@@ -28,10 +24,18 @@ from recoverable_operate.rules._on_sqs import (
     Queue,
     Redrive,
     Statement,
+    Unknown,
+    ladder_of,
+)
+from recoverable_operate.rules._on_sqs import (
+    AWS_KEY,
+    DEFAULT_RETENTION,
+    DEFAULT_VISIBILITY,
+    MANAGED,
+    REPORT,
     managed_statements,
     read_statement,
 )
-from recoverable_operate.rules._rule import Unknown
 from recoverable_operate.rules._sqs_rules import AGE, SENT, VISIBLE
 
 T = TypeVar("T")

@@ -25,18 +25,27 @@ from recoverable_operate._check.aws_client import Aws, describe_function, descri
 from recoverable_operate._check.service_bus_client import describe_entity
 from recoverable_operate._commands.arguments import add_access
 from recoverable_operate._commands.terminal import Terminal, printable
+from recoverable_operate.errors import OperateError
 from recoverable_operate.errors._aws.session_client import Access
 from recoverable_operate.errors._azure.entity import entity_of
-from recoverable_operate.errors._queue import OperateError
-from recoverable_operate.rules._ladder import DEFAULT, Ladder
-from recoverable_operate.rules._on_service_bus import OnServiceBus
-from recoverable_operate.rules._on_sqs import Function, OnSqs
-from recoverable_operate.rules._rule import Finding, NotChecked, results
-from recoverable_operate.rules._service_bus_rules import SERVICE_BUS_RULES
-from recoverable_operate.rules._sqs_rules import SQS_RULES
-from recoverable_operate.templates._bicep import describe_bicep
-from recoverable_operate.templates._document import TemplateError, parse_document
-from recoverable_operate.templates._sam import describe_template, read_template
+from recoverable_operate.rules import (
+    SERVICE_BUS_RULES,
+    SQS_RULES,
+    Finding,
+    Function,
+    Ladder,
+    NotChecked,
+    OnServiceBus,
+    OnSqs,
+    results,
+)
+from recoverable_operate.templates import (
+    TemplateError,
+    describe_bicep,
+    describe_template,
+    parse_document,
+    read_template,
+)
 
 CLEAN, FOUND, UNREADABLE = 0, 1, 2
 """Exit statuses."""
@@ -313,7 +322,7 @@ def with_ladder(described: D, arguments: argparse.Namespace) -> D:
     counts = {name: count for name, count in said.items() if count is not None}
     if not counts and not arguments.ordered:
         return described
-    found = described.ladder if isinstance(described.ladder, Ladder) else DEFAULT
+    found = described.ladder if isinstance(described.ladder, Ladder) else Ladder()
     return replace(
         described, ladder=replace(found, **counts, ordered=arguments.ordered, said=found.said or bool(counts))
     )

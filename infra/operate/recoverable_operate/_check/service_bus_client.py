@@ -8,11 +8,11 @@ from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from recoverable_operate.errors._azure.entity import Entity
+from recoverable_operate.errors import Entity, OperateError
 from recoverable_operate.errors._azure.namespace_client import needs
-from recoverable_operate.errors._queue import OperateError, one_line
-from recoverable_operate.rules._on_service_bus import FOR_EVER, OnServiceBus, ServiceBusQueue
-from recoverable_operate.rules._rule import Unknown
+from recoverable_operate.errors._queue import one_line
+from recoverable_operate.rules import OnServiceBus, ServiceBusQueue, Unknown
+from recoverable_operate.rules._on_service_bus import FOR_EVER
 
 if TYPE_CHECKING:
     from azure.servicebus.management import QueueProperties, ServiceBusAdministrationClient

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
-from recoverable_operate.errors._filter import Filter, parse_time, parse_where
+from recoverable_operate.errors import Filter, parse_where
+from recoverable_operate.errors._filter import parse_time
 
 T = TypeVar("T")
 

@@ -17,10 +17,9 @@ from recoverable._ladder.faults import EXCEPTION_MESSAGE
 from recoverable.headers import FIRST_FAILED_AT, LOG_STREAM, REQUEST_ID, read_date
 from recoverable_operate._commands.session import Session
 from recoverable_operate._commands.terminal import messages, printable
-from recoverable_operate.errors._message import ACTIVE, FailedMessage, Tally, group_of, some
+from recoverable_operate.errors import FailedMessage, Outcome, Plan, Settings, Tally, group_of
+from recoverable_operate.errors._message import ACTIVE, some
 from recoverable_operate.errors._redrive import name_of
-from recoverable_operate.errors._sending import Outcome, Settings
-from recoverable_operate.errors._sweep import Plan
 
 MOST_BYTES = 512
 """Bytes of a body that is no text that are shown."""

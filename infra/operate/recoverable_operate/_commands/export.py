@@ -16,9 +16,8 @@ from recoverable_operate._commands.arguments import add_filter, add_queue, filte
 from recoverable_operate._commands.display import say_ending
 from recoverable_operate._commands.session import Session, run_with_queue
 from recoverable_operate._commands.terminal import DONE, NOTHING
+from recoverable_operate.errors import OperateError, Plan, matching
 from recoverable_operate.errors._exchange import line_of
-from recoverable_operate.errors._queue import OperateError
-from recoverable_operate.errors._sweep import Plan, matching
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -13,7 +13,7 @@ from recoverable_operate._commands.arguments import add_looking, filter_of
 from recoverable_operate._commands.display import group_data, group_table, say_ending
 from recoverable_operate._commands.session import Session, run_with_queue
 from recoverable_operate._commands.terminal import DONE, NOTHING
-from recoverable_operate.errors._sweep import Plan, matching
+from recoverable_operate.errors import Plan, matching
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -15,8 +15,8 @@ from dataclasses import replace
 from recoverable_operate._commands.arguments import add_looking, add_sending
 from recoverable_operate._commands.retry import retry
 from recoverable_operate._commands.session import Session, run_with_queue
+from recoverable_operate.errors import OperateError
 from recoverable_operate.errors._exchange import ExportedQueue
-from recoverable_operate.errors._queue import OperateError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -14,8 +14,7 @@ from recoverable_operate._commands.arguments import add_looking, filter_of
 from recoverable_operate._commands.display import message_data, message_table, say_ending
 from recoverable_operate._commands.session import Session, run_with_queue
 from recoverable_operate._commands.terminal import DONE, NOTHING
-from recoverable_operate.errors._message import FailedMessage
-from recoverable_operate.errors._sweep import Plan, matching
+from recoverable_operate.errors import FailedMessage, Plan, matching
 
 PAGE = 100
 """Messages of one table, so that memory does not grow with the queue."""

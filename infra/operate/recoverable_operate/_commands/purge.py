@@ -18,10 +18,10 @@ from recoverable_operate._commands.display import command_with, show_plan
 from recoverable_operate._commands.export import new_file
 from recoverable_operate._commands.session import Session, run_with_queue
 from recoverable_operate._commands.terminal import DONE, NOTHING, PARTLY, REFUSED, printable
+from recoverable_operate.errors import FailedMessage, Plan
 from recoverable_operate.errors._exchange import line_of
-from recoverable_operate.errors._message import FailedMessage
 from recoverable_operate.errors._redrive import name_of
-from recoverable_operate.errors._sweep import Plan, plan_purge
+from recoverable_operate.errors._sweep import plan_purge
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

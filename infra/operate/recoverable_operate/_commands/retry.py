@@ -26,11 +26,18 @@ from recoverable_operate._commands.arguments import add_looking, add_max_deliver
 from recoverable_operate._commands.display import command_with, plan_data, show_outcome, show_plan
 from recoverable_operate._commands.session import Session, open_journal, run_with_queue
 from recoverable_operate._commands.terminal import DONE, NOTHING, PARTLY, REFUSED, messages
-from recoverable_operate.errors._message import FailedMessage, id_of_edit
-from recoverable_operate.errors._queue import ErrorQueue, OperateError
-from recoverable_operate.errors._redrive import Rules
-from recoverable_operate.errors._sending import Redrive, Settings
-from recoverable_operate.errors._sweep import Plan, choosing, plan_redrive
+from recoverable_operate.errors import (
+    ErrorQueue,
+    FailedMessage,
+    OperateError,
+    Plan,
+    Redrive,
+    Rules,
+    Settings,
+    plan_redrive,
+)
+from recoverable_operate.errors._message import id_of_edit
+from recoverable_operate.errors._sweep import choosing
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -10,13 +10,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from recoverable_operate._commands.terminal import INTERRUPTED, PARTLY, REFUSED, Terminal, messages, stopping
-from recoverable_operate.errors._aws.client import SqsErrorQueue
+from recoverable_operate.errors import (
+    Clock,
+    ErrorQueue,
+    Journal,
+    OperateError,
+    SqsErrorQueue,
+    Stop,
+    SystemClock,
+    open_entity,
+)
 from recoverable_operate.errors._aws.session_client import Access, Clients, find_queue
 from recoverable_operate.errors._azure.entity import entity_of
 from recoverable_operate.errors._azure.namespace_client import clients_for
-from recoverable_operate.errors._azure.opening_client import open_entity
-from recoverable_operate.errors._journal import Journal, default_path
-from recoverable_operate.errors._queue import Clock, ErrorQueue, OperateError, Stop, SystemClock
+from recoverable_operate.errors._journal import default_path
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,7 @@ from recoverable_operate._commands.arguments import add_looking, filter_of
 from recoverable_operate._commands.display import details, message_data, say_ending
 from recoverable_operate._commands.session import Session, run_with_queue
 from recoverable_operate._commands.terminal import DONE, NOTHING, printable
-from recoverable_operate.errors._message import FailedMessage
-from recoverable_operate.errors._sweep import Plan, matching
+from recoverable_operate.errors import FailedMessage, Plan, matching
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

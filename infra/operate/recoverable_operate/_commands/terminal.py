@@ -17,7 +17,7 @@ from typing import Any
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from recoverable_operate.errors._queue import Stop
+from recoverable_operate.errors import Stop
 
 DONE, PARTLY, REFUSED, NOTHING, INTERRUPTED = 0, 1, 2, 3, 130
 """Exit statuses; the last as POSIX shells have it, 128 + SIGINT."""
