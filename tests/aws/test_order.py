@@ -8,9 +8,11 @@ from datetime import timedelta
 import pytest
 
 from builders import NOW, delivery
+from flow.invocations import invocation
 from recoverable._ladder.delivery import Delivery
-from recoverable._ladder.settlement import COMPLETE
+from recoverable.aws._batch import groups_of
 from recoverable.aws._order import delay_of_hand_back, groups
+from recoverable.aws._time_budget import TimeBudget
 
 
 def came(
@@ -128,11 +130,16 @@ def test_a_copy_that_carries_attempts_is_a_suspect_though_it_comes_for_the_first
     assert order(came("a", prior_attempts=1), came("b"), came("c")) == [["b", "c"], ["a"]]
 
 
-def test_what_has_its_settlement_is_settled_before_any_handler_runs() -> None:
-    not_due, past_its_limit = came("a"), came("c", 4)
-    not_due.settlement = past_its_limit.settlement = COMPLETE
+def test_what_needs_no_handler_is_settled_before_any_handler_runs() -> None:
+    not_due, past_its_limit, running = came("a"), came("c", 4), invocation()
+    not_due.due_at, past_its_limit.unreported = NOW + timedelta(minutes=1), True
+    restored = [not_due, came("d", 2), past_its_limit]
+    messages = [came("b").message, *(each.message for each in restored)]
+    time = TimeBudget(None, timedelta(seconds=3))
 
-    assert planned(came("b"), not_due, came("d", 2), past_its_limit) == [
+    found = groups_of(messages, restored, [], running, time)
+
+    assert [([each.id for each in group], runs) for group, runs in found] == [
         (["a", "c"], False),
         (["b"], True),
         (["d"], True),

@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 
 from recoverable._environment import current_environment
 from recoverable._errors import TimeUp
-from recoverable._flow.deadline import AGAIN
-from recoverable._flow.invocation import FOREVER
+from recoverable._flow.deadline import AGAIN, FOREVER
 
 T = TypeVar("T")
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from recoverable._frozen import Frozen, field
-from recoverable._message import NO_HEADERS, received
+from recoverable._message import NO_HEADERS, Message, received
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime, timedelta
     from typing import Any, Literal, TypeAlias
 
-    from recoverable._ladder.settlement import Settlement
-    from recoverable._message import Message
-
     Counter: TypeAlias = Literal["native", "header"]
+
+
+AS_RECEIVED = ("_body", "_id", "_native", "_queue", "_sent_at", "_headers", "_group_id")
+"""What a message is made of, in the order of its arguments."""
 
 
 class Delivery:
@@ -33,18 +34,16 @@ class Delivery:
     True if its copy for the error queue was refused, and is to be sent again without running the handler; `unsent`, True if
     its handler succeeded and what it sent was not taken for now; `originals_reported`, True if
     each delivery of the messages that it is a copy of ended with a recorded outcome. After the attempt it also holds `error`, what
-    the handler raised, and `settlement`, None until there is one. On Service Bus `properties` are the application properties as they
+    the handler raised. On Service Bus `properties` are the application properties as they
     were received.
     """
 
-    message: Message
     deliveries, prior_attempts = 1, 0
     due_at: datetime | None = None
     held_since: datetime | None = None
     unreported = suspect = at_limit = stopped = given_up = unsent = False
     originals_reported = True
     error: BaseException | None = None
-    settlement: Settlement | None = None
     properties: Mapping[str, Any] = NO_HEADERS
 
     def __init__(
@@ -59,11 +58,34 @@ class Delivery:
     ) -> None:
         self.message, self.deliveries, self.prior_attempts = message, deliveries, prior_attempts
         self.unreported, self.due_at, self.held_since = unreported, due_at, held_since
+        message._delivery = self
+
+    def next_attempt(self) -> Message:
+        """Count the attempt that has failed, and return the message for the next one, as it was received: nothing that a handler did to it is left."""
+        failed = self.message
+        self.prior_attempts, self.error = self.prior_attempts + 1, None
+        self.message = Message(
+            *(getattr(failed, name) for name in AS_RECEIVED), attempt=failed.attempt + 1, round=failed.round
+        )
+        self.message._delivery = self
+        return self.message
 
     @property
     def native(self) -> Any:
         """Return the platform's record as it was received."""
         return received(self.message)
+
+
+def delivery_of(message: Message) -> Delivery:
+    """Return the delivery of a message; it is made when it is first asked for, for there is nothing to say about most messages."""
+    return message._delivery or Delivery(message)
+
+
+def forget_errors(messages: Iterable[Message]) -> None:
+    """Forget what handlers raised: by its traceback an exception holds its frames, and with them all messages of its invocation."""
+    for message in messages:
+        if message._delivery is not None:
+            message._delivery.error = None
 
 
 class Deferral(Frozen):

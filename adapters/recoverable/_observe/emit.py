@@ -36,7 +36,7 @@ def emit_after_batch(observer: Observer, invocation: Invocation, unfinished: lis
         invocation: the invocation; its interruption is replaced by one that the host may see.
         unfinished: the messages that SQS must deliver again.
     """
-    drive(emit(observer, invocation, unfinished), no_handler)
+    drive(emit(observer, invocation, unfinished), no_handler, invocation.deadline)
     if invocation.interruption is not None:
         from recoverable._observe.host_errors import interruption_for_host  # noqa: PLC0415  # the failure side
 
@@ -93,7 +93,7 @@ def emit(observer: Observer, invocation: Invocation, unfinished: Collection[Deli
     has_spans = any(attempt.span for attempt in observer.attempts)
     if not (observer.notes or has_spans or observer.settings.successes or limited is not None):
         return
-    found = outcomes(observer, unfinished)
+    found = outcomes(observer, invocation, unfinished)
     safely(observer, partial(end_spans, observer, found))
     safely(observer, partial(print_to_cloudwatch, observer, found, rate_limited=limited))
     safely(observer, partial(record_metrics, observer, found, rate_limited=limited))
@@ -103,7 +103,7 @@ def emit(observer: Observer, invocation: Invocation, unfinished: Collection[Deli
         yield from callbacks(observer, [each.note for each in found if each.note is not None and each.done])
 
 
-def outcomes(observer: Observer, unfinished: Collection[Delivery]) -> list[Outcome]:
+def outcomes(observer: Observer, invocation: Invocation, unfinished: Collection[Delivery]) -> list[Outcome]:
     """Return what was decided, and the attempts that succeeded."""
     from recoverable._observe.noting import facts_of_success  # noqa: PLC0415  # imported when there is something to tell
 
@@ -112,7 +112,7 @@ def outcomes(observer: Observer, unfinished: Collection[Delivery]) -> list[Outco
     for note in observer.notes:
         is_repeated = note.attempt is not None and id(note.attempt) in noted  # a second decision about the same attempt
         facts = note.facts.__replace__(handler_time=None) if is_repeated else note.facts
-        decided.append(Outcome(facts, is_done(note, unfinished), note.attempt, note))
+        decided.append(Outcome(facts, is_done(note, invocation, unfinished), note.attempt, note))
         noted.add(id(note.attempt))
     for attempt in observer.attempts:
         if id(attempt) not in noted and attempt.delivery.error is None:
@@ -121,12 +121,12 @@ def outcomes(observer: Observer, unfinished: Collection[Delivery]) -> list[Outco
     return decided
 
 
-def is_done(note: Note, unfinished: Collection[Delivery]) -> bool:
+def is_done(note: Note, invocation: Invocation, unfinished: Collection[Delivery]) -> bool:
     """True if what was decided has been done: no copy was refused, and no other settlement took its place."""
     redelivered = isinstance(note.settlement, Redeliver)
     if note.facts.action == "immediate_retry" and redelivered:
         return True
-    replaced = note.settlement is not note.delivery.settlement
+    replaced = note.settlement is not invocation.settlement_of(note.delivery)
     undone = note.delivery in unfinished and not redelivered
     return not (replaced or undone or note.facts.action == "undecided")
 

@@ -100,6 +100,7 @@ def send_copies(
     error_queue: str,
     batch: bool,
     patience: timedelta,
+    settle: Callable[[Delivery, Forward], None],
 ) -> list[Letter]:
     """Make the copies and send them; return what no queue took.
 
@@ -110,6 +111,7 @@ def send_copies(
         error_queue: the configured error queue.
         batch: True if all messages are redelivered together.
         patience: for how long sends are repeated.
+        settle: records the settlement that took the place of the one that was decided.
 
     Raises:
         ValueError: there is no such connection.
@@ -124,7 +126,8 @@ def send_copies(
     sending = Sending(copy, bus.send, connection_name, patience, environment.sleep, environment.clock)
     left = deliver(in_sending_order(letters), sending)
     for letter in letters:
-        letter.note_replacement()
+        if letter.replacement is not None:
+            settle(letter.delivery, letter.replacement)
     return left
 
 

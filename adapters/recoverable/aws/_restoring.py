@@ -37,12 +37,12 @@ def restored_delivery(message: Message, counted: str, recoverability: Recoverabi
     return delivery
 
 
-def carrying_headers(record: Record, queue: Queue, group: str | None) -> Message:
+def carrying_headers(record: Record, queue: Queue) -> Message:
     """Return the message of a record with headers, in an attribute or in a wrapper; most messages come without."""
     wire = wire_of(record)
     headers = wire.promoted()
     message_id = headers.get(MESSAGE_ID) or record["messageId"]
-    native = wire.with_overflow(record)
+    native, group = wire.with_overflow(record), (record.get("attributes") or {}).get("MessageGroupId")
     return Message(wire.body, message_id, native, queue.name, date_sent, headers=headers, group_id=group)
 
 

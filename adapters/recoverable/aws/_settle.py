@@ -69,7 +69,7 @@ def settle(
     if (heartbeat := invocation.heartbeat) is not None:
         deliveries, complete_now = heartbeat.claim(deliveries), complete_now or heartbeat.late
     broker = Broker(queue, environment, time)
-    work = sort_by_settlement(deliveries, broker)
+    work = sort_by_settlement(deliveries, broker, invocation)
     soon, unsent = work.copies, list[Delivery]()
     if timeouts is not None:
         from recoverable.aws._long_delays import store_long_delays  # noqa: PLC0415  # imported for those who store
@@ -100,11 +100,12 @@ def copy_instead(refused: Copy, failure: Failure, broker: Broker, invocation: In
     A copy for the error queue waits on its own queue and is sent on from there. A failed message of which no copy for a retry can be
     sent because it is too large for its own queue moves to the error queue.
     """
-    delivery, settlement = refused.delivery, refused.delivery.settlement
+    delivery, settlement = refused.delivery, invocation.settlement_of(refused.delivery)
     if broker.queue.fifo or failure.kind not in {"refused", "size"} or not isinstance(settlement, Forward):
         return None  # a FIFO queue keeps its order, and a copy without an answer may be there
     if delivery.given_up or FAILED_QUEUE in settlement.changes:
-        delivery.settlement = later = deferral_after_refusal(delivery, settlement)
+        later = deferral_after_refusal(delivery, settlement)
+        invocation.settle(delivery, later)
         return copy_of(delivery, later, source=broker.queue, to=broker.queue, where=broker.where(delivery))
     if failure.kind != "size" or not isinstance(delivery.error, Exception):
         return None  # its own queue may take it later, or it was only to wait
@@ -113,7 +114,7 @@ def copy_instead(refused: Copy, failure: Failure, broker: Broker, invocation: In
     if not isinstance(moved, Forward):
         return None
     log_not_settled(delivery, NO_RETRY.format(moved.to, failure.reason), broker)
-    delivery.settlement = moved
+    invocation.settle(delivery, moved)
     if invocation.observer is not None:
         invocation.observer.note_given_up(delivery, moved, delivery.error)
     to = destination(moved.to, broker.queue)
@@ -135,11 +136,11 @@ def longer_wait(delivery: Delivery, broker: Broker, invocation: Invocation) -> t
     return min(timedelta(seconds=since), max(LONGEST_DELAY, own))
 
 
-def sort_by_settlement(deliveries: list[Delivery], broker: Broker) -> Work:
+def sort_by_settlement(deliveries: list[Delivery], broker: Broker, invocation: Invocation) -> Work:
     """Sort the deliveries by what the broker must do with them."""
     work = Work([], [], [])
     for delivery in deliveries:
-        match delivery.settlement:
+        match settlement := invocation.settlement_of(delivery):
             case Complete():
                 work.completed.append(delivery)
             case Redeliver(after=after):
@@ -149,7 +150,7 @@ def sort_by_settlement(deliveries: list[Delivery], broker: Broker) -> Work:
             case None:
                 work.redelivered.append((delivery, None))  # never decided: it comes back
             case _:
-                assert_never(delivery.settlement)
+                assert_never(settlement)
     return work
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from proof.sqs.mutations import delete_first, no_seconds, send_twice, with_one_too_many, without_due_date
 from recoverable._errors import HandlerTimeout, TimeUp
-from recoverable._flow.invocation import FOREVER
+from recoverable._flow.deadline import FOREVER
 from recoverable._ladder.counting import restore_retry_state
 from recoverable._ladder.delivery import Delivery
 from recoverable.aws._order import Group, held_longest_first
@@ -39,10 +39,11 @@ def nobody(*_: object) -> None:
 
 def one_at_a_time(deliveries: list[Delivery], _: object) -> Iterator[Group]:
     """Run one message of each batch, and hand back the others."""
-    settled = [delivery for delivery in deliveries if delivery.settlement is not None]
-    first, *others = held_longest_first([delivery for delivery in deliveries if delivery.settlement is None])
-    yield [*settled, *others], False
-    yield [first], True
+    first, *others = held_longest_first(deliveries) if deliveries else [None]
+    if others:
+        yield others, False
+    if first is not None:
+        yield [first], True
 
 
 def vouch_for_copies(delivery: Delivery, counter: Any, max_immediate: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recoverable._ladder.delivery import Delivery
+from recoverable._ladder.settlement import Forward
 from recoverable._service_bus.answers import Refusal, refusal_of
 from recoverable.azure._copies import stays
 from recoverable.azure._sending.fallbacks import Way
@@ -36,10 +37,12 @@ class Letter:
         """True if each copy of it breaks a limit: sending it again does not help."""
         return self.refusals == {"limit"}
 
-    def note_replacement(self) -> None:
-        """Note on the delivery that another settlement took the place of the one that was decided: it waits, or its retry was given up."""
-        if self.taken is not None and self.taken is not self.ways[0] and (self.taken.waits or self.stays):
-            self.delivery.settlement = self.taken.forward
+    @property
+    def replacement(self) -> Forward | None:
+        """Return the settlement that took the place of the one that was decided, where the message waits, or its retry was given up."""
+        if self.taken is None or self.taken is self.ways[0] or not (self.taken.waits or self.stays):
+            return None
+        return self.taken.forward
 
     def refused(self, error: Exception) -> Refusal:
         """Note why a copy was not sent, and return the kind of the reason."""

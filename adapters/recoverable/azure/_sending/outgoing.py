@@ -112,11 +112,12 @@ def send_outgoing(invocation: Invocation, bus: Broker, *, patience: timedelta, s
     rest = pauses(patience.total_seconds())
     for delivery, _, seconds in waiting:
         error = send_alone(unsent[delivery], bus, rest, sleep) if unsent[delivery] else None
-        delivery.settlement = (
+        settlement = (
             settle_on_end(delivery, seconds, invocation)
             if error is None
             else settle_error(delivery, unsent[delivery][0].to, error, invocation)
         )
+        invocation.settle(delivery, settlement)
 
 
 def copy_at(letter: Letter, now: datetime) -> Copy:
