@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from recoverable._ladder.delivery import NOTHING_CARRIED, Carried
 from recoverable._limits import checked_delay, checked_queue
 from recoverable._message import Message
 
@@ -20,6 +21,7 @@ class ErrorContext:
         delayed_deliveries_performed: delayed retries made so far.
         receive_address: the queue that the message came from.
         now: the time of the failure.
+        carried: what the message's headers carry about the retries before.
     """
 
     exception: BaseException
@@ -28,6 +30,7 @@ class ErrorContext:
     delayed_deliveries_performed: int
     receive_address: str
     now: datetime
+    carried: Carried = NOTHING_CARRIED
 
 
 @dataclass(frozen=True, slots=True)

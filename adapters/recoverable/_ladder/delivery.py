@@ -18,46 +18,73 @@ AS_RECEIVED = ("_body", "_id", "_native", "_queue", "_sent_at", "_headers", "_gr
 """What a message is made of, in the order of its arguments."""
 
 
+class Carried(Frozen):
+    """What the headers of a message carry, parsed once, at receipt; what is absent or cannot be read has its default.
+
+    Args:
+        message_id: the id of the message over all its copies.
+        time_sent: when it was first sent.
+        prior_attempts: the attempts of this round that were made on earlier copies.
+        round: the delayed retries made so far.
+        delayed_retry_at: when the last of them was scheduled.
+        first_delayed_retry_at: when the first of them was scheduled.
+        due_at: when a copy that hops is due.
+        held_since: since when it is deferred.
+        stopped: True if its handler was stopped before for the sake of others.
+        unreported: True if an earlier round ended in `UnreportedFailure`.
+        reported: True if each delivery that `prior_attempts` counts ended with a recorded outcome.
+        refused_sends: how often a copy for the error queue was refused.
+        attempts: all attempts of earlier rounds.
+        first_failed_at: when the first attempt failed of which a copy was made.
+        faults: the names of fault headers of an earlier failure.
+    """
+
+    message_id: str = ""
+    time_sent: datetime | None = None
+    prior_attempts: int = 0
+    round: int = 0
+    delayed_retry_at: datetime | None = None
+    first_delayed_retry_at: datetime | None = None
+    due_at: datetime | None = None
+    held_since: datetime | None = None
+    stopped: bool = False
+    unreported: bool = False
+    reported: bool = False
+    refused_sends: int = 0
+    attempts: int = 0
+    first_failed_at: datetime | None = None
+    faults: tuple[str, ...] = ()
+
+
+NOTHING_CARRIED = Carried()
+"""What a message without headers carries."""
+
+
 class Delivery:
     """A message as the broker delivered it this time.
 
     Args:
         message: the message.
         deliveries: how often the broker has delivered this broker message, from 1.
-        prior_attempts: the attempts of this round that were made on earlier copies.
+        carried: what its headers carry.
         unreported: True if more of its deliveries ended without a recorded outcome than is allowed.
-        due_at: when a copy that hops is due.
-        held_since: since when the message is deferred.
 
-    The retry state is restored from what the message carries: `suspect`, True if it may have ended a process; `at_limit`, True if its
-    next unreported delivery would be its failure; `stopped`, True if its handler was stopped before for the sake of others; `given_up`,
-    True if its copy for the error queue was refused, and is to be sent again without running the handler; `unsent`, True if
-    its handler succeeded and what it sent was not taken for now; `originals_reported`, True if
-    each delivery of the messages that it is a copy of ended with a recorded outcome. After the attempt it also holds `error`, what
-    the handler raised. On Service Bus `properties` are the application properties as they
+    The rest follows from what it carries: `prior_attempts`, to which each retry in process adds one; `due_at`, when a copy that hops is
+    due, None once that has come; `suspect`, True if it may have ended a process; `at_limit`, True if its next unreported delivery would
+    be its failure; `unsent`, True if its handler succeeded and what it sent was not taken for now. After the attempt it also holds
+    `error`, what the handler raised. On Service Bus `properties` are the application properties as they
     were received.
     """
 
-    deliveries, prior_attempts = 1, 0
-    due_at: datetime | None = None
-    held_since: datetime | None = None
-    unreported = suspect = at_limit = stopped = given_up = unsent = False
-    originals_reported = True
+    suspect = at_limit = unsent = False
     error: BaseException | None = None
     properties: Mapping[str, Any] = NO_HEADERS
 
     def __init__(
-        self,
-        message: Message,
-        deliveries: int = 1,
-        prior_attempts: int = 0,
-        *,
-        unreported: bool = False,
-        due_at: datetime | None = None,
-        held_since: datetime | None = None,
+        self, message: Message, deliveries: int = 1, carried: Carried = NOTHING_CARRIED, *, unreported: bool = False
     ) -> None:
-        self.message, self.deliveries, self.prior_attempts = message, deliveries, prior_attempts
-        self.unreported, self.due_at, self.held_since = unreported, due_at, held_since
+        self.message, self.deliveries, self.carried, self.unreported = message, deliveries, carried, unreported
+        self.prior_attempts, self.due_at = carried.prior_attempts, carried.due_at
         message._delivery = self
 
     def next_attempt(self) -> Message:
@@ -69,6 +96,21 @@ class Delivery:
         )
         self.message._delivery = self
         return self.message
+
+    @property
+    def held_since(self) -> datetime | None:
+        """Return since when the message is deferred; None if it is not."""
+        return self.carried.held_since
+
+    @property
+    def given_up(self) -> bool:
+        """True if its copy for the error queue was refused, and is to be sent again without running the handler."""
+        return self.carried.refused_sends > 0
+
+    @property
+    def originals_reported(self) -> bool:
+        """True if each delivery of the messages that it is a copy of ended with a recorded outcome."""
+        return self.carried.reported or not (self.carried.prior_attempts or self.carried.unreported)
 
     @property
     def native(self) -> Any:

@@ -103,12 +103,12 @@ def suspects_one_by_one(suspects: list[Delivery], is_time_over: Callable[[], boo
 
 def is_tried_alone(delivery: Delivery) -> bool:
     """True if a delivery must not share its invocation with others of its kind."""
-    return delivery.at_limit or delivery.stopped
+    return delivery.at_limit or delivery.carried.stopped
 
 
 def message_to_try_first(deliveries: list[Delivery]) -> Delivery | None:
     """Return the message that is tried before all others; None when none needs to be."""
-    candidates = [each for each in deliveries if each.at_limit] or [each for each in deliveries if each.stopped]
+    candidates = [each for each in deliveries if each.at_limit] or [each for each in deliveries if each.carried.stopped]
     return min(candidates, key=lambda each: (*held_since(each), each.message.id)) if candidates else None
 
 
@@ -129,7 +129,10 @@ def held_longest_first(deliveries: list[Delivery]) -> list[Delivery]:
 
 def held_since(delivery: Delivery) -> tuple[bool, float]:
     """Return a key by which what is deferred for longest comes first."""
-    return delivery.held_since is None, delivery.held_since.timestamp() if delivery.held_since else 0.0
+    return (
+        delivery.held_since is None,
+        delivery.held_since.timestamp() if delivery.held_since else 0.0,
+    )
 
 
 def rotated(deliveries: list[Delivery]) -> list[Delivery]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from recoverable._ladder.delivery import NOTHING_CARRIED
 from recoverable._message import NO_HEADERS, Message, received
 from recoverable._sqs.queues import queue_from_arn
 
@@ -76,13 +77,16 @@ def messages_of(
         if has_headers:
             from recoverable.aws._restoring import carrying_headers  # noqa: PLC0415  # most messages come without
 
-            message = carrying_headers(record, queue)
+            message, carried = carrying_headers(record, queue)
         else:
-            message = Message(body, message_id, record, name, first_sent, own_attributes, group_of)
+            message, carried = (
+                Message(body, message_id, record, name, first_sent, own_attributes, group_of),
+                NOTHING_CARRIED,
+            )
         if counted != "1" or has_headers:
             from recoverable.aws._restoring import restored_delivery  # noqa: PLC0415  # most messages come for the first time
 
-            restored.append(restored_delivery(message, counted, recoverability, platform))
+            restored.append(restored_delivery(message, counted, carried, recoverability, platform))
         messages.append(message)
     return messages, restored
 

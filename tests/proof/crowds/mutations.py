@@ -48,8 +48,8 @@ def one_at_a_time(deliveries: list[Delivery], _: object) -> Iterator[Group]:
 
 def vouch_for_copies(delivery: Delivery, counter: Any, max_immediate: int) -> None:
     """Restore the retry state, but take each delivery of a copy's originals for reported."""
+    delivery.carried = delivery.carried.__replace__(reported=True)
     restore_retry_state(delivery, counter, max_immediate)
-    delivery.originals_reported = True
 
 
 def always(stopped: TimeUp, seconds: float, *, counts_as_failure: bool) -> HandlerTimeout:
