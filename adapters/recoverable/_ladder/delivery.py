@@ -91,9 +91,8 @@ class Delivery:
         """Count the attempt that has failed, and return the message for the next one, as it was received: nothing that a handler did to it is left."""
         failed = self.message
         self.prior_attempts, self.error = self.prior_attempts + 1, None
-        self.message = Message(
-            *(getattr(failed, name) for name in AS_RECEIVED), attempt=failed.attempt + 1, round=failed.round
-        )
+        parts = [getattr(failed, name) for name in AS_RECEIVED]
+        self.message = Message(*parts, failed.attempt + 1, failed.round)
         self.message._delivery = self
         return self.message
 

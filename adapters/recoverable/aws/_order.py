@@ -129,10 +129,7 @@ def held_longest_first(deliveries: list[Delivery]) -> list[Delivery]:
 
 def held_since(delivery: Delivery) -> tuple[bool, float]:
     """Return a key by which what is deferred for longest comes first."""
-    return (
-        delivery.held_since is None,
-        delivery.held_since.timestamp() if delivery.held_since else 0.0,
-    )
+    return (delivery.held_since is None, delivery.held_since.timestamp() if delivery.held_since else 0.0)
 
 
 def rotated(deliveries: list[Delivery]) -> list[Delivery]:
