@@ -36,13 +36,13 @@ bench: $(READY)         ## ours beside aws-lambda-powertools, as one table
 crossings: $(READY)     ## how many of the package's files run for one message, and the calls from one of them into another
 	$(BIN)/python benchmarks/crossings.py
 
-simulate: $(READY)      ## attempts, calls and dollars on one to a thousand instances, beside three others: the tables of docs/scale.md; SHORT=1 for less in half a minute
+simulate: $(READY)      ## attempts, calls and dollars on one to a thousand instances, beside three others: the tables of docs/internals/scale.md; SHORT=1 for less in half a minute
 	PYTHONPATH=benchmarks $(BIN)/python -m simulation $(if $(SHORT),--few-fail 3000 --all-fail 100 --instances 1 10)
 
 prove: $(READY)         ## searches schedules of faults for a lost message, for ten minutes; MINUTES=60 for longer
 	PYTHONPATH=tests $(BIN)/python tests/proof/prove.py --minutes $(or $(MINUTES),10)
 
-crowds: $(READY)        ## crowds of messages whose handlers kill, hang, fail or succeed: the tables of docs/proof.md; three minutes
+crowds: $(READY)        ## crowds of messages whose handlers kill, hang, fail or succeed: the tables of docs/internals/proof.md; three minutes
 	PYTHONPATH=tests $(BIN)/python -m proof.crowds
 	PYTHONPATH=tests $(BIN)/python -m proof.fifo
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from recoverable.timeouts import Dispatcher, DynamoDBStore, SqliteStore
+from recoverable.timeouts import Dispatcher, DynamoDbStore, SqliteStore
 from waiting.backlog import CountingSqs, fill
 from waiting.stores import Cloud, ministack
 
@@ -36,7 +36,7 @@ def main() -> None:
             local = SqliteStore(path)
             fill(local, size, NOW)
             local.close()
-            table = cloud.store(DynamoDBStore)
+            table = cloud.store(DynamoDbStore)
             fill(table, size, NOW)
             for name, place in (("SQLite", str(path)), ("DynamoDB", f"{cloud.url} {table._table.name}")):
                 figures = measured(place)
@@ -54,7 +54,7 @@ def measured(place: str) -> Any:
 def dispatch(place: str) -> None:
     """Dispatch all that is due, and print how long it took."""
     url, _, table = place.rpartition(" ")
-    store: Any = DynamoDBStore(table, client=Cloud(url).client("dynamodb")) if url else SqliteStore(place)
+    store: Any = DynamoDbStore(table, client=Cloud(url).client("dynamodb")) if url else SqliteStore(place)
     sqs: Any = TickingSqs()
     began = time.perf_counter()
     report = Dispatcher(store, client=sqs, clock=lambda: NOW).run()

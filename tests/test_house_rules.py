@@ -154,7 +154,13 @@ def talks_to_a_service(path: Path) -> bool:
 
 
 GATEWAYS = ("_sqs/", "_service_bus/")
-BESIDE_THE_GATEWAYS = {"azure/_blueprint.py", "timeouts/_client.py", "_observe/meter_client.py"}
+BESIDE_THE_GATEWAYS = {
+    "aws/_pause.py",
+    "azure/_blueprint.py",
+    "timeouts/_client.py",
+    "timeouts/_dynamodb_table.py",
+    "_observe/meter_client.py",
+}
 
 
 CHANGERS = {
@@ -196,7 +202,7 @@ def changed(module: ast.Module) -> Iterator[str]:
                 yield owner
 
 
-PER_INSTANCE = {"_flow/event_loop.py: runner", "azure/_log.py: log_ambiguous_fields"}
+PER_INSTANCE = {"_flow/event_loop.py: runner", "azure/_log.py: log_ambiguous_fields", "azure/_waiting.py: log_problem"}
 """Caches outside clients and stores, which keep what an instance of the function has anyway: its event loop, parsed names, and
 which warnings were given."""
 

@@ -53,15 +53,15 @@ POLICY = "write a function (recoverability, error_context) -> action"
 REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "a table's name for timeouts": (
         lambda: Timeouts("waiting"),  # type: ignore[arg-type]
-        "Timeouts(store) is 'waiting'; write a store, such as DynamoDBStore('waiting')",
+        "Timeouts(store) is 'waiting'; write a store, such as DynamoDbStore('waiting')",
     ),
     "a table's name for the dispatcher": (
         lambda: Dispatcher("waiting"),  # type: ignore[arg-type]
-        "Dispatcher(store) is 'waiting'; write a store, such as DynamoDBStore('waiting')",
+        "Dispatcher(store) is 'waiting'; write a store, such as DynamoDbStore('waiting')",
     ),
     "the class of a store": (
         lambda: Dispatcher(SqliteStore),  # type: ignore[arg-type]
-        f"Dispatcher(store) is {SqliteStore!r}; write a store, such as DynamoDBStore('timeouts')",
+        f"Dispatcher(store) is {SqliteStore!r}; write a store, such as DynamoDbStore('timeouts')",
     ),
     "a name for the client": (
         lambda: SqsEndpoint(place_order, client="sqs"),  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""`make simulate`: simulates each subject on one to a thousand instances, and prints the tables of docs/scale.md."""
+"""`make simulate`: simulates each subject on one to a thousand instances, and prints the tables of docs/internals/scale.md."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from simulation.prices import lambda_dollars, sqs_dollars
 
 QUEUE, ERROR_QUEUE = "orders", "orders-error"
 ATTEMPT_TIME = 0.02
-"""Seconds of an attempt, assumed, as in docs/scale.md."""
+"""Seconds of an attempt, assumed, as in docs/internals/scale.md."""
 
 
 class Case(NamedTuple):

@@ -1,4 +1,4 @@
-"""Results as the tables of docs/scale.md."""
+"""Results as the tables of docs/internals/scale.md."""
 
 from __future__ import annotations
 

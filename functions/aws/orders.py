@@ -12,7 +12,7 @@ from shop import CardDeclined, place_order
 
 if TYPE_CHECKING:
     from recoverable import Observe, RateLimit
-    from recoverable.aws._bodies import S3Bodies
+    from recoverable.aws._large_bodies import S3Bodies
     from recoverable.timeouts import Timeouts
 
 
@@ -28,9 +28,9 @@ def timeouts() -> Timeouts | None:
     table = os.environ.get("TIMEOUTS_TABLE")
     if not table:
         return None
-    from recoverable.timeouts import DynamoDBStore, Timeouts  # noqa: PLC0415
+    from recoverable.timeouts import DynamoDbStore, Timeouts  # noqa: PLC0415
 
-    return Timeouts(DynamoDBStore(table, bucket=os.environ.get("TIMEOUTS_BUCKET") or None))
+    return Timeouts(DynamoDbStore(table, bucket=os.environ.get("TIMEOUTS_BUCKET") or None))
 
 
 def large_bodies() -> S3Bodies | None:
@@ -38,7 +38,7 @@ def large_bodies() -> S3Bodies | None:
     bucket = os.environ.get("LARGE_BODIES_BUCKET")
     if not bucket:
         return None
-    from recoverable.aws._bodies import S3Bodies  # noqa: PLC0415
+    from recoverable.aws._large_bodies import S3Bodies  # noqa: PLC0415
 
     return S3Bodies(buckets=(bucket,))
 

@@ -6,10 +6,9 @@ import os
 from datetime import timedelta
 
 import orders
-from recoverable.aws._pause.circuit_store import DynamoDbCircuit
-from recoverable.aws._pause.probe import Probe
-from recoverable.aws._pause.queue_store import SqsProbeQueue
-from recoverable.aws._pause.trigger import PauseTrigger
+from recoverable.aws._circuit_store import DynamoDbCircuit
+from recoverable.aws._pause import PauseTrigger
+from recoverable.aws._probe import Probe, SqsProbeQueue
 
 QUEUE_ARN = os.environ["ORDERS_QUEUE_ARN"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from recoverable.timeouts import Dispatcher, DynamoDBStore
+from recoverable.timeouts import Dispatcher, DynamoDbStore
 
 handler = Dispatcher(
-    DynamoDBStore(os.environ.get("TIMEOUTS_TABLE", "timeouts"), bucket=os.environ.get("TIMEOUTS_BUCKET") or None)
+    DynamoDbStore(os.environ.get("TIMEOUTS_TABLE", "timeouts"), bucket=os.environ.get("TIMEOUTS_BUCKET") or None)
 )

@@ -12,8 +12,7 @@ from aws.large_bodies import Bucket
 from aws.queues import Queue
 from aws.server import CREDENTIALS, REGION, client_at, moto_server, session
 from faulty_proxy import FaultyProxy
-from recoverable._sqs.clients import sqs_client
-from recoverable._sqs.objects import s3_client
+from recoverable._sqs.clients import client as process_client
 
 NewQueue = Callable[..., Queue]
 HERE = Path(__file__).parent
@@ -37,9 +36,9 @@ def pointing_at(url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Have the endpoint's own clients go to a server, and yield its URL."""
     for name, value in {**CREDENTIALS, "AWS_DEFAULT_REGION": REGION, "AWS_ENDPOINT_URL_SQS": url}.items():
         monkeypatch.setenv(name, value)
-    sqs_client.cache_clear()
+    process_client.cache_clear()
     yield url
-    sqs_client.cache_clear()
+    process_client.cache_clear()
 
 
 @pytest.fixture
@@ -84,6 +83,6 @@ def proxy(sqs: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[FaultyProxy]:
 def bucket(sqs: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket]:
     """Yield a bucket of the local S3, to which the endpoint's own clients go too."""
     monkeypatch.setenv("AWS_ENDPOINT_URL_S3", sqs)
-    s3_client.cache_clear()
+    process_client.cache_clear()
     yield Bucket(session().client("s3", endpoint_url=sqs), f"bodies-{uuid4().hex[:12]}")
-    s3_client.cache_clear()
+    process_client.cache_clear()

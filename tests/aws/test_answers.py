@@ -10,7 +10,7 @@ from aws.harness import Context, ladder, sqs_endpoint
 from aws.recording_client import RecordingClient
 from aws.records import event, record
 from recoverable import Message
-from recoverable._sqs.answers import NOT_NAMED, Failure, failures_in
+from recoverable._sqs.answers import NOT_NAMED, Failure, batch_failures
 
 GARBAGE: list[Any] = [
     None,
@@ -39,7 +39,7 @@ class Garbage(RecordingClient):
 
 @pytest.mark.parametrize("answer", GARBAGE, ids=repr)
 def test_an_answer_that_says_nothing_of_an_entry_confirms_nothing(answer: object) -> None:
-    assert failures_in(answer, 1) == {0: NOT_NAMED}
+    assert batch_failures(answer, 1) == {0: NOT_NAMED}
 
 
 @pytest.mark.parametrize("answer", GARBAGE, ids=repr)
@@ -57,15 +57,15 @@ def test_an_answer_that_is_garbage_leaves_the_message_on_its_queue(answer: objec
 @pytest.mark.parametrize(
     ("entry", "failure"),
     [
-        ({"Code": "InternalError", "Message": "x", "SenderFault": False}, Failure("busy", "InternalError x")),
-        ({"Code": "RequestThrottled", "SenderFault": True}, Failure("busy", "RequestThrottled ")),
-        ({"Code": "InvalidParameterValue", "Message": "bad", "SenderFault": True}, Failure("refused", "InvalidParameterValue bad")),
+        ({"Code": "InternalError", "Message": "x", "SenderFault": False}, Failure("busy", "InternalError", "InternalError x")),
+        ({"Code": "RequestThrottled", "SenderFault": True}, Failure("busy", "RequestThrottled", "RequestThrottled")),
+        ({"Code": "InvalidParameterValue", "Message": "bad", "SenderFault": True}, Failure("refused", "InvalidParameterValue", "InvalidParameterValue bad")),
         (
             {"Code": "InvalidParameterValue", "Message": "Message must be shorter than 2048 bytes.", "SenderFault": True},
-            Failure("size", "InvalidParameterValue Message must be shorter than 2048 bytes."),
+            Failure("size", "InvalidParameterValue", "InvalidParameterValue Message must be shorter than 2048 bytes."),
         ),
-        ({}, Failure("refused", "None ")),
+        ({}, Failure("unknown", "", "its answer does not say why")),
     ],
 )  # fmt: skip
 def test_an_entry_that_failed_says_whether_it_may_be_taken_later(entry: dict[str, object], failure: Failure) -> None:
-    assert failures_in({"Failed": [{"Id": "0", **entry}]}, 1) == {0: failure}
+    assert batch_failures({"Failed": [{"Id": "0", **entry}]}, 1) == {0: failure}

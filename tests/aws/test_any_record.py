@@ -18,11 +18,10 @@ from aws.records import ARN, Record, binary, delivered, event, received_attribut
 from aws.shapes import CONTROL, FOLDED, ID, TYPES
 from builders import platform, recoverability
 from recoverable import Message
-from recoverable._sqs.pointers import POINTER_CLASSES
 from recoverable._sqs.queues import queue_from_arn
-from recoverable._sqs.wire import POINTER_SIZES, wire_of
+from recoverable._sqs.wire import POINTER_CLASSES, POINTER_SIZES, wire_of
 from recoverable.aws import SqsEndpoint
-from recoverable.aws._bodies import S3Bodies
+from recoverable.aws._large_bodies import S3Bodies
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

@@ -17,7 +17,7 @@ from aws.records import event, received, record
 from aws.server import REGION
 from faulty_proxy import FaultyProxy
 from recoverable import Message
-from recoverable._sqs.clients import sqs_client
+from recoverable._sqs.clients import client as process_client
 from sources import runtime_modules
 
 
@@ -95,7 +95,7 @@ def test_one_client_serves_all_invocations_of_a_process(orders: Queue, error: Qu
         orders.send()
         Mapping(orders, endpoint).run_dry()
 
-    assert (sqs_client.cache_info().misses, error.count()) == (1, 3)
+    assert (process_client.cache_info().misses, error.count()) == (1, 3)
 
 
 FAILURE_SIDE = {"recoverable._ladder.decision", "recoverable._sqs.broker"}
@@ -129,7 +129,7 @@ def test_the_default_session_that_a_handler_sets_up_does_not_change_the_client(o
     orders.send()
     try:
         Mapping(orders, sqs_endpoint(fail_elsewhere, ladder(error))).run_dry()
-        credentials: Any = sqs_client(REGION, AMPLE / 2)._get_credentials()  # type: ignore[attr-defined]
+        credentials: Any = process_client("sqs", REGION, AMPLE / 2)._get_credentials()
     finally:
         boto3.DEFAULT_SESSION = None
 

@@ -14,9 +14,10 @@ from aws.records import binary, delivered, record, text
 from aws.shapes import FOLDED, ID, wrapped
 from builders import platform, recoverability
 from recoverable._ladder.settlement import Forward
+from recoverable._sqs.batches import Entry
 from recoverable._sqs.names import destination
 from recoverable._sqs.queues import Queue
-from recoverable.aws._copies import Copy, Entry, copy_of
+from recoverable.aws._copies import Copy, copy_of
 
 SOURCE = Queue("eu-west-1", "123456789012", "orders")
 ORIGIN = {"Recoverable.Origin": "native-1"}

@@ -15,9 +15,10 @@ from aws.queues import HEADERS
 from aws.records import binary, delivered, record, text
 from builders import platform, recoverability
 from recoverable._ladder.settlement import Forward
+from recoverable._sqs.batches import Entry, batches, size
 from recoverable._sqs.queues import Queue
 from recoverable._sqs.wire import TEXT, wire_of
-from recoverable.aws._copies import Copy, Entry, batches, copy_of, size
+from recoverable.aws._copies import Copy, copy_of
 
 SOURCE = Queue("eu-west-1", "123456789012", "orders")
 ERROR = Queue("eu-west-1", "123456789012", "error")
@@ -26,6 +27,7 @@ INFO = "NServiceBus.ExceptionInfo."
 FAULTS = {
     "Recoverable.Origin": "native-1",
     "NServiceBus.FailedQ": "orders",
+    "Recoverable.FailedQueue": record()["eventSourceARN"],
     "NServiceBus.TimeOfFailure": "2026-03-04 05:06:07:000089 Z",
     INFO + "ExceptionType": "t" * 1_000,
     INFO + "InnerExceptionType": "i" * 1_000,
@@ -163,7 +165,8 @@ def test_a_size_counts_the_bytes_of_body_and_of_names_types_and_values_of_attrib
 def of_size(weight: int, to: Queue = ERROR) -> Copy:
     """Return a copy of so many bytes."""
     entry: Entry = {"MessageBody": "x" * weight, "MessageAttributes": {}}
-    return Copy(delivered(record(), SOURCE, recoverability(), platform()), to, wire_of(record()), entry)
+    delivery, forward = delivered(record(), SOURCE, recoverability(), platform()), Forward("", timedelta(0), {})
+    return Copy(delivery, forward, to, wire_of(record()), entry, weight)
 
 
 @pytest.mark.parametrize(

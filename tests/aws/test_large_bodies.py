@@ -18,7 +18,7 @@ from aws.recording_client import RecordingClient
 from aws.records import event, record, text
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability
 from recoverable.aws import SqsEndpoint
-from recoverable.aws._bodies import S3Bodies
+from recoverable.aws._large_bodies import S3Bodies
 from recoverable_local.testing import SqsWorld
 
 TYPE, REASON = "NServiceBus.ExceptionInfo.ExceptionType", "NServiceBus.ExceptionInfo.Message"
@@ -152,7 +152,7 @@ def test_a_body_that_cannot_be_fetched_is_a_failure_with_all_its_retries_that_sa
     Mapping(orders, reading(read, error, bucket, immediate=1, delayed=1)).run_dry()
     (copy,) = error.arrived()
 
-    assert (attempts, copy.headers[TYPE]) == ([1, 2, 1, 2], "recoverable.aws._bodies.BodyNotFetched")
+    assert (attempts, copy.headers[TYPE]) == ([1, 2, 1, 2], "recoverable.aws._large_bodies.BodyNotFetched")
     place = f"the body is in S3, in the bucket '{bucket.name}' under the key 'bodies/7', and cannot be fetched: "
     assert copy.headers[REASON].startswith(place + why.format(bucket.name))
 
@@ -321,7 +321,7 @@ def test_a_mistake_is_told_where_it_is_made(make: Callable[[], object], kind: ty
 PLAIN = """
 import sys
 from recoverable.aws import SqsEndpoint
-from recoverable.aws._bodies import S3Bodies
+from recoverable.aws._large_bodies import S3Bodies
 
 record = {
     "messageId": "1", "receiptHandle": "r", "body": "{}", "eventSource": "aws:sqs",
@@ -330,11 +330,11 @@ record = {
 }
 endpoint = SqsEndpoint(lambda message: None, large_bodies=S3Bodies(("order-bodies",)))
 endpoint({"Records": [record]})
-print(sorted(name for name in sys.modules if name == "boto3" or name.startswith("recoverable.aws._bodies")))
+print(sorted(name for name in sys.modules if name == "boto3" or name.startswith(("recoverable.aws._large_bodies", "recoverable._sqs.objects"))))
 """
 
 
 def test_until_a_message_has_a_pointer_only_the_setting_is_imported() -> None:
     ran = subprocess.run([sys.executable, "-c", PLAIN], capture_output=True, text=True, check=True)
 
-    assert ran.stdout == "['recoverable.aws._bodies', 'recoverable.aws._bodies.settings']\n"
+    assert ran.stdout == "['recoverable.aws._large_bodies']\n"

@@ -128,7 +128,7 @@ def test_a_name_an_arn_and_a_url_are_taken(name: str) -> None:
 def test_the_source_queue_is_recognized_however_a_policy_names_it(name: str, *, same: bool) -> None:
     delivery = Delivery(Message("", native={"eventSourceARN": SOURCE_ARN}))
 
-    assert names_source(name, delivery) is same
+    assert names_source(name, delivery.native["eventSourceARN"]) is same
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,42 @@ def test_a_queue_that_refuses_for_good_is_an_error_in_the_log_that_names_it_and_
     )
 
 
+def test_where_the_own_queue_denies_access_too_the_log_blames_no_queue(
+    orders: Queue, error: Queue, proxy: FaultyProxy, caplog: pytest.LogCaptureFixture
+) -> None:
+    orders.send("hello")
+    proxy.rules = [Rule("SendMessageBatch", Refused("AccessDenied"))]
+
+    Mapping(orders, sqs_endpoint(Handler(), ladder(error))).poll()
+
+    (line,) = [each for each in caplog.records if each.name == "recoverable.settlement"]
+    assert (line.levelno, proxy.calls["SendMessageBatch"]) == (logging.WARNING, 2)
+    assert line.getMessage().endswith(
+        "They stay on the queue and will be redelivered after their visibility timeout. "
+        "Check Failed(error_queue) and the permission sqs:SendMessage."
+    )
+
+
+def test_where_the_own_queue_takes_nothing_now_the_one_line_in_the_log_has_both_reasons(
+    orders: Queue, error: Queue, proxy: FaultyProxy, caplog: pytest.LogCaptureFixture
+) -> None:
+    orders.send("hello")
+    proxy.rules = [
+        Rule("SendMessageBatch", Refused("QueueDoesNotExist"), calls=(1,)),
+        Rule("SendMessageBatch", Refused("ExpiredToken", status=403)),
+    ]
+
+    Mapping(orders, sqs_endpoint(Handler(), ladder(error))).poll()
+
+    (line,) = [each for each in caplog.records if each.name == "recoverable.settlement"]
+    assert (line.levelno, "(QueueDoesNotExist)" in line.getMessage(), "(ExpiredToken)" in line.getMessage()) == (
+        logging.ERROR,
+        True,
+        True,
+    )
+    assert "They stay on the queue" in line.getMessage()
+
+
 def test_a_retry_that_is_too_large_for_its_own_queue_moves_to_the_error_queue_with_the_reason(
     orders: Queue, error: Queue, proxy: FaultyProxy, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -15,6 +15,7 @@ import pytest
 
 from aws.harness import AMPLE, Context, Mapping, NearTheEnd, ladder, sqs_endpoint
 from aws.queues import Queue
+from aws.records import event, record
 from recoverable import Message
 
 
@@ -113,6 +114,26 @@ def test_a_message_that_was_handed_back_runs_first_the_next_time_and_then_times_
 
     assert failures(error) == [("slow", "recoverable.HandlerTimeout")]
     assert [copy.body for copy in orders.arrived()] == ["quick"]  # for which no time was left
+
+
+@pytest.mark.parametrize("deliveries", [1, 2], ids=["for the first time", "again"])
+def test_the_timer_of_each_handler_rings_no_later_than_its_time_ends(deliveries: int) -> None:
+    context = Context(2 * AMPLE)
+    in_time: list[bool] = []
+
+    def handle(_message: Message) -> None:
+        began, time_left = monotonic(), context.seconds - AMPLE
+        for _ in range(2):
+            in_time.append(0 < signal.getitimer(signal.ITIMER_REAL)[0] <= time_left)
+            signal.raise_signal(signal.SIGALRM)  # an early ring sets the timer anew
+        context.seconds -= 0.5
+        while monotonic() < began + 0.01:  # then the context is asked again
+            pass
+
+    records = [record(message_id=str(number), deliveries=deliveries) for number in (1, 2)]
+    sqs_endpoint(handle, ladder("error"))(event(*records), context)
+
+    assert in_time == [True] * 4
 
 
 async def waits_beside_one_that_blocks_the_loop(message: Message) -> None:

@@ -42,6 +42,26 @@ def test_what_waits_while_another_thread_sends_goes_out_in_one_send() -> None:
     assert (outcomes, [len(copies) for _, copies in client.calls]) == ([[None]] * 8, [1, 7])
 
 
+def test_a_copy_for_which_nobody_waits_any_more_is_never_sent() -> None:
+    sending, over = Event(), Event()
+
+    def takes_long(_: str) -> None:
+        sending.set()
+        over.wait(60)
+
+    client = RecordingClient(takes_long)
+    broker = Broker(client.as_client(), timeout=0)
+    with ThreadPoolExecutor() as threads:
+        first = threads.submit(broker.send, [copy(b"first")])
+        assert sending.wait(60)
+        [late] = broker.send([copy(b"late")])
+        over.set()
+        outcomes = first.result(60), broker.send([copy(b"next")])
+
+    sent = [b"".join(message.body) for _, message in client.sent]
+    assert (outcomes, type(late), sent) == (([None], [None]), TimeoutError, [b"first", b"next"])
+
+
 def test_a_batch_that_was_refused_is_sent_again_copy_by_copy() -> None:
     client = RecordingClient(largest=10_000)
     broker = Broker(client.as_client())

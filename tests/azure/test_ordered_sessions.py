@@ -14,10 +14,10 @@ from azure.recording import RecordingClient
 from azure.triggers import trigger_message
 from builders import ERROR_QUEUE, Boom, recoverability, seconds
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability, RetryAfter
-from recoverable._service_bus.host_json import longest_wait
 from recoverable.azure import ServiceBusEndpoint
+from recoverable.azure._waiting import host_options, longest_wait
 from recoverable.headers import DELAYED_RETRIES, DUE_AT
-from recoverable_local.testing import Died, ServiceBusWorld
+from recoverable_local.testing import Died, ServiceBusWorld, Slow
 
 QUEUE, ERROR = "orders", "error"
 
@@ -144,6 +144,19 @@ def test_a_delay_that_no_invocation_can_wait_out_moves_the_message_to_the_error_
     assert (orders.names(), [seen.body for seen in service_bus_world.queue(ERROR)]) == (["waits", "good"], ["waits"])
 
 
+def test_of_a_delay_only_as_much_is_waited_out_as_the_handler_has_left_of_the_invocation(
+    service_bus_world: ServiceBusWorld,
+) -> None:
+    """The host renews locks for five minutes, of which half a minute is kept."""
+    service_bus_world.fail("attempt", Slow(seconds(265)))
+    orders = serve(service_bus_world, immediate=0)
+
+    service_bus_world.send(QUEUE, "bad", group_id="customer-7")
+    service_bus_world.run()
+
+    assert orders.seen == [("bad", 265, 0, 1), ("bad", 270 + 265, 1, 1)]
+
+
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 6, 7, 8, 9])
 def test_the_count_of_deliveries_alone_says_round_and_attempt(count: int) -> None:
     handler = Handler()
@@ -201,4 +214,4 @@ def test_it_waits_as_long_as_host_json_lets_it(
     if host is not None:
         (tmp_path / "host.json").write_text(f"// the host\n{json.dumps(host)}")
 
-    assert longest_wait({"AzureWebJobsScriptRoot": str(tmp_path), **settings}) == wait
+    assert longest_wait(host_options({"AzureWebJobsScriptRoot": str(tmp_path), **settings})) == wait

@@ -13,10 +13,12 @@ from azure.namespace import INVOICES, SESSIONS, Bus
 from azure.recording import RecordingClient, properties
 from azure.triggers import trigger_message, trigger_messages
 from builders import ERROR_QUEUE, NOW, NOW_WRITTEN, QUEUE, Boom, recoverability, seconds, written
+from outgoing.worlds import service_bus_world
 from recoverable import Message
 from recoverable._service_bus.clients import client_for
 from recoverable.azure import ServiceBusEndpoint
 from recoverable.azure._copies import in_milliseconds
+from recoverable_local.testing import Throttled
 
 
 class Billing:
@@ -178,6 +180,16 @@ def test_who_is_busy_costs_no_attempt_and_the_message_waits_by_a_copy_that_keeps
     kept = {name: properties(copy).get(name) for name in (*earlier, "Recoverable.HeldSince")}
     assert (queue, copy.scheduled_enqueue_time_utc) == (QUEUE, in_milliseconds(NOW + seconds(2.5)))
     assert kept == {**earlier, "Recoverable.HeldSince": NOW_WRITTEN}
+
+
+def test_who_is_busy_for_some_seconds_is_asked_again_after_pauses_in_the_same_invocation() -> None:
+    billing = Billing()
+    world = service_bus_world(billing)
+    world.create_queue(INVOICES)
+    world.fail("send_messages", Throttled(), queue=INVOICES, during=seconds(5))
+    world.run()
+
+    assert (billing.attempts, [seen.body for seen in world.queue(INVOICES)]) == (1, ["invoice for order 1"])
 
 
 def test_the_longer_who_is_busy_the_longer_is_the_wait() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -97,6 +98,18 @@ def test_properties_that_leave_no_room_for_a_retry_multiply_no_neighbour() -> No
     world.run(for_=HOUR)
 
     assert (orders.runs, letters(world, ERROR)) == ({"A": 24, "B": 1, "C": 1}, {"A": 1, "B": 1})
+
+
+def test_a_message_whose_retry_can_never_be_sent_is_redelivered_only_after_all_pauses() -> None:
+    """The host redelivers at once, and a send that breaks a limit is not repeated: without the pauses that is a hot loop."""
+    world = world_with(ERROR)
+    serve(world, 0, 1, resend_for=seconds(10))
+
+    world.send(QUEUE, "B", attributes={"a": "x" * 32_000, "b": "x" * 32_000, "c": "x" * 1_400})
+    world.run(for_=timedelta(minutes=1))
+
+    received = [event.at for event in world.timeline() if event.what == "received"]
+    assert {later - earlier for earlier, later in pairwise(received)} == {seconds(0.25 + 0.5 + 1 + 2 + 4)}
 
 
 @pytest.mark.parametrize("batch", [False, True], ids=["one message", "batch"])

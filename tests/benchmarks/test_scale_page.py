@@ -1,4 +1,4 @@
-"""That docs/scale.md has what the simulation prints: a row for each subject on each number of instances, under the same heads."""
+"""That docs/internals/scale.md has what the simulation prints: a row for each subject on each number of instances, under the same heads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from simulation.prices import LAMBDA_GB_SECOND, LAMBDA_REQUEST, LOG_GB, MEMORY, 
 from simulation.subjects import SUBJECTS
 from simulation.tables import table
 
-PAGE = (Path(__file__).parents[2] / "docs" / "scale.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "internals/scale.md").read_text(encoding="utf-8")
 
 
 def result(subject: str, instances: int, *, good: Spread | None) -> Result:

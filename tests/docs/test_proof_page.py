@@ -12,7 +12,7 @@ from proof.mistakes import Mutation
 from proof.test_mutations import MUTATIONS
 from proof.timeouts import mutations as timeouts
 
-PAGE = "proof.md"
+PAGE = "internals/proof.md"
 
 
 @pytest.mark.parametrize("mutation", [*MUTATIONS, *timeouts.MUTATIONS], ids=lambda mutation: mutation.name)

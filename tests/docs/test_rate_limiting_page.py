@@ -9,8 +9,8 @@ import pytest
 
 from docs.pages import blocks, page
 from recoverable import Message, Recoverability
-from recoverable.aws._pause.circuit_store import DynamoDbCircuit
-from recoverable.aws._pause.probe import Probe
+from recoverable.aws._circuit_store import DynamoDbCircuit
+from recoverable.aws._probe import Probe
 
 PAGE = "rate-limiting.md"
 

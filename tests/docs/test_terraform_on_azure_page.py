@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
 from docs.pages import ROOT, blocks, files, page
 from docs.terraform import Reference, Resource, only, resources
+from recoverable._service_bus.host_json import read_host_json
 from recoverable_local.testing.azure.app import functions_of
 from recoverable_operate.check.bicep.resources import duration, life
-from recoverable_operate.check.functions_app.host_json import host_options
 from recoverable_operate.check.functions_app.threads import worker_threads
 from recoverable_operate.check.known import Unknown
 from recoverable_operate.check.ladder import ladder_of
@@ -31,7 +30,7 @@ def described(text: str) -> OnServiceBus:
     queues = {each.name: each for each in found if each.kind == QUEUE}
     settings = settings_of(only(found, APP), queues)
     known = {name: value for name, value in settings.items() if isinstance(value, str)}
-    host = host_options(json.loads((ROOT / "host.json").read_text()), known)
+    host = read_host_json(ROOT / "host.json", known).options
     assert host.max_concurrent_calls is not None
     return OnServiceBus(
         queue_of(queues["orders"], queues),

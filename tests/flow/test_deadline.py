@@ -134,6 +134,14 @@ def test_each_handler_gets_its_own_time() -> None:
             deadline.call(SOON, forever, None)
 
 
+def test_a_timer_that_would_ring_after_the_handlers_time_is_set_anew() -> None:
+    with Given() as deadline:
+        deadline.call(TIMEOUT, lambda _: None, None)
+        rings_in, _ = deadline.call(TIMEOUT - 1, lambda _: signal.getitimer(signal.ITIMER_REAL), None)
+
+    assert 0 < rings_in <= TIMEOUT - 1
+
+
 def test_a_signal_that_comes_early_stops_nobody() -> None:
     def handle(_: object) -> str:
         signal.raise_signal(signal.SIGALRM)

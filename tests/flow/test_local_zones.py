@@ -18,8 +18,8 @@ from azure.triggers import trigger_message
 from builders import Boom, recoverability
 from recoverable import Message
 from recoverable.aws import SqsEndpoint
-from recoverable.aws._pause.circuit_store import DynamoDbCircuit
-from recoverable.aws._pause.trigger import PauseTrigger
+from recoverable.aws._circuit_store import DynamoDbCircuit
+from recoverable.aws._pause import PauseTrigger
 from recoverable.headers import write_date
 from recoverable.timeouts import Dispatcher, Report, SqliteStore, Timeouts
 from recoverable_local.testing import ServiceBusWorld, SqsWorld

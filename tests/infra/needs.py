@@ -47,34 +47,34 @@ class Call(NamedTuple):
 
 CALLS = [
     Call(
-        "_sqs/operations.py", "sqs", "send_message_batch", ENDPOINTS, {ORDERS, ERRORS, PLACED}
+        "_sqs/batches.py", "sqs", "send_message_batch", ENDPOINTS, {ORDERS, ERRORS, PLACED}
     ),  # copies; what the handler sends
-    Call("_sqs/operations.py", "sqs", "delete_message_batch", ENDPOINTS, {ORDERS}),
-    Call("_sqs/operations.py", "sqs", "change_message_visibility_batch", ENDPOINTS, {ORDERS}),
-    Call("aws/_pause/queue_store.py", "sqs", "receive_message", PROBE, {ORDERS}),
-    Call("aws/_pause/queue_store.py", "sqs", "delete_message", PROBE, {ORDERS}),
-    Call("aws/_pause/circuit_store.py", "dynamodb", "get_item", ENDPOINTS, {CIRCUIT}, LIMIT),
-    Call("aws/_pause/circuit_store.py", "dynamodb", "put_item", ENDPOINTS, {CIRCUIT}, LIMIT),
-    Call("aws/_pause/mapping_store.py", "dynamodb", "get_item", ENDPOINTS, {CIRCUIT}, PAUSE),
-    Call("aws/_pause/mapping_store.py", "dynamodb", "put_item", ENDPOINTS, {CIRCUIT}, PAUSE),
-    Call("aws/_pause/mapping_store.py", "dynamodb", "delete_item", ENDPOINTS, {CIRCUIT}, PAUSE),
-    Call("aws/_pause/mapping_store.py", "lambda", "list_event_source_mappings", ENDPOINTS, {ANYTHING}, PAUSE),
-    Call("aws/_pause/mapping_store.py", "lambda", "update_event_source_mapping", ENDPOINTS, {MAPPING}, PAUSE),
+    Call("_sqs/batches.py", "sqs", "delete_message_batch", ENDPOINTS, {ORDERS}),
+    Call("_sqs/batches.py", "sqs", "change_message_visibility_batch", ENDPOINTS, {ORDERS}),
+    Call("aws/_probe.py", "sqs", "receive_message", PROBE, {ORDERS}),
+    Call("aws/_probe.py", "sqs", "delete_message", PROBE, {ORDERS}),
+    Call("aws/_circuit_store.py", "dynamodb", "get_item", ENDPOINTS, {CIRCUIT}, LIMIT),
+    Call("aws/_circuit_store.py", "dynamodb", "put_item", ENDPOINTS, {CIRCUIT}, LIMIT),
+    Call("aws/_pause.py", "dynamodb", "get_item", ENDPOINTS, {CIRCUIT}, PAUSE),
+    Call("aws/_pause.py", "dynamodb", "put_item", ENDPOINTS, {CIRCUIT}, PAUSE),
+    Call("aws/_pause.py", "dynamodb", "delete_item", ENDPOINTS, {CIRCUIT}, PAUSE),
+    Call("aws/_pause.py", "lambda", "list_event_source_mappings", ENDPOINTS, {ANYTHING}, PAUSE),
+    Call("aws/_pause.py", "lambda", "update_event_source_mapping", ENDPOINTS, {MAPPING}, PAUSE),
     Call("_sqs/objects.py", "s3", "get_object", ENDPOINTS, {f"{YOUR_BODIES}/*"}, "large bodies"),
     Call(
         "_sqs/objects.py", "s3", "delete_objects", ENDPOINTS, {f"{YOUR_BODIES}/*"}, "deleted bodies"
     ),  # which no parameter asks for
-    Call("timeouts/_client.py", "sqs", "send_message_batch", DISPATCHER, {ORDERS}, TIMEOUTS),
-    Call("timeouts/_client.py", "sqs", "get_queue_url", DISPATCHER, {ORDERS}, TIMEOUTS),
-    Call("timeouts/_stores/dynamodb/table.py", "dynamodb", "get_item", STORING, {TABLE}, TIMEOUTS),
-    Call("timeouts/_stores/dynamodb/table.py", "dynamodb", "put_item", ENDPOINTS, {TABLE}, TIMEOUTS),
-    Call("timeouts/_stores/dynamodb/table.py", "dynamodb", "update_item", STORING, {TABLE}, TIMEOUTS),
-    Call("timeouts/_stores/dynamodb/table.py", "dynamodb", "query", DISPATCHER, {TABLE}, TIMEOUTS),
-    Call("timeouts/_stores/dynamodb/table.py", "dynamodb", "batch_get_item", DISPATCHER, {TABLE}, TIMEOUTS),
-    Call("timeouts/_stores/dynamodb/table.py", "dynamodb", "batch_write_item", DISPATCHER, {TABLE}, TIMEOUTS),
-    Call("timeouts/_stores/s3/store.py", "s3", "put_object", ENDPOINTS, {OBJECTS}, LARGE),
-    Call("timeouts/_stores/s3/store.py", "s3", "get_object", DISPATCHER, {OBJECTS}, LARGE),
-    Call("timeouts/_stores/s3/store.py", "s3", "delete_object", DISPATCHER, {OBJECTS}, LARGE),
+    Call("_sqs/batches.py", "sqs", "send_message_batch", DISPATCHER, {ORDERS}, TIMEOUTS),
+    Call("_sqs/sender.py", "sqs", "get_queue_url", DISPATCHER, {ORDERS}, TIMEOUTS),
+    Call("timeouts/_dynamodb_table.py", "dynamodb", "get_item", STORING, {TABLE}, TIMEOUTS),
+    Call("timeouts/_dynamodb_table.py", "dynamodb", "put_item", ENDPOINTS, {TABLE}, TIMEOUTS),
+    Call("timeouts/_dynamodb_table.py", "dynamodb", "update_item", STORING, {TABLE}, TIMEOUTS),
+    Call("timeouts/_dynamodb_table.py", "dynamodb", "query", DISPATCHER, {TABLE}, TIMEOUTS),
+    Call("timeouts/_dynamodb_table.py", "dynamodb", "batch_get_item", DISPATCHER, {TABLE}, TIMEOUTS),
+    Call("timeouts/_dynamodb_table.py", "dynamodb", "batch_write_item", DISPATCHER, {TABLE}, TIMEOUTS),
+    Call("timeouts/_dynamodb_table.py", "s3", "put_object", ENDPOINTS, {OBJECTS}, LARGE),
+    Call("timeouts/_dynamodb_table.py", "s3", "get_object", DISPATCHER, {OBJECTS}, LARGE),
+    Call("timeouts/_dynamodb_table.py", "s3", "delete_object", DISPATCHER, {OBJECTS}, LARGE),
 ]
 """Those of the table's calls that a dispatcher makes are recorded in `test_timeouts.py`; the others schedule, cancel or migrate."""
 

@@ -16,9 +16,9 @@ from infra.commands import RUNTIME
 from infra.features import FEATURES, YOUR_BUCKET, asking_for
 from infra.sam_template import REGION
 from recoverable._rate_limit.state import Open
-from recoverable.aws._pause.circuit_store import DynamoDbCircuit
-from recoverable.timeouts import DynamoDBStore, Timeouts
-from recoverable.timeouts._stores.rows import Selection
+from recoverable.aws._circuit_store import DynamoDbCircuit
+from recoverable.timeouts import DynamoDbStore, Timeouts
+from waiting.rows import scan
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("sam build"), pytest.mark.timeout(900)]
 
@@ -66,11 +66,11 @@ class Stack:
         circuit = DynamoDbCircuit(table, "orders", client=client, timeout=timeout)
         assert circuit.compare_and_set(circuit.read(), Open(now, now))
 
-    def store(self) -> DynamoDBStore:
+    def store(self) -> DynamoDbStore:
         """Return the stack's store of timeouts."""
         dynamodb, s3 = self.cloud.client("dynamodb"), self.cloud.client("s3")
         table, bucket = self.outputs["TimeoutsTableName"], self.outputs["TimeoutsBucketName"]
-        return DynamoDBStore(table, bucket=bucket, client=dynamodb, s3=s3)
+        return DynamoDbStore(table, bucket=bucket, client=dynamodb, s3=s3)
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +153,7 @@ def test_the_dispatcher_sends_what_waited_in_the_bucket(stack: Stack) -> None:
     def nothing_waits() -> bool:
         nonlocal dispatched
         dispatched += stack.invoked("TimeoutsFunction")["dispatched"]
-        return not list(store.scan(Selection()))
+        return not scan(store)
 
     eventually(nothing_waits, "the dispatcher to send it, though SQS may be too slow for one invocation")
     assert dispatched >= 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
+from inspect import signature
 from runpy import run_path
 from typing import Any
 
@@ -17,7 +18,6 @@ from infra.lambda_log import Log, package_log
 from infra.needs import BUCKET, CALLS, DISPATCHER, ENDPOINTS, TABLE
 from infra.sam_template import ROOT, Template, template, transformed
 from recoverable.timeouts import Dispatcher, Timeouts
-from recoverable.timeouts._dispatching.outage import TWO_MINUTES
 from waiting.stores import Cloud, OneShard, moto
 
 SAM = template()
@@ -75,9 +75,10 @@ def test_it_comes_each_minute_and_a_failure_waits_for_the_next() -> None:
 
 
 def test_one_run_lasts_until_a_table_that_does_not_answer_is_a_critical_error() -> None:
-    settling = timedelta(seconds=10)  # Dispatcher(settle_within)
+    defaults = signature(Dispatcher).parameters
+    critical_after, settling = defaults["critical_after"].default, defaults["settle_within"].default
 
-    assert timedelta(seconds=properties("TimeoutsFunction")["Timeout"]) > TWO_MINUTES + settling
+    assert timedelta(seconds=properties("TimeoutsFunction")["Timeout"]) > critical_after + settling
 
 
 @pytest.fixture(scope="module")
@@ -185,7 +186,7 @@ def test_the_functions_use_the_bucket_of_the_parameter(
     handler = run_path(str(ROOT / "functions" / "aws" / f"{function}.py"))["handler"]
 
     store = handler._store if function == "timeouts" else handler._processor._timeouts._store
-    assert store._bodies.is_configured is there
+    assert (store._bodies.bucket is not None) is there
 
 
 def test_the_bucket_outlives_the_stack_is_nobody_elses_and_forgets_nothing() -> None:

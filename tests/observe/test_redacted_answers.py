@@ -20,7 +20,7 @@ from observe.clouds import World, failing, on_both_clouds, serve, settings
 from recoverable import DelayedRetry, Message, Observe, RateLimit
 from recoverable._rate_limit.settings import StoreUnavailable
 from recoverable.aws import SqsEndpoint
-from recoverable.aws._bodies import S3Bodies
+from recoverable.aws._large_bodies import S3Bodies
 from recoverable.timeouts import CriticalError, Dispatcher, SqliteStore, Timeouts
 from recoverable.timeouts import StoreUnavailable as NoTimeouts
 

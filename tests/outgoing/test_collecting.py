@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import permutations
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -64,12 +66,40 @@ def test_equal_messages_of_one_attempt_have_ids_of_their_own() -> None:
     assert len(set(ids)) == 3
 
 
-def test_a_delay_that_is_reckoned_anew_does_not_change_the_id() -> None:
-    work, again = message(), message()
-    work.send("invoices", "a", delay=seconds(10))
-    again.send("invoices", "a", delay=seconds(9))
+def id_of(**parts: Any) -> str | None:
+    """Return the id of a message with a header and two attributes, of which some parts are other ones."""
+    work = message()
+    usual = {"headers": {"kind": "usual"}, "attributes": {"kind": "usual", "count": 1}}
+    work.send(**{"queue": "invoices", "body": "a", **usual, **parts})
+    return work.outgoing[0].message_id
 
-    assert work.outgoing[0].message_id == again.outgoing[0].message_id
+
+CONTENT: dict[str, dict[str, Any]] = {
+    "queue": {"queue": "bills"},
+    "body": {"body": "b"},
+    "header": {"headers": {"kind": "urgent"}},
+    "header's name": {"headers": {"sort": "usual"}},
+    "attribute": {"attributes": {"kind": "urgent", "count": 1}},
+    "attribute's name": {"attributes": {"sort": "usual", "count": 1}},
+    "attribute's type": {"attributes": {"kind": "usual", "count": "1"}},
+    "group": {"group_id": "a"},
+}
+
+
+@pytest.mark.parametrize("parts", CONTENT.values(), ids=CONTENT)
+def test_another_content_has_another_id(parts: dict[str, Any]) -> None:
+    assert id_of(**parts) != id_of()
+
+
+@pytest.mark.parametrize("part", ["headers", "attributes"])
+def test_the_order_of_names_does_not_change_the_id(part: str) -> None:
+    first, second = {"tenant": "blue", "kind": "urgent"}, {"kind": "urgent", "tenant": "blue"}
+
+    assert id_of(**{part: first}) == id_of(**{part: second})
+
+
+def test_a_delay_that_is_reckoned_anew_does_not_change_the_id() -> None:
+    assert id_of(delay=seconds(10)) == id_of(delay=seconds(9))
 
 
 def test_the_handler_may_name_a_message() -> None:
@@ -102,9 +132,9 @@ def test_what_cannot_be_sent_is_refused_at_once(parts: dict[str, Any], kind: typ
         message().send(**{"queue": "invoices", "body": "hello", **parts})
 
 
-def attempted(handler: Any) -> tuple[Delivery, Invocation]:
-    """Return a delivery after its attempt, and the invocation that it was made in."""
-    invocation = Invocation(recoverability(), platform(), lambda: InMemory().now(), Deadline(), sender=InMemory)
+def attempted(handler: Any, sender: Callable[[], InMemory] = InMemory) -> tuple[Delivery, Invocation]:
+    """Return a delivery after its attempt, and the invocation that it was made in; its first send asks for the sender."""
+    invocation = Invocation(recoverability(), platform(), lambda: InMemory().now(), Deadline(), sender=sender)
     attempt = delivery()
     drive(attempt_each([attempt.message], invocation), handler, invocation.deadline)
     return attempt, invocation
@@ -132,6 +162,37 @@ def test_after_the_attempt_a_send_says_that_it_is_too_late() -> None:
 
     with pytest.raises(RuntimeError, match="has ended"):
         kept[0].send("invoices", "hello")
+
+
+def test_a_send_that_a_thread_began_in_time_says_that_it_is_too_late_once_the_attempt_has_ended() -> None:
+    began, over, sends = Event(), Event(), list[Future[None]]()
+
+    def slow_sender() -> InMemory:
+        began.set()
+        over.wait(60)
+        return InMemory()
+
+    with ThreadPoolExecutor() as pool:
+
+        def leave_a_thread_behind(message: Message) -> None:
+            sends.append(pool.submit(message.send, "invoices", "hello"))
+            assert began.wait(60)
+
+        _, invocation = attempted(leave_a_thread_behind, slow_sender)
+        over.set()
+
+        with pytest.raises(RuntimeError, match="has ended"):
+            sends[0].result(60)
+    assert invocation.outgoing == []
+
+
+def test_once_its_entries_are_taken_an_outbox_says_that_it_is_too_late() -> None:
+    _, invocation = attempted(lambda message: message.send("invoices", "hello"))
+    [(_, outbox, _)] = invocation.outgoing
+    [entry] = outbox.close()
+
+    with pytest.raises(RuntimeError, match="has ended"):
+        outbox.add(entry)
 
 
 def test_threads_of_a_handler_send_together() -> None:

@@ -96,6 +96,18 @@ def test_on_a_fifo_queue_each_wait_is_longer_than_the_one_before() -> None:
     assert (times == sorted(times), round(max(times) / timedelta(hours=1))) == (True, 1)
 
 
+def test_on_a_fifo_queue_an_outage_is_given_up_after_a_day_however_many_deliveries_are_left() -> None:
+    world = fifo_world(9, 9, seconds(10))  # a hundred deliveries, an hour apart
+    world.fail("send_message_batch", Throttled(), queue="invoices")
+
+    world.run(for_=timedelta(days=1))
+    within_a_day = world.queue("error.fifo")
+    world.run(for_=timedelta(hours=1))
+
+    [given_up] = world.queue("error.fifo")
+    assert (within_a_day, given_up.body, given_up.exception_type) == ([], "order 1", "recoverable.OutgoingRefused")
+
+
 def test_in_an_ordered_session_an_outage_without_end_is_given_up_with_its_reason() -> None:
     world = session_world(1, 1)
     world.fail("send_messages", Throttled(), queue="invoices")
@@ -111,3 +123,12 @@ def test_in_an_ordered_session_an_outage_of_five_minutes_is_outlasted_in_order()
 
     assert [seen.body for seen in world.queue("invoices")] == ["invoice for order 1", "invoice for order 2"]
     assert world.queue("error") == []
+
+
+def test_in_an_ordered_session_no_wait_is_longer_than_an_invocation_can_be() -> None:
+    """The host renews locks for five minutes, of which half a minute is kept; the last wait would be a quarter of an hour."""
+    world = session_world(1, 1)
+    world.fail("send_messages", Throttled(), queue="invoices")
+    world.run()
+
+    assert max(waits(world.timeline())) == timedelta(minutes=4, seconds=30)

@@ -25,7 +25,7 @@ def bill(message: Message) -> None:
 ON_SQS = """
 from recoverable.aws import SqsEndpoint
 
-sdk, sends = "botocore.client", "recoverable.aws._outgoing.dispatch"
+sdk, sends = "botocore.client", "recoverable.aws._send"
 record = {
     "messageId": "1", "receiptHandle": "handle", "body": "{}", "attributes": {"ApproximateReceiveCount": "1"},
     "messageAttributes": {}, "eventSource": "aws:sqs", "eventSourceARN": "arn:aws:sqs:eu-central-1:123456789012:orders",
@@ -48,7 +48,7 @@ os.environ["ServiceBus"] = "Endpoint=sb://127.0.0.1;SharedAccessKeyName=a;Shared
 ServiceBusEndpoint(bill, queue="orders", connection="ServiceBus", warm=WARM)(Native())
 """
 CLOUDS = {"SQS": ON_SQS, "Service Bus": ON_SERVICE_BUS}
-SENDS = {"SQS": "recoverable.aws._outgoing.dispatch", "Service Bus": "recoverable.azure._sending.outgoing"}
+SENDS = {"SQS": "recoverable.aws._send", "Service Bus": "recoverable.azure._sending.outgoing"}
 
 
 def first_send(cloud: str, *, warm: bool) -> list[object]:

@@ -21,7 +21,10 @@ SCENARIOS: tuple[Scenario, ...] = (
     *service_bus_outgoing.SCENARIOS,
 )
 
-NAMED: Mapping[str, Scenario] = {scenario.name: scenario for scenario in SCENARIOS}
+OVERLAPPING: tuple[Scenario, ...] = (*sqs.OVERLAPPING, *service_bus.OVERLAPPING)
+"""Scenarios in which deliveries of one message overlap."""
+
+NAMED: Mapping[str, Scenario] = {scenario.name: scenario for scenario in (*SCENARIOS, *OVERLAPPING)}
 
 REPLAYING = (sqs_replaying, service_bus_replaying)
 """Imported so that each cloud's scenarios can be replayed."""

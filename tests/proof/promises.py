@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from typing import TypeAlias
 
 from proof.cases import Case, case_of, done_by, given_up, is_failure, messages, not_settled, with_hops
 from proof.fault_names import FREE
 from proof.handlers import script
 from proof.lives import Life
 from proof.outgoing_promises import OUTGOING_PROMISES
-from proof.replaying import Replay
+from proof.replaying import Replay, Scenario
 
 CLOCKS = 1.0
 """Seconds by which a round of a FIFO message may start early, for two clocks never agree."""
@@ -27,8 +28,14 @@ def broken(replay: Replay) -> list[str]:
     case = case_of(replay)
     if replay.endless:  # what is cut short breaks more, but says no more
         return list(nothing_is_stuck(case))
-    promises = PROMISES if replay.scenario.copied else FOR_THE_TOO_LARGE
-    return [problem for promise in promises for problem in promise(case)]
+    return [problem for promise in promises_for(replay.scenario) for problem in promise(case)]
+
+
+def promises_for(scenario: Scenario) -> tuple[Promise, ...]:
+    """Return the promises that hold in a scenario."""
+    if not scenario.copied:
+        return FOR_THE_TOO_LARGE
+    return WHERE_DELIVERIES_OVERLAP if scenario.overlaps else PROMISES
 
 
 def nothing_is_stuck(case: Case) -> Iterator[str]:
@@ -120,6 +127,31 @@ def copies_are_few(case: Case) -> Iterator[str]:
             yield f"COPIES: of {life.message_id}, {ends - 1} too many were made with {case.hits[life.broker_id]} hits"
 
 
+def copies_do_not_multiply(case: Case) -> Iterator[str]:
+    """Check that each broker message is copied once, however many deliveries it has, and once more for each fault, if the clocks are right.
+
+    So a message has one error copy. Where a second delivery makes another copy, both climb the rest of the ladder, and are copied in their turn.
+    """
+    if clocks_are_wrong(case):
+        return
+    for life in case.lives.values():
+        if (copies := len(life.copies)) > 1 + (hits := case.hits[life.broker_id]):
+            yield f"MULTIPLY: {copies} copies were made of one broker message of {life.message_id} with {hits} hits"
+
+
+def nothing_is_sent_without_a_lock(case: Case) -> Iterator[str]:
+    """Check that a batch sends nothing after its locks have ended, if no fault has struck its invocation and the clocks are right."""
+    if clocks_are_wrong(case):
+        return
+    struck = {each.point.invocation for each in case.replay.struck}
+    received = {entry.invocation: entry.at for entry in case.replay.entries if entry.what == "received"}
+    for entry in case.replay.entries:
+        if entry.what == "sent" and entry.invocation in received.keys() - struck:
+            late = entry.at - received[entry.invocation] - case.replay.scenario.lock
+            if late > 0:
+                yield f"MULTIPLY: {case.replay.identities[entry.broker_id]} was sent {late:g} s after the locks of its batch had ended"
+
+
 def duplicates_are_dropped(case: Case) -> Iterator[str]:
     """Check that a queue that detects duplicates gets one copy of each original."""
     for life in case.lives.values():
@@ -153,7 +185,7 @@ def contents_are_kept(case: Case) -> Iterator[str]:
 
 def delays_are_kept(case: Case) -> Iterator[str]:
     """Check that no round starts early, if the clocks are right."""
-    if not case.replay.scenario.counted or any(s.fault_name in FREE for s in case.replay.struck):
+    if not case.replay.scenario.counted or clocks_are_wrong(case):
         return
     increase = case.replay.scenario.recoverability.delayed.time_increase.total_seconds()
     if case.replay.scenario.fifo:
@@ -166,6 +198,11 @@ def delays_are_kept(case: Case) -> Iterator[str]:
         early = [one for one in with_hops(life) for attempt in one.attempts if attempt.at < due]
         if early:
             yield f"EARLY: {life.message_id} in round {life.before.round}"
+
+
+def clocks_are_wrong(case: Case) -> bool:
+    """True if a fault has put a clock wrong."""
+    return any(struck.fault_name in FREE for struck in case.replay.struck)
 
 
 def rounds_wait_in_a_fifo_queue(case: Case, increase: float) -> Iterator[str]:
@@ -199,7 +236,9 @@ def order_is_kept(case: Case) -> Iterator[str]:
                 yield f"ORDER: {life.message_id} ran before {earlier.message_id} was done"
 
 
-PROMISES: tuple[Callable[[Case], Iterator[str]], ...] = (
+Promise: TypeAlias = Callable[[Case], Iterator[str]]
+
+PROMISES: tuple[Promise, ...] = (
     nothing_is_stuck,
     nothing_is_lost,
     innocents_are_processed,
@@ -207,6 +246,8 @@ PROMISES: tuple[Callable[[Case], Iterator[str]], ...] = (
     rounds_are_short,
     rounds_are_long_enough,
     copies_are_few,
+    copies_do_not_multiply,
+    nothing_is_sent_without_a_lock,
     duplicates_are_dropped,
     reasons_are_given,
     contents_are_kept,
@@ -217,3 +258,13 @@ PROMISES: tuple[Callable[[Case], Iterator[str]], ...] = (
 
 FOR_THE_TOO_LARGE = (nothing_is_stuck, nothing_is_lost)
 """Promises that hold even for a message that cannot be copied."""
+
+WHERE_DELIVERIES_OVERLAP = (
+    nothing_is_stuck,
+    nothing_is_lost,
+    copies_do_not_multiply,
+    nothing_is_sent_without_a_lock,
+    reasons_are_given,
+    contents_are_kept,
+)
+"""Promises that hold even where a delivery outlives its visibility timeout or its lock, which costs an attempt and the runs of that delivery."""

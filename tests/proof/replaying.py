@@ -76,6 +76,14 @@ class Scenario(Protocol):
         """True if copies can be made."""
 
     @property
+    def overlaps(self) -> bool:
+        """True if a delivery may outlive its visibility timeout or its lock, so that another begins beside it."""
+
+    @property
+    def lock(self) -> float:
+        """Return for how many seconds a batch has its messages; infinity where that is renewed."""
+
+    @property
     def apart(self) -> bool:
         """True if a killer is kept apart from the messages that come with it."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from proof.crowds.cases import LARGE, SMALL
+from proof.crowds.cases import LARGE, OVERLAPPING, SMALL
 from proof.crowds.crowd import Crowd, outcome_of
 from proof.crowds.invariants import broken
 from proof.crowds.mutations import MUTATIONS, CrowdMutation
@@ -50,6 +50,20 @@ def test_crowds_drawn_at_random_break_no_promise() -> None:
 
 def test_crowds_drawn_at_random_break_no_promise_beside_faults() -> None:
     assert list(search(range(DRAWN_WITH_FAULTS), faulty=True)) == []
+
+
+@pytest.mark.xfail(
+    strict=True,
+    raises=AssertionError,
+    reason="two deliveries of one message run side by side where its visibility timeout ends first, and each sends its own error copy",
+)
+@pytest.mark.parametrize("front", ["plain", "powertools"])
+def test_a_message_has_one_error_copy_where_deliveries_overlap(front: str) -> None:
+    assert problems({**OVERLAPPING, "front": front}, SHUFFLES) == []
+
+
+def test_the_same_crowd_breaks_no_promise_where_messages_are_hidden_for_long_enough() -> None:
+    assert problems({**OVERLAPPING, "visibility": 180}, SHUFFLES) == []
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)

@@ -78,5 +78,5 @@ def test_a_message_climbs_alike_on_both_clouds(
 
 
 def test_the_page_lists_the_headers_that_may_differ() -> None:
-    text = page("proof.md")
+    text = page("internals/proof.md")
     assert [name for name in MAY_DIFFER if f"`{name}`" not in text] == []

@@ -45,7 +45,7 @@ def test_the_last_line_of_a_story_tells_it_again() -> None:
 
 
 def test_the_page_shows_how_to_see_a_schedule_again(capsys: pytest.CaptureFixture[str]) -> None:
-    [example] = blocks("proof.md", "python")
+    [example] = blocks("internals/proof.md", "python")
 
     exec(example, {})
 

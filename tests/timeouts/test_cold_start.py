@@ -12,8 +12,8 @@ PROGRAM = """
 import json, sys
 from recoverable.aws import SqsEndpoint
 before = set(sys.modules)
-from recoverable.timeouts import DynamoDBStore, Timeouts
-Timeouts(DynamoDBStore("timeouts"))
+from recoverable.timeouts import DynamoDbStore, Timeouts
+Timeouts(DynamoDbStore("timeouts"))
 print(json.dumps(sorted(set(sys.modules) - before)))
 """
 
@@ -23,7 +23,7 @@ NOT_FOR_A_STORE = {
     "recoverable._sqs.broker",
     "recoverable._service_bus.broker",
     "recoverable.timeouts._client",
-    "recoverable.timeouts._dispatching",
+    "recoverable.timeouts._dispatcher",
 }
 
 

@@ -14,8 +14,8 @@ from proof.timeouts.kinds import NAMED
 from proof.timeouts.playing import play
 from proof.timeouts.setting import AWAY, HOME
 from proof.timeouts.table import Tables, place
-from recoverable.timeouts import DynamoDBStore
-from recoverable.timeouts._stores.rows import Selection
+from recoverable.timeouts import DynamoDbStore
+from recoverable.timeouts._store import Selection
 from waiting.rows import NOW, claims, keep, stored, take
 from waiting.stores import Cloud, OneShard
 from waiting.world import DAY, HOUR, MINUTE
@@ -72,7 +72,7 @@ def comparable(answer: Any) -> Any:
     return sorted(found, key=place), answer.get("Item"), answer.get("Attributes")
 
 
-def everything(store: DynamoDBStore) -> None:
+def everything(store: DynamoDbStore) -> None:
     """Call each method of a store, on what waits and on what does not."""
     due = [stored(store, NOW - n * MINUTE, correlation="saga-1") for n in range(3)]
     far = [stored(store, NOW + n * HOUR) for n in range(1, 4)]
@@ -111,7 +111,7 @@ def test_each_call_is_answered_as_by_dynamodb(moto: Cloud) -> None:
 def test_so_are_those_of_a_schedule(moto: Cloud) -> None:
     twin = Twin(moto.client("dynamodb"))
     for table in (HOME, AWAY):
-        DynamoDBStore(table, client=moto.client("dynamodb")).create_table()
+        DynamoDbStore(table, client=moto.client("dynamodb")).create_table()
 
     assert play(NAMED["timeouts, migrated"], 0, tables=twin).problems == []
     assert twin.compared.total() > 50

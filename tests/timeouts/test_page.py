@@ -8,12 +8,11 @@ import pytest
 
 from builders import seconds
 from docs.pages import blocks
+from recoverable._sqs.clients import client as process_client
 from recoverable.aws import SqsEndpoint
-from recoverable.timeouts import DynamoDBStore
-from recoverable.timeouts._stores.dynamodb.store import dynamodb_client
-from recoverable.timeouts._stores.rows import Selection
+from recoverable.timeouts import DynamoDbStore
 from recoverable_local.testing import SqsWorld
-from waiting.rows import NOW
+from waiting.rows import NOW, scan
 from waiting.stores import Cloud
 from waiting.world import MINUTE
 
@@ -27,28 +26,28 @@ def account(moto: Cloud, monkeypatch: pytest.MonkeyPatch) -> Cloud:
     keys = {"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local", "AWS_DEFAULT_REGION": "eu-west-1"}
     for name, value in {**keys, "AWS_ENDPOINT_URL": moto.url}.items():
         monkeypatch.setenv(name, value)
-    dynamodb_client.cache_clear()
+    process_client.cache_clear()
     return moto
 
 
 @pytest.mark.usefixtures("account")
 def test_what_the_page_schedules_it_cancels() -> None:
-    store = DynamoDBStore("timeouts", timeout=10.0)
+    store = DynamoDbStore("timeouts", timeout=10.0)
     store.create_table()
     exec(blocks("timeouts.md", "python")[SCHEDULING], {})
 
-    assert list(store.scan(Selection())) == []
+    assert scan(store) == []
 
 
 def test_the_reminder_of_an_order_is_stored(account: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
-    store, names, world = account.store(DynamoDBStore), dict[str, Any](), SqsWorld(start=START)
+    store, names, world = account.store(DynamoDbStore), dict[str, Any](), SqsWorld(start=START)
     monkeypatch.setenv("TIMEOUTS_TABLE", store._table.name)
     exec(blocks("timeouts.md", "python")[ON_YOUR_MACHINE], names)
     world.serve("orders", SqsEndpoint(names["place_order"]))
     world.send("orders", {"id": "1001", "card": "good"})
     world.run(for_=seconds(1))
 
-    [row] = [row for page in store.scan(Selection()) for row in page]
+    [row] = scan(store)
     assert row.timeout is not None
     assert (row.timeout.body, row.timeout.due_at) == ('{"id": "1001", "card": "reminder"}', START + MINUTE)
 

@@ -1,16 +1,19 @@
-"""Test `Timeouts`: what is scheduled arrives when it is due, unless it is cancelled before."""
+"""Test `Timeouts`: what is scheduled arrives when it is due, unless it is cancelled before; what cannot be scheduled is refused at once."""
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from builders import seconds
-from recoverable._message import Message
+from recoverable import Message
 from recoverable.aws import SqsEndpoint
 from recoverable.timeouts import SendFailed, SqliteStore, Store, StoreUnavailable, Timeouts
 from recoverable_local.testing import SqsWorld
+from waiting.rows import NOW, scan
 from waiting.world import DAY, HOUR, MINUTE, Meddled, Shop
 
 
@@ -129,3 +132,155 @@ def test_a_send_that_sqs_refuses_is_told(local_store: Store) -> None:
 
     with pytest.raises(SendFailed, match=r"'nowhere' is not sent: .*NonExistentQueue"):
         shop.timeouts.schedule("nowhere", "hello", delay=MINUTE)
+
+
+WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({}, TypeError, "schedule(at, delay): write one of the two"),
+    ({"at": NOW, "delay": HOUR}, TypeError, "schedule(at, delay): write one of the two"),
+    ({"delay": -seconds(1)}, ValueError, "schedule(delay) is -1 day, 23:59:59; write a timedelta from 0"),
+    ({"delay": 3600}, TypeError, "schedule(delay) is 3600; write a timedelta"),
+    ({"delay": timedelta.max}, ValueError, "until the year 2286"),
+    ({"at": datetime(2030, 1, 1)}, ValueError, "of no zone; write datetime(..., tzinfo=UTC)"),  # noqa: DTZ001  # the mistake
+    ({"at": datetime(2287, 1, 1, tzinfo=UTC)}, ValueError, "write a time until 2286-11-20"),
+    ({"at": "tomorrow"}, TypeError, "schedule(at) is 'tomorrow'; write a datetime"),
+    ({"delay": HOUR, "key": "reminder-7"}, TypeError, "schedule(key) goes with at=, for a delay counts from"),
+    ({"delay": HOUR, "to": ""}, ValueError, "schedule(to) is '', and '' is no queue's name; write 1 to 80"),
+    ({"delay": HOUR, "to": "Shop.Orders"}, ValueError, "'Shop.Orders' is no queue's name"),
+    ({"delay": HOUR, "to": "orders\n"}, ValueError, "'orders\\n' is no queue's name"),
+    ({"delay": HOUR, "to": "o" * 81}, ValueError, f"'{'o' * 81}' is no queue's name"),
+    ({"delay": HOUR, "to": f"{'o' * 76}.fifo"}, ValueError, "o.fifo' is no queue's name"),
+    ({"delay": HOUR, "to": "arn:aws:sqs:::orders"}, ValueError, "is no ARN of an SQS queue"),
+    (
+        {"delay": HOUR, "to": "https://sqs.eu-west-1.amazonaws.com/123456789012/a b"},
+        ValueError,
+        "'a b' is no queue's name",
+    ),
+    ({"delay": HOUR, "to": None}, TypeError, "schedule(to) is None"),
+    ({"delay": HOUR, "to": "arn:aws:sns:eu-west-1:123456789012:x"}, ValueError, "is no ARN of an SQS queue"),
+    ({"delay": HOUR, "to": "https://"}, ValueError, "schedule(to) is 'https://', and '' is no queue's name; write"),
+    ({"delay": HOUR, "correlation": "é" * 1_001}, ValueError, "the correlation is of 2,002 bytes; write at"),
+    ({"delay": HOUR, "correlation": "\ud800"}, ValueError, "the correlation holds half a surrogate pair"),
+    ({"delay": HOUR, "body": b"raw"}, TypeError, "schedule(body) is bytes; SQS takes text"),
+    ({"delay": HOUR, "body": ""}, ValueError, "schedule(body) is empty"),
+    ({"delay": HOUR, "body": object()}, TypeError, "not JSON serializable"),
+    ({"delay": HOUR, "body": "a\x00b"}, ValueError, "holds '\\x00', which SQS does not take"),
+    ({"delay": HOUR, "body": "a\ud800b"}, ValueError, "holds '\\ud800', which SQS does not take"),
+    ({"delay": HOUR, "body": "x" * 1_048_576}, ValueError, "SQS takes 1,048,576"),
+]
+
+
+@pytest.mark.parametrize(("given", "kind", "what"), WRONG, ids=[what for _, _, what in WRONG])
+def test_what_cannot_be_scheduled_is_refused_at_once(
+    local_store: Store, given: dict[str, Any], kind: type[Exception], what: str
+) -> None:
+    shop = Shop(local_store, receiving=False)
+
+    with pytest.raises(kind, match=re.escape(what)):
+        shop.timeouts.schedule(**{"to": "orders", "body": "hello", **given})
+    assert shop.bodies("orders") == []
+
+
+@pytest.mark.parametrize(
+    "to",
+    [
+        "o" * 80,
+        "Shop-Orders_2",
+        "orders.fifo",
+        f"{'o' * 75}.fifo",
+        "arn:aws:sqs:eu-west-1:123456789012:orders",
+        "https://sqs.eu-west-1.amazonaws.com/123456789012/orders.fifo",
+        "http://127.0.0.1:4566/000000000000/orders",
+    ],
+)
+def test_what_sqs_can_call_a_queue_is_taken(local_store: Store, to: str) -> None:
+    Shop(local_store, receiving=False).timeouts.schedule(to, "hello", delay=HOUR)
+
+    assert [row.timeout.to for row in scan(local_store) if row.timeout] == [to]
+
+
+@pytest.mark.parametrize(
+    ("longest", "kind"), [(timedelta(seconds=901), ValueError), (-seconds(1), ValueError), (900, TypeError)], ids=str
+)
+def test_a_limit_that_sqs_does_not_have_is_refused(local_store: Store, longest: Any, kind: type[Exception]) -> None:
+    with pytest.raises(kind, match=r"Timeouts\(longest_native\)"):
+        Timeouts(local_store, longest_native=longest)
+
+
+def test_what_is_cancelled_does_not_arrive(local_store: Store) -> None:
+    shop = Shop(local_store)
+    message_id = shop.timeouts.schedule("orders", "hello", delay=HOUR)
+
+    assert shop.timeouts.cancel(message_id)
+    shop.run_each_minute(2 * HOUR)
+    assert shop.arrived == {}
+
+
+def test_what_a_correlation_names_is_cancelled_together(local_store: Store) -> None:
+    shop = Shop(local_store)
+    for n in range(3):
+        shop.timeouts.schedule("orders", "mine", delay=(1 + n) * HOUR, correlation="saga-1")
+    other = shop.timeouts.schedule("orders", "other", delay=HOUR, correlation="saga-2")
+
+    assert shop.timeouts.cancel_for("saga-1") == 3
+    shop.run_each_minute(5 * HOUR)
+    assert list(shop.arrived) == [other]
+
+
+def test_a_saga_is_a_correlation(local_store: Store) -> None:
+    shop = Shop(local_store)
+    shop.timeouts.schedule("orders", "mine", delay=HOUR, headers={"NServiceBus.SagaId": "saga-1"})
+
+    assert shop.timeouts.cancel_for("saga-1") == 1
+
+
+def test_what_sqs_may_have_cannot_be_cancelled_after_a_dispatcher_whose_clock_is_behind(local_store: Store) -> None:
+    """The clock of the first is an hour ahead, and SQS's answer to it is lost."""
+    shop = Shop(local_store)
+    message_id = shop.timeouts.schedule("orders", "hello", delay=HOUR)
+
+    def lose(name: str) -> None:
+        if name == "send_message_batch":
+            raise ConnectionError
+
+    deaf = Meddled(shop.world.client, after=lose)
+    shop.new_dispatcher(client=deaf, clock=lambda: shop.now() + HOUR).run()
+    shop.new_dispatcher().run()
+
+    assert not shop.timeouts.cancel(message_id)
+
+
+def test_what_sqs_delays_itself_cannot_be_cancelled(local_store: Store) -> None:
+    shop = Shop(local_store)
+
+    assert not shop.timeouts.cancel(shop.timeouts.schedule("orders", "hello", delay=MINUTE))
+
+
+def test_the_same_key_at_the_same_time_is_one_message(local_store: Store) -> None:
+    shop = Shop(local_store)
+    due = shop.now() + HOUR
+    ids = {shop.timeouts.schedule("orders", "hello", at=due, key="reminder-7") for _ in range(3)}
+    shop.run_each_minute(2 * HOUR)
+
+    assert [len(times) for times in shop.arrived.values()] == [len(ids)] == [1]
+
+
+@pytest.mark.parametrize("again_after", [HOUR - MINUTE, HOUR - seconds(1), HOUR, HOUR + 5 * MINUTE], ids=str)
+def test_it_is_one_message_also_when_sqs_could_delay_it_by_then(local_store: Store, again_after: timedelta) -> None:
+    shop = Shop(local_store)
+    due = shop.now() + HOUR
+    first = shop.timeouts.schedule("orders", "hello", at=due, key="reminder-7")
+    shop.run_each_minute(again_after)
+    again = shop.timeouts.schedule("orders", "hello", at=due, key="reminder-7")
+    shop.run_each_minute(15 * MINUTE)
+
+    assert (again, shop.arrived) == (first, {first: [due]})
+
+
+def test_what_was_cancelled_can_be_scheduled_again_with_its_key(local_store: Store) -> None:
+    shop = Shop(local_store)
+    due = shop.now() + HOUR
+    assert shop.timeouts.cancel(shop.timeouts.schedule("orders", "hello", at=due, key="reminder-7"))
+    message_id = shop.timeouts.schedule("orders", "hello", at=due, key="reminder-7")
+    shop.run_each_minute(2 * HOUR)
+
+    assert shop.arrived[message_id] == [due]

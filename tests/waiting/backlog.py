@@ -10,9 +10,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from builders import seconds
-from recoverable.timeouts import DynamoDBStore, SqliteStore, Timeout
-from recoverable.timeouts._ids import new_id
-from recoverable.timeouts._stores.dynamodb.items import to_item
+from recoverable.timeouts import DynamoDbStore, SqliteStore, Timeout
+from recoverable.timeouts._dynamodb_items import to_item
+from recoverable.timeouts._timeout import new_id
 
 URL = "http://127.0.0.1:1/123456789012/orders"
 BODY = "x" * 1_000
@@ -40,7 +40,7 @@ def backlog(number: int, until: datetime, shards: int) -> Iterable[Timeout]:
         yield Timeout(timeout_id, URL, f"{timeout_id} {BODY}", endpoint="shop")
 
 
-def fill(store: DynamoDBStore | SqliteStore, number: int, until: datetime) -> None:
+def fill(store: DynamoDbStore | SqliteStore, number: int, until: datetime) -> None:
     """Write a backlog to a store: to DynamoDB the first of each shard as usual, the others twenty-five at a time."""
     waiting = sorted(backlog(number, until, store.shards), key=lambda timeout: timeout.id)
     if isinstance(store, SqliteStore):

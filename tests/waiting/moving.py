@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from recoverable.timeouts import SqliteStore, Store
-from recoverable.timeouts._stores.rows import Selection
+from recoverable.timeouts._store import Selection
 from recoverable_operate.migration.moving import Summary, migrate
-from waiting.rows import NOW
-
-ALL = Selection()
+from waiting.rows import ALL, NOW, scan
 
 
 def moved(source: Store, target: Any, selection: Selection = ALL, *, dry_run: bool = False) -> Summary:
@@ -20,7 +18,7 @@ def moved(source: Store, target: Any, selection: Selection = ALL, *, dry_run: bo
 def waiting(address: str) -> int:
     """Return how many timeouts wait in the store at that address, held or not."""
     store = SqliteStore(address.removeprefix("sqlite:"))
-    found = sum(len(page) for page in store.scan(Selection()))
+    found = len(scan(store))
     store.close()
     return found
 
@@ -28,6 +26,6 @@ def waiting(address: str) -> int:
 def held(address: str) -> int:
     """Return how many timeouts a migration holds in the store at that address."""
     store = SqliteStore(address.removeprefix("sqlite:"))
-    found = sum(row.held for page in store.scan(Selection()) for row in page)
+    found = sum(row.held for row in scan(store))
     store.close()
     return found

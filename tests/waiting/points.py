@@ -7,8 +7,8 @@ from datetime import datetime
 from itertools import count
 
 from builders import seconds
-from recoverable.timeouts import DynamoDBStore
-from recoverable.timeouts._stores.rows import Kept
+from recoverable.timeouts import DynamoDbStore
+from recoverable.timeouts._store import Kept
 from waiting.rows import NOW, claims
 from waiting.stores import Cloud, OneShard
 
@@ -20,7 +20,7 @@ class Killed(BaseException):
 class Point:
     """A hook that disturbs a boto3 client at its n-th call, before it is sent."""
 
-    def __init__(self, cloud: Cloud, store: DynamoDBStore, strike: Callable[[], object], nth: int) -> None:
+    def __init__(self, cloud: Cloud, store: DynamoDbStore, strike: Callable[[], object], nth: int) -> None:
         self.calls, self._strike, self._nth, self._busy = 0, strike, nth, False
         self.client = cloud.client("dynamodb")
         self.client.meta.events.register("before-call.dynamodb", self._called)
@@ -41,7 +41,7 @@ def kill() -> None:
     raise Killed
 
 
-def every_point(cloud: Cloud, scenario: Callable[[DynamoDBStore, int], bool]) -> int:
+def every_point(cloud: Cloud, scenario: Callable[[DynamoDbStore, int], bool]) -> int:
     """Play a scenario once for each point, until there are no more, and return how many there were."""
     for nth in count(1):
         if not scenario(cloud.store(), nth):
@@ -54,7 +54,7 @@ def due(n: int) -> datetime:
     return NOW - seconds(40 * n)
 
 
-def keep_all(store: DynamoDBStore) -> None:
+def keep_all(store: DynamoDbStore) -> None:
     """Keep what is due, to be tried again now; the watermark passes it."""
     for claim in claims(store, NOW):
         for page in store.due(claim):

@@ -8,9 +8,9 @@ from itertools import count
 
 from builders import seconds
 from recoverable.timeouts import Store, Timeout
-from recoverable.timeouts._ids import new_id
-from recoverable.timeouts._stores.rows import Kept, Row
-from recoverable.timeouts._stores.shards import Claim
+from recoverable.timeouts._shards import Claim
+from recoverable.timeouts._store import Kept, Row, Selection
+from recoverable.timeouts._timeout import new_id
 
 NOW = datetime(2100, 3, 14, 15, 9, 26, 535_897, tzinfo=UTC)
 """Far in the future, since the servers take what expired by their own clock."""
@@ -18,6 +18,7 @@ NOW = datetime(2100, 3, 14, 15, 9, 26, 535_897, tzinfo=UTC)
 LEASE = seconds(60)
 AHEAD = seconds(120)
 NUMBERS = count(1)
+ALL = Selection()
 
 
 def timeout(
@@ -40,6 +41,11 @@ def stored(store: Store, due_at: datetime, **fields: str) -> Timeout:
     made = timeout(due_at, shards=store.shards, **fields)
     store.put(made, now=NOW)
     return made
+
+
+def scan(store: Store, selection: Selection = ALL) -> list[Row]:
+    """Return all that waits and fits the selection, also what a migration holds or what is kept."""
+    return [row for page in store.scan(selection) for row in page]
 
 
 def claims(store: Store, now: datetime, *, owner: str = "one", ahead: timedelta = AHEAD) -> Iterator[Claim]:

@@ -15,14 +15,14 @@ from botocore.config import Config
 
 from aws.server import moto_server
 from infra.cloud import running_cloud
-from recoverable.timeouts import DynamoDBStore, SqliteStore
+from recoverable.timeouts import DynamoDbStore, SqliteStore
 
 BUCKET = "bodies"
 PAGE = 10
 """Rows of a page: few, so that few tests fill one."""
 
 
-class OneShard(DynamoDBStore):
+class OneShard(DynamoDbStore):
     """A store with one shard, whose polls make fewer calls."""
 
     shards = 1
@@ -50,7 +50,7 @@ class Cloud:
         client: Any = session().client(service, endpoint_url=self.url, config=once)  # type: ignore[call-overload]  # by a variable name
         return client
 
-    def store(self, kind: type[DynamoDBStore] = OneShard, *, bucket: str | None = None) -> DynamoDBStore:
+    def store(self, kind: type[DynamoDbStore] = OneShard, *, bucket: str | None = None) -> DynamoDbStore:
         """Return a store in a new table."""
         made = kind(f"timeouts-{uuid4().hex[:12]}", bucket=bucket, client=self.client("dynamodb"), s3=self.client("s3"))
         made.create_table()
@@ -77,13 +77,9 @@ class Twice:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._table, name)
 
-    def put(self, *given: Any) -> bool:
+    def put(self, *given: Any) -> Any:
         self._table.put(*given)
-        return bool(self._table.put(*given))
-
-    def replace(self, *given: Any) -> Any:
-        self._table.replace(*given)
-        return self._table.replace(*given)
+        return self._table.put(*given)
 
     def update(self, *given: Any, **change: Any) -> Any:
         self._table.update(*given, **change)
@@ -117,6 +113,6 @@ def sqlite(path: str | Path = ":memory:") -> Iterator[SqliteStore]:
         store.close()
 
 
-def items(store: DynamoDBStore, cloud: Cloud) -> list[Any]:
+def items(store: DynamoDbStore, cloud: Cloud) -> list[Any]:
     """Return all items of the table."""
     return list(cloud.client("dynamodb").scan(TableName=store._table.name, ConsistentRead=True)["Items"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recoverable._frozen import Frozen, field
-from recoverable._message import NO_HEADERS, Message, received
+from recoverable._message import NO_HEADERS, Message, place, received
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
@@ -91,8 +91,8 @@ class Delivery:
         """Count the attempt that has failed, and return the message for the next one, as it was received: nothing that a handler did to it is left."""
         failed = self.message
         self.prior_attempts, self.error = self.prior_attempts + 1, None
-        parts = [getattr(failed, name) for name in AS_RECEIVED]
-        self.message = Message(*parts, failed.attempt + 1, failed.round)
+        self.message = Message(*[getattr(failed, name) for name in AS_RECEIVED])
+        place(self.message, attempt=failed.attempt + 1, round=failed.round)
         self.message._delivery = self
         return self.message
 

@@ -1,81 +1,222 @@
-"""Read from host.json how long an invocation may wait or retry in place."""
+"""Read host.json and the app settings that replace its values, as the Functions host does.
+
+What the host refuses, or takes in a way that nobody means, is a problem that names the place; that option then has its default.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 from datetime import timedelta
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from recoverable._limits import NO_DELAY
-from recoverable._service_bus.app_settings import find_setting
+from recoverable._frozen import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from datetime import datetime
+    from pathlib import Path
 
-DEFAULT = timedelta(minutes=5)
-"""What `functionTimeout` (in the Consumption plan) and `maxAutoLockRenewalDuration` are where host.json does not say (host.json
-reference)."""
+SHORTEST_TIMEOUT = timedelta(seconds=1)
+"""The shortest functionTimeout (azure-functions-host, `ScriptJobHostOptionsSetup.MinFunctionTimeout`)."""
 
-MARGIN = timedelta(seconds=30)
-"""Time of an invocation that is kept for its handler and for settling."""
+CONSUMPTION_TIMEOUT = timedelta(minutes=5)
+"""The default of functionTimeout in the Consumption plan (as above, `DefaultConsumptionFunctionTimeout`)."""
 
-RETRY_IN_A_BATCH = timedelta(seconds=10)
-"""For how long retries in process may start in a batch, whose locks the host does not renew."""
+DEFAULT_TIMEOUT = timedelta(minutes=30)
+"""The default of functionTimeout in all other plans (as above, `DefaultFunctionTimeout`)."""
 
-TIMEOUT = ("functionTimeout",)
-RENEWAL = ("extensions", "serviceBus", "maxAutoLockRenewalDuration")
+CORES = os.cpu_count() or 1
+CALLS_PER_CORE = 16
+"""The default of concurrent calls (azure-sdk-for-net, `ServiceBusOptions.MaxConcurrentCalls`)."""
+
+TEXT = r'("(?:[^"\\]|\\.)*")'
+COMMENT = re.compile(rf"{TEXT}|//[^\n]*|/\*.*?\*/", re.DOTALL)
+TRAILING_COMMA = re.compile(rf"{TEXT}|,(?=\s*[}}\]])", re.DOTALL)
+
+OVERRIDES = "azurefunctionsjobhost__"
+"""The prefix of app settings that replace values of host.json (Azure Functions, "Override host.json values")."""
+
+TIMESPAN = re.compile(r"(?:(\d{1,8})\.)?([01]?\d|2[0-3]):([0-5]?\d)(?::([0-5]?\d)(\.\d{1,7})?)?", re.ASCII)
+"""The forms of .NET's `TimeSpan.Parse` that say what they mean: it reads "24:00:00" as 24 days, and "8" as 8 days."""
 
 
-def longest_wait(settings: Mapping[str, str]) -> timedelta:
-    """Return for how long an invocation may wait in place: as far as lock renewal and `functionTimeout` reach.
+class HostOptions(Frozen):
+    """The options of host.json, with names and defaults of the Service Bus extension 5.x (azure-sdk-for-net, `ServiceBusOptions`).
 
     Args:
-        settings: the app settings, which say where host.json is and may replace its values.
+        function_timeout: how long a function may run; None is no limit.
+        auto_complete_messages: True if the host completes a message when its function returned.
+        max_auto_lock_renewal_duration: how long a message's lock is renewed; locks of batches are not renewed.
+        max_concurrent_calls: the most concurrent invocations of a function; None is 16 for each core.
+        max_concurrent_sessions: the most concurrent sessions.
+        max_message_batch_size: the most messages of a batch.
+        session_idle_timeout: how long a session without messages is kept.
+        prefetch_count: how many messages are prefetched.
     """
-    host = read_host_json(Path(settings.get("AzureWebJobsScriptRoot", ".")) / "host.json")
-    return max(min(duration_of(host, TIMEOUT, settings), duration_of(host, RENEWAL, settings)) - MARGIN, NO_DELAY)
+
+    function_timeout: timedelta | None = DEFAULT_TIMEOUT
+    auto_complete_messages: bool = True
+    max_auto_lock_renewal_duration: timedelta = timedelta(minutes=5)
+    max_concurrent_calls: int | None = None
+    max_concurrent_sessions: int = 8
+    max_message_batch_size: int = 1000
+    session_idle_timeout: timedelta = timedelta(minutes=1)
+    prefetch_count: int = 0
 
 
-def read_host_json(path: Path) -> Any:
-    """Return what host.json says; nothing when it cannot be read, for the host then refuses the app itself."""
+class HostFile(NamedTuple):
+    """What was read from host.json.
+
+    Args:
+        options: its options.
+        document: its content; None where there is no such file, or none that can be read.
+        problems: a sentence without a full stop for each value that the host would refuse, beginning with the file's path.
+    """
+
+    options: HostOptions
+    document: dict[str, Any] | None
+    problems: tuple[str, ...]
+
+
+def read_host_json(path: Path, settings: Mapping[str, str]) -> HostFile:
+    """Return what the file and the app settings say. A missing file has the defaults, and is no problem.
+
+    Args:
+        path: the file.
+        settings: the app settings, some of which replace its values.
+    """
     try:
-        return json.loads(re.sub(r"^\s*//.*$", "", path.read_text(), flags=re.MULTILINE))
-    except (OSError, ValueError):
-        return {}
+        document, problem = parse_json(path.read_text("utf-8-sig")), ""
+        if not isinstance(document, dict):
+            document, problem = None, 'it contains no object; write {"version": "2.0", ...}'
+        values = values_of(document or {}, settings)
+    except FileNotFoundError:
+        document, problem, values = None, "", values_of({}, settings)
+    except OSError as error:
+        document, problem, values = None, f"it cannot be read ({error.strerror})", values_of({}, settings)
+    except (ValueError, RecursionError) as error:
+        document, problem, values = None, f"it is no JSON ({error})", values_of({}, settings)
+    options, problems = options_of(values, settings)
+    return HostFile(options, document, tuple(f"{path}: {each}" for each in ([problem] if problem else []) + problems))
 
 
-def duration_of(host: Any, path: tuple[str, ...], settings: Mapping[str, str]) -> timedelta:
-    """Return a duration of host.json, which an app setting may replace; -1 is as long as can be."""
-    value = find_setting("__".join(("AzureFunctionsJobHost", *path)), settings)
-    for name in () if value else path:
-        host = host.get(name) if isinstance(host, dict) else None
-    text = value or host
-    if text == "-1":
-        return timedelta.max
-    found = re.fullmatch(r"(?:(\d+)\.)?(\d+):(\d+):(\d+)(?:\.\d+)?", text) if isinstance(text, str) else None
-    if found is None:
-        return DEFAULT
-    days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
-    return timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+def parse_json(text: str) -> Any:
+    """Parse JSON with comments and trailing commas, as the host's parser (Newtonsoft.Json) accepts it.
 
-
-def time_for_retries(settings: Mapping[str, str], *, batch: bool) -> timedelta:
-    """Return for how long an invocation may start retries in process.
-
-    It is half of the time that it may wait: a retry that takes no longer than all that was before it then ends in time.
+    Raises:
+        ValueError: the text is no JSON.
     """
-    longest = longest_wait(settings) / 2
-    return min(longest, RETRY_IN_A_BATCH) if batch else longest
+    without_comments = COMMENT.sub(lambda found: found[1] or " ", text)
+    return json.loads(TRAILING_COMMA.sub(lambda found: found[1] or "", without_comments))
 
 
-def countdown(clock: Callable[[], datetime], time: timedelta) -> Callable[[], float]:
-    """Return a function that returns the seconds that are left of a time that begins now."""
-    began = clock()
+def values_of(document: Mapping[str, Any], settings: Mapping[str, str]) -> dict[str, Any]:
+    """Return all values, those of the app settings first, by their paths in lower case, as .NET's configuration has them."""
+    named = {overridden(name): value for name, value in settings.items() if value}
+    return flattened(document) | {name: value for name, value in named.items() if name}
 
-    def seconds_left() -> float:
-        return (time - (clock() - began)).total_seconds()
 
-    return seconds_left
+def overridden(setting: str) -> str:
+    """Return the path of the value that an app setting replaces; an empty text if it replaces none."""
+    name = setting.lower().replace(":", "__")
+    return name.removeprefix(OVERRIDES) if name.startswith(OVERRIDES) else ""
+
+
+def flattened(document: Mapping[str, Any], path: str = "") -> dict[str, Any]:
+    """Return all values of a document by their paths in lower case."""
+    flat: dict[str, Any] = {}
+    for name, value in document.items():
+        here = f"{path}{name.lower()}"
+        flat |= flattened(value, f"{here}__") if isinstance(value, dict) else {here: value}
+    return flat
+
+
+def options_of(values: Mapping[str, Any], settings: Mapping[str, str]) -> tuple[HostOptions, list[str]]:
+    """Return the options, and what is wrong with those that keep their defaults.
+
+    Args:
+        values: all values by their paths.
+        settings: the app settings, which say the plan, and which of them said a value.
+    """
+    found: dict[str, Any] = {}
+    if settings.get("WEBSITE_SKU") == "Dynamic":
+        found["function_timeout"] = CONSUMPTION_TIMEOUT
+    problems = []
+    for path, (option, parse) in OPTIONS.items():
+        if (value := values.get(path.lower())) is None:
+            continue
+        try:
+            found[option] = parse(value)
+        except ValueError as error:
+            setting = next((name for name, text in settings.items() if text and overridden(name) == path.lower()), "")
+            place = f"the app setting {setting}" if setting else path.rpartition("__")[2]
+            problems.append(f"{place} is {value!r}; write {error}")
+    return HostOptions(**found), problems
+
+
+def timespan(value: object) -> timedelta:
+    """Return the duration.
+
+    Raises:
+        ValueError: the value is none; its text says what to write.
+    """
+    if not isinstance(value, str) or (found := TIMESPAN.fullmatch(value.strip())) is None:
+        raise ValueError("hours, minutes and seconds, such as '00:05:00', or a day as '1.00:00:00'")
+    days, hours, minutes, seconds, fraction = found.groups()
+    return timedelta(
+        days=int(days or 0), hours=int(hours), minutes=int(minutes), seconds=int(seconds or 0) + float(fraction or 0)
+    )
+
+
+def timeout(value: object) -> timedelta | None:
+    """Return how long a function may run; None is no limit.
+
+    Raises:
+        ValueError: the host does not accept the value; its text says what to write.
+    """
+    if str(value) in ("-1", "-1.00:00:00"):
+        return None
+    if (duration := timespan(value)) < SHORTEST_TIMEOUT:
+        raise ValueError("a second or more, or -1 for no limit")
+    return duration
+
+
+def boolean(value: object) -> bool:
+    """Return the switch.
+
+    Raises:
+        ValueError: the value is none; its text says what to write.
+    """
+    if (text := str(value).lower()) not in ("true", "false"):
+        raise ValueError("true or false")
+    return text == "true"
+
+
+def number(value: object, least: int = 0) -> int:
+    """Return the whole number.
+
+    Raises:
+        ValueError: the value is none, or too small; its text says what to write.
+    """
+    if isinstance(value, bool) or not re.fullmatch("[0-9]{1,9}", str(value)) or int(str(value)) < least:
+        raise ValueError(f"a whole number, {least} or more")
+    return int(str(value))
+
+
+def positive_number(value: object) -> int:
+    """Return the whole number, which is 1 or more."""
+    return number(value, 1)
+
+
+BUS = "extensions__serviceBus__"
+OPTIONS: Mapping[str, tuple[str, Callable[[object], Any]]] = {
+    "functionTimeout": ("function_timeout", timeout),
+    f"{BUS}autoCompleteMessages": ("auto_complete_messages", boolean),
+    f"{BUS}maxAutoLockRenewalDuration": ("max_auto_lock_renewal_duration", timespan),
+    f"{BUS}maxConcurrentCalls": ("max_concurrent_calls", positive_number),
+    f"{BUS}maxConcurrentSessions": ("max_concurrent_sessions", positive_number),
+    f"{BUS}maxMessageBatchSize": ("max_message_batch_size", positive_number),
+    f"{BUS}sessionIdleTimeout": ("session_idle_timeout", timespan),
+    f"{BUS}prefetchCount": ("prefetch_count", number),
+}

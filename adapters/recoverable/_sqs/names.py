@@ -1,10 +1,10 @@
-"""Find the queue that a name, an ARN or a URL stands for, check those of error queues, and recognize the queue that a message came from."""
+"""Find the queue or the topic that a name, an ARN or a URL stands for, without a call to SQS or SNS."""
 
 from __future__ import annotations
 
 import re
 
-from recoverable._ladder.delivery import Delivery
+from recoverable._frozen import Frozen
 from recoverable._sqs.queues import Queue, queue_from_arn
 
 NAME = r"[A-Za-z0-9_-]{1,80}|(?=.{6,80}\Z)[A-Za-z0-9_-]+\.fifo"
@@ -12,6 +12,61 @@ NAME = r"[A-Za-z0-9_-]{1,80}|(?=.{6,80}\Z)[A-Za-z0-9_-]+\.fifo"
 
 AWS_DOMAINS = {"amazonaws.com", "amazonaws.com.cn", "amazonaws.eu", "api.aws", "api.amazonwebservices.com.cn"}
 REGION = r"[a-z]{2,}(-[a-z]+)+-[0-9]+"
+
+PARTITIONS = {"cn": "aws-cn", "us-gov": "aws-us-gov"}
+"""Partitions by the beginning of their regions' names; others are in "aws" ("Amazon Resource Names", IAM)."""
+
+
+class Topic(Frozen):
+    """An SNS topic.
+
+    Args:
+        arn: its ARN.
+    """
+
+    arn: str
+    service = "sns"
+
+    def url_at(self, _endpoint: str) -> str:
+        """Return what a client calls it, which is its ARN."""
+        return self.arn
+
+    @property
+    def region(self) -> str:
+        """Return its region."""
+        return self.arn.split(":")[3]
+
+    @property
+    def name(self) -> str:
+        """Return its name, with ".fifo" when it is one."""
+        return self.arn.split(":")[5]
+
+    @property
+    def fifo(self) -> bool:
+        """True if the topic keeps the order of its groups."""
+        return self.arn.endswith(".fifo")
+
+
+Destination = Queue | Topic
+
+
+def topic_of(name: str, source: Queue) -> Topic:
+    """Return the topic of a name or an ARN; a name is of the region and account of `source`.
+
+    Raises:
+        ValueError: it is an ARN, but no SNS topic's.
+    """
+    if not name.startswith("arn:"):
+        partition = next(
+            (each for beginning, each in PARTITIONS.items() if source.region.startswith(f"{beginning}-")), "aws"
+        )
+        return Topic(f"arn:{partition}:sns:{source.region}:{source.account}:{name}")
+    parts = name.split(":")
+    if len(parts) != 6 or parts[2] != "sns" or not all(parts):  # noqa: PLR2004  # "Amazon Resource Names", IAM
+        raise ValueError(
+            f"{name!r} is no ARN of an SNS topic; one looks like arn:aws:sns:eu-central-1:123456789012:orders"
+        )
+    return Topic(name)
 
 
 def destination(name: str, source: Queue) -> Queue:
@@ -62,9 +117,9 @@ def check_error_queue(owner: str, name: str) -> None:
         )
 
 
-def names_source(name: str, delivery: Delivery) -> bool:
-    """True if a name, an ARN or a URL is that of the queue that a delivery came from."""
-    source = queue_from_arn(delivery.native["eventSourceARN"])
+def names_source(name: str, arn: str) -> bool:
+    """True if a name, an ARN or a URL is that of the queue with this ARN, from which a message came."""
+    source = queue_from_arn(arn)
     try:
         return is_same(destination(name, source), source)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Read the headers of an SQS record: in one attribute, in NServiceBus's wrapper, or none.
+"""Read and write the headers of an SQS message: in one attribute, in NServiceBus's wrapper, or none; and find where in S3 its body is.
 
 Nothing that a sender writes raises here.
 """
@@ -10,6 +10,7 @@ import re
 from base64 import b64decode
 
 from recoverable._errors import MessageDeserializationError
+from recoverable._frozen import Frozen
 from recoverable.headers import CONTROL_MESSAGE, ENCLOSED_MESSAGE_TYPES, MESSAGE_ID, texts
 
 TYPE_CHECKING = False  # see _frozen.py
@@ -17,9 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, NoReturn, TypeAlias
 
+    from recoverable._sqs.batches import Entry
+
     Body: TypeAlias = str | bytes | Callable[[], str | bytes]
     Record: TypeAlias = dict[str, Any]
     Attributes: TypeAlias = dict[str, dict[str, Any]]
+
+MAX_ATTRIBUTES = 10
+"""Attributes a message can have (Amazon SQS message quotas)."""
 
 HEADERS = "NServiceBus.AmazonSQS.Headers"
 FOLDED = "Recoverable.Attributes"
@@ -27,6 +33,12 @@ UNREADABLE_HEADERS = "Recoverable.UnreadableHeaders"
 S3_BODY_KEY = "S3BodyKey"
 POINTER_SIZES = ("ExtendedPayloadSize", "SQSLargePayloadSize")
 """Attributes by which AWS's SQS extended client marks a body that is a pointer into S3, now and in its first versions; they hold its size."""
+
+POINTER_CLASSES = (
+    "software.amazon.payloadoffloading.PayloadS3Pointer",
+    "com.amazon.sqs.javamessaging.MessageS3Pointer",
+)
+"""The names with which a pointer begins: that of the extended client, and that of its first versions (amazon-sqs-java-extended-client-lib)."""
 
 EMPTY_BODY = "empty message"  # NServiceBus.AmazonSQS writes this for no body, which SQS does not take
 
@@ -196,3 +208,101 @@ def is_base64(value: object) -> bool:
         return isinstance(value, str) and b64decode(value, validate=True) != b""
     except ValueError:
         return False
+
+
+class Pointer(Frozen):
+    """A place of a body in S3, as a sender wrote it: whether it may be read is for the settings to say.
+
+    Args:
+        bucket: its bucket; None where the receiver has to know it (NServiceBus).
+        key: its key.
+    """
+
+    bucket: str | None
+    key: str
+
+
+def pointer_of(record: Record, wire: Wire) -> Pointer | None:
+    """Return where the body is; None when it is with the message.
+
+    Args:
+        record: the record.
+        wire: the record taken apart.
+    """
+    if key := stored_key(record["body"], wire.attributes, wire.wrapper):
+        return Pointer(None, key)
+    if wire.wrapper is None and any(name in wire.attributes for name in POINTER_SIZES):
+        return extended_pointer(record["body"])
+    return None
+
+
+def extended_pointer(body: str) -> Pointer | None:
+    """Return the pointer that a body is as AWS's extended client writes it: `["…PayloadS3Pointer", {"s3BucketName": …, "s3Key": …}]`."""
+    try:
+        match json.loads(body):
+            case [str(name), {"s3BucketName": str(bucket), "s3Key": str(key)}] if (
+                name in POINTER_CLASSES and bucket and key
+            ):
+                return Pointer(bucket, key)
+            case _:
+                return None
+    except (ValueError, RecursionError):
+        return None
+
+
+def changed(wire: Wire, changes: Mapping[str, str | None]) -> Wire:
+    """Return the record with the headers changed; those that become None are removed.
+
+    A changed header replaces an attribute of its name, for it is newer.
+    """
+    headers = {name: text for name, text in {**wire.headers, **changes}.items() if text is not None}
+    attributes = {name: value for name, value in wire.attributes.items() if name not in changes}
+    return Wire(wire.body, headers, attributes, wire.wrapper)
+
+
+def entry_of(record: Record, wire: Wire) -> Entry:
+    """Return body and attributes; the headers go where they came from, into the wrapper or into the one attribute."""
+    if wire.wrapper is not None:
+        kept, overflow = folded(wire.attributes, MAX_ATTRIBUTES)
+        return {
+            "MessageBody": in_json({**wire.wrapper, "Headers": wire.headers | overflow}),
+            "MessageAttributes": typed(kept),
+        }
+    kept, overflow = folded(wire.attributes, MAX_ATTRIBUTES - 1)
+    ours = {"stringValue": in_json(wire.headers | overflow), "dataType": "String"}
+    return {"MessageBody": record["body"], "MessageAttributes": typed(kept | {HEADERS: ours})}
+
+
+def in_json(value: object) -> str:
+    """Return the value as JSON.
+
+    Its characters are escaped only where SQS does not take one, for that may double the size.
+    """
+    text = json.dumps(value, ensure_ascii=False)
+    return text if re.fullmatch(TEXT, text) else json.dumps(value)
+
+
+def folded(attributes: Attributes, room: int) -> tuple[Attributes, dict[str, str]]:
+    """Return the attributes that there is room for, and the header that carries the others.
+
+    What says where the body is stays an attribute, for other readers of the queue.
+    """
+    if len(attributes) <= room:
+        return attributes, {}
+    names = sorted(attributes, key=lambda name: name not in {*POINTER_SIZES, S3_BODY_KEY})
+    return {name: attributes[name] for name in names[:room]}, {
+        FOLDED: json.dumps({name: attributes[name] for name in names[room:]})
+    }
+
+
+def typed(attributes: Attributes) -> Entry:
+    """Return the attributes in boto3's form: types and labels as they came, binary values as bytes."""
+    return {name: typed_value(value) for name, value in attributes.items()}
+
+
+def typed_value(value: dict[str, Any]) -> Entry:
+    """Return one attribute in boto3's form."""
+    kind = value.get("dataType") or "String"
+    if kind.partition(".")[0] == "Binary":
+        return {"DataType": kind, "BinaryValue": b64decode(value.get("binaryValue") or "")}
+    return {"DataType": kind, "StringValue": value.get("stringValue") or ""}

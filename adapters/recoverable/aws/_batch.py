@@ -56,7 +56,7 @@ def process_batch(
         if runs:
             run_handlers(rest := iter(group), invocation)
             while invocation.outgoing:
-                from recoverable.aws._outgoing.dispatch import send_outgoing  # noqa: PLC0415  # for handlers that send
+                from recoverable.aws._send import send_outgoing  # noqa: PLC0415  # for handlers that send
 
                 send_outgoing(invocation, queue, environment, time, timeouts)
                 run_handlers(rest, invocation)  # none, unless what the others sent had to leave first

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from recoverable._message import Message
     from recoverable._rate_limit.store import Breaker
     from recoverable.aws._batch import RunHandlers
-    from recoverable.aws._bodies import S3Bodies
+    from recoverable.aws._large_bodies import S3Bodies
     from recoverable.aws._processor import Response
     from recoverable.timeouts import Timeouts
 
@@ -35,7 +35,7 @@ class SqsEndpoint:
             attempt.
         recoverability: the settings for retries and the error queue.
         client: a boto3 SQS client, instead of the ones made at the first failure: for the region of both queues, and
-            one that tries each call once, as `recoverable._sqs.broker.sqs_client` makes it.
+            one that tries each call once: `Config(retries={"total_max_attempts": 1, "mode": "standard"})`.
         clock: returns the time; without a zone, that of the machine.
         counter: "native" to count by the broker's receive count; "header" to retry by copies that carry the count.
         concurrency: how many messages a coroutine handler works on at once.
@@ -90,7 +90,7 @@ class SqsEndpoint:
             timeouts=timeouts, visibility_timeout=visibility_timeout, large_bodies=large_bodies, heartbeat=heartbeat,
         )  # fmt: skip
         if warm and client is None:
-            from recoverable.aws._outgoing.sender import warm_up  # noqa: PLC0415  # imported for those who want it
+            from recoverable.aws._send import warm_up  # noqa: PLC0415  # imported for those who want it
 
             warm_up(settle_within)
         # with the error queue resolved, for code that creates queues

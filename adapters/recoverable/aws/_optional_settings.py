@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from recoverable._observe.settings import Observe
     from recoverable._sqs.queues import Queue
     from recoverable.aws._batch import ProcessBatch
-    from recoverable.aws._bodies import S3Bodies
+    from recoverable.aws._large_bodies import S3Bodies
     from recoverable.aws._time_budget import TimeBudget
     from recoverable.timeouts import Timeouts
 
@@ -102,15 +102,18 @@ def check_services(
         ValueError: one cannot answer within the time for settling.
     """
     if client is not None:
-        from recoverable._sqs.given_client import check_client  # noqa: PLC0415  # for those who give one
+        from recoverable._sqs.clients import check_client  # noqa: PLC0415  # for those who give one
 
         check_client(owner, client)
     if timeouts is not None:
-        from recoverable.timeouts._holding import check_timeouts  # noqa: PLC0415  # for those who store
-
-        check_timeouts(owner, timeouts, settle_within)
+        if not hasattr(timeouts, "hold"):
+            raise TypeError(f"{owner}(timeouts) is {timeouts!r}; write Timeouts(store), or None")
+        if settle_within < timeouts.longest_hold:
+            raise ValueError(
+                f"{owner}(settle_within) is {settle_within}; with timeouts write at least {timeouts.longest_hold}, for a store that does not answer takes as long"
+            )
     if large_bodies is not None:
-        from recoverable.aws._bodies.settings import check_bodies  # noqa: PLC0415  # for those who have such
+        from recoverable.aws._large_bodies import check_bodies  # noqa: PLC0415  # for those who have such
 
         check_bodies(owner, large_bodies)
 
@@ -144,7 +147,7 @@ def with_bodies(bodies: S3Bodies, process_batch: ProcessBatch) -> ProcessBatch:
         invocation: Invocation, time: TimeBudget, *, environment: Environment, **named: object,
     ) -> list[Delivery]:  # fmt: skip
         if restored:  # where a message is that has a pointer
-            from recoverable.aws._bodies.reading import attach_bodies  # noqa: PLC0415  # for those who have such
+            from recoverable.aws._large_bodies import attach_bodies  # noqa: PLC0415  # for those who have such
 
             attach_bodies(restored, bodies, queue, environment, time)
         return process_batch(

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from recoverable._rate_limit.store import Breaker
     from recoverable._sqs.queues import Queue
     from recoverable.aws._batch import ProcessBatch, RunHandlers
-    from recoverable.aws._bodies import S3Bodies
+    from recoverable.aws._large_bodies import S3Bodies
     from recoverable.timeouts import Timeouts
 
     OnFailure: TypeAlias = Callable[[Message, BaseException], None]
@@ -162,7 +162,7 @@ class SqsProcessor:
         """Return what the attempts of one invocation share."""
 
         def sender() -> Sender:
-            from recoverable.aws._outgoing.sender import sender_for  # noqa: PLC0415  # for handlers that send
+            from recoverable.aws._send import sender_for  # noqa: PLC0415  # for handlers that send
 
             return sender_for(invocation, queue, environment, time, self._timeouts)
 
@@ -214,4 +214,4 @@ def is_source(name: str, delivery: Delivery) -> bool:
     """True if a name, an ARN or a URL is that of the queue that a delivery came from."""
     from recoverable._sqs.names import names_source  # noqa: PLC0415  # the failure side
 
-    return names_source(name, delivery)
+    return names_source(name, delivery.native["eventSourceARN"])

@@ -8,22 +8,27 @@ from math import ceil
 from typing import TYPE_CHECKING, NamedTuple, assert_never
 
 from recoverable._ladder.decision import give_up
-from recoverable._ladder.delivery import Delivery
 from recoverable._ladder.faults import FAILED_QUEUE
-from recoverable._ladder.refused_sends import LONGEST_DELAY, deferral_after_refusal
+from recoverable._ladder.redaction import redactor_of
+from recoverable._ladder.refused_sends import LONGEST_DELAY, deferral_after_refusal, pauses
 from recoverable._ladder.settlement import Complete, Forward, Redeliver
 from recoverable._observe.log import log_safely
-from recoverable._sqs.broker import Broker, redactor_in
+from recoverable._sqs.batches import CHANGE_VISIBILITY, DELETE, MAX_ENTRIES, SEND, batches
+from recoverable._sqs.broker import Broker
 from recoverable._sqs.names import destination, is_same
 from recoverable._sqs.queues import LONGEST_VISIBILITY
-from recoverable.aws._copies import Copy, batches, copy_of
+from recoverable.aws._copies import copy_of, without_faults
 from recoverable.aws._order import seconds_of_heartbeat, seconds_since_first_receive
 
 if TYPE_CHECKING:
     from recoverable._environment import Environment
     from recoverable._flow.invocation import Invocation
+    from recoverable._ladder.delivery import Delivery
+    from recoverable._ladder.redaction import Redact
     from recoverable._sqs.answers import Failure
+    from recoverable._sqs.batches import BatchOperation, Entry
     from recoverable._sqs.queues import Queue
+    from recoverable.aws._copies import Copy
     from recoverable.aws._time_budget import TimeBudget
     from recoverable.timeouts import Timeouts
 
@@ -39,13 +44,35 @@ NO_COPY = (
     "no copy for '{}' can be made ({}). It stays on the queue and will be redelivered after its visibility timeout."
 )
 
+STAY = "They stay on the queue and will be redelivered after their visibility timeout."
+WAIT = "They wait on '{}' and are sent again without running their handler, up to 15 minutes apart."
+CHECK_SENDING = "Check Failed(error_queue) and the permission sqs:SendMessage."
+CHECK_QUEUE = (
+    "Check Failed(error_queue): the queue '{}' must exist, and the function needs the permission sqs:SendMessage on it."
+)
+NOT_DELETED = (
+    "They are not reported as failed: the event source mapping deletes them, or they are redelivered if the invocation "
+    "fails. Check the permission sqs:DeleteMessage."
+)
+REPEATED = "It is repeated once."
+NOT_CHANGED = (
+    "They will be redelivered after their visibility timeout, not after the delay that was decided. "
+    "Check the permission sqs:ChangeMessageVisibility."
+)
 
-class Work(NamedTuple):
-    """The settlements of a group, sorted by what the broker must do."""
 
-    copies: list[Copy]
-    completed: list[Delivery]
-    redelivered: list[tuple[Delivery, timedelta | None]]
+class Settling(NamedTuple):
+    """What settling a group works with.
+
+    Args:
+        broker: the queue's.
+        time: the invocation's time.
+        invocation: what the attempts ran in.
+    """
+
+    broker: Broker
+    time: TimeBudget
+    invocation: Invocation
 
 
 def settle(
@@ -68,85 +95,49 @@ def settle(
     """
     if (heartbeat := invocation.heartbeat) is not None:
         deliveries, complete_now = heartbeat.claim(deliveries), complete_now or heartbeat.late
-    broker = Broker(queue, environment, time)
-    work = sort_by_settlement(deliveries, broker, invocation)
-    soon, unsent = work.copies, list[Delivery]()
-    if timeouts is not None:
+    settling = Settling(Broker(queue, environment, time), time, invocation)
+    copies, completed, redelivered = sort_by_settlement(deliveries, settling)
+    unsent: list[Delivery] = []
+    if copies and timeouts is not None:
         from recoverable.aws._long_delays import store_long_delays  # noqa: PLC0415  # imported for those who store
 
-        soon, unsent = store_long_delays(work.copies, timeouts, broker)
-    unsent += [delivery for batch in batches(soon) for delivery in send_and_delete(batch, broker, invocation)]
-    if complete_now:
-        deleted = broker.delete(work.completed)
+        copies, stored, unsent = store_long_delays(copies, timeouts, time, redactor_of(invocation.recoverability))
+        delete(stored, settling)
+    for batch in batches(copies) if copies else ():
+        unsent += send_and_delete(batch, settling)
+    if complete_now and completed:
+        deleted = delete(completed, settling)
         if invocation.delete_bodies is not None:
             invocation.delete_bodies(deleted)
-    waiting = [(delivery, longer_wait(delivery, broker, invocation)) for delivery in unsent]
-    broker.change_visibility(in_whole_seconds([*work.redelivered, *waiting], LONGEST_VISIBILITY - time.total))
-    return [*unsent, *(delivery for delivery, _ in work.redelivered)]
+    waiting = [(delivery, longer_wait(delivery, settling)) for delivery in unsent]
+    if changed := in_whole_seconds([*redelivered, *waiting], LONGEST_VISIBILITY - time.total):
+        change_visibility(changed, settling)
+    return [*unsent, *(delivery for delivery, _ in redelivered)]
 
 
-def send_and_delete(batch: list[Copy], broker: Broker, invocation: Invocation) -> list[Delivery]:
-    """Send copies, delete at once what they were made of, and return the deliveries for which nothing was sent."""
-    sent = broker.send(batch)
-    instead = [copy for refused, failure in sent.failed if (copy := copy_instead(refused, failure, broker, invocation))]
-    done = sent.confirmed + [each for group in batches(instead) for each in broker.send(group).confirmed]
-    broker.delete(done)
-    return [copy.delivery for copy in batch if copy.delivery not in done]
+class Work(NamedTuple):
+    """The settlements of a group, sorted by what the broker must do: send, delete, or redeliver after a time; None for the queue's own."""
+
+    copies: list[Copy]
+    completed: list[Delivery]
+    redelivered: list[tuple[Delivery, timedelta | None]]
 
 
-def copy_instead(refused: Copy, failure: Failure, broker: Broker, invocation: Invocation) -> Copy | None:
-    """Return what is sent instead of a copy that was refused for good; None when its message stays on the queue.
-
-    A copy for the error queue waits on its own queue and is sent on from there. A failed message of which no copy for a retry can be
-    sent because it is too large for its own queue moves to the error queue.
-    """
-    delivery, settlement = refused.delivery, invocation.settlement_of(refused.delivery)
-    if broker.queue.fifo or failure.kind not in {"refused", "size"} or not isinstance(settlement, Forward):
-        return None  # a FIFO queue keeps its order, and a copy without an answer may be there
-    if delivery.given_up or FAILED_QUEUE in settlement.changes:
-        later = deferral_after_refusal(delivery, settlement)
-        invocation.settle(delivery, later)
-        return copy_of(delivery, later, source=broker.queue, to=broker.queue, where=broker.where(delivery))
-    if failure.kind != "size" or not isinstance(delivery.error, Exception):
-        return None  # its own queue may take it later, or it was only to wait
-    settings, platform = invocation.recoverability, invocation.platform
-    moved = give_up(delivery, delivery.error, recoverability=settings, platform=platform, now=invocation.clock())
-    if not isinstance(moved, Forward):
-        return None
-    log_not_settled(delivery, NO_RETRY.format(moved.to, failure.reason), broker)
-    invocation.settle(delivery, moved)
-    if invocation.observer is not None:
-        invocation.observer.note_given_up(delivery, moved, delivery.error)
-    to = destination(moved.to, broker.queue)
-    return copy_of(delivery, moved, source=broker.queue, to=to, where=broker.where(delivery))
-
-
-def longer_wait(delivery: Delivery, broker: Broker, invocation: Invocation) -> timedelta | None:
-    """Return how long a message that could not be sent stays hidden: as long again as since its first receive, up to 15 minutes or the queue's
-    own time-out, whichever is longer.
-
-    Return None to leave it to the queue's time-out, which is taken to be six times the function's where it is not known (Lambda, "Using
-    Lambda with Amazon SQS").
-    """
-    beat = timedelta(seconds=seconds_of_heartbeat(invocation))
-    own = beat or broker.time.visibility_timeout or timedelta(seconds=6 * broker.time.total)
-    since = seconds_since_first_receive(delivery, invocation.clock())
-    if since is None or since < own.total_seconds():
-        return None
-    return min(timedelta(seconds=since), max(LONGEST_DELAY, own))
-
-
-def sort_by_settlement(deliveries: list[Delivery], broker: Broker, invocation: Invocation) -> Work:
-    """Sort the deliveries by what the broker must do with them."""
+def sort_by_settlement(deliveries: list[Delivery], settling: Settling) -> Work:
+    """Sort the deliveries by what the broker must do with them, and make the copies."""
     work = Work([], [], [])
     for delivery in deliveries:
-        match settlement := invocation.settlement_of(delivery):
+        match settlement := settling.invocation.settlement_of(delivery):
             case Complete():
                 work.completed.append(delivery)
             case Redeliver(after=after):
                 work.redelivered.append((delivery, after))
             case Forward() as forward:
-                try_to_forward(delivery, forward, broker, work)
+                made = copy_or_wait(delivery, forward, settling)
+                if made is None or isinstance(made, timedelta):
+                    work.redelivered.append((delivery, made))
+                else:
+                    work.copies.append(made)
             case None:
                 work.redelivered.append((delivery, None))  # never decided: it comes back
             case _:
@@ -154,29 +145,166 @@ def sort_by_settlement(deliveries: list[Delivery], broker: Broker, invocation: I
     return work
 
 
-def try_to_forward(delivery: Delivery, settlement: Forward, broker: Broker, work: Work) -> None:
-    """Add a copy to the work, as `forward` does; a message of which none can be made stays, and its neighbours do not suffer."""
-    try:
-        forward(delivery, settlement, broker, work)
-    except Exception as error:  # noqa: BLE001  # such as attributes that no client of SQS wrote; it is logged, and the message will be redelivered
-        log_not_settled(delivery, NO_COPY.format(settlement.to, type(error).__name__), broker)
-        work.redelivered.append((delivery, None))
+def copy_or_wait(delivery: Delivery, forward: Forward, settling: Settling) -> Copy | timedelta | None:
+    """Return the copy to send; where none can be made, how long the message stays hidden, so that the broker's redrive policy takes it in the
+    end, or None for the queue's own time-out.
 
-
-def forward(delivery: Delivery, settlement: Forward, broker: Broker, work: Work) -> None:
-    """Add a copy to the work; where none fits, add a redelivery, so that the broker's redrive policy takes the message in the end.
-
-    Such a redelivery is never at once: without a redrive policy it would go on without a pause.
+    It never comes back at once: without a redrive policy it would go on without a pause. Its neighbours do not suffer.
     """
-    to = destination(settlement.to, broker.queue)
-    if FAILED_QUEUE in settlement.changes and is_same(to, broker.queue):
-        log_not_settled(delivery, OWN_ERROR_QUEUE.format(to.name), broker)
-        work.redelivered.append((delivery, None))
-    elif (copy := copy_of(delivery, settlement, source=broker.queue, to=to, where=broker.where(delivery))) is None:
-        log_not_settled(delivery, TOO_LARGE, broker)
-        work.redelivered.append((delivery, settlement.delay or None))
+    queue = settling.broker.queue
+    try:
+        to = queue if forward.to == queue.name else destination(forward.to, queue)
+        if FAILED_QUEUE in forward.changes and is_same(to, queue):
+            log_not_settled(delivery, OWN_ERROR_QUEUE.format(to.name), settling)
+            return None
+        copy = copy_of(delivery, forward, source=queue, to=to, context=settling.time.context)
+    except Exception as error:  # noqa: BLE001  # such as attributes that no client of SQS wrote; it is logged, and the message will be redelivered
+        log_not_settled(delivery, NO_COPY.format(forward.to, type(error).__name__), settling)
+        return None
+    if copy is None:
+        log_not_settled(delivery, TOO_LARGE, settling)
+        return forward.delay or None
+    return copy
+
+
+def send_and_delete(batch: list[Copy], settling: Settling) -> list[Delivery]:
+    """Send copies to one queue, delete at once what they were made of, and return the deliveries for which nothing was sent."""
+    failures = send(batch, settling)
+    unsent = send_instead([(batch[n], failure) for n, failure in failures.items()], settling) if failures else []
+    if sent := [copy.delivery for copy in batch if copy.delivery not in unsent]:
+        delete(sent, settling)
+    return unsent
+
+
+def send(batch: list[Copy], settling: Settling) -> dict[int, Failure]:
+    """Send copies to one queue, and return the failures by number.
+
+    A queue may take smaller messages than SQS's limit (`MaximumMessageSize`): a copy that is too large is sent again without the fault
+    headers that may be trimmed.
+    """
+    broker, to = settling.broker, batch[0].to
+    failures = broker.send(SEND, to, [copy.entry for copy in batch], pauses)
+    too_large = [n for n, failure in failures.items() if failure.kind == "size"]
+    if smaller := {n: copy.entry for n in too_large if (copy := without_faults(batch[n]))}:
+        again = broker.send(SEND, to, list(smaller.values()), pauses)
+        resent = {n: again.get(place) for place, n in enumerate(smaller)}
+        failures = {n: failure for n, each in failures.items() if (failure := resent.get(n, each))}
+    return failures
+
+
+def send_instead(failed: list[tuple[Copy, Failure]], settling: Settling) -> list[Delivery]:
+    """Send what can be sent in place of copies that were refused for good, and log once what becomes of each message.
+
+    Returns:
+        The deliveries for which nothing was sent.
+    """
+    instead = [copy for refused, failure in failed if (copy := copy_instead(refused, failure, settling))]
+    not_taken: dict[Delivery, Failure] = {}
+    for batch in batches(instead):
+        not_taken |= {batch[n].delivery: failure for n, failure in send(batch, settling).items()}
+    taken = {copy.delivery: copy for copy in instead if copy.delivery not in not_taken}
+    source, observer = settling.broker.queue, settling.invocation.observer
+    logged: dict[tuple[Queue, str, int], tuple[list[Delivery], set[str]]] = {}
+    for refused, failure in failed:
+        delivery, second = refused.delivery, not_taken.get(refused.delivery)
+        if (other := taken.get(delivery)) is not None:
+            settling.invocation.settle(delivery, other.forward)
+            if other.to != source:
+                log_not_settled(delivery, NO_RETRY.format(other.forward.to, failure.reason), settling)
+                if observer is not None:
+                    observer.note_given_up(delivery, other.forward, delivery.error)
+                continue
+        # access that is denied by the own queue too is no matter of the other one: of wrong credentials, say
+        denied = failure.kind == "denied" and second is not None and second.kind == "denied"
+        for_good = failure.is_for_good and refused.to != source and not denied
+        consequence = f"{STAY if other is None else WAIT.format(source.name)} {CHECK_QUEUE.format(refused.to.name) if for_good else CHECK_SENDING}"
+        key = refused.to, consequence, logging.ERROR if for_good else logging.WARNING
+        deliveries, reasons = logged.setdefault(key, ([], set()))
+        deliveries.append(delivery)
+        reasons.update(each.reason for each in (failure, second) if each is not None)
+    redact = redactor_of(settling.invocation.recoverability)
+    for (to, consequence, level), (deliveries, reasons) in logged.items():
+        log_failed_call(SEND, to, deliveries, reasons, consequence, redact, level)
+    return [refused.delivery for refused, _ in failed if refused.delivery not in taken]
+
+
+def copy_instead(refused: Copy, failure: Failure, settling: Settling) -> Copy | None:
+    """Return what is sent instead of a copy that was refused for good; None when its message stays on the queue.
+
+    A copy for the error queue waits on its own queue and is sent on from there. A failed message of which no copy for a retry can be
+    sent because it is too large for its own queue moves to the error queue.
+    """
+    delivery, forward, queue, invocation = refused.delivery, refused.forward, settling.broker.queue, settling.invocation
+    if queue.fifo or not failure.is_for_good:
+        return None  # a FIFO queue keeps its order, and a copy without an answer may be there
+    if delivery.given_up or FAILED_QUEUE in forward.changes:
+        later, to = deferral_after_refusal(delivery, forward), queue
+    elif failure.kind != "size" or not isinstance(delivery.error, Exception):
+        return None  # its own queue may take it later, or it was only to wait
     else:
-        work.copies.append(copy)
+        settings, platform = invocation.recoverability, invocation.platform
+        moved = give_up(delivery, delivery.error, recoverability=settings, platform=platform, now=invocation.clock())
+        if not isinstance(moved, Forward):
+            return None
+        later, to = moved, destination(moved.to, queue)
+    return copy_of(delivery, later, source=queue, to=to, context=settling.time.context)
+
+
+def delete(deliveries: list[Delivery], settling: Settling) -> list[Delivery]:
+    """Delete the messages, and return those for which that is confirmed."""
+    missed = call_in_tens(DELETE, [(delivery, receipt(delivery)) for delivery in deliveries], NOT_DELETED, settling)
+    return [delivery for delivery in deliveries if delivery not in missed] if missed else deliveries
+
+
+def change_visibility(redelivered: list[tuple[Delivery, int]], settling: Settling) -> None:
+    """Have each message redelivered after its number of seconds.
+
+    What is not confirmed is repeated once: nothing else remembers the delay of a message that is only redelivered.
+    """
+    items = [(delivery, {**receipt(delivery), "VisibilityTimeout": after}) for delivery, after in redelivered]
+    if missed := call_in_tens(CHANGE_VISIBILITY, items, REPEATED, settling):
+        again = [item for item in items if item[0] in missed]
+        call_in_tens(CHANGE_VISIBILITY, again, NOT_CHANGED, settling)
+
+
+def call_in_tens(
+    operation: BatchOperation, items: list[tuple[Delivery, Entry]], consequence: str, settling: Settling
+) -> list[Delivery]:
+    """Make the calls, log what failed, and return the deliveries for which they are not confirmed."""
+    broker, invocation = settling.broker, settling.invocation
+    missed: list[Delivery] = []
+    for start in range(0, len(items), MAX_ENTRIES):
+        batch = items[start : start + MAX_ENTRIES]
+        if invocation.heartbeat is not None:
+            invocation.heartbeat.end([delivery for delivery, _ in batch])
+        if failures := broker.call(operation, broker.queue, [entry for _, entry in batch]).failures:
+            concerned = [batch[n][0] for n in failures]
+            reasons = {failure.reason for failure in failures.values()}
+            redact = redactor_of(invocation.recoverability)
+            log_failed_call(operation, broker.queue, concerned, reasons, consequence, redact)
+            missed += concerned
+    return missed
+
+
+def receipt(delivery: Delivery) -> Entry:
+    """Return the fields of an entry by which SQS knows this delivery."""
+    return {"ReceiptHandle": delivery.native["receiptHandle"]}
+
+
+def longer_wait(delivery: Delivery, settling: Settling) -> timedelta | None:
+    """Return how long a message that could not be sent stays hidden: as long again as since its first receive, up to 15 minutes or the queue's
+    own time-out, whichever is longer.
+
+    Return None to leave it to the queue's time-out, which is taken to be six times the function's where it is not known (Lambda, "Using
+    Lambda with Amazon SQS").
+    """
+    time, invocation = settling.time, settling.invocation
+    beat = timedelta(seconds=seconds_of_heartbeat(invocation))
+    own = beat or time.visibility_timeout or timedelta(seconds=6 * time.total)
+    since = seconds_since_first_receive(delivery, invocation.clock())
+    if since is None or since < own.total_seconds():
+        return None
+    return min(timedelta(seconds=since), max(LONGEST_DELAY, own))
 
 
 def in_whole_seconds(
@@ -187,9 +315,34 @@ def in_whole_seconds(
     return [(delivery, min(ceil(after.total_seconds()), most)) for delivery, after in redelivered if after is not None]
 
 
-def log_not_settled(delivery: Delivery, why: str, broker: Broker) -> None:
+def log_not_settled(delivery: Delivery, why: str, settling: Settling) -> None:
     """Log why a message was not settled as decided, and what happens to it."""
-    message = delivery.message
+    message, redact = delivery.message, redactor_of(settling.invocation.recoverability)
     extra = {"message_id": message.id, "queue": message.queue}
     text = "Message '%s' from '%s' was not settled as decided: %s"
-    log_safely(log.warning, text, message.id, message.queue, why, extra=extra, redact=redactor_in(broker.time))
+    log_safely(log.warning, text, message.id, message.queue, why, extra=extra, redact=redact)
+
+
+def log_failed_call(
+    operation: BatchOperation, queue: Queue, deliveries: list[Delivery], reasons: set[str], consequence: str,
+    redact: Redact | None, level: int = logging.WARNING,
+) -> None:  # fmt: skip
+    """Log that a call failed for some messages, what happens to them, and what to do.
+
+    Args:
+        operation: what was called.
+        queue: where.
+        deliveries: those for which it failed.
+        reasons: what SQS answered, which may quote what was sent.
+        consequence: what happens to the messages, and what to do.
+        redact: the user's redactor.
+        level: of the line.
+    """
+    messages = [delivery.message for delivery in deliveries]
+    source = messages[0].queue
+    name = operation.name if queue.name == source else f"{operation.name} to '{queue.name}'"
+    text = "SQS %s failed for %d messages from '%s' (%s). %s"
+    extra = {"message_ids": [message.id for message in messages], "queue": queue.name}
+    write = log.error if level == logging.ERROR else log.warning
+    why = "; ".join(sorted(reasons))
+    log_safely(write, text, name, len(messages), source, why, consequence, extra=extra, redact=redact)

@@ -122,7 +122,7 @@ class ServiceBusEndpoint(Generic[R]):
             batch=batch,
             may_defer=not self._sessions,
             resend_for=checked_resend_for(resend_for, batch=batch),
-            time_for_retries=time_for_retries(batch=batch) if self.recoverability.immediate.in_process else None,
+            time_for_retries=retry_time(batch=batch) if self.recoverability.immediate.in_process else None,
             environment=Environment(client, utc_clock(clock), nullcontext),
         )
         if warm:
@@ -193,8 +193,8 @@ class ServiceBusEndpoint(Generic[R]):
         return function
 
 
-def time_for_retries(*, batch: bool) -> timedelta:
+def retry_time(*, batch: bool) -> timedelta:
     """Return for how long an invocation may start retries in process."""
-    from recoverable._service_bus import host_json  # noqa: PLC0415  # for those who ask for it
+    from recoverable.azure._waiting import host_options, time_for_retries  # noqa: PLC0415  # for those who ask for it
 
-    return host_json.time_for_retries(os.environ, batch=batch)
+    return time_for_retries(host_options(os.environ), batch=batch)

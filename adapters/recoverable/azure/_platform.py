@@ -35,10 +35,10 @@ def platform_for(delayed: Delayed, *, batch: bool, ordered: bool) -> Platform:
     )
     if not ordered:
         return platform
-    from recoverable._service_bus.host_json import longest_wait  # noqa: PLC0415  # for ordered sessions alone
-    from recoverable.azure._ordered import check_delays  # noqa: PLC0415  # as above
+    from recoverable.azure._ordered import check_delays  # noqa: PLC0415  # for ordered sessions alone
+    from recoverable.azure._waiting import host_options, longest_wait  # noqa: PLC0415  # as above
 
-    longest = longest_wait(os.environ)
+    longest = longest_wait(host_options(os.environ))
     check_delays(delayed, longest)
     return platform.__replace__(redelivers_only=True, longest_delay=longest)
 

@@ -102,7 +102,7 @@ class Processor(Frozen):
     def _invocation(self, environment: Environment, context: Context | None) -> Invocation:
         seconds_for_retries = None
         if self.time_for_retries is not None:
-            from recoverable._service_bus.host_json import countdown  # noqa: PLC0415  # for those who retry in process
+            from recoverable.azure._waiting import countdown  # noqa: PLC0415  # for those who retry in process
 
             seconds_for_retries = countdown(environment.clock, self.time_for_retries)
         return Invocation(

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from recoverable.timeouts._scheduling import Timeouts
-from recoverable.timeouts._stores.rows import StoreUnavailable, TooLarge
+from recoverable.timeouts._store import Store, StoreUnavailable, TooLarge
 from recoverable.timeouts._timeout import Timeout
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
     from recoverable.timeouts._client import SendFailed
-    from recoverable.timeouts._dispatching.dispatcher import Dispatcher
-    from recoverable.timeouts._dispatching.outage import CriticalError
-    from recoverable.timeouts._dispatching.report import Report
+    from recoverable.timeouts._dispatcher import CriticalError, Dispatcher
+    from recoverable.timeouts._dispatcher_run import Report
+    from recoverable.timeouts._dynamodb_store import DynamoDbStore
     from recoverable.timeouts._queue import TimeoutsQueue
-    from recoverable.timeouts._stores.dynamodb.store import DynamoDBStore
-    from recoverable.timeouts._stores.port import Store
-    from recoverable.timeouts._stores.sqlite.store import SqliteStore
+    from recoverable.timeouts._sqlite import SqliteStore
 
 __all__ = [
     "CriticalError",
     "Dispatcher",
-    "DynamoDBStore",
+    "DynamoDbStore",
     "Report",
     "SendFailed",
     "SqliteStore",
@@ -36,9 +34,9 @@ __all__ = [
 def __getattr__(name: str) -> object:
     """Import a name when it is first used, not at each cold start (PEP 562)."""
     if name in {"CriticalError", "Dispatcher", "Report"}:
-        from recoverable.timeouts import _dispatching as dispatching  # noqa: PLC0415
+        from recoverable.timeouts import _dispatcher as dispatcher  # noqa: PLC0415
 
-        return getattr(dispatching, name)
+        return getattr(dispatcher, name)
     if name == "SendFailed":
         from recoverable.timeouts._client import SendFailed  # noqa: PLC0415
 
@@ -47,21 +45,12 @@ def __getattr__(name: str) -> object:
         from recoverable.timeouts._queue import TimeoutsQueue  # noqa: PLC0415
 
         return TimeoutsQueue
-    if name in {"DynamoDBStore", "SqliteStore", "Store"}:
-        return _store(name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")
+    if name == "DynamoDbStore":
+        from recoverable.timeouts._dynamodb_store import DynamoDbStore  # noqa: PLC0415
 
-
-def _store(name: str) -> object:
-    """Import one store without the others."""
-    if name == "DynamoDBStore":
-        from recoverable.timeouts._stores.dynamodb.store import DynamoDBStore  # noqa: PLC0415
-
-        return DynamoDBStore
+        return DynamoDbStore
     if name == "SqliteStore":
-        from recoverable.timeouts._stores.sqlite.store import SqliteStore  # noqa: PLC0415
+        from recoverable.timeouts._sqlite import SqliteStore  # noqa: PLC0415
 
         return SqliteStore
-    from recoverable.timeouts._stores.port import Store  # noqa: PLC0415
-
-    return Store
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")

@@ -10,9 +10,8 @@ from recoverable._errors import MessageDeserializationError
 from recoverable._message import Message
 from recoverable._sqs.wire import EMPTY_BODY
 from recoverable.headers import MESSAGE_ID, RETRY_HEADERS, TIME_SENT, read_date
-from recoverable.timeouts._ids import LATEST
-from recoverable.timeouts._requests import RELATED_TO_TIMEOUT
-from recoverable.timeouts._scheduling import SAGA_ID, Timeouts
+from recoverable.timeouts._scheduling import RELATED_TO_TIMEOUT, SAGA_ID, Timeouts
+from recoverable.timeouts._timeout import LATEST
 
 EXPIRE = "NServiceBus.Timeout.Expire"
 ROUTE_TO = "NServiceBus.Timeout.RouteExpiredTimeoutTo"

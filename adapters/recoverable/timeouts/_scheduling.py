@@ -2,39 +2,34 @@
 
 from __future__ import annotations
 
+import json
 import os
-from datetime import timedelta
+import re
+from datetime import UTC, datetime, timedelta
 
 from recoverable._environment import current_environment, utc_clock
 from recoverable._limits import NO_DELAY, checked_delay
-from recoverable.timeouts._ids import new_id
-from recoverable.timeouts._requests import (
-    add_timeout_headers,
-    body_as_text,
-    checked_correlation,
-    checked_destination,
-    checked_key,
-    resolve_due_time,
-    time_for_id,
-    to_attributes,
-)
-from recoverable.timeouts._stores.settings import checked_store
-from recoverable.timeouts._timeout import Timeout
+from recoverable._sqs.queues import LONGEST_DELAY, Queue
+from recoverable._sqs.wire import HEADERS
+from recoverable.headers import MESSAGE_ID, TIME_SENT, write_date
+from recoverable.timeouts._store import checked_store
+from recoverable.timeouts._timeout import EPOCH, LATEST, Timeout, new_id
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from datetime import datetime
     from typing import Any
 
     from mypy_boto3_sqs import SQSClient
 
-    from recoverable.timeouts._stores.port import Store
-
-LONGEST_NATIVE = timedelta(seconds=900)
-"""SQS delays a message by 15 minutes at most (Amazon SQS delay queues)."""
+    from recoverable.timeouts._store import Store
 
 SAGA_ID = "NServiceBus.SagaId"
+RELATED_TO_TIMEOUT = "NServiceBus.RelatedToTimeoutId"
+
+LONGEST_CORRELATION = 2_000
+"""Bytes, with room for a prefix: a key of DynamoDB has 2,048 at most (DynamoDB quotas)."""
+
 TOKEN_BYTES = 16
 
 
@@ -45,7 +40,7 @@ class Timeouts:
     that returns. When it raises, nothing is stored, and the original stays on the queue.
 
     Args:
-        store: the store, such as `DynamoDBStore("timeouts")`.
+        store: the store, such as `DynamoDbStore("timeouts")`.
         endpoint: the name by which a migration can select these timeouts; None for the function's name.
         client: a boto3 SQS client for what SQS delays itself, instead of one for each region, made when it is needed.
         clock: gives the time; without a zone, that of the machine.
@@ -66,9 +61,9 @@ class Timeouts:
         endpoint: str | None = None,
         client: SQSClient | None = None,
         clock: Callable[[], datetime] | None = None,
-        longest_native: timedelta = LONGEST_NATIVE,
+        longest_native: timedelta = LONGEST_DELAY,
     ) -> None:
-        self.longest_native = checked_delay("Timeouts(longest_native)", longest_native, LONGEST_NATIVE)
+        self.longest_native = checked_delay("Timeouts(longest_native)", longest_native, LONGEST_DELAY)
         self._endpoint = endpoint or os.environ.get("AWS_LAMBDA_FUNCTION_NAME", "local")
         self._store: Store = checked_store("Timeouts", store)
         self._client, self._own_clock = client, utc_clock(clock)
@@ -108,15 +103,25 @@ class Timeouts:
             SendFailed: SQS was to delay the message, and did not take it; call again.
         """
         now = self.now()
-        due_at = resolve_due_time(now, at, delay)
-        unique, named_at = unique_token(checked_destination(to), checked_key(key, at)), time_for_id(due_at, at, key)
-        timeout_id = new_id(named_at, unique, self._store.shards)
-        named = add_timeout_headers(timeout_id, due_at, headers or {})
+        asked_at = due_at = resolve_due_time(now, at, delay)
+        if key is not None:
+            if at is None:
+                raise TypeError(
+                    "schedule(key) goes with at=, for a delay counts from now, and what is scheduled again would be due at another time; write at=message.sent_at + timedelta(days=3)"
+                )
+            asked_at = max(at, EPOCH)  # even if it is past: a repeated request then gets the same id
+        timeout_id = new_id(asked_at, unique_token(checked_destination(to), key), self._store.shards)
+        named = {
+            MESSAGE_ID: timeout_id,
+            TIME_SENT: write_date(due_at),
+            **(headers or {}),
+            RELATED_TO_TIMEOUT: timeout_id,
+        }
         timeout = Timeout(
             timeout_id,
             to,
             body_as_text(body),
-            attributes=to_attributes(named),
+            attributes={HEADERS: {"StringValue": json.dumps(named), "DataType": "String"}},
             endpoint=self._endpoint,
             correlation=checked_correlation(correlation or named.get(SAGA_ID, "")),
         )
@@ -166,7 +171,7 @@ class Timeouts:
             new_id(resolve_due_time(now, at, None), unique_token(to, key), self._store.shards),
             to,
             entry["MessageBody"],
-            attributes=entry.get("MessageAttributes"),
+            attributes=entry.get("MessageAttributes") or {},
             group_id=entry.get("MessageGroupId"),
             endpoint=self._endpoint,
         )
@@ -181,7 +186,7 @@ class Timeouts:
         if timeout.due_at - now > longest or (keyed and self._store.was_scheduled(timeout.id)):
             self._store.put(timeout, now=now, again=True)
             return
-        from recoverable.timeouts._client import send_now  # noqa: PLC0415
+        from recoverable.timeouts._client import send_now  # noqa: PLC0415  # what is stored needs no client
 
         environment = current_environment.get()
         send_now(timeout, now, environment.client if environment else self._client)
@@ -192,10 +197,80 @@ class Timeouts:
         return environment.clock() if environment else self._own_clock()
 
 
+def resolve_due_time(now: datetime, at: datetime | None, delay: timedelta | None) -> datetime:
+    """Return when a timeout is due; never in the past.
+
+    Raises:
+        TypeError: neither or both were given, or one of another kind.
+        ValueError: a negative delay, a time without a zone, or one out of range.
+    """
+    if (at is None) == (delay is None):
+        raise TypeError(
+            "schedule(at, delay): write one of the two, at=datetime(..., tzinfo=UTC) or delay=timedelta(...)"
+        )
+    if delay is not None:
+        if not isinstance(delay, timedelta):
+            raise TypeError(f"schedule(delay) is {delay!r}; write a timedelta, such as timedelta(hours=1)")
+        if not NO_DELAY <= delay <= LATEST - now:
+            raise ValueError(f"schedule(delay) is {delay}; write a timedelta from 0 until the year 2286")
+        return now + delay
+    if not isinstance(at, datetime):
+        raise TypeError(f"schedule(at) is {at!r}; write a datetime, such as datetime(2030, 1, 1, tzinfo=UTC)")
+    if at.utcoffset() is None:
+        raise ValueError(f"schedule(at) is {at}, of no zone; write datetime(..., tzinfo=UTC)")
+    if at > LATEST:
+        raise ValueError(f"schedule(at) is {at}; write a time until {LATEST:%Y-%m-%d}")
+    return max(at.astimezone(UTC), now)
+
+
+def checked_destination(to: object) -> str:
+    """Return the queue after checking it.
+
+    Raises:
+        TypeError: it is no text.
+        ValueError: it is an ARN of something else, or its name cannot be that of an SQS queue.
+    """
+    from recoverable._sqs.names import NAME, destination  # noqa: PLC0415  # a long delayed retry does not need it
+
+    if not isinstance(to, str):
+        raise TypeError(f"schedule(to) is {to!r}; write a queue's URL, ARN or name")
+    queue = destination(to, Queue(region="", account="", name=""))
+    if not re.fullmatch(NAME, queue.name):
+        raise ValueError(
+            f"schedule(to) is {to!r}, and {queue.name!r} is no queue's name; write 1 to 80 letters, digits, hyphens and underscores, or a URL or ARN that ends so"
+        )
+    return to
+
+
+def checked_correlation(correlation: str) -> str:
+    """Return the correlation after checking that it fits into a database key.
+
+    Raises:
+        ValueError: it does not fit.
+    """
+    try:
+        size = len(correlation.encode())
+    except UnicodeEncodeError:
+        raise ValueError("the correlation holds half a surrogate pair; write whole characters") from None
+    if size > LONGEST_CORRELATION:
+        raise ValueError(f"the correlation is of {size:,} bytes; write at most {LONGEST_CORRELATION:,}, such as an id")
+    return correlation
+
+
+def body_as_text(body: object) -> str:
+    """Return the body as SQS takes it: a text as it is, anything else as JSON."""
+    if isinstance(body, bytes):
+        raise TypeError("schedule(body) is bytes; SQS takes text: decode it, or write it in base64")
+    text = body if isinstance(body, str) else json.dumps(body)
+    if not text:
+        raise ValueError("schedule(body) is empty, which SQS does not take; write what the message says")
+    return text
+
+
 def unique_token(to: str, key: str | None) -> str:
     """Return the unique part of an id: random, or the same for the same key and queue."""
     if key is None:
         return os.urandom(TOKEN_BYTES).hex()
-    from hashlib import sha256  # noqa: PLC0415
+    from hashlib import sha256  # noqa: PLC0415  # for those who give a key
 
     return sha256(f"{to}\n{key}".encode()).hexdigest()[: 2 * TOKEN_BYTES]

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from datetime import datetime
 from math import ceil
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from recoverable.aws._copies import MAX_ENTRIES, MAX_SIZE, size
-from recoverable.timeouts._stores.rows import Row
+from recoverable._limits import NO_DELAY
+from recoverable._sqs.batches import MAX_SIZE, Entry, size
+from recoverable._sqs.queues import LONGEST_DELAY
+from recoverable.timeouts._store import Row
 from recoverable.timeouts._timeout import Timeout
-
-LONGEST_DELAY = 900
-"""Seconds; SQS delays a message by 15 minutes at most (Amazon SQS delay queues)."""
 
 UNSENDABLE = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 """Characters that SQS does not take (SendMessage)."""
-
-Entry = dict[str, Any]
 
 
 class SendRequest(NamedTuple):
@@ -28,14 +24,18 @@ class SendRequest(NamedTuple):
     to: str
     entry: Entry
 
+    @property
+    def weight(self) -> int:
+        """Return the bytes of the entry."""
+        return size(self.entry)
+
 
 def to_send_request(row: Row, timeout: Timeout, now: datetime) -> SendRequest | None:
     """Return the request that sends a row; None when it must wait, because its queue cannot delay it until it is due."""
-    wait = (timeout.due_at - now).total_seconds()
-    fifo = is_fifo(timeout.to)
-    if wait > (0 if fifo else LONGEST_DELAY):
+    wait, fifo = timeout.due_at - now, is_fifo(timeout.to)
+    if wait > (NO_DELAY if fifo else LONGEST_DELAY):
         return None
-    entry = message_content(timeout) | delivery_fields(timeout, max(ceil(wait), 0), fifo=fifo)
+    entry = message_content(timeout) | delivery_fields(timeout, max(ceil(wait.total_seconds()), 0), fifo=fifo)
     return SendRequest(row, timeout.to, entry)
 
 
@@ -69,16 +69,3 @@ def delivery_fields(timeout: Timeout, delay: int, *, fifo: bool) -> Entry:
     if fifo:
         return {"MessageGroupId": timeout.group_id or timeout.id, "MessageDeduplicationId": timeout.id}
     return {"DelaySeconds": delay} | ({"MessageGroupId": timeout.group_id} if timeout.group_id else {})
-
-
-def batches(ready: Iterable[SendRequest]) -> Iterator[list[SendRequest]]:
-    """Yield batches that SQS takes: one queue, at most ten entries and 1 MiB; each queue's order is kept."""
-    open_ones: dict[str, list[SendRequest]] = {}
-    for each in ready:
-        batch = open_ones.setdefault(each.to, [])
-        weight = size(each.entry) + sum(size(other.entry) for other in batch)
-        if batch and (len(batch) == MAX_ENTRIES or weight > MAX_SIZE):
-            yield open_ones.pop(each.to)
-            batch = open_ones.setdefault(each.to, [])
-        batch.append(each)
-    yield from open_ones.values()

@@ -1,19 +1,32 @@
-"""Define `Timeout`, a message that waits in a store, and convert it to and from its stored form."""
+"""Define `Timeout`, a message that waits in a store, with its id and its stored form. Pure.
+
+An id holds the due time and the shard, so that a timeout is found without an index.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64decode, b64encode
+from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 
-from recoverable._frozen import Frozen
-from recoverable._sqs.wire import HEADERS
-from recoverable.timeouts._ids import from_microseconds, parse_id
+from recoverable._frozen import Frozen, field
+from recoverable._sqs.wire import HEADERS, headers_from
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import datetime
     from typing import Any
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+
+DIGITS = 16
+"""Digits of a due time in microseconds: ids sort by due time until the year 2286."""
+
+LATEST = EPOCH + timedelta(microseconds=10**DIGITS - 1)
+"""The latest due time that an id can hold."""
 
 VERSION = 1
 """The version of the rows that this package writes. It does not read rows of another version."""
@@ -27,7 +40,7 @@ class Timeout(Frozen):
     """A message that waits until it is due.
 
     Args:
-        id: holds its due time and shard, see `ids.py`.
+        id: holds its due time and shard, see `new_id`.
         to: the queue's URL, ARN or name.
         body: the body, as SQS takes it.
         attributes: the message's attributes as a client of SQS wants them; the headers are one of them.
@@ -39,24 +52,10 @@ class Timeout(Frozen):
     id: str
     to: str
     body: str
-    attributes: Mapping[str, Mapping[str, Any]]
-    group_id: str | None
-    endpoint: str
-    correlation: str
-
-    def __init__(
-        self,
-        id: str,  # noqa: A002  # the field's standard name
-        to: str,
-        body: str,
-        *,
-        attributes: Mapping[str, Mapping[str, Any]] | None = None,
-        group_id: str | None = None,
-        endpoint: str = "",
-        correlation: str = "",
-    ) -> None:
-        self._assign(id=id, to=to, body=body, attributes=attributes or {}, group_id=group_id)
-        self._assign(endpoint=endpoint, correlation=correlation)
+    attributes: Mapping[str, Mapping[str, Any]] = field(default=MappingProxyType({}), kw_only=True)
+    group_id: str | None = field(default=None, kw_only=True)
+    endpoint: str = field(default="", kw_only=True)
+    correlation: str = field(default="", kw_only=True)
 
     @property
     def due_at(self) -> datetime:
@@ -68,9 +67,46 @@ class Timeout(Frozen):
     @property
     def headers(self) -> Mapping[str, str]:
         """Return the headers, without those inside a wrapper in the body."""
-        from recoverable._sqs.wire import headers_from  # noqa: PLC0415  # for those who migrate
-
         return headers_from(self.attributes.get(HEADERS, {}).get("StringValue") or "{}")
+
+
+class Location(Frozen):
+    """The due time and shard of a timeout.
+
+    Args:
+        due: when it is due, in microseconds since 1970.
+        shard: its shard's number.
+    """
+
+    due: int
+    shard: int
+
+
+def to_microseconds(moment: datetime) -> int:
+    """Return a moment in microseconds since 1970."""
+    return (moment - EPOCH) // MICROSECOND
+
+
+def from_microseconds(number: int) -> datetime:
+    """Return the moment that is this many microseconds after 1970."""
+    return EPOCH + number * MICROSECOND
+
+
+def new_id(due_at: datetime, token: str, shards: int) -> str:
+    """Return the id of a new timeout.
+
+    Args:
+        due_at: when it is due, from 1970 to 2286.
+        token: hexadecimal digits that make the id unique; random, unless the timeout has a key.
+        shards: how many shards the store has.
+    """
+    return f"{to_microseconds(due_at):0{DIGITS}}-{int(token, 16) % shards}-{token}"
+
+
+def parse_id(timeout_id: str) -> Location | None:
+    """Return the location that an id holds; None when it is no id of a timeout."""
+    found = re.match(rf"([0-9]{{{DIGITS}}})-([0-9]{{1,{DIGITS - 1}}})-", timeout_id)
+    return Location(int(found[1]), int(found[2])) if found else None
 
 
 def dump_message(timeout: Timeout) -> str:
@@ -125,9 +161,9 @@ def load_attribute(value: Mapping[str, object]) -> dict[str, Any]:
         ValueError: a binary value is not in base64, or a text cannot be sent.
     """
     parts = {key: checked_text(part) for key, part in value.items()}
-    field = "BinaryValue" if "BinaryValue" in parts else "StringValue"
-    content: str | bytes = b64decode(parts[field]) if field == "BinaryValue" else parts[field]
-    return {**parts, "DataType": parts["DataType"], field: content}
+    kind = "BinaryValue" if "BinaryValue" in parts else "StringValue"
+    content: str | bytes = b64decode(parts[kind]) if kind == "BinaryValue" else parts[kind]
+    return {**parts, "DataType": parts["DataType"], kind: content}
 
 
 def checked_text(value: object) -> str:

@@ -21,7 +21,7 @@ from faulty_proxy import FaultyProxy
 from recoverable import Message
 from recoverable._environment import Environment, current_environment, utc_clock
 from recoverable._flow.deadline import Deadline
-from recoverable._sqs.clients import sqs_client
+from recoverable._sqs.clients import client as process_client
 
 
 def handled(handler: Any, **settings: Any) -> list[Exception]:
@@ -151,7 +151,7 @@ def test_the_client_is_made_at_the_start_where_it_is_asked_for(sqs: str) -> None
 
     sqs_endpoint(lambda message: None, ladder("error"), warm=True)
 
-    assert sqs_client.cache_info().misses == 1
+    assert process_client.cache_info().misses == 1
 
 
 def test_the_client_is_asked_for_in_the_time_of_the_first_send_alone(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import timedelta
 from typing import Any
 
@@ -11,7 +12,17 @@ from builders import Boom
 from local.testing.ladders import endpoint
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability
 from recoverable.aws import SqsEndpoint
-from recoverable_local.testing import AnswerLost, Died, Fault, Refused, Slow, SqsWorld, Throttled, Unreachable
+from recoverable_local.testing import (
+    AnswerLost,
+    Died,
+    Fault,
+    PartlyFailed,
+    Refused,
+    Slow,
+    SqsWorld,
+    Throttled,
+    Unreachable,
+)
 
 
 def billing(failures: int = 0) -> Any:
@@ -35,14 +46,52 @@ def world_of(handler: Any, **settings: Any) -> SqsWorld:
     return world
 
 
-def test_an_outage_of_the_destination_costs_no_attempt_and_loses_nothing() -> None:
+CREDENTIALS = (
+    "ExpiredToken", "RequestExpired", "SignatureDoesNotMatch", "InvalidClientTokenId", "UnrecognizedClientException",
+)  # fmt: skip
+NOT_NOW = {"throttled": Throttled(), **{code: Refused(code, status=403) for code in CREDENTIALS}}
+
+
+@pytest.mark.parametrize("fault", NOT_NOW.values(), ids=NOT_NOW)
+def test_a_handler_that_succeeded_is_charged_no_attempt_for_a_destination_that_takes_nothing_now(fault: Fault) -> None:
     world = world_of(billing(), immediate=0, delayed=0)
-    world.fail("send_message_batch", Throttled(), queue="invoices", during=timedelta(hours=2))
+    world.fail("send_message_batch", fault, queue="invoices", during=timedelta(hours=2))
     world.send("orders", "hello")
     world.run()
 
     assert [each.body for each in world.queue("invoices")] == ["invoice"]
     assert (world.queue("orders"), world.queue("orders-error")) == ([], [])
+
+
+def test_an_entry_that_stays_throttled_holds_up_its_own_message_and_no_neighbour() -> None:
+    """The first call refuses the second of its three entries, and all repetitions of that one are refused."""
+    runs: Counter[str] = Counter()
+
+    def bill(message: Message) -> None:
+        runs[message.text] += 1
+        message.send("invoices", f"invoice for {message.text}")
+
+    world = world_of(bill, immediate=0, delayed=0)
+    world.fail("send_message_batch", PartlyFailed((1,)), queue="invoices", nth=1)
+    for repetition in (2, 3, 4):
+        world.fail("send_message_batch", Throttled(), queue="invoices", nth=repetition)
+    for order in ("a", "b", "c"):
+        world.send("orders", order)
+    world.run()
+
+    sent = sorted(each.body for each in world.queue("invoices"))
+    assert (sent, runs) == (["invoice for a", "invoice for b", "invoice for c"], {"a": 1, "b": 2, "c": 1})
+
+
+def test_all_queues_that_are_busy_share_the_two_seconds_of_pauses_of_an_invocation() -> None:
+    world = world_of(lambda message: message.send(message.text, "invoice"), immediate=0, delayed=0)
+    for queue in ("invoices", "bills"):
+        world.fail("send_message_batch", Throttled(), queue=queue)
+        world.send("orders", queue)
+    world.run(for_=timedelta(seconds=10))
+
+    refused = {event.at for event in world.timeline() if event.what == "call failed" and event.invocation == 1}
+    assert sorted(refused) == [timedelta(seconds=each) for each in (0, 0.25, 0.75, 1.75, 2)]
 
 
 FAULTS: dict[str, tuple[str, Fault]] = {

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from aws.rate_limit.virtual_aws import NO_FAULTS, Answer, Call, Faults, World, answers, landings
 from recoverable._rate_limit.state import Open, Snapshot
-from recoverable.aws._pause.mapping_store import Mapping, NotNow
-from recoverable.aws._pause.trigger import PauseTrigger
+from recoverable.aws._pause import Mapping, NotNow, PauseTrigger
 
 QUEUE_ARN = "arn:aws:sqs:eu-west-1:123456789012:orders"
 MINUTE = timedelta(minutes=1)

@@ -13,14 +13,12 @@ from aws.rate_limit.conftest import Account
 from builders import Boom, Clock, delivery, seconds
 from rate_limit.rate_limited import Instance
 from recoverable._rate_limit.settings import RateLimit
-from recoverable.aws._pause.mapping_store import PauseStore
-from recoverable.aws._pause.probe import Probe
-from recoverable.aws._pause.queue_store import SqsProbeQueue
-from recoverable.aws._pause.trigger import PauseTrigger
+from recoverable.aws._pause import PauseStore, PauseTrigger
+from recoverable.aws._probe import Probe, SqsProbeQueue
 
 if TYPE_CHECKING:
-    from recoverable.aws._pause.mapping_store import Mark
-    from recoverable.aws._pause.probe import Report
+    from recoverable.aws._pause import Mark
+    from recoverable.aws._probe import Report
 
 
 class Shop:

@@ -18,7 +18,8 @@ from rate_limit.circuit_contract import LIMITED, CircuitContract, NewStore
 from rate_limit.rate_limited import Instance
 from recoverable._rate_limit.settings import RateLimit, StoreUnavailable
 from recoverable._rate_limit.state import CLOSED, Open, Snapshot
-from recoverable.aws._pause.circuit_store import DynamoDbCircuit, dynamodb_client
+from recoverable._sqs.clients import client as process_client
+from recoverable.aws._circuit_store import DynamoDbCircuit
 
 
 class TestDynamoDbCircuit(CircuitContract):
@@ -91,9 +92,9 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
         url = f"http://127.0.0.1:{server.getsockname()[1]}"
         for name, value in {**CREDENTIALS, "AWS_DEFAULT_REGION": REGION, "AWS_ENDPOINT_URL": url}.items():
             monkeypatch.setenv(name, value)
-        dynamodb_client.cache_clear()
+        process_client.cache_clear()
         yield server
-        dynamodb_client.cache_clear()
+        process_client.cache_clear()
 
 
 def test_a_dynamodb_that_never_answers_holds_no_message_up(endpoint: socket.socket) -> None:
@@ -142,7 +143,7 @@ def test_what_hangs_is_not_asked_by_each_invocation(monkeypatch: pytest.MonkeyPa
 
         get_item = put_item = hang
 
-    monkeypatch.setattr("recoverable.aws._pause.circuit_store.SLACK", 0.0)
+    monkeypatch.setattr("recoverable.aws._circuit_store.SLACK", 0.0)
     client: Any = Hanging()
     store = DynamoDbCircuit("hanging", "orders", client=client, timeout=seconds(0.01))
     for _ in range(2):
@@ -156,10 +157,10 @@ def test_what_hangs_is_not_asked_by_each_invocation(monkeypatch: pytest.MonkeyPa
 
 
 def test_its_own_client_waits_a_fifth_of_a_second_in_all_and_tries_once(endpoint: socket.socket) -> None:
-    config = dynamodb_client(0.2).meta.config
+    config = process_client("dynamodb", None, 0.2).meta.config
 
-    assert config.connect_timeout + config.read_timeout == 0.2  # type: ignore[attr-defined]  # not in its stubs
-    assert config.retries["total_max_attempts"] == 1  # type: ignore[attr-defined]  # as above
+    assert config.connect_timeout + config.read_timeout == 0.2
+    assert config.retries["total_max_attempts"] == 1
 
 
 REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [

@@ -55,6 +55,6 @@ def test_the_trigger_is_in_the_end_as_the_circuit_wants_it(
 def test_the_search_finds_a_mark_that_is_forgotten_too_soon(
     kept: timedelta, faults: Faults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recoverable.aws._pause.trigger.KEEP_MARK", kept)
+    monkeypatch.setattr("recoverable.aws._pause.KEEP_MARK", kept)
 
     assert explore(World(), start, stop, repair, faults=faults).bad > 0

@@ -12,14 +12,14 @@ from aws.rate_limit.conftest import Account
 from aws.rate_limit.paused import Endpoint, Shop, limited, probed
 from builders import NOW, seconds
 from recoverable._rate_limit.state import CLOSED, Open
-from recoverable.aws._pause.circuit_store import DynamoDbCircuit
-from recoverable.aws._pause.trigger import PauseTrigger, next_step, trigger_state
+from recoverable.aws._circuit_store import DynamoDbCircuit
+from recoverable.aws._pause import PauseTrigger, next_step, trigger_state
 from recoverable.headers import write_date
 
 if TYPE_CHECKING:
     from recoverable._rate_limit.state import Circuit
-    from recoverable.aws._pause.probe import Report
-    from recoverable.aws._pause.trigger import Trigger
+    from recoverable.aws._pause import Trigger
+    from recoverable.aws._probe import Report
 
 
 LIMITED = Open(NOW - seconds(60), NOW)

@@ -11,8 +11,8 @@ from aws.rate_limit.paused import Endpoint, Shop, limited, probed
 from recoverable._rate_limit.state import CLOSED
 
 if TYPE_CHECKING:
-    from recoverable.aws._pause.probe import Report
-    from recoverable.aws._pause.trigger import Trigger
+    from recoverable.aws._pause import Trigger
+    from recoverable.aws._probe import Report
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from builders import NOW
 from recoverable._rate_limit.state import CLOSED, Circuit, Open
-from recoverable.aws._pause.mapping_store import NotNow
+from recoverable.aws._pause import NotNow
 from recoverable.headers import write_date
 
 MICROSECOND = timedelta(microseconds=1)

@@ -10,6 +10,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from azure.core.exceptions import ServiceRequestError
 from azure.data.tables import TableClient
 
 from builders import NOW, Boom, Clock, seconds
@@ -90,6 +91,23 @@ class TestEntities:
 
 
 SILENT = "DefaultEndpointsProtocol=http;AccountName=shop;AccountKey=a2V5;TableEndpoint=http://127.0.0.1:{}/shop"
+
+
+@pytest.mark.parametrize(
+    ("version", "call"), [("", ("POST", None)), ('W/"seen"', ("PUT", 'W/"seen"'))], ids=["the first one", "any other"]
+)
+def test_a_change_is_written_only_over_the_version_that_was_seen(version: str, call: tuple[str, str | None]) -> None:
+    calls: list[tuple[str, str | None]] = []
+
+    def refuse(request: Any) -> None:
+        calls.append((request.http_request.method, request.http_request.headers.get("If-Match")))
+        raise ServiceRequestError("nobody is there")
+
+    client = TableClient.from_connection_string(SILENT.format(1), "circuits", raw_request_hook=refuse, retry_total=0)
+
+    with pytest.raises(StoreUnavailable):
+        circuit(client).compare_and_set(Snapshot(CLOSED, version), LIMITED)
+    assert calls == [call]
 
 
 @pytest.fixture

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from infra.azure.bicep import ROOT
 from infra.azure.durations import clock
 from infra.azure.host_json import HOST, SERVICE_BUS
-from recoverable_operate.check.functions_app.host_json import HostOptions, host_options
+from recoverable._service_bus.host_json import HostOptions, read_host_json
 
 
 def test_a_function_ends_before_its_lock_is_no_longer_renewed() -> None:
@@ -40,7 +41,7 @@ def test_the_host_retries_nothing_itself() -> None:
 
 def test_the_host_reads_what_is_written() -> None:
     """A name that it does not know it passes over in silence."""
-    assert host_options(HOST, {}) == HostOptions(
+    assert read_host_json(ROOT / "host.json", {}).options == HostOptions(
         function_timeout=timedelta(minutes=5),
         auto_complete_messages=True,
         max_auto_lock_renewal_duration=timedelta(minutes=10),

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from recoverable._service_bus.host_json import HostOptions, read_host_json
 from recoverable_local.functions_host.app.advice import advice
 from recoverable_local.functions_host.app.triggers import Trigger
-from recoverable_operate.check.functions_app.host_json import HostOptions, host_options
 from recoverable_operate.check.functions_app.threads import worker_threads
 
 ROOT = Path(__file__).parents[3]
@@ -66,11 +66,10 @@ def test_a_trigger_that_completes_needs_no_host_that_does() -> None:
 
 
 def test_the_example_shop_needs_no_advice() -> None:
-    document = json.loads((ROOT / "host.json").read_text(encoding="utf-8"))
-
+    options = read_host_json(ROOT / "host.json", {}).options
     settings = json.loads((ROOT / "local.settings.example.json").read_text(encoding="utf-8"))["Values"]
 
-    assert advice(host_options(document, {}), [GOOD], settings) == ()
+    assert advice(options, [GOOD], settings) == ()
 
 
 @pytest.mark.parametrize(("options", "trigger", "note"), NOTES.values(), ids=NOTES)

@@ -3,81 +3,19 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from local.functions_host.apps import MINIMAL, app
+from recoverable._service_bus.host_json import HostOptions
 from recoverable_local.functions_host.app.folder import AppError, read_app
-from recoverable_operate.check.functions_app.host_json import HostOptions, host_options
-
-DEFAULTS = HostOptions(
-    function_timeout=timedelta(minutes=30),
-    auto_complete_messages=True,
-    max_auto_lock_renewal_duration=timedelta(minutes=5),
-    max_concurrent_calls=None,
-    max_concurrent_sessions=8,
-    max_message_batch_size=1000,
-    session_idle_timeout=timedelta(minutes=1),
-    prefetch_count=0,
-)
 
 
 def bus(**options: Any) -> dict[str, Any]:
     """Build a host.json with these options of the Service Bus extension."""
     return {**MINIMAL, "extensions": {"serviceBus": options}}
-
-
-@pytest.mark.parametrize(
-    ("document", "options"),
-    [
-        ({}, DEFAULTS),
-        ({"functionTimeout": "00:10:00"}, HostOptions(function_timeout=timedelta(minutes=10))),
-        ({"functionTimeout": "1.02:03:04"}, HostOptions(timedelta(days=1, hours=2, minutes=3, seconds=4))),
-        ({"functionTimeout": "00:00:01.5"}, HostOptions(function_timeout=timedelta(seconds=1.5))),
-        ({"functionTimeout": "-1"}, HostOptions(function_timeout=None)),
-        ({"FunctionTimeout": "00:10"}, HostOptions(function_timeout=timedelta(minutes=10))),
-        (bus(autoCompleteMessages=False), HostOptions(auto_complete_messages=False)),
-        (bus(maxAutoLockRenewalDuration="00:00:00"), HostOptions(max_auto_lock_renewal_duration=timedelta(0))),
-        (bus(maxConcurrentCalls=3), HostOptions(max_concurrent_calls=3)),
-        (bus(maxConcurrentSessions="4"), HostOptions(max_concurrent_sessions=4)),
-        (bus(MaxMessageBatchSize=5), HostOptions(max_message_batch_size=5)),
-        (bus(sessionIdleTimeout="00:00:06"), HostOptions(session_idle_timeout=timedelta(seconds=6))),
-        (bus(prefetchCount=7), HostOptions(prefetch_count=7)),
-    ],
-)
-def test_host_json_is_read_with_the_defaults_of_the_host(document: Any, options: HostOptions) -> None:
-    assert host_options(document, {}) == options
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "AzureFunctionsJobHost__extensions__serviceBus__maxConcurrentCalls",
-        "azurefunctionsjobhost:extensions:servicebus:maxconcurrentcalls",
-    ],
-)
-def test_app_settings_override_host_json(name: str) -> None:
-    assert host_options(bus(maxConcurrentCalls=16), {name: "2"}) == HostOptions(max_concurrent_calls=2)
-
-
-@pytest.mark.parametrize(
-    ("document", "said"),
-    [
-        ({"functionTimeout": 300}, "functionTimeout is 300; write hours, minutes and seconds, such as '00:05:00'"),
-        ({"functionTimeout": "00:00:00"}, "functionTimeout is '00:00:00'; write a second or more, or -1 for no limit"),
-        (bus(maxConcurrentCalls=0), "maxConcurrentCalls is 0; write a whole number, 1 or more"),
-        (bus(maxConcurrentCalls=True), "maxConcurrentCalls is True; write a whole number"),
-        (bus(prefetchCount=-1), "prefetchCount is -1; write a whole number, 0 or more"),
-        (bus(autoCompleteMessages="yes"), "autoCompleteMessages is 'yes'; write true or false"),
-        (bus(sessionIdleTimeout="soon"), "sessionIdleTimeout is 'soon'; write hours, minutes and seconds"),
-    ],
-)
-def test_what_the_host_would_not_take_is_refused(document: Any, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        host_options(document, {})
 
 
 def test_settings_stand_above_the_environment_and_that_above_local_settings(tmp_path: Path) -> None:
@@ -95,7 +33,7 @@ def test_an_app_needs_no_local_settings(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("host.json", "{", r"host\.json is no JSON: "),
+        ("host.json", "{", r"host\.json: it is no JSON \("),
         ("host.json", json.dumps({**MINIMAL, "functionTimeout": 1}), r"host\.json: functionTimeout is 1; write"),
         ("host.json", None, r"There is no .*host\.json; write one with .*extensionBundle"),
         ("function_app.py", None, r"There is no .*function_app\.py; give the folder of an app"),

@@ -10,12 +10,12 @@ from typing import Any, Self, cast
 
 from azure.servicebus.aio import ServiceBusClient
 
+from recoverable._service_bus.host_json import HostOptions
 from recoverable_local.functions_host.app.triggers import Trigger
 from recoverable_local.functions_host.ending import cancel_and_wait
 from recoverable_local.functions_host.extension.invocations import Invocations
 from recoverable_local.functions_host.extension.listeners import Listener
 from recoverable_local.functions_host.journal import FunctionLog, Journal
-from recoverable_operate.check.functions_app.host_json import HostOptions
 
 AGAIN = 0.01  # seconds
 PATIENCE = 30.0  # seconds

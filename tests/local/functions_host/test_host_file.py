@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from local.functions_host.apps import MINIMAL, app
+from recoverable._service_bus.host_json import HostOptions
 from recoverable_local.functions_host import AppError
 from recoverable_local.functions_host.app.folder import read_app
-from recoverable_operate.check.functions_app.host_json import HostOptions
 
 BUNDLE = MINIMAL["extensionBundle"]
 COMMENTED = """

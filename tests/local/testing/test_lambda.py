@@ -36,6 +36,21 @@ def test_a_window_gathers_what_comes_in_it(sqs_world: SqsWorld) -> None:
     assert (sizes, happened(sqs_world, "deleted")[0][0]) == ([3, 1], seconds(5))
 
 
+def test_a_record_has_the_count_of_its_own_receive_when_its_message_is_received_again_before_the_invocation(
+    sqs_world: SqsWorld,
+) -> None:
+    counts: list[str] = []
+
+    def handler(event: Any, _context: object) -> None:
+        counts.extend(record["attributes"]["ApproximateReceiveCount"] for record in event["Records"])
+
+    sqs_world.create_queue("orders", visibility_timeout=30)
+    sqs_world.serve("orders", handler, window=40)
+    sqs_world.send("orders", "x")
+    sqs_world.run()
+    assert counts == ["1", "2"]
+
+
 def test_a_full_batch_does_not_wait_for_its_window(sqs_world: SqsWorld) -> None:
     sqs_world.serve("orders", lambda _event, _context: None, batch_size=2, window=60)
     for _ in range(2):

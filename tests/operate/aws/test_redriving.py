@@ -13,7 +13,7 @@ from aws.queues import HEADERS, Queue, bodies
 from operate.conftest import Errors
 from operate.failing import dead_letters_of, fault_headers, send_failed
 from recoverable import Message
-from recoverable.aws._bodies import S3Bodies
+from recoverable.aws._large_bodies import S3Bodies
 
 DONE, PARTLY, REFUSED, NOTHING = 0, 1, 2, 3
 

@@ -12,7 +12,7 @@ import pytest
 
 from operate.check.bicep_files import GOOD, HOST, changed, host, written
 from operate.check.conftest import Check
-from recoverable_operate.check.functions_app.host_json import HostOptions
+from recoverable._service_bus.host_json import HostOptions
 from recoverable_operate.check.rule import Finding, results
 from recoverable_operate.check.rules.every import SERVICE_BUS_RULES
 from recoverable_operate.check.service_bus import OnServiceBus, Queue, Trigger

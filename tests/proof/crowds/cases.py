@@ -37,3 +37,8 @@ LARGE: Mapping[str, Mapping[str, Any]] = {
     "1,800 good, 200 killers, ten at a time (5, 3)": {"bodies": ["ok"] * 1_800 + ["kills"] * 200, "immediate": 5, "delayed": 3, "concurrency": 10},
 }  # fmt: skip
 """Large batches, and a queue in which killers keep arriving."""
+
+OVERLAPPING: Mapping[str, Any] = {
+    "bodies": ["too long"] + ["ok"] * 9, "concurrency": 10, "visibility": 30, "window": 20,
+}  # fmt: skip
+"""A batch that waits for so long that its visibility timeout ends while it runs, and another begins beside it."""

@@ -39,6 +39,7 @@ class Crowd:
         later: bodies that arrive one each so many seconds: seconds, then body.
         call_time: seconds that each call to SQS takes.
         visibility: seconds for which the queue hides what it gave out; Lambda allows no fewer than the invocation has.
+        window: seconds for which the mapping waits for a batch to fill; batches of more than ten need one.
         in_process: whether first deliveries are retried inside their invocation.
         heartbeat: seconds for which messages are hidden at a time; 0 for no heartbeat.
         managed: whether the function runs on Lambda Managed Instances.
@@ -58,6 +59,7 @@ class Crowd:
     later: Sequence[tuple[float, str]] = ()
     call_time: float = 0.0
     visibility: int = 6 * int(TIMEOUT)
+    window: float = 0.0
     in_process: bool = False
     heartbeat: float = 0.0
     managed: bool = False
@@ -68,6 +70,11 @@ class Crowd:
     def attempts(self) -> int:
         """Return the attempts that the ladder grants."""
         return (self.immediate + 1) * (self.delayed + 1)
+
+    @property
+    def overlaps(self) -> bool:
+        """True if a delivery may outlive its visibility timeout, so that another begins beside it."""
+        return self.window + TIMEOUT > self.visibility
 
 
 @dataclass
@@ -81,6 +88,7 @@ class Outcome:
         given_up: those in the error queue, with the exception's type.
         left: those that are still in the queue.
         copies: how many copies each had in the queue.
+        error_copies: how many copies each has in the error queue.
         unreported: how many deliveries each lost by the end of a process.
         tried: those that had to be tried alone, with the round.
         struck: the faults.
@@ -93,6 +101,7 @@ class Outcome:
     given_up: dict[str, str | None] = field(default_factory=dict)
     left: list[str] = field(default_factory=list)
     copies: Counter[str] = field(default_factory=Counter)
+    error_copies: Counter[str] = field(default_factory=Counter)
     unreported: Counter[str] = field(default_factory=Counter)
     tried: set[tuple[str, int]] = field(default_factory=set)
     struck: list[str] = field(default_factory=list)
@@ -126,7 +135,8 @@ def serve(crowd: Crowd, world: SqsWorld, act: Act) -> None:
         front = front_of(crowd.front, world, act, settings, counter=crowd.counter, heartbeat=heartbeat)
     world.serve(
         QUEUE, front, recursive_loop="Allow",
-        batch_size=crowd.batch_size, concurrency=crowd.concurrency, timeout=TIMEOUT, window=1 if crowd.batch_size > 10 else 0,
+        batch_size=crowd.batch_size, concurrency=crowd.concurrency, timeout=TIMEOUT,
+        window=crowd.window or (1 if crowd.batch_size > 10 else 0),
         managed_instances=crowd.managed,
     )  # fmt: skip
     for call in (
@@ -184,6 +194,7 @@ def collect(world: SqsWorld, watch: Watch, names: dict[str, str], outcome: Outco
     outcome.succeeded = Counter({names[each]: count for each, count in outcome.succeeded.items()})
     outcome.times = {names[each]: times for each, times in outcome.times.items()}
     outcome.given_up = {names[message.id]: message.exception_type for message in world.queue(ERRORS)}
+    outcome.error_copies = Counter(names[message.id] for message in world.queue(ERRORS))
     outcome.left = [names[message.id] for message in world.queue(QUEUE)]
     sent = [
         world._identity(broker_id)

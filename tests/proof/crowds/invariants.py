@@ -1,4 +1,4 @@
-"""Say which promise a crowd broke, in the words of docs/proof.md: nobody innocent is given up, and nobody runs or is copied too often."""
+"""Say which promise a crowd broke, in the words of docs/internals/proof.md: nobody innocent is given up, and nobody runs or is copied too often."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ def broken(crowd: Crowd, outcome: Outcome) -> Iterator[str]:
     for name in {*outcome.runs, *outcome.given_up, *outcome.copies}:
         if not outcome.succeeded[name] and name not in outcome.given_up:
             yield f"LOST: {name}, {outcome.runs[name]} runs"
+    yield from multiplied(outcome)
+    if crowd.overlaps:  # a delivery that outlives its visibility timeout costs an attempt and its runs
+        return
     yield from too_early(crowd, outcome)
     yield from too_often(crowd, outcome)
     if not outcome.struck:
@@ -80,6 +83,13 @@ def copied_too_often(crowd: Crowd, outcome: Outcome) -> Iterator[str]:
     most = retries + (crowd.batch_size - 1) * len(outcome.tried)
     if (copies := outcome.copies.total()) > most:
         yield f"COPIES: {copies} of {most}, {len(outcome.tried)} tried alone"
+
+
+def multiplied(outcome: Outcome) -> Iterator[str]:
+    """Return which messages are in the error queue more than once; each fault may double the copies."""
+    for name, copies in outcome.error_copies.items():
+        if copies > (most := 2 ** len(outcome.struck)):
+            yield f"MULTIPLY: {name} is in the error queue {copies} times, at most {most} are allowed"
 
 
 def is_innocent(crowd: Crowd, outcome: Outcome, name: str) -> bool:

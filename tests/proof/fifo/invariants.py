@@ -1,4 +1,4 @@
-"""Say which promise a crowd of message groups broke, in the words of docs/proof.md."""
+"""Say which promise a crowd of message groups broke, in the words of docs/internals/proof.md."""
 
 from __future__ import annotations
 

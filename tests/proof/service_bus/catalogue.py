@@ -92,3 +92,11 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="bus: ordered session and killer", bodies=("ok", "kills", "ok"), endpoint=ORDERED, fifo=True),
     Scenario(name="bus: coroutines", bodies=("fails", "ok", "fails ok"), coroutine=True, recoverability=ladder(0, 1), share=0.5),
 )  # fmt: skip
+
+OVERLAPPING: tuple[Scenario, ...] = (
+    Scenario(
+        name="bus: batch longer than its locks", bodies=("toils",) * 3, endpoint=BATCH, recoverability=ladder(0, 1),
+        host={"batch_size": 3}, overlaps=True, share=0.08,
+    ),
+)  # fmt: skip
+"""Batches that outlive the locks of their messages, which the host does not renew."""

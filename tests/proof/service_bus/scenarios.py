@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from math import inf
 from typing import Any
 
 import azure.functions as func
@@ -53,6 +54,7 @@ class Scenario:
         create_missing: whether queues that a policy names are there.
         fifo: whether all retries keep the order; all messages are then of one session.
         sends_to: where handlers send.
+        overlaps: whether a batch may outlive its locks, so that another begins beside it.
     """
 
     name: str
@@ -74,11 +76,17 @@ class Scenario:
     queue: str = QUEUE
     fifo: bool = False
     sends_to: tuple[str, ...] = ("out",)
+    overlaps: bool = False
 
     @property
     def waits_in_place(self) -> bool:
         """True if a delay is waited out inside an invocation."""
         return self.endpoint.get("sessions") == "ordered"
+
+    @property
+    def lock(self) -> float:
+        """Return for how many seconds a batch has its messages; infinity for single ones and sessions, whose locks the host renews."""
+        return LOCK if self.endpoint.get("batch") and not self.sessions else inf
 
     @property
     def header_counter(self) -> bool:

@@ -124,3 +124,13 @@ SCENARIOS: tuple[Scenario, ...] = (
         recoverability=ladder(0, 1),
     ),
 )  # fmt: skip
+
+OVERLAPPING: tuple[Scenario, ...] = (
+    Scenario(name="batching window", bodies=("toils",), visibility=30, mapping={"window": 20}, overlaps=True, share=0.3),
+    Scenario(name="raised time-out", bodies=("toils", "toils"), visibility=20, overlaps=True, share=0.3),
+    Scenario(
+        name="window beyond the visibility timeout", bodies=("toils",), visibility=30, mapping={"window": 40}, overlaps=True,
+        share=0.3,
+    ),
+)  # fmt: skip
+"""Deliveries that outlive their visibility timeout; those of the last begin only after it."""

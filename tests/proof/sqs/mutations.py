@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from proof.mistakes import Mutation
-from recoverable._flow.invocation import Invocation
 from recoverable._ladder.delivery import Delivery, Platform
 from recoverable._ladder.settlement import Forward
-from recoverable._sqs.broker import Broker, Sent
-from recoverable._sqs.operations import SEND
+from recoverable._sqs.answers import Failure
+from recoverable._sqs.batches import BatchOperation, Entry
+from recoverable._sqs.broker import Broker
+from recoverable._sqs.names import Destination
 from recoverable._sqs.queues import Queue
 from recoverable.aws._copies import Copy
+from recoverable.aws._settle import Settling, delete
+from recoverable.aws._settle import send as send_copies
 
 Attributes = dict[str, dict[str, Any]]
 Changes = dict[str, str | None]
@@ -20,17 +24,16 @@ Changes = dict[str, str | None]
 send = Broker.send
 
 
-def delete_first(batch: list[Copy], broker: Broker, _invocation: Invocation) -> list[Delivery]:
+def delete_first(batch: list[Copy], settling: Settling) -> list[Delivery]:
     """Complete before send."""
-    broker.delete([copy.delivery for copy in batch])
-    sent = broker.send(batch).confirmed
-    return [copy.delivery for copy in batch if copy.delivery not in sent]
+    delete([copy.delivery for copy in batch], settling)
+    return [batch[number].delivery for number in send_copies(batch, settling)]
 
 
-def trust_the_broker(batch: list[Copy], broker: Broker, _invocation: Invocation) -> list[Delivery]:
+def trust_the_broker(batch: list[Copy], settling: Settling) -> list[Delivery]:
     """Take each copy for sent."""
-    broker.send(batch)
-    broker.delete([copy.delivery for copy in batch])
+    send_copies(batch, settling)
+    delete([copy.delivery for copy in batch], settling)
     return []
 
 
@@ -91,10 +94,16 @@ def without_due_date(
     return Forward(to, min(delay, platform.longest_delay or delay), {**changes, "Recoverable.DueAt": None})
 
 
-def send_twice(broker: Broker, batch: list[Copy]) -> Sent:
+def send_twice(
+    broker: Broker,
+    operation: BatchOperation,
+    to: Destination,
+    entries: Sequence[Entry],
+    pauses: Callable[[float], Iterable[float]],
+) -> dict[int, Failure]:
     """Repeat each send, as an SDK that retries by itself."""
-    broker.call(SEND, batch[0].to, [copy.entry for copy in batch])
-    return send(broker, batch)
+    broker.call(operation, to, entries)
+    return send(broker, operation, to, entries, pauses)
 
 
 def without_overflow(attributes: Attributes, room: int) -> tuple[Attributes, dict[str, str]]:
@@ -128,7 +137,7 @@ MUTATIONS = (
     Mutation("delay dropped", "aws._copies.addressed", without_delay, "one message", "EARLY"),
     Mutation("due date dropped", "_ladder.decision.delayed_copy", without_due_date, "hopping", "EARLY"),
     Mutation("sent twice", "_sqs.broker.Broker.send", send_twice, "one message", "COPIES"),
-    Mutation("overflow dropped", "aws._copies.folded", without_overflow, "ten attributes", "CHANGED"),
+    Mutation("overflow dropped", "_sqs.wire.folded", without_overflow, "ten attributes", "CHANGED"),
     Mutation("FIFO rounds never wait", "aws._fifo.receipt.wait", no_wait, "FIFO killer with long delays", "EARLY"),
     Mutation("heartbeat not reckoned with", "aws._fifo.receipt.seconds_of_heartbeat", no_seconds, "FIFO killer under a heartbeat", "EARLY"),
     Mutation("settled beside a handler and after it", "aws._managed.watch.Watch.claim", everything, "managed instances, one hangs", "COPIES"),

@@ -11,7 +11,8 @@ from recoverable._outgoing.identity import content_of
 from recoverable._outgoing.outbox import Outbox
 from recoverable._outgoing.values import Outgoing
 from recoverable._sqs.broker import Broker
-from recoverable.aws._outgoing.dispatch import Failures, Item, send_all
+from recoverable.aws._send import Failures, Item, send_all
+from recoverable.aws._time_budget import TimeBudget
 
 add = Outbox.add
 
@@ -24,9 +25,9 @@ def add_and_send(outbox: Outbox, outgoing: Outgoing) -> None:
     environment.client.send_message_batch(QueueUrl=letter.to.url_at(""), Entries=[{"Id": "0", **letter.entry}])
 
 
-def take_for_sent(items: list[Item], broker: Broker, _: object) -> Failures:
+def take_for_sent(items: list[Item], broker: Broker, time: TimeBudget, _: object) -> Failures:
     """Complete a message whatever became of what its handler sent."""
-    send_all(items, broker, None)
+    send_all(items, broker, time, None)
     return {}
 
 
@@ -56,19 +57,19 @@ def all_together(waiting: list[Item]) -> list[Item]:
     return waiting[:10]
 
 
-def sent_twice(items: list[Item], broker: Broker, _: object) -> Failures:
+def sent_twice(items: list[Item], broker: Broker, time: TimeBudget, _: object) -> Failures:
     """Repeat each send."""
-    send_all(items, broker, None)
-    return send_all(items, broker, None)
+    send_all(items, broker, time, None)
+    return send_all(items, broker, time, None)
 
 
 MUTATIONS = (
     Mutation("sent at once", "_outgoing.outbox.Outbox.add", add_and_send, "sending and failing", "GHOST"),
-    Mutation("taken for sent", "aws._outgoing.dispatch.send_all", take_for_sent, "sending", "MISSING"),
-    Mutation("completed though unsent", "aws._outgoing.dispatch.settle_unsent", completed, "sending", "MISSING"),
+    Mutation("taken for sent", "aws._send.send_all", take_for_sent, "sending", "MISSING"),
+    Mutation("completed though unsent", "aws._send.settle_unsent", completed, "sending", "MISSING"),
     Mutation("named by their places", "_outgoing.outbox.content_of", by_place, "sending to a FIFO queue", "MISSING"),
     Mutation("named anew each time", "_outgoing.outbox.content_of", with_the_time, "sending", "IDENTITY"),
-    Mutation("named after the copy", "aws._outgoing.sender.SqsSender.origin_of", of_this_copy, "sending", "IDENTITY"),
-    Mutation("a group in one call", "aws._outgoing.dispatch.next_batch", all_together, "sending to FIFO in parts", "ORDER"),
-    Mutation("outgoing ones sent twice", "aws._outgoing.dispatch.send_all", sent_twice, "sending", "COPIES"),
+    Mutation("named after the copy", "aws._outgoing.SqsSender.origin_of", of_this_copy, "sending", "IDENTITY"),
+    Mutation("a group in one call", "aws._send.next_batch", all_together, "sending to FIFO in parts", "ORDER"),
+    Mutation("outgoing ones sent twice", "aws._send.send_all", sent_twice, "sending", "COPIES"),
 )  # fmt: skip

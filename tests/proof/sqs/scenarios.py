@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from math import inf
 from typing import Any
 from unittest.mock import patch
 
@@ -20,6 +21,9 @@ from recoverable_local.testing.engine.fault_plan import FaultPoint
 
 DEDUPLICATION = 300.0
 """Seconds for which a FIFO queue knows duplicates."""
+
+VISIBILITY = 180
+"""Seconds for which a queue hides what it gave out: six times the function's time-out, as AWS recommends."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +48,8 @@ class Scenario:
         share: of the schedules that one scenario gets; less for a slow one.
         sends_to: where handlers send.
         create_missing: whether queues that nobody made are there.
+        visibility: seconds for which the queue hides what it gave out.
+        overlaps: whether a delivery may outlive its visibility timeout, so that another begins beside it.
     """
 
     name: str
@@ -63,11 +69,18 @@ class Scenario:
     pairs: int = 100
     sends_to: tuple[str, ...] = ("out",)
     create_missing: bool = True
+    visibility: int = VISIBILITY
+    overlaps: bool = False
 
     @property
     def waits_in_place(self) -> bool:
         """True if a delay is waited out inside an invocation."""
         return False
+
+    @property
+    def lock(self) -> float:
+        """Return infinity: an endpoint can hide its messages for longer."""
+        return inf
 
     @property
     def fifo(self) -> bool:
@@ -110,18 +123,29 @@ def world_of(scenario: Scenario) -> tuple[SqsWorld, dict[str, str], Behaving]:
         endpoint = SqsEndpoint(handler, scenario.recoverability, **scenario.endpoint)
     partial = bool(scenario.endpoint.get("partial_responses", True))
     world.serve(scenario.queue, endpoint, recursive_loop="Allow", partial_responses=partial, **scenario.mapping)
+    make_queue(
+        world, scenario, scenario.visibility
+    )  # lowered after Lambda has compared it with the function's time-out
     return world, {send(world, scenario, n, body): body for n, body in enumerate(scenario.bodies, 1)}, behaving
 
 
 def make_queues(world: SqsWorld, scenario: Scenario) -> None:
     """Make the queues with the smallest `maxReceiveCount` that the design allows."""
     errors = scenario.recoverability.failed.error_queue or ERRORS
-    receives = scenario.attempts + 10 if scenario.fifo else scenario.attempts_per_round + 5
     world.create_queue(errors, retention=timedelta(days=14))
-    neighbour = errors if errors.endswith(".fifo") == scenario.fifo else f"dead-{scenario.queue}"
-    world.create_queue(scenario.queue, visibility_timeout=180, dead_letter_queue=neighbour, max_receive_count=receives)
+    make_queue(world, scenario, VISIBILITY)
     for name in scenario.sends_to:
         (world.create_topic if name.startswith(TOPIC) else world.create_queue)(name)
+
+
+def make_queue(world: SqsWorld, scenario: Scenario, visibility: int) -> None:
+    """Make the queue that is served, or change its visibility timeout."""
+    errors = scenario.recoverability.failed.error_queue or ERRORS
+    neighbour = errors if errors.endswith(".fifo") == scenario.fifo else f"dead-{scenario.queue}"
+    receives = scenario.attempts + 10 if scenario.fifo else scenario.attempts_per_round + 5
+    world.create_queue(
+        scenario.queue, visibility_timeout=visibility, dead_letter_queue=neighbour, max_receive_count=receives
+    )
 
 
 def send(world: SqsWorld, scenario: Scenario, number: int, body: str) -> str:

@@ -6,10 +6,11 @@ from collections import Counter
 from datetime import datetime
 from functools import partial
 
-from proof.timeouts.senders import ALL, Senders
+from proof.timeouts.senders import Senders
 from proof.timeouts.setting import AWAY, HOME, Setting
 from proof.timeouts.users import Users
 from recoverable_operate.migration.moving import abort
+from waiting.rows import ALL
 
 ENTRANCES = (0, 0.1, 30, 30, 60, 60, 61, 90, 120)
 CROWDED = (0, 60, 60, 60)

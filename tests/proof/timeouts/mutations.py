@@ -7,17 +7,18 @@ from datetime import datetime
 from typing import Any
 
 from proof.mistakes import Mutation
-from recoverable.timeouts._dispatching.run import Run
+from recoverable.timeouts._dispatcher_run import Run
+from recoverable.timeouts._dynamodb_canceller import Canceller
+from recoverable.timeouts._dynamodb_items import key_of
+from recoverable.timeouts._dynamodb_reader import Reader
+from recoverable.timeouts._dynamodb_shards import ShardStates
+from recoverable.timeouts._dynamodb_store import DynamoDbStore
 from recoverable.timeouts._scheduling import Timeouts
-from recoverable.timeouts._stores.dynamodb.canceller import Canceller
-from recoverable.timeouts._stores.dynamodb.keys import key_of
-from recoverable.timeouts._stores.dynamodb.reader import Reader
-from recoverable.timeouts._stores.dynamodb.shard_states import ShardStates
-from recoverable.timeouts._stores.dynamodb.updater import Updater
-from recoverable.timeouts._stores.rows import Kept
-from recoverable.timeouts._stores.shards import Shard, claim_shard
+from recoverable.timeouts._shards import Shard, claim_shard
+from recoverable.timeouts._store import Kept
+from recoverable.timeouts._timeout import to_microseconds
 
-minute, send, keep, send_or_store = Reader._due_in_minute, Run._send, Updater.keep, Timeouts._send_or_store
+minute, send, keep, send_or_store = Reader._due_in_minute, Run._send, DynamoDbStore.keep, Timeouts._send_or_store
 
 
 def mark_first(run: Run, ready: Sequence[Any]) -> Any:
@@ -52,16 +53,16 @@ def without_a_look(states: ShardStates, location: Any, now: int) -> Shard:
     return states._get(location.shard) or states._create(location, now)
 
 
-def set_aside_first(updater: Updater, claim: Any, rows: Sequence[Kept], retry_at: int) -> None:
+def set_aside_first(store: DynamoDbStore, claim: Any, rows: Sequence[Kept], *, retry_at: datetime) -> None:
     """Set timeouts aside before anything points to them."""
     for kept in rows:
-        updater._table.update(
+        store._table.update(
             key_of(kept.row.native),
             UpdateExpression="SET retry_at = :at",
             ConditionExpression="attribute_exists(pk)",
-            ExpressionAttributeValues={":at": {"N": str(retry_at)}},
+            ExpressionAttributeValues={":at": {"N": str(to_microseconds(retry_at))}},
         )
-    keep(updater, claim, rows, retry_at)
+    keep(store, claim, rows, retry_at=retry_at)
 
 
 def restored_alone(canceller: Canceller, item: Any, _location: Any) -> Any:
@@ -82,17 +83,17 @@ def unconfirmed(timeouts: Timeouts, timeout: Any, now: datetime, *, keyed: bool)
 
 HERE, MOVED, FILE = "timeouts", "timeouts, migrated", "timeouts in SQLite"
 MUTATIONS = (
-    Mutation("mark before send", "timeouts._dispatching.run.Run._send", mark_first, HERE, "LOST"),
-    Mutation("the watermark passes what waits", "timeouts._stores.dynamodb.reader.Reader._due_in_minute", left_behind, HERE, "PASSED"),
-    Mutation("no look after storing", "timeouts._stores.dynamodb.shard_states.ShardStates.check_after_put", without_a_look, HERE, "PASSED"),
-    Mutation("set aside before it is pointed to", "timeouts._stores.dynamodb.updater.Updater.keep", set_aside_first, HERE, "LOST"),
-    Mutation("unconditional claim", "timeouts._stores.shards.claim_shard", taken_from_anyone, HERE, "TWICE"),
+    Mutation("mark before send", "timeouts._dispatcher_run.Run._send", mark_first, HERE, "LOST"),
+    Mutation("the watermark passes what waits", "timeouts._dynamodb_reader.Reader._due_in_minute", left_behind, HERE, "PASSED"),
+    Mutation("no look after storing", "timeouts._dynamodb_shards.ShardStates.check_after_put", without_a_look, HERE, "PASSED"),
+    Mutation("set aside before it is pointed to", "timeouts._dynamodb_store.DynamoDbStore.keep", set_aside_first, HERE, "LOST"),
+    Mutation("unconditional claim", "timeouts._shards.claim_shard", taken_from_anyone, HERE, "TWICE"),
     Mutation("delay dropped", "timeouts._sending.delivery_fields", without_delay, HERE, "EARLY"),
-    Mutation("what may be taken is cancelled", "timeouts._stores.shards.is_untaken", always, FILE, "CANCELLED"),
-    Mutation("what may be taken is cancelled in a table", "timeouts._stores.dynamodb.shard_states.ShardStates.is_untaken", always, HERE, "CANCELLED"),
-    Mutation("nothing points to what waits again", "timeouts._stores.dynamodb.canceller.Canceller._restore", restored_alone, HERE, "PASSED"),
-    Mutation("a second cancel is denied", "timeouts._stores.dynamodb.canceller.is_cancelled", never, HERE, "LOST"),
-    Mutation("a key is not looked for", "timeouts._stores.dynamodb.store.DynamoDBStore.was_scheduled", never, HERE, "TWICE"),
+    Mutation("what may be taken is cancelled", "timeouts._shards.is_untaken", always, FILE, "CANCELLED"),
+    Mutation("what may be taken is cancelled in a table", "timeouts._dynamodb_shards.ShardStates.is_untaken", always, HERE, "CANCELLED"),
+    Mutation("nothing points to what waits again", "timeouts._dynamodb_canceller.Canceller._restore", restored_alone, HERE, "PASSED"),
+    Mutation("a second cancel is denied", "timeouts._dynamodb_canceller.is_cancelled", never, HERE, "LOST"),
+    Mutation("a key is not looked for", "timeouts._dynamodb_store.DynamoDbStore.was_scheduled", never, HERE, "TWICE"),
     Mutation("a key that is found is not confirmed", "timeouts._scheduling.Timeouts._send_or_store", unconfirmed, HERE, "LOST"),
-    Mutation("moved without being hidden", "timeouts._stores.dynamodb.updater.Updater.hold_for_migration", always, MOVED, "TWICE"),
+    Mutation("moved without being hidden", "timeouts._dynamodb_store.DynamoDbStore.hold_for_migration", always, MOVED, "TWICE"),
 )  # fmt: skip

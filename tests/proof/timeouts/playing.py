@@ -19,8 +19,8 @@ from proof.timeouts.services import QUEUES, URL, Stores
 from proof.timeouts.setting import CORRELATION, Planned, Setting
 from proof.timeouts.stage import Stage
 from proof.timeouts.table import Tables
-from recoverable.timeouts._ids import new_id
 from recoverable.timeouts._scheduling import unique_token
+from recoverable.timeouts._timeout import new_id
 
 START = datetime(2100, 1, 1, tzinfo=UTC)
 DUE_IN = (0, 30, 60, 60, 90, 120, 150, 200, 240, 300, 400, 600, 900, 3000, -30, -300)
@@ -67,7 +67,7 @@ def play(kind: Kind, number: int, *, tables: Tables | None = None, told: bool = 
     cast = Cast(Setting(stage, kind, stores, history, planned))
     judge = Judge(kind, stage, history, cast, planned)
     stores.tables.watch = judge.watch(stores.tables)
-    with quiet(), patch("recoverable.timeouts._stores.dynamodb.writer.MAX_ROW", LARGE):
+    with quiet(), patch("recoverable.timeouts._dynamodb_store.MAX_ROW", LARGE):
         cast.enter()
         stage.run(seconds(draw.choice((130, 200, 300, 700))))
         stage.note("all is calm")

@@ -12,7 +12,7 @@ from proof.timeouts.kinds import Kind
 from proof.timeouts.setting import HOME, Planned
 from proof.timeouts.stage import Stage
 from proof.timeouts.table import Tables
-from recoverable.timeouts._stores.dynamodb.keys import due_key, kept_key
+from recoverable.timeouts._dynamodb_items import due_key, kept_key
 
 A_MOMENT = seconds(0.001)
 """Time that rounding may take from a delay."""

@@ -10,13 +10,12 @@ from builders import seconds
 from proof.timeouts.actor import Killed
 from proof.timeouts.kinds import WRONG
 from proof.timeouts.setting import AWAY, HOME, Setting
+from recoverable._sqs.sender import Sender
 from recoverable.timeouts import CriticalError, Dispatcher, StoreUnavailable
-from recoverable.timeouts._client import Sender
-from recoverable.timeouts._stores.rows import Selection
 from recoverable_operate.migration.moving import abort, migrate
 from recoverable_operate.migration.targets import SqsTarget, StoreTarget
+from waiting.rows import ALL
 
-ALL = Selection()
 RETRY_KEPT = seconds(300)
 """Delay until a failed send is tried again: shorter than by default, so that schedules are short."""
 

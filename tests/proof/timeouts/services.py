@@ -9,7 +9,7 @@ from typing import Any
 from proof.timeouts.history import History, Sending
 from proof.timeouts.stage import Failure, Stage
 from proof.timeouts.table import Tables, refusal
-from recoverable.timeouts import DynamoDBStore, SqliteStore, StoreUnavailable
+from recoverable.timeouts import DynamoDbStore, SqliteStore, StoreUnavailable
 from waiting.stores import OneShard
 
 URL = "http://127.0.0.1:1/123456789012/"
@@ -163,8 +163,8 @@ class Stores:
             return Stepping(made, self._stage)
         client: Any = self._client
         s3: Any = self._s3
-        store: DynamoDBStore = OneShard(table, bucket=BUCKET, client=client, s3=s3, page=page)
-        store._table._calls._sleep = lambda _: self._stage.sleep(0.1)  # not what it draws itself
+        store: DynamoDbStore = OneShard(table, bucket=BUCKET, client=client, s3=s3, page=page)
+        store._table._sleep = lambda _: self._stage.sleep(0.1)  # not what it draws itself
         return store
 
     def expire(self) -> None:

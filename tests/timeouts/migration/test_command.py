@@ -8,10 +8,10 @@ import pytest
 
 from recoverable._cli import main
 from recoverable.timeouts import SqliteStore, StoreUnavailable
-from recoverable.timeouts._stores.rows import Selection
 from recoverable_local.service_bus import Queue, ServiceBusNamespace
 from recoverable_operate.migration.command import hint
 from waiting.moving import held, waiting
+from waiting.rows import scan
 
 
 def test_a_preview_lists_what_waits(source: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -124,7 +124,7 @@ def test_it_says_what_to_do_about_what_aws_says(said: str, hint_: str) -> None:
 def test_what_is_held_is_shown_again_by_an_abort(source: str, capsys: pytest.CaptureFixture[str]) -> None:
     path = source.removeprefix("sqlite:")
     store = SqliteStore(path)
-    [rows] = list(store.scan(Selection()))
+    rows = scan(store)
     assert [store.hold_for_migration(row) for row in rows] == [True] * 3
     store.close()
 

@@ -14,8 +14,8 @@ from builders import seconds
 from recoverable.timeouts import SqliteStore, Store, Timeout
 from recoverable_operate.migration.moving import CHUNK, abort, migrate
 from recoverable_operate.migration.targets import SendResult, StoreTarget
-from waiting.moving import ALL, moved
-from waiting.rows import NOW, stored, take
+from waiting.moving import moved
+from waiting.rows import ALL, NOW, stored, take
 from waiting.stores import PAGE
 from waiting.world import HOUR, Meddled
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from builders import seconds
 from recoverable.timeouts import SqliteStore, Store
-from recoverable.timeouts._stores.rows import Kept, Selection
+from recoverable.timeouts._store import Kept, Selection
 from recoverable_operate.migration.moving import SKIPPED_KEPT, abort, preview
 from recoverable_operate.migration.targets import StoreTarget
-from waiting.moving import ALL, moved
-from waiting.rows import NOW, claims, poll, stored, take
+from waiting.moving import moved
+from waiting.rows import ALL, NOW, claims, poll, stored, take
 from waiting.stores import PAGE, Cloud
 from waiting.world import HOUR, MINUTE
 

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from builders import seconds
+from recoverable._sqs.sender import Sender
 from recoverable.timeouts import Store, Timeouts
-from recoverable.timeouts._client import Sender
 from recoverable_local.service_bus import DropConnection, Operation, Queue, ServiceBusNamespace
 from recoverable_operate.migration.moving import migrate
 from recoverable_operate.migration.service_bus_client import ServiceBusTarget
 from recoverable_operate.migration.targets import SqsTarget
-from waiting.moving import ALL, moved
-from waiting.rows import NOW, stored, take
+from waiting.moving import moved
+from waiting.rows import ALL, NOW, stored, take
 from waiting.world import HOUR, MINUTE, Meddled, Shop
 
 

@@ -49,7 +49,7 @@ def test_what_many_threads_store_by_stores_of_their_own_and_by_one_is_all_there(
 
 def test_a_store_that_nobody_needs_any_more_closes_its_database() -> None:
     store = SqliteStore()
-    connection = store._database._connection
+    connection = store._database
     del store
     gc.collect()
 

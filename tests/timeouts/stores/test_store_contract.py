@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from builders import seconds
-from recoverable.timeouts import DynamoDBStore, SqliteStore, Store, Timeout
-from recoverable.timeouts._ids import new_id
+from recoverable.timeouts import DynamoDbStore, SqliteStore, Store, Timeout
+from recoverable.timeouts._timeout import new_id
 from waiting.rows import AHEAD, NOW, claims, poll, stored, take
 from waiting.stores import PAGE
 from waiting.world import DAY, HOUR
@@ -97,7 +97,7 @@ def test_what_was_dispatched_is_not_stored_again(store: Store) -> None:
     assert take(store) == []
 
 
-@pytest.mark.parametrize("kind", [DynamoDBStore, SqliteStore])
+@pytest.mark.parametrize("kind", [DynamoDbStore, SqliteStore])
 @pytest.mark.parametrize("page", [0, -1, True, 1.5, "10"], ids=str)
 def test_a_page_of_no_rows_is_refused(kind: Any, page: object) -> None:
     with pytest.raises((TypeError, ValueError), match=r"Store\(page\) is .*; write a whole number from 1"):

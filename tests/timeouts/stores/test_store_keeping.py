@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from builders import seconds
 from recoverable.timeouts import Store
-from recoverable.timeouts._stores.rows import Kept
+from recoverable.timeouts._store import Kept
 from waiting.rows import AHEAD, NOW, claims, keep, poll, stored, take
 from waiting.world import HOUR, MINUTE
 

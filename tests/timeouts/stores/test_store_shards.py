@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from builders import seconds
-from recoverable.timeouts import DynamoDBStore, Store
+from recoverable.timeouts import DynamoDbStore, Store
 from waiting.rows import LEASE, NOW, claims, stored, take, timeout
 from waiting.stores import Cloud
 from waiting.world import DAY, HOUR
@@ -58,7 +58,7 @@ def test_a_lease_that_a_clock_far_ahead_has_taken_holds_up_nobody(store: Store) 
 
 
 def test_timeouts_spread_over_all_shards(cloud: Cloud) -> None:
-    store = cloud.store(DynamoDBStore)
+    store = cloud.store(DynamoDbStore)
     made = [stored(store, NOW + seconds(n)) for n in range(16)]
 
     assert {each.id.split("-")[1] for each in made} == set("01234567")

@@ -6,8 +6,8 @@ import logging
 from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 
+from recoverable._sqs.batches import MAX_ENTRIES
 from recoverable._sqs.queues import LONGEST_VISIBILITY
-from recoverable.aws._copies import MAX_ENTRIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

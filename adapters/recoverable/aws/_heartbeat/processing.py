@@ -7,10 +7,12 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from recoverable._ladder.delivery import delivery_of
-from recoverable._sqs.broker import Broker, receipt, redactor_in
-from recoverable._sqs.operations import CHANGE_VISIBILITY, log_failed_call
+from recoverable._ladder.redaction import redactor_of
+from recoverable._sqs.batches import CHANGE_VISIBILITY
+from recoverable._sqs.broker import Broker
 from recoverable.aws._heartbeat.beats import Beats
 from recoverable.aws._heartbeat.timer import call_later
+from recoverable.aws._settle import log_failed_call, receipt
 from recoverable.aws._time_budget import TimeBudget
 
 if TYPE_CHECKING:
@@ -24,12 +26,12 @@ if TYPE_CHECKING:
     from recoverable._sqs.queues import Queue
     from recoverable.aws._batch import ProcessBatch
 
-HEARTBEAT = CHANGE_VISIBILITY._replace(
-    consequence="Their heartbeat is tried again at the next beat; without it they become visible while this instance still has them, or "
+NOT_REPEATED = (
+    "Their heartbeat is tried again at the next beat; without it they become visible while this instance still has them, or "
     "a crash is noticed late. Check the permission sqs:ChangeMessageVisibility."
 )
-NOT_HIDDEN = CHANGE_VISIBILITY._replace(
-    consequence="Their heartbeat ends: they were visible already, and may be worked on by another instance as well; or they were hidden for "
+NOT_HIDDEN = (
+    "Their heartbeat ends: they were visible already, and may be worked on by another instance as well; or they were hidden for "
     "12 hours, which is the longest that SQS allows. Raise the queue's visibility timeout, or lower the batching window."
 )
 
@@ -70,7 +72,8 @@ def beats_for(hidden: timedelta, queue: Queue, time: TimeBudget, environment: En
     """Return the heartbeat of an invocation, which has not begun."""
     # a division of its own: its calls are made beside those of the invocation, and are bounded like them
     beside = TimeBudget(None, timedelta(seconds=2 * time.call_timeout))
-    broker, began, redact = Broker(queue, environment, beside), environment.clock(), redactor_in(time)
+    broker, began = Broker(queue, environment, beside), environment.clock()
+    redact = None if time.invocation is None else redactor_of(time.invocation.recoverability)
     return Beats(
         ceil(hidden.total_seconds()),
         lambda deliveries, seconds: hide(deliveries, seconds, broker, redact),
@@ -94,11 +97,11 @@ def hide(
         Those that SQS does not hide any more; and True if the call failed as a whole, so that others would fail too.
     """
     entries = [{**receipt(delivery), "VisibilityTimeout": seconds} for delivery in deliveries]
-    failures, as_a_whole = broker.call(HEARTBEAT, broker.queue, entries)
-    gone = [deliveries[n] for n, each in failures.items() if each.kind == "refused" and not as_a_whole]
+    failures, as_a_whole = broker.call(CHANGE_VISIBILITY, broker.queue, entries)
+    gone = [deliveries[n] for n, each in failures.items() if each.is_for_good and not as_a_whole]
     missed = [deliveries[n] for n in failures if deliveries[n] not in gone]
-    reasons = "; ".join(sorted({failure.reason for failure in failures.values()}))
-    for operation, concerned in ((NOT_HIDDEN, gone), (HEARTBEAT, missed)):
+    reasons = {failure.reason for failure in failures.values()}
+    for consequence, concerned in ((NOT_HIDDEN, gone), (NOT_REPEATED, missed)):
         if concerned:
-            log_failed_call(operation, broker.queue, concerned, reasons, redact)
+            log_failed_call(CHANGE_VISIBILITY, broker.queue, concerned, reasons, consequence, redact)
     return gone, as_a_whole

@@ -15,8 +15,8 @@ from recoverable._sqs.queues import Queue
 from recoverable.aws._heartbeat.processing import beats_for
 from recoverable.aws._heartbeat.timer import call_later
 from recoverable.aws._managed.watch import Watch
-from recoverable.aws._outgoing.dispatch import send_outgoing
-from recoverable.aws._settle import settle
+from recoverable.aws._send import send_outgoing
+from recoverable.aws._settle import Settling, delete, settle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,7 +80,8 @@ def on_managed_instances(process_batch: ProcessBatch) -> ProcessBatch:
             )  # fmt: skip
             if watch.late:
                 completed = [each for each in deliveries if invocation.settlement_of(each) is COMPLETE]
-                batch.broker().delete([each for each in completed if each not in watch.ended])
+                if here := [each for each in completed if each not in watch.ended]:
+                    delete(here, Settling(batch.broker(), time, invocation))
             keep_process(invocation)
             return unfinished
         finally:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Counter
     from recoverable._message import Message
-    from recoverable.aws._bodies import S3Bodies
+    from recoverable.aws._large_bodies import S3Bodies
     from recoverable.timeouts import Timeouts
 
 

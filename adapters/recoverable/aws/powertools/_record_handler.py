@@ -56,7 +56,7 @@ class RecordHandler:
         """
         native = message.native
         if self._fetches_bodies:
-            from recoverable.aws._bodies.reading import record_with_body  # for those who have such
+            from recoverable.aws._large_bodies import record_with_body  # for those who have such
 
             native = record_with_body(message)
         if self._model is None:

@@ -4,8 +4,6 @@ The modules, in the order in which a message passes through them:
 
     app/                   read the app's folder:
         folder             read the app settings and host.json
-        host_file, host_json
-                           check and parse host.json (pure)
         triggers, entities parse the functions' bindings, and list the queues that a namespace served here must have (pure)
     extension/             what the Service Bus extension of the Functions host does:
         listeners, link    receive from a queue with peek-lock

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from recoverable._sqs.answers import is_answer
+from recoverable._sqs.answers import batch_failures, call_failure, is_answer
+from recoverable._sqs.batches import BatchOperation, Entry, call_batch
 from recoverable_operate.port import one_line
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
 
 HINTS = {
     "NoRegionError": "no region: give --region, or set AWS_REGION",
@@ -32,42 +36,51 @@ def call_error(queue: str) -> AbstractContextManager[None]:
     return one_line(lambda error: describe(error, queue))
 
 
-def describe(error: Exception, queue: str) -> str:
-    """Return what is missing, in one line."""
+def describe(error: Exception, named: str, service: str = "sqs", thing: str = "queue") -> str:
+    """Return what is missing, in one line.
+
+    Args:
+        error: what a call raised.
+        named: the name of what it was about.
+        service: whose call it was, as permissions name it.
+        thing: what kind of thing that is; "" where the name says it.
+    """
     if not is_answer(error):
         name = type(error).__name__
-        return HINTS.get(name, f"no answer about {queue} ({name}): check --endpoint-url, --region and the network")
+        return HINTS.get(name, f"no answer about {named} ({name}): check --endpoint-url, --region and the network")
+    failure, operation = call_failure(error), getattr(error, "operation_name", "the call")
+    if failure.concerns_key and failure.kind == "denied":
+        return f"the key of {named} refuses: kms:Decrypt is missing, or kms:GenerateDataKey ({failure.code})"
+    if failure.concerns_key and failure.kind == "refused":
+        return f"the key of {named} is disabled, deleted or of another use ({failure.code})"
+    if failure.kind == "denied":
+        return f"{permission(operation, service)} is missing for {named}"
+    if failure.kind == "missing":
+        return f"there is no {thing} {named} in this account and region".replace("  ", " ")
     answer: Any = getattr(error, "response", {})
-    code = str(answer.get("Error", {}).get("Code", ""))
-    operation = getattr(error, "operation_name", "the call")
-    if "AccessDenied" in code or "NotAuthorized" in code:
-        return f"{permission(operation)} is missing for {queue}"
-    if "NonExistentQueue" in code or "QueueDoesNotExist" in code:
-        return f"there is no queue {queue} in this account and region"
-    if "KMS" in code.upper():
-        return f"the key of {queue} refuses: kms:Decrypt is missing, or kms:GenerateDataKey ({code})"
-    return f"{operation} failed for {queue}: {code} {answer.get('Error', {}).get('Message', '')}".strip()
+    return f"{operation} failed for {named}: {failure.code} {answer.get('Error', {}).get('Message', '')}".strip()
 
 
-def permission(operation: str) -> str:
+def permission(operation: str, service: str) -> str:
     """Return the permission of an operation; a batch has that of the single one (Amazon SQS API permissions)."""
-    service = "sts" if operation == "AssumeRole" else "sqs"
-    return f"{service}:{operation.removesuffix('Batch')}"
+    return f"{'sts' if operation == 'AssumeRole' else service}:{operation.removesuffix('Batch')}"
 
 
-def numbered(entries: Sequence[Mapping[str, Any]]) -> Any:
-    """Return the entries of a batch with their Ids."""
-    return [{"Id": str(number), **entry} for number, entry in enumerate(entries)]
-
-
-def failed_entries(call: Callable[[], Any], ids: Sequence[str], queue: str) -> dict[str, str]:
+def failed_entries(
+    client: SQSClient, operation: BatchOperation, url: str, entries: Sequence[Entry], ids: Sequence[str]
+) -> dict[str, str]:
     """Make a batch call, and return the ids for which it failed, each with the reason.
+
+    Args:
+        client: makes it.
+        operation: the call.
+        url: the queue's.
+        entries: the entries, without their Ids.
+        ids: what the entries are called in the result.
 
     Raises:
         OperateError: the whole call failed.
     """
-    with call_error(queue):
-        answer = call()
-    whys = {f["Id"]: f"{f.get('Code')} {f.get('Message', '')}".strip() for f in answer.get("Failed", ())}
-    done = {each["Id"] for each in answer.get("Successful", ())}
-    return {each: whys.get(str(n), "SQS did not say") for n, each in enumerate(ids) if str(n) not in done}
+    with call_error(url):
+        answer = call_batch(client, operation, url, entries)
+    return {ids[n]: failure.reason for n, failure in batch_failures(answer, len(ids)).items()}

@@ -6,12 +6,13 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from recoverable._sqs.batches import MAX_ENTRIES
 from recoverable._sqs.queues import queue_from_arn
 from recoverable_operate.aws import visibility
 from recoverable_operate.aws.answers import call_error
 from recoverable_operate.aws.attributes import read_attributes, read_sources
 from recoverable_operate.aws.copies import CopySender
-from recoverable_operate.aws.hidden import BATCH, HiddenMessages
+from recoverable_operate.aws.hidden import HiddenMessages
 from recoverable_operate.aws.messages import Record, arn_of, checked_record, failed_message, record_of
 from recoverable_operate.failed import FailedMessage
 from recoverable_operate.port import Clock, Copy, GivenBack, OperateError, SendResult, Stop
@@ -168,7 +169,7 @@ class SqsErrorQueue:
         with call_error(self._url):
             answer = self._client.receive_message(
                 QueueUrl=self._url,
-                MaxNumberOfMessages=BATCH,
+                MaxNumberOfMessages=MAX_ENTRIES,
                 WaitTimeSeconds=self._poll,
                 VisibilityTimeout=self._seconds,
                 MessageSystemAttributeNames=["All"],

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from recoverable._sqs.batches import batches, size
 from recoverable._sqs.queues import Queue, queue_from_arn
-from recoverable.aws._copies import MAX_SIZE, size
-from recoverable.timeouts._client import Sender
+from recoverable._sqs.sender import Sender
 from recoverable_operate.aws.messages import Unsendable, entry_for
 from recoverable_operate.port import Copy, SendResult
 
@@ -17,10 +17,16 @@ if TYPE_CHECKING:
 
 
 class Ready(NamedTuple):
-    """A copy as an entry for SendMessageBatch, without its Id, and its original's broker id."""
+    """A copy to a queue as an entry for SendMessageBatch, without its Id, and its original's broker id."""
 
     original: str
+    to: str
     entry: dict[str, Any]
+
+    @property
+    def weight(self) -> int:
+        """Return the bytes of the entry."""
+        return size(self.entry)
 
 
 class CopySender:
@@ -42,7 +48,7 @@ class CopySender:
         for copy in copies:
             try:
                 entry = entry_for(copy, source=self._source, to=target, delay=delay)
-                ready.append(Ready(copy.message.broker_id, entry))
+                ready.append(Ready(copy.message.broker_id, to, entry))
             except Unsendable as error:
                 result.refused[copy.message.broker_id] = str(error)
         for batch in batches(ready):
@@ -56,17 +62,3 @@ class CopySender:
         result.sent += [batch[n].original for n in outcome.sent]
         result.refused |= {batch[n].original: why for n, why in outcome.refused.items()}
         result.unanswered = result.unanswered or outcome.failed
-
-
-def batches(ready: Sequence[Ready]) -> Iterator[list[Ready]]:
-    """Yield the copies in batches that SQS takes: 1 MiB at most."""
-    batch, total = list[Ready](), 0
-    for each in ready:
-        weight = size(each.entry)
-        if batch and total + weight > MAX_SIZE:
-            yield batch
-            batch, total = [], 0
-        batch.append(each)
-        total += weight
-    if batch:
-        yield batch

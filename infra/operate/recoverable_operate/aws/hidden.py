@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from recoverable_operate.aws.answers import failed_entries, numbered
+from recoverable._sqs.batches import CHANGE_VISIBILITY, DELETE, MAX_ENTRIES
+from recoverable_operate.aws.answers import failed_entries
 from recoverable_operate.aws.messages import Record, failed_message
 from recoverable_operate.aws.visibility import LONGEST_HIDDEN
 from recoverable_operate.failed import FailedMessage
@@ -16,8 +17,6 @@ from recoverable_operate.port import Clock, GivenBack, OperateError
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
-
-BATCH = 10
 
 RECENT = 100
 """Messages that are remembered as they were read; of the others, the chosen ones are on disk, and the rest not at all."""
@@ -60,7 +59,7 @@ class HiddenMessages:
 
     def chosen(self) -> tuple[str, list[FailedMessage]] | None:
         """Return the next ten chosen messages with the queue that they go to; None when there are no more."""
-        held = (self._held.chosen_of_groups if self._ordered else self._held.chosen)(BATCH)
+        held = (self._held.chosen_of_groups if self._ordered else self._held.chosen)(MAX_ENTRIES)
         if not held:
             return None
         return str(held[0].target), [self._recalled(each) for each in held]
@@ -77,17 +76,15 @@ class HiddenMessages:
         """Delete messages by their newest handles. Return those that were not deleted, each with the reason."""
         ids = [each.broker_id for each in messages]
         newest = self._held.newest_handles(ids)
-        entries: Any = numbered([{"ReceiptHandle": newest.get(each, "")} for each in ids])
-        failed = failed_entries(
-            lambda: self._client.delete_message_batch(QueueUrl=self._url, Entries=entries), ids, self._url
-        )
+        entries = [{"ReceiptHandle": newest.get(each, "")} for each in ids]
+        failed = failed_entries(self._client, DELETE, self._url, entries, ids)
         self._held.forget([each for each in ids if each not in failed])
         return failed
 
     def keep(self) -> None:
         """Hide for longer what would soon be visible; what is no longer ours is held no longer."""
         now = self._clock.now().timestamp()
-        while ending := self._held.ending(now + self._seconds / 4, BATCH):
+        while ending := self._held.ending(now + self._seconds / 4, MAX_ENTRIES):
             ids = [each[0] for each in ending]
             seconds = [max(int(min(self._seconds, LONGEST_HIDDEN - (now - first))), 0) for _, _, first in ending]
             failed = self._hide([(ids[n], ending[n][1], wait) for n, wait in enumerate(seconds)])
@@ -110,12 +107,8 @@ class HiddenMessages:
 
     def _hide(self, rows: Sequence[tuple[str, str, int]]) -> dict[str, str]:
         """Hide messages for so many seconds from now. Return the ids for which it failed, each with the reason."""
-        entries: Any = numbered([{"ReceiptHandle": handle, "VisibilityTimeout": wait} for _, handle, wait in rows])
-        return failed_entries(
-            lambda: self._client.change_message_visibility_batch(QueueUrl=self._url, Entries=entries),
-            [name for name, _, _ in rows],
-            self._url,
-        )
+        entries = [{"ReceiptHandle": handle, "VisibilityTimeout": wait} for _, handle, wait in rows]
+        return failed_entries(self._client, CHANGE_VISIBILITY, self._url, entries, [name for name, _, _ in rows])
 
     def _write_oldest(self) -> None:
         """Forget the oldest of those that are remembered; if it is chosen, write it to disk."""

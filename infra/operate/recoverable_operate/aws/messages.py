@@ -10,20 +10,15 @@ from hashlib import sha256
 from math import ceil
 from typing import Any, NamedTuple
 
-from recoverable._ladder.settlement import Forward
+from recoverable._sqs.batches import MAX_SIZE, size
 from recoverable._sqs.names import NAME, destination
-from recoverable._sqs.pointers import pointer_of
-from recoverable._sqs.queues import Queue, queue_from_arn
-from recoverable._sqs.wire import S3_BODY_KEY, Wire, is_attribute, wire_of
-from recoverable.aws._copies import MAX_SIZE, changed, entry_of, size
+from recoverable._sqs.queues import LONGEST_DELAY, Queue, queue_from_arn
+from recoverable._sqs.wire import S3_BODY_KEY, Wire, changed, entry_of, is_attribute, pointer_of, wire_of
 from recoverable.headers import MESSAGE_ID, TIME_SENT, read_date
 from recoverable_operate.failed import EDIT_OF, FailedMessage, problem_of
 from recoverable_operate.port import Copy, OperateError
 
 Record = dict[str, Any]
-
-MAX_DELAY = 900
-"""Seconds of DelaySeconds (SendMessage)."""
 
 
 class Native(NamedTuple):
@@ -132,7 +127,7 @@ def entry_for(copy: Copy, *, source: Queue, to: Queue, delay: timedelta) -> dict
         Unsendable: SQS does not take it.
     """
     record, wire = copy.message.native
-    wire = changed(wire, Forward("", delay, copy.changes))
+    wire = changed(wire, copy.changes)
     if copy.body is not None:
         record, wire = edited(record, wire, copy.body)
     entry = entry_of(record, wire)
@@ -146,8 +141,8 @@ def check_delay(to: Queue, delay: timedelta) -> None:
     """Raise Unsendable for a delay that the queue cannot have."""
     if delay and to.fifo:
         raise Unsendable("a FIFO queue delays no single message; leave --delay out")
-    if delay.total_seconds() > MAX_DELAY:
-        raise Unsendable(f"SQS delays a message by {MAX_DELAY} seconds at most; give a shorter --delay")
+    if delay > LONGEST_DELAY:
+        raise Unsendable(f"SQS delays a message by {LONGEST_DELAY.seconds} seconds at most; give a shorter --delay")
 
 
 def edited(record: Record, wire: Wire, body: bytes) -> tuple[Record, Wire]:

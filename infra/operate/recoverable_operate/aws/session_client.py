@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from recoverable._frozen import Frozen, field
+from recoverable._sqs.clients import config
 from recoverable._sqs.names import destination
 from recoverable._sqs.queues import Queue
 from recoverable_operate.aws.answers import call_error
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from boto3 import Session
     from mypy_boto3_sqs import SQSClient
 
-CALL_TIMEOUT = 30
-"""Seconds for a connection or an answer; a long poll takes 20 at most."""
+CALL_TIMEOUT = 60
+"""Seconds for a call: half of it for a connection, and half for an answer; a long poll takes 20 at most."""
 
 
 class Access(Frozen):
@@ -87,16 +88,9 @@ class Clients:
         return self._made(region or None, 1)
 
     def _make(self, region: str | None, tries: int) -> SQSClient:
-        from botocore.config import Config
-
-        config = Config(
-            connect_timeout=CALL_TIMEOUT,
-            read_timeout=CALL_TIMEOUT,
-            retries={"total_max_attempts": tries, "mode": "standard"},
-        )
         with call_error("SQS"):
             client: SQSClient = self._session.client(
-                "sqs", region_name=region, endpoint_url=self._access.endpoint_url, config=config
+                "sqs", region_name=region, endpoint_url=self._access.endpoint_url, config=config(CALL_TIMEOUT, tries)
             )
         return client
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
 
-from recoverable_operate.check.functions_app.host_json import HostOptions
+from recoverable._service_bus.host_json import HostOptions
 from recoverable_operate.check.known import Unknown
 from recoverable_operate.check.ladder import DEFAULT, Ladder
 

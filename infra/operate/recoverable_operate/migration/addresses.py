@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from recoverable.timeouts._stores.rows import StoreUnavailable
+from recoverable.timeouts._store import StoreUnavailable
 
 if TYPE_CHECKING:
-    from recoverable.timeouts._stores.port import Store
+    from recoverable.timeouts._store import Store
     from recoverable_operate.migration.targets import Target
 
 CUTOFF = "%Y-%m-%d %H:%M:%S"
@@ -50,7 +50,7 @@ def parse_target(address: str) -> Target:
     """
     kind, _, name = address.partition(":")
     if address == "sqs":
-        from recoverable.timeouts._client import Sender  # noqa: PLC0415
+        from recoverable._sqs.sender import Sender  # noqa: PLC0415
         from recoverable_operate.migration.targets import SqsTarget  # noqa: PLC0415
 
         return SqsTarget(Sender())
@@ -69,9 +69,9 @@ def parse_store(address: str) -> Store:
     """
     kind, _, name = address.partition(":")
     if name and kind == "dynamodb":
-        from recoverable.timeouts._stores.dynamodb.store import DynamoDBStore  # noqa: PLC0415  # only the store that is named
+        from recoverable.timeouts._dynamodb_store import DynamoDbStore  # noqa: PLC0415  # only the store that is named
 
-        return DynamoDBStore(name, bucket=os.environ.get("TIMEOUTS_BUCKET") or None, timeout=20.0)
+        return DynamoDbStore(name, bucket=os.environ.get("TIMEOUTS_BUCKET") or None, timeout=20.0)
     if name and kind == "sqlite":
         return open_sqlite(name)
     raise ArgumentTypeError(f"{address!r} is no store; write dynamodb:TABLE or sqlite:FILE")
@@ -83,7 +83,7 @@ def open_sqlite(path: str) -> Store:
     Raises:
         ArgumentTypeError: the file cannot be made, or is no database.
     """
-    from recoverable.timeouts._stores.sqlite.store import SqliteStore  # noqa: PLC0415
+    from recoverable.timeouts._sqlite import SqliteStore  # noqa: PLC0415
 
     try:
         return SqliteStore(path)

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 
 from recoverable._environment import now
-from recoverable.timeouts._stores.rows import Selection, StoreUnavailable
+from recoverable.timeouts._store import Selection, StoreUnavailable
 from recoverable_operate.migration.addresses import CUTOFF, is_same_store, parse_cutoff, parse_source, parse_target
 from recoverable_operate.migration.moving import Summary, abort, migrate, preview
 

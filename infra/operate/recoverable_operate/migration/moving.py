@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from recoverable.timeouts._stores.port import Store
-from recoverable.timeouts._stores.rows import Row, Selection
+from recoverable.timeouts._store import Row, Selection, Store
 from recoverable.timeouts._timeout import Timeout
 from recoverable_operate.migration.targets import SendResult, Target
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from recoverable.timeouts._client import Sender
-from recoverable.timeouts._sending import batches, to_send_request
-from recoverable.timeouts._stores.port import Store
-from recoverable.timeouts._stores.rows import DISPATCHED, WAITING, Row, StoreUnavailable
+from recoverable._sqs.batches import batches
+from recoverable._sqs.sender import Sender
+from recoverable.timeouts._sending import to_send_request
+from recoverable.timeouts._store import DISPATCHED, WAITING, Row, Store, StoreUnavailable
 from recoverable.timeouts._timeout import Timeout
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from recoverable._service_bus.host_json import CALLS_PER_CORE, CORES, HostOptions
 from recoverable_local.functions_host.app.triggers import Trigger
 from recoverable_operate.check import service_bus
-from recoverable_operate.check.functions_app.host_json import CALLS_PER_CORE, CORES, HostOptions
 from recoverable_operate.check.functions_app.threads import worker_threads
 from recoverable_operate.check.known import Unknown
 from recoverable_operate.check.rule import Finding, results

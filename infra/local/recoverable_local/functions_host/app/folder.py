@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from recoverable_operate.check.functions_app.host_file import MINIMAL_HOST_JSON, check_host_file, parse_json
-from recoverable_operate.check.functions_app.host_json import HostOptions, host_options
+from recoverable._service_bus.host_json import HostOptions, parse_json, read_host_json
+from recoverable_operate.check.functions_app.host_file import MINIMAL_HOST_JSON, check_host_file
 
 SCRIPT, HOST, LOCAL_SETTINGS = "function_app.py", "host.json", "local.settings.json"
 EXTENSIONS = Path("bin", "extensions.json")
@@ -46,14 +46,19 @@ def read_app(folder: str | Path, *, given: Mapping[str, str], environment: Mappi
     """
     path = Path(folder).resolve()
     check_folder(path)
-    local = local_settings(_document(path / LOCAL_SETTINGS, default={}))
+    local = read_local_settings(path / LOCAL_SETTINGS)
     settings = {**local, **{name: value for name, value in environment.items() if value}, **given}
     installed = (path / EXTENSIONS).is_file()
+    host = read_host_json(path / HOST, settings)
+    if host.problems:
+        raise AppError("; ".join(host.problems))
+    if host.document is None:
+        raise AppError(f"There is no {path / HOST}; write one with {MINIMAL_HOST_JSON}")
     try:
-        document = check_host_file(_document(path / HOST), settings, extensions_installed=installed)
-        return App(path, host_options(document, settings), settings)
+        check_host_file(host.document, settings, extensions_installed=installed)
     except ValueError as error:
         raise AppError(f"{path / HOST}: {error}") from error
+    return App(path, host.options, settings)
 
 
 def check_folder(folder: Path) -> None:
@@ -66,8 +71,22 @@ def check_folder(folder: Path) -> None:
         raise AppError(f"There is no {folder / SCRIPT}; give the folder of an app of the Python v2 programming model")
 
 
+def read_local_settings(path: Path) -> dict[str, str]:
+    """Return the app settings of a `local.settings.json`; none where there is no such file.
+
+    Raises:
+        AppError: The file cannot be read, or is no JSON.
+    """
+    try:
+        return local_settings(parse_json(path.read_text("utf-8-sig")))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise AppError(f"{path}: {error}") from error
+
+
 def local_settings(document: Any) -> dict[str, str]:
-    """Return the app settings of a `local.settings.json`.
+    """Return the app settings of a parsed `local.settings.json`.
 
     Raises:
         AppError: They are encrypted, or not all of them are strings.
@@ -78,14 +97,3 @@ def local_settings(document: Any) -> dict[str, str]:
     if document.get("IsEncrypted"):
         raise AppError(f"{LOCAL_SETTINGS} is encrypted; run func settings decrypt")
     return values
-
-
-def _document(path: Path, default: Any = None) -> Any:
-    try:
-        return parse_json(path.read_text("utf-8-sig"))
-    except FileNotFoundError:
-        if default is not None:
-            return default
-        raise AppError(f"There is no {path}; write one with {MINIMAL_HOST_JSON}") from None
-    except ValueError as error:
-        raise AppError(f"{path} is no JSON: {error}") from error

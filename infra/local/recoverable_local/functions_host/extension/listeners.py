@@ -12,13 +12,13 @@ from azure.servicebus import NEXT_AVAILABLE_SESSION
 from azure.servicebus.aio import ServiceBusClient, ServiceBusReceiver
 from azure.servicebus.exceptions import OperationTimeoutError
 
+from recoverable._service_bus.host_json import CALLS_PER_CORE, CORES, HostOptions
 from recoverable_local.functions_host.app.triggers import Trigger
 from recoverable_local.functions_host.ending import cancel_and_wait
 from recoverable_local.functions_host.extension.invocations import Invocations, Messages
 from recoverable_local.functions_host.extension.link import Link
 from recoverable_local.functions_host.extension.renewal import keep_locked
 from recoverable_local.functions_host.journal import Journal, Trouble
-from recoverable_operate.check.functions_app.host_json import CALLS_PER_CORE, CORES, HostOptions
 
 T = TypeVar("T")
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from recoverable_operate.check.functions_app.host_file import check_host_file, parse_json
-from recoverable_operate.check.functions_app.host_json import CALLS_PER_CORE, HostOptions, host_options
+from recoverable._service_bus.host_json import CALLS_PER_CORE, HostOptions, read_host_json
+from recoverable_operate.check.functions_app.host_file import check_host_file
 from recoverable_operate.check.functions_app.threads import worker_threads
 from recoverable_operate.check.known import Unknown
 from recoverable_operate.check.service_bus import Workload
@@ -58,8 +58,11 @@ def app_of(path: Path, settings: Settings) -> App:
 
 def read_host(path: Path, settings: Mapping[str, str]) -> HostOptions | Unknown:
     """Return the options of a `host.json`, which app settings can replace."""
+    host = read_host_json(path, settings)
+    if host.problems:
+        return Unknown("; ".join(host.problems))
     try:
-        document = check_host_file(parse_json(path.read_text("utf-8-sig")), settings, extensions_installed=False)
-        return host_options(document, settings)
-    except (OSError, ValueError) as error:
+        check_host_file(host.document or {}, settings, extensions_installed=False)
+    except ValueError as error:
         return Unknown(f"{path}: {error}")
+    return host.options

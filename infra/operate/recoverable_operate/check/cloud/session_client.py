@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from recoverable._sqs.answers import is_answer
+from recoverable._sqs.answers import call_failure, is_answer
+from recoverable._sqs.clients import config
 from recoverable_operate.aws.answers import describe
 from recoverable_operate.aws.session_client import CALL_TIMEOUT, Access, Clients, session_for
 from recoverable_operate.check.known import Unknown
-from recoverable_operate.port import OperateError
+from recoverable_operate.port import OperateError, one_line
 
 T = TypeVar("T")
+
+ATTEMPTS = 3
+"""How often a call is tried, as the SDK's standard mode has it: reading harms nothing."""
 
 MOST_TEXT = 300
 """Characters of an answer's own text."""
@@ -29,9 +33,6 @@ class Aws:
 
     def client(self, service: str, region: str | None = None) -> Any:
         """Return a client of a service."""
-        from botocore.config import Config
-
-        config = Config(connect_timeout=CALL_TIMEOUT, read_timeout=CALL_TIMEOUT, retries={"mode": "standard"})
         return answered(
             service,
             "",
@@ -39,7 +40,7 @@ class Aws:
                 service,  # type: ignore[call-overload]  # the stubs list each service by itself
                 region_name=region or self.access.region,
                 endpoint_url=self.access.endpoint_url,
-                config=config,
+                config=config(CALL_TIMEOUT, ATTEMPTS),
             ),
         )
 
@@ -55,36 +56,26 @@ def answered(service: str, of: str, call: Callable[[], T]) -> T:
     Raises:
         OperateError: it failed.
     """
-    try:
+    with one_line(lambda error: text_of(error, service, of)):
         return call()
-    except OperateError:
-        raise
-    except Exception as error:
-        raise OperateError(text_of(error, service, of)) from error
 
 
 def asked(service: str, of: str, call: Callable[[], T]) -> T | Unknown:
     """Return what calls answer; Unknown if one of them may not be made, or the service does not have it.
 
     Raises:
-        OperateError: there was no answer.
+        OperateError: there was no answer, or one that may be another the next time.
     """
     try:
         return call()
     except OperateError as error:
         return Unknown(str(error))
     except Exception as error:
-        if not is_answer(error):
+        if not is_answer(error) or call_failure(error).kind in {"busy", "lost"}:
             raise OperateError(text_of(error, service, of)) from error
         return Unknown(text_of(error, service, of))
 
 
 def text_of(error: Exception, service: str, of: str) -> str:
     """Return what is missing, in one line."""
-    code = str(getattr(error, "response", {}).get("Error", {}).get("Code", ""))
-    operation = getattr(error, "operation_name", "the call")
-    if "AccessDenied" in code or "NotAuthorized" in code:
-        return f"{service}:{operation} is missing for {of}"
-    if code == "ResourceNotFoundException":
-        return f"there is no {of} in this account and region"
-    return " ".join(describe(error, of or service).split())[:MOST_TEXT]
+    return " ".join(describe(error, of or service, service, thing="").split())[:MOST_TEXT]

@@ -1,13 +1,12 @@
-"""Read the text of `host.json`, and refuse what the Functions host refuses before it looks for functions. Pure."""
+"""Refuse a `host.json` that the Functions host refuses before it looks for functions. Pure."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from recoverable_operate.check.functions_app.host_json import flattened, overriding
+from recoverable._service_bus.host_json import values_of
 
 MINIMAL_HOST_JSON = '{"version": "2.0", "extensionBundle": {"id": "Microsoft.Azure.Functions.ExtensionBundle", "version": "[4.*, 5.0.0)"}}'
 """The shortest `host.json` with which Azure runs a Service Bus trigger in Python."""
@@ -18,23 +17,13 @@ PREVIEW = f"{BUNDLE}.Preview"
 OLDEST_BUNDLE = (2, 6, 1)
 """The oldest bundle that the host of version 4 takes (azure-functions-host, `extensionrequirements.json`)."""
 
-_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _BUNDLE = "extensionbundle__"
 _NEWEST = 10**6  # a part of a version that may be any
 _LOWEST = re.compile(r"[\[(]?\s*(\d+)(?:\.(\d+|\*))?(?:\.(\d+|\*))?")
 
 
-def parse_json(text: str) -> Any:
-    """Parse JSON with comments, as the host's parser (Newtonsoft.Json) accepts it.
-
-    Raises:
-        ValueError: The text is no JSON.
-    """
-    return json.loads(_COMMENT.sub(lambda found: found[1] or " ", text))
-
-
-def check_host_file(document: object, settings: Mapping[str, str], *, extensions_installed: bool) -> Mapping[str, Any]:
-    """Return the content of a `host.json`, unless Azure would run no Service Bus trigger with it.
+def check_host_file(document: Mapping[str, Any], settings: Mapping[str, str], *, extensions_installed: bool) -> None:
+    """Raise an error for a `host.json` with which Azure would run no Service Bus trigger.
 
     Args:
         document: Its content.
@@ -45,10 +34,8 @@ def check_host_file(document: object, settings: Mapping[str, str], *, extensions
         ValueError: The host would not start, or would not know the trigger (azure-functions-host, `HostJsonFileConfigurationSource`,
             `ExtensionBundleConfigurationHelper` and `FunctionDescriptorProvider`).
     """
-    if not isinstance(document, dict):
-        raise ValueError(f"it contains no object; write {MINIMAL_HOST_JSON}")  # noqa: TRY004  # wrong content, not a wrong call
     _check_version(document)
-    flat = flattened(document) | overriding(settings)
+    flat = values_of(document, settings)
     bundle = {name.removeprefix(_BUNDLE): value for name, value in flat.items() if name.startswith(_BUNDLE)}
     if bundle:
         _check_bundle(bundle.get("id"), bundle.get("version"))
@@ -57,7 +44,6 @@ def check_host_file(document: object, settings: Mapping[str, str], *, extensions
             "it has no extensionBundle, so Azure does not know the Service Bus trigger and runs no function; "
             f"write at least {MINIMAL_HOST_JSON}"
         )
-    return document
 
 
 def _check_version(document: Mapping[str, Any]) -> None:

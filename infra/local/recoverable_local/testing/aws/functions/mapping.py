@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from math import inf
+from typing import NamedTuple
 
 from recoverable_local.testing.aws.broker.broker import Broker
 from recoverable_local.testing.aws.broker.queue import Queue
@@ -12,7 +13,7 @@ from recoverable_local.testing.aws.broker.refusals import Refusal
 from recoverable_local.testing.aws.broker.stored import Stored
 from recoverable_local.testing.aws.functions.failures import Failures
 from recoverable_local.testing.aws.functions.function import Function, LambdaSharedState, RecursiveLoop
-from recoverable_local.testing.aws.functions.records import to_record
+from recoverable_local.testing.aws.functions.records import Record, to_record
 from recoverable_local.testing.aws.functions.responses import parse_response
 from recoverable_local.testing.engine.scheduler import Item
 from recoverable_local.testing.faults import DeliveredTwice, Fault, Throttled
@@ -53,6 +54,13 @@ class MappingSettings:
     recursive_loop: RecursiveLoop
 
 
+class Received(NamedTuple):
+    """A message and the record of the receive that brought it: another receive has another handle and a higher count."""
+
+    message: Stored
+    record: Record
+
+
 class EventSourceMapping:
     """Serves one queue with one function.
 
@@ -76,7 +84,7 @@ class EventSourceMapping:
         self._broker, self._world = broker, shared_state
         self._failures = Failures(function.name, WAY_OUT)
         self._busy = 0
-        self._batch: list[Stored] = []
+        self._batch: list[Received] = []
         self._closes_at = inf
         self._next_look: Item | None = None
         queue.changed.append(self.plan)
@@ -109,7 +117,8 @@ class EventSourceMapping:
         received = self._broker.receive(self._queue, room)
         if received and not self._batch:
             self._closes_at = self._world.scheduler.now + self._settings.window
-        self._batch += received
+        settings, start = self._queue.settings, self._world.start
+        self._batch += [Received(message, to_record(message, settings, start)) for message in received]
         ids = tuple(message.id for message in received)
         if (
             received
@@ -118,17 +127,17 @@ class EventSourceMapping:
             for message in received:
                 message.deletes_to_ignore += 1
 
-    def _start(self, batch: list[Stored], pause: float) -> None:
+    def _start(self, batch: list[Received], pause: float) -> None:
         """Run the function; when it is throttled, try again as long as the batch stays hidden from others."""
-        scheduler, ids = self._world.scheduler, tuple(message.id for message in batch)
+        scheduler, ids = self._world.scheduler, tuple(each.message.id for each in batch)
         fault = self._world.fault_plan.fault_at("before", "invoke", self._queue.settings.name, ids)
         if isinstance(fault, Throttled):
             self._note(batch, "invocation failed", "throttled")
             again = scheduler.now + pause
-            if again < min(message.visible_at for message in batch):
+            if again < min(each.message.visible_at for each in batch):
                 scheduler.at(again, lambda: self._start(batch, min(pause * 2, LONGEST_PAUSE)))
                 return
-        elif self._settings.recursive_loop == "Terminate" and any(m.hops >= HOPS for m in batch):
+        elif self._settings.recursive_loop == "Terminate" and any(each.message.hops >= HOPS for each in batch):
             text = f"stopped as a recursive loop after {HOPS} invocations; set RecursiveLoop: Allow"
             self._note(batch, "invocation failed", text)
         else:
@@ -139,10 +148,10 @@ class EventSourceMapping:
         if self._queue.settings.redrive is None:  # else SQS ends it
             self._failures.check()
 
-    def _run(self, batch: list[Stored], fault: Fault | None) -> None:
-        invocation = self._function.invocation(self._queue.settings.name, batch)
-        receipts = {message.id: message.receipt or "" for message in batch}
-        event = {"Records": [to_record(message, self._queue.settings, self._world.start) for message in batch]}
+    def _run(self, batch: list[Received], fault: Fault | None) -> None:
+        invocation = self._function.invocation(self._queue.settings.name, [each.message for each in batch])
+        receipts: dict[str, str] = {each.message.id: each.record["receiptHandle"] for each in batch}
+        event = {"Records": [each.record for each in batch]}
         end = self._world.scheduler.at(self._world.scheduler.now + self._function.timeout, lambda: self._give_up(batch))
         if self._function.enforced:
             end.cancel()  # its process ends then
@@ -163,7 +172,7 @@ class EventSourceMapping:
         for message_id, receipt in done.items():
             self._delete(message_id, receipt, fault)
 
-    def _give_up(self, batch: list[Stored]) -> None:
+    def _give_up(self, batch: list[Received]) -> None:
         """Take no answer for a batch any more: its function goes on, and its place is free for another."""
         self._note(batch, "invocation failed", f"no answer in {self._function.timeout:g} s; its process goes on")
         self._busy -= 1
@@ -178,22 +187,22 @@ class EventSourceMapping:
         except Refusal as refusal:
             self._world.journal.note("call failed", self._queue.settings.name, message_id, refusal.message)
 
-    def _note(self, batch: list[Stored], what: What, detail: str) -> None:
-        for message in batch:
+    def _note(self, batch: list[Received], what: What, detail: str) -> None:
+        for message, _ in batch:
             self._world.journal.note(what, self._queue.settings.name, message.id, detail)
 
 
-def split(batch: list[Stored]) -> list[list[Stored]]:
+def split(batch: list[Received]) -> list[list[Received]]:
     """Split the batch into events of 6 MB at most."""
-    if sum(len(message.body) for message in batch) * 4 < PAYLOAD:
+    if sum(len(each.message.body) for each in batch) * 4 < PAYLOAD:
         return [batch]
-    parts: list[list[Stored]] = []
+    parts: list[list[Received]] = []
     room = 0
-    for message in batch:
-        size = len(json.dumps(message.body)) + ENVELOPE
+    for each in batch:
+        size = len(json.dumps(each.message.body)) + ENVELOPE
         if size > room:
             parts.append([])
             room = PAYLOAD
-        parts[-1].append(message)
+        parts[-1].append(each)
         room -= size
     return parts

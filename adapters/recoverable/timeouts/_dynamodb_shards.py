@@ -1,0 +1,146 @@
+"""Read and change the states of the shards in a DynamoDB table. Each change is one conditional write of the fields it concerns, so that no race is lost."""
+
+from __future__ import annotations
+
+import os
+
+import recoverable.timeouts._shards as shards
+from recoverable.timeouts._dynamodb_items import (
+    NEW,
+    bucket_of,
+    from_shard_item,
+    is_past,
+    kept_pointer,
+    number,
+    shard_key,
+    text,
+    to_shard_item,
+)
+
+TYPE_CHECKING = False  # see _frozen.py
+if TYPE_CHECKING:
+    from typing import Any
+
+    from recoverable.timeouts._dynamodb_items import Item
+    from recoverable.timeouts._dynamodb_table import Table
+    from recoverable.timeouts._shards import Claim, Fields, Shard
+    from recoverable.timeouts._timeout import Location
+
+
+class ShardStates:
+    """The states of a table's shards.
+
+    Args:
+        table: the table.
+    """
+
+    __slots__ = ("_table",)
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def check_after_put(self, location: Location, now: int) -> Shard:
+        """Return a shard's state after a timeout was stored in it. Count the timeout as late if the shard's owner may pass its minute."""
+        state = self._get(location.shard) or self._create(location, now)
+        return self._count_late(location.shard) if is_past(bucket_of(location.due), state.taken_at) else state
+
+    def is_untaken(self, shard: int, due: int, at: int) -> bool:
+        """True if no dispatcher can have taken a timeout: `shards.is_untaken` of the state as it is now."""
+        state = self._get(shard)
+        return state is not None and shards.is_untaken(state, due, at)
+
+    def claim(self, shard: int, owner: str, *, now: int, until: int, horizon: int) -> Shard | None:
+        """Claim a shard; None when another has it, or is claiming it just now, or nothing was ever stored in it."""
+        found = self._get(shard)
+        taken = found and shards.claim_shard(found, owner, now=now, until=until, horizon=horizon)
+        if not found or not taken:
+            return None
+        fields = {name: getattr(taken, name) for name in ("owner", "until", "horizon", "unsure", "taken_at")}
+        expected = {name: getattr(found, name) for name in ("owner", "until", "horizon", "unsure")}
+        return self._update_if(shard, expected, fields) or self._confirm_claim(shard, taken)
+
+    def renew(self, claim: Claim, until: int) -> bool:
+        """Renew the lease; False when another has the shard."""
+        return self._update_if(claim.shard, {"owner": claim.owner}, {"until": until}) is not None
+
+    def release(self, claim: Claim) -> None:
+        """Release a shard that the claim still has, and move its watermark over what was found empty, unless something was stored late."""
+        mine: Fields = {"owner": claim.owner}
+        back: Fields = shards.changes_on_release(claim)
+        on_time = mine | {"late": claim.state.late}
+        if self._update_if(claim.shard, on_time, back | {"watermark": claim.empty_until}) is None:
+            self._update_if(claim.shard, mine, back)
+
+    def schedule_kept_check(self, claim: Claim, at: int) -> None:
+        """Have the pointers checked no later than at that moment, after the claim's owner has written one."""
+        state = self._get(claim.shard)
+        if state and state.owner == claim.owner:
+            self._set_kept_check(claim.shard, at)
+        else:
+            self._schedule_late_check(claim.shard, at)
+
+    def point_to(self, item: Item, shard: int, at: int) -> None:
+        """Write a pointer to a timeout whose minute nobody may look at any more, so that it is looked at then."""
+        self._table.put(kept_pointer(item, shard, at, os.urandom(8).hex()))
+        self._schedule_late_check(shard, at)
+
+    def finish_kept_check(self, claim: Claim) -> None:
+        """Set the next check of the pointers to the claim's `next_kept_at`, unless one was written late."""
+        on_time: Fields = {"owner": claim.owner, "late": claim.state.late}
+        if self._update_if(claim.shard, on_time, {"kept_at": claim.next_kept_at}) is None:
+            self._set_kept_check(claim.shard, claim.next_kept_at)
+
+    def _get(self, shard: int) -> Shard | None:
+        item = self._table.get(shard_key(shard))
+        return None if item is None else from_shard_item(item)
+
+    def _confirm_claim(self, shard: int, taken: Shard) -> Shard | None:
+        """Return a shard's state if the claim succeeded and only its answer was lost."""
+        state = self._get(shard)
+        return state if state and (state.owner, state.until) == (taken.owner, taken.until) else None
+
+    def _create(self, location: Location, now: int) -> Shard:
+        """Create a shard's state, and return it, or the state that another created first."""
+        state = shards.new_shard(location.due, now)
+        if self._table.put(to_shard_item(location.shard, state), NEW) is not None:
+            return state
+        existing = self._get(location.shard)
+        assert existing is not None, location.shard  # a shard's state is never deleted
+        return existing
+
+    def _schedule_late_check(self, shard: int, at: int) -> None:
+        """Have the pointers checked after one was written that a dispatcher may have missed, which reads them just now."""
+        self._count_late(shard)
+        self._set_kept_check(shard, at)
+
+    def _set_kept_check(self, shard: int, at: int) -> None:
+        self._table.update(
+            shard_key(shard),
+            UpdateExpression="SET kept_at = :at",
+            ConditionExpression="kept_at > :at",
+            ExpressionAttributeValues={":at": number(at)},
+        )
+
+    def _count_late(self, shard: int) -> Shard:
+        change: dict[str, Any] = {"UpdateExpression": "ADD late :one", "ExpressionAttributeValues": {":one": number(1)}}
+        changed = self._table.update(shard_key(shard), ReturnValues="ALL_NEW", **change)
+        assert changed is not None, shard  # it has no condition
+        return from_shard_item(changed)
+
+    def _update_if(self, shard: int, expected: Fields, fields: Fields) -> Shard | None:
+        """Change a shard's fields if others are as expected. Return the new state, or None when they are not."""
+        values = {f":{name}": to_value(value) for name, value in fields.items()}
+        changed = self._table.update(
+            shard_key(shard),
+            UpdateExpression="SET " + ", ".join(f"#{name} = :{name}" for name in fields),
+            ConditionExpression=" AND ".join(f"#{name} = :seen_{name}" for name in expected),
+            ExpressionAttributeNames={f"#{name}": name for name in {**expected, **fields}},
+            ExpressionAttributeValues=values | {f":seen_{name}": to_value(expected[name]) for name in expected},
+            ReturnValues="ALL_NEW",
+        )
+        return None if changed is None else from_shard_item(changed)
+
+
+def to_value(value: int | str) -> dict[str, str]:
+    """Return a field's value as a DynamoDB value."""
+    return text(value) if isinstance(value, str) else number(value)

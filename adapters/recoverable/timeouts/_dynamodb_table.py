@@ -1,0 +1,286 @@
+"""Call DynamoDB and S3 for the store: consistent reads, writes on conditions, the repetitions that DynamoDB asks for, and errors as the port's."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from recoverable._sqs.answers import CONDITION_FAILED, code_of, describe_error, object_problem
+from recoverable.timeouts._store import StoreUnavailable
+from recoverable.timeouts._timeout import Unreadable
+
+TYPE_CHECKING = False  # see _frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_s3 import S3Client
+
+    from recoverable._sqs.answers import ObjectProblem
+    from recoverable.timeouts._dynamodb_items import Item, Key
+
+BATCH = 25
+"""Items of one BatchWriteItem (DynamoDB API reference); as many are read at once, 10 MB at most of the 16 MB of one BatchGetItem."""
+
+TRIES = 6
+"""How often the unprocessed part of a batch is requested again, after 0.05 s, 0.1 s and so on: 1.6 s in all."""
+
+CONFLICT = "TransactionConflictException"
+"""The code of a write that conflicts with a transaction."""
+
+CONFLICTS = 10
+"""How often a write that conflicts with a transaction, or a transaction that conflicts with another, is tried: 2 s or so in all."""
+
+PAUSE = 0.02
+"""Seconds of the longest first pause before such a repetition: a transaction takes about as long."""
+
+PREFIX = "timeouts/"
+TOKEN_BYTES = 8
+
+PROBLEMS: Mapping[ObjectProblem, str] = {
+    "denied": "S3 denies access to its message, or it is gone and the right s3:ListBucket is missing",
+    "archived": "its message is in an archive of S3",
+    "no bucket": "the bucket of its message is gone",
+    "gone": "its message is gone from S3",
+}
+
+
+class Table:
+    """A table whose keys are `pk` and `sk`. Each method raises `StoreUnavailable` when it could not be done, or when its result is not known.
+
+    Args:
+        client: gives a boto3 DynamoDB client.
+        name: the table's name or ARN.
+        sleep: waits for so many seconds.
+    """
+
+    __slots__ = ("_client", "_sleep", "name")
+
+    def __init__(
+        self, client: Callable[[], DynamoDBClient], name: str, *, sleep: Callable[[float], object] = time.sleep
+    ) -> None:
+        self._client, self.name, self._sleep = client, name, sleep
+
+    def create(self) -> None:
+        """Create the table, billed on demand, with `expires` as its time to live."""
+        keys = {"pk": "HASH", "sk": "RANGE"}
+        self._call(
+            "create_table",
+            KeySchema=[{"AttributeName": name, "KeyType": kind} for name, kind in keys.items()],
+            AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in keys],
+            BillingMode="PAY_PER_REQUEST",
+        )
+        self._client().get_waiter("table_exists").wait(TableName=self.name, WaiterConfig={"Delay": 1})
+        lived = {"Enabled": True, "AttributeName": "expires"}
+        self._call("update_time_to_live", TimeToLiveSpecification=lived)
+
+    def get(self, key: Key) -> Item | None:
+        """Return the item; None when there is none."""
+        found: Item | None = self._call("get_item", Key=key, ConsistentRead=True).get("Item")
+        return found
+
+    def get_all(self, keys: Sequence[Key]) -> Iterator[Item]:
+        """Yield the items of these keys that exist, in no order."""
+        wanted = {"Keys": list(keys), "ConsistentRead": True}
+        for answer in self._batch("batch_get_item", wanted, "UnprocessedKeys") if keys else ():
+            for items in answer["Responses"].values():
+                yield from items
+
+    def put(self, item: Item, condition: str | None = None, values: Mapping[str, Any] | None = None) -> Item | None:
+        """Write an item if the condition holds. Return what was there before, which is nothing where it is new; None when it did not hold."""
+        more: dict[str, Any] = {"ConditionExpression": condition} if condition else {}
+        more |= {"ExpressionAttributeValues": values} if values else {}
+        return self._write_if("put_item", Item=item, ReturnValues="ALL_OLD", **more)
+
+    def update(self, key: Key, **change: Any) -> Item | None:
+        """Change an item if the condition holds. Return the new attributes, as far as they are asked for, or None when it did not hold."""
+        return self._write_if("update_item", Key=key, **change)
+
+    def transact(self, actions: Sequence[Mapping[str, Any]]) -> bool:
+        """Do all actions or none. True if all conditions held."""
+        named = [{verb: {"TableName": self.name, **what} for verb, what in each.items()} for each in actions]
+        for tried in range(CONFLICTS):
+            reasons = self._transact_once(named)
+            if reasons <= {"ConditionalCheckFailed"}:
+                return not reasons
+            self._pause(tried)
+        raise StoreUnavailable(f"DynamoDB: a transaction was cancelled again and again: {', '.join(sorted(reasons))}")
+
+    def query(self, pk: str, where: str, *, before: str | None = None, page: int | None = None) -> Iterator[list[Item]]:
+        """Yield the items of a partition, page by page, each page read when it is needed.
+
+        Args:
+            pk: the partition.
+            where: the filter on the items.
+            before: only items whose sort key sorts before this; None for all.
+            page: the number of items that DynamoDB examines for a page; None for 1 MB of them.
+        """
+        condition, values = "pk = :pk", {":pk": {"S": pk}}
+        if before is not None:
+            condition, values = "pk = :pk AND sk < :before", values | {":before": {"S": before}}
+        limit = {} if page is None else {"Limit": page}
+        yield from self._pages(
+            "query", KeyConditionExpression=condition, FilterExpression=where, ExpressionAttributeValues=values, **limit
+        )
+
+    def scan(self, condition: str, values: Mapping[str, Any], names: Mapping[str, str]) -> Iterator[list[Item]]:
+        """Yield the items of the table that fit the condition, page by page."""
+        more = {"ExpressionAttributeNames": names} if names else {}
+        yield from self._pages("scan", FilterExpression=condition, ExpressionAttributeValues=values, **more)
+
+    def write(self, items: Sequence[Item]) -> None:
+        """Write items over what was there."""
+        self._write_all([{"PutRequest": {"Item": item}} for item in items])
+
+    def delete(self, keys: Sequence[Key]) -> None:
+        """Delete items."""
+        self._write_all([{"DeleteRequest": {"Key": key}} for key in keys])
+
+    def _write_all(self, requests: list[Any]) -> None:
+        for start in range(0, len(requests), BATCH):
+            for _ in self._batch("batch_write_item", requests[start : start + BATCH], "UnprocessedItems"):
+                pass
+
+    def _call(self, operation: str, **request: Any) -> Any:
+        return self._request(operation, TableName=self.name, **request)
+
+    def _request(self, operation: str, **request: Any) -> Any:
+        try:
+            return getattr(self._client(), operation)(**request)
+        except Exception as error:
+            raise unavailable(error) from error
+
+    def _write_if(self, operation: str, **request: Any) -> Item | None:
+        """Write an item, again while that conflicts with a transaction. Return the attributes that were asked for; None when the condition does not hold."""
+        for tried in range(CONFLICTS):
+            try:
+                attributes: Item = self._call(operation, **request).get("Attributes", {})
+            except StoreUnavailable as error:
+                code = code_of(error.__cause__)
+                if code == CONDITION_FAILED:
+                    return None
+                if code != CONFLICT:
+                    raise
+            else:
+                return attributes
+            self._pause(tried)
+        raise StoreUnavailable("DynamoDB: a write conflicted with transactions again and again")
+
+    def _transact_once(self, actions: list[Any]) -> set[str]:
+        """Try the transaction. Return the reasons why it was cancelled; none when it is done."""
+        try:
+            self._client().transact_write_items(TransactItems=actions)
+        except Exception as error:
+            given = getattr(error, "response", {}).get("CancellationReasons") or ()
+            if reasons := {reason.get("Code") or "None" for reason in given} - {"None"}:
+                return reasons
+            raise unavailable(error) from error
+        return set()
+
+    def _pages(self, operation: str, **request: Any) -> Iterator[list[Item]]:
+        """Yield the items of a query or scan, page by page; each page is requested when it is needed."""
+        while True:
+            answer = self._call(operation, ConsistentRead=True, **request)
+            if answer.get("Items"):
+                yield answer["Items"]
+            if not answer.get("LastEvaluatedKey"):
+                return
+            request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
+    def _batch(self, operation: str, wanted: Any, unprocessed: str) -> Iterator[Any]:
+        """Yield the answers to a batch, and ask again while some of it is unprocessed.
+
+        Args:
+            operation: the client's method.
+            wanted: the request for the table.
+            unprocessed: the field of an answer that holds what was not done.
+        """
+        for tried in range(TRIES):
+            answer = self._request(operation, RequestItems={self.name: wanted})
+            yield answer
+            if not answer.get(unprocessed):
+                return
+            [wanted] = answer[unprocessed].values()
+            self._sleep(0.05 * 2**tried)
+        raise StoreUnavailable("DynamoDB: a part of a batch was not processed, for there is too much to do")
+
+    def _pause(self, tried: int) -> None:
+        """Let others go first: sleep for a random time, at first up to 0.02 s, then up to twice as long each time, at most 0.64 s."""
+        self._sleep(PAUSE * 2 ** min(tried, 5) * os.urandom(1)[0] / 255)
+
+
+class Bodies:
+    """The messages in a bucket: those that are too large for a row.
+
+    Args:
+        bucket: its name; None when there is none.
+        client: gives a boto3 S3 client.
+    """
+
+    __slots__ = ("_client", "bucket")
+
+    def __init__(self, bucket: str | None, client: Callable[[], S3Client]) -> None:
+        self.bucket, self._client = bucket, client
+
+    def put(self, timeout_id: str, message: str) -> str:
+        """Write a message and return its key. Each write has its own key: a timeout may be in two tables, and be stored again while its message is deleted."""
+        key = f"{PREFIX}{timeout_id}-{os.urandom(TOKEN_BYTES).hex()}"
+        try:
+            self._client().put_object(Bucket=self.bucket or "", Key=key, Body=message.encode())
+        except Exception as error:
+            raise unavailable(error, "S3") from error
+        return key
+
+    def read_message(self, item: Item) -> str | Unreadable:
+        """Return the message of an item, from the item or from S3; or why it cannot be read."""
+        if "s3" not in item:
+            found: str | None = item.get("message", {}).get("S")
+            return Unreadable("it has no message") if found is None else found
+        if self.bucket is None:
+            return Unreadable("its message is in S3, and this store was given no bucket")
+        if not (key := item["s3"].get("S")):
+            return Unreadable("it does not say where in S3 its message is")
+        try:
+            return self._client().get_object(Bucket=self.bucket, Key=key)["Body"].read().decode()
+        except UnicodeDecodeError:
+            return Unreadable(f"its message in S3, '{key}', is no text")
+        except Exception as error:
+            if (why := problem_with_object(error)) is not None:
+                return Unreadable(f"{why}, where it was '{key}'")
+            raise unavailable(error, "S3") from error
+
+    def delete(self, keys: Sequence[str]) -> None:
+        """Delete messages."""
+        for key in keys:
+            try:
+                self._client().delete_object(Bucket=self.bucket or "", Key=key)
+            except Exception as error:
+                raise unavailable(error, "S3") from error
+
+
+def problem_with_object(error: Exception) -> str | None:
+    """Return why an object cannot be read, however often it is asked for; None for an error that another call may not have.
+
+    So one object that cannot be read for good does not hold back the timeouts behind it.
+    """
+    problem = object_problem(error)
+    return None if problem is None else PROBLEMS.get(problem, f"S3 does not give its message ({code_of(error)})")
+
+
+def unavailable(error: Exception, service: str = "DynamoDB") -> StoreUnavailable:
+    """Return the error as the port's. Of an error that is not the service's own it shows the type only, because some quote what was sent."""
+    text = describe_error(error)
+    return StoreUnavailable(text if isinstance(error, ModuleNotFoundError) else f"{service}: {text}")
+
+
+def aws_client(service: str, timeout: float) -> Any:
+    """Return the process's client, made when it is first needed. It makes a call twice at most: each has the same effect twice as once.
+
+    Args:
+        service: "dynamodb" or "s3".
+        timeout: seconds for one call.
+    """
+    from recoverable._sqs.clients import client  # made when it is first needed
+
+    return client(service, None, timeout, 2)

@@ -1,1 +1,0 @@
-"""Store timeouts: the port, what all stores share, and one folder for each store."""

@@ -1,1 +1,0 @@
-"""Store messages in S3 that are too large for the table."""

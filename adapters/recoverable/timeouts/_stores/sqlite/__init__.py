@@ -1,1 +1,0 @@
-"""Store timeouts in one SQLite file."""

@@ -1,0 +1,34 @@
+"""The pages, docstrings and log texts use plain words: a construction that readers stumbled over does not come back."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from docs.pages import PAGES, page
+
+UNWANTED = {
+    "told": r"\btold\b",
+    "reckon": r"\breckon\w*",
+    "is none that": r"\bis none (?:that|of|so)\b",
+    "came to": r"\b(?:came|comes) to\b(?! (?:the|a|an) )",
+    "who wants to": r"\b[Ww]ho(?:ever)? wants? to\b",
+    "for, in the sense of because": r", for (?:it|they|he|this|that|there|nobody|nothing|no|these|our|its|what|one of)\b",
+    "a clause with what, who or which as subject": r"(?:^|(?<=\. )|(?<=- ))(?:What|Who|Whoever|Which) [^.?:|]*\.",
+}
+"""Each construction, and the pattern that finds it."""
+
+
+def prose(text: str) -> str:
+    """Return what a page says in sentences, one paragraph a line: no code, headings or tables."""
+    without_code = re.sub(r"```.*?```|`[^`]*`", "", text, flags=re.DOTALL)
+    kept = [line.strip() for line in without_code.splitlines() if not line.lstrip().startswith(("#", "|"))]
+    return re.sub(r"(?<=\S)\n(?=\S)(?![-\d*])", " ", "\n".join(kept))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_uses_plain_words(name: str) -> None:
+    text = prose(page(name))
+
+    assert {why: found for why, pattern in UNWANTED.items() if (found := re.findall(pattern, text, re.MULTILINE))} == {}
