@@ -39,11 +39,11 @@ def nobody(*_: object) -> None:
 
 def one_at_a_time(deliveries: list[Delivery], _: object) -> Iterator[Group]:
     """Run one message of each batch, and hand back the others."""
-    first, *others = held_longest_first(deliveries) if deliveries else [None]
-    if others:
-        yield others, False
-    if first is not None:
-        yield [first], True
+    ordered = held_longest_first(deliveries)
+    if ordered[1:]:
+        yield ordered[1:], False
+    if ordered:
+        yield ordered[:1], True
 
 
 def vouch_for_copies(delivery: Delivery, counter: Any, max_immediate: int) -> None:
