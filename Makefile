@@ -14,7 +14,7 @@ EMPTY :=
 SPACE := $(EMPTY) $(EMPTY)
 OLDEST_SERVICE_BUS := azure-servicebus==7.14.3
 
-.PHONY: demo test check quick lowest pythons runtime bench crossings simulate outages soak format lock clean prove crowds properties fuzz interleavings waves release cut cdk serverless
+.PHONY: demo test check quick lowest pythons runtime bench crossings simulate outages soak format lock clean prove crowds properties fuzz interleavings waves release sizes cut cdk serverless
 
 demo: $(READY)          ## orders climb the ladder on AWS, then on Azure, both local; exit status 1 if one is lost; CLOUD=aws or CLOUD=azure for one
 	@status=0; for cloud in $(or $(CLOUD),aws azure); do $(BIN)/recoverable demo $$cloud || status=1; done; exit $$status
@@ -87,6 +87,9 @@ serverless: $(READY)    ## has the Serverless Framework package the file of its 
 
 release: $(READY)       ## builds wheels and sdists of all distributions into dist/, and checks metadata, contents, and each in a clean environment; TAG=v1.2.3
 	PYTHONPATH=infra/release $(BIN)/python -m release check $(if $(TAG),--tag $(TAG))
+
+sizes: $(READY)         ## how large each distribution's wheel is, packed and unpacked, and how many modules it has
+	PYTHONPATH=infra/release $(BIN)/python -m release sizes
 
 cut: $(READY)           ## makes what is not released yet the release of VERSION=1.2.3, in the changelog and in each pyproject.toml
 	PYTHONPATH=infra/release $(BIN)/python -m release cut $(VERSION)

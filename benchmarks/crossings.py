@@ -1,4 +1,4 @@
-"""`make crossings`: count the package's files that run for one message, and the calls from one of these files into another.
+"""`make crossings`: count our files that run for one message, and the calls from one of these files into another.
 
 A reader who follows a message through the code opens that many files, and changes between them that often. The endpoint is
 warm: a first message has been settled, so that neither imports nor the making of a client count.
@@ -6,24 +6,30 @@ warm: a first message has been settled, so that neither imports nor the making o
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
+from io import StringIO
 from pathlib import Path
 from types import FrameType, SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 from rich.console import Console
 from rich.table import Table
 
 import recoverable
+import recoverable_operate
 from recoverable import Delayed, Immediate, Message, Recoverability
+from recoverable._cli import main as main_of_command
 from recoverable.aws import SqsEndpoint
 from recoverable.azure import ServiceBusEndpoint
 from subjects import Context, event
 
-PACKAGE = str(Path(recoverable.__file__).parent)
+PACKAGES = tuple(str(Path(str(each.__file__)).parent) for each in (recoverable, recoverable_operate))
 DELAYED_RETRY = Recoverability(Immediate(0), Delayed(3))
 
 Handler = Callable[[Message], None]
@@ -53,7 +59,7 @@ class Bus:
 
 @dataclass
 class Crossings:
-    """The files of the package that ran, and the number of calls from one of them into another.
+    """Our files that ran, and the number of calls from one of them into another.
 
     A coroutine or generator that goes on counts as called.
     """
@@ -64,16 +70,16 @@ class Crossings:
     def profile(self, frame: FrameType, event: str, arg: object) -> None:
         """Count a call; for `sys.setprofile`."""
         file = frame.f_code.co_filename
-        if event != "call" or not file.startswith(PACKAGE):
+        if event != "call" or not file.startswith(PACKAGES):
             return
         self.files.add(file)
         self.calls += calling_file(frame) not in (None, file)
 
 
 def calling_file(frame: FrameType) -> str | None:
-    """Return the file of the package that a call came from, even through a library; None if it came from outside."""
+    """Return the file of ours that a call came from, even through a library; None if it came from outside."""
     caller = frame.f_back
-    while caller and not caller.f_code.co_filename.startswith(PACKAGE):
+    while caller and not caller.f_code.co_filename.startswith(PACKAGES):
         caller = caller.f_back
     return caller.f_code.co_filename if caller else None
 
@@ -128,6 +134,52 @@ def service_bus_message() -> Any:
     )
 
 
+class ErrorQueue(Client):
+    """An SQS error queue with one message, which is there again at each look."""
+
+    def __init__(self) -> None:
+        self.messages: list[dict[str, Any]] = []
+
+    def get_queue_attributes(self, **_: object) -> dict[str, Any]:
+        """Begin a look."""
+        self.messages = [FAILED]
+        return {"Attributes": {"QueueArn": f"{ARN}-error", "ApproximateNumberOfMessages": "1"}}
+
+    def list_dead_letter_source_queues(self, **_: object) -> dict[str, Any]:
+        """Return the queue where the message failed."""
+        return {"queueUrls": [f"{URL}/orders"]}
+
+    def receive_message(self, **_: object) -> dict[str, Any]:
+        """Return the message once."""
+        found, self.messages = self.messages, []
+        return {"Messages": found}
+
+
+ARN, URL = "arn:aws:sqs:eu-central-1:123456789012:orders", "https://sqs.eu-central-1.amazonaws.com/123456789012"
+HEADERS = {"NServiceBus.FailedQ": "orders", "NServiceBus.ExceptionInfo.ExceptionType": "shop.Declined"}
+FAILED = {
+    "MessageId": "m-1",
+    "ReceiptHandle": "r-1",
+    "Body": "{}",
+    "Attributes": {"SentTimestamp": "1763805600000", "ApproximateReceiveCount": "1"},
+    "MessageAttributes": {"NServiceBus.AmazonSQS.Headers": {"DataType": "String", "StringValue": json.dumps(HEADERS)}},
+}
+
+
+def retry() -> Callable[[], object]:
+    """Return a run of `recoverable errors retry`, which sends one message back."""
+    client: Any = ErrorQueue()
+    clients = SimpleNamespace(reader=lambda region: client, sender=lambda region: client)
+    words = ["errors", "retry", "--queue", f"{URL}/orders-error", "--yes", "--journal", ":memory:", "--poll", "0"]
+
+    def run() -> None:
+        with patch("recoverable_operate._commands.session.Clients", lambda access: clients):
+            if main_of_command(words) != 0:
+                raise RuntimeError("the message was not sent back")
+
+    return run
+
+
 def main() -> None:
     """Count for both clouds and print the table."""
     logging.disable(logging.CRITICAL)
@@ -136,6 +188,9 @@ def main() -> None:
         for what, handler in {"a delayed retry": fail, "a good record": succeed}.items():
             counted = crossings(on(handler))
             table.add_row(f"{cloud}, {what}", str(len(counted.files)), str(counted.calls))
+    with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+        counted = crossings(retry())
+    table.add_row("SQS, `errors retry`", str(len(counted.files)), str(counted.calls))
     Console().print(table)
 
 

@@ -22,14 +22,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import uuid4
 
-from recoverable_operate.aws.client import SqsErrorQueue
-from recoverable_operate.filters import Filter
-from recoverable_operate.journal import Journal
-from recoverable_operate.port import Stop, SystemClock
-from recoverable_operate.redrive import Rules
-from recoverable_operate.sending.run import Redrive
-from recoverable_operate.sending.settings import Settings
-from recoverable_operate.sweep import Plan, choosing
+from recoverable_operate.errors import Filter, Journal, Redrive, Rules, Settings, SqsErrorQueue, Stop, SystemClock
+from recoverable_operate.errors._sweep import Plan, choosing
 from waiting.stores import ministack
 
 MESSAGES, PAIRS = 500, 20
@@ -146,7 +140,7 @@ def measure(size: int) -> None:
     """Print the MB that sending so many back adds to this process."""
     import boto3  # noqa: F401  # which the command has loaded
 
-    import recoverable.timeouts._client  # noqa: F401
+    from recoverable.timeouts import SendFailed  # noqa: F401
 
     base = peak()
     with TemporaryDirectory() as folder:

@@ -21,6 +21,54 @@ RUNTIME_FOLDERS = {
 }  # fmt: skip
 """The subpackages of the runtime, and no others."""
 
+PUBLIC = {
+    "recoverable", "recoverable.aws", "recoverable.aws.powertools", "recoverable.azure", "recoverable.headers",
+    "recoverable.hosting", "recoverable.timeouts",
+}  # fmt: skip
+"""The modules of the runtime whose names anybody may import."""
+
+GATEWAY_NAMES = {
+    "recoverable_operate": {
+        "_sqs": {
+            "BatchOperation", "CHANGE_VISIBILITY", "DELETE", "Entry", "LONGEST_DELAY", "MAX_ENTRIES", "MAX_SIZE", "NAME",
+            "Queue", "S3_BODY_KEY", "Sender", "UNREADABLE_HEADERS", "Wire", "batch_failures", "batches", "call_batch",
+            "call_failure", "changed", "config", "destination", "entry_of", "is_answer", "is_attribute", "pointer_of",
+            "queue_from_arn", "size", "wire_of",
+        },
+        "_service_bus": {
+            "CALLS_PER_CORE", "ConnectionString", "HostOptions", "find_setting", "read_host_json", "resolved", "values_of",
+        },
+    },
+    "recoverable_local": {
+        "_sqs": {"wire_of"},
+        "_service_bus": {
+            "CALLS_PER_CORE", "CORES", "ConnectionString", "HostOptions", "Identity", "PREFIXES", "connection",
+            "credential_for", "find_setting", "parse_json", "read_host_json", "resolved",
+        },
+    },
+}  # fmt: skip
+"""What operate and local import from the runtime's gateways: what a broker's answers, addresses and messages mean."""
+
+INNER_NAMES = {
+    "recoverable_operate": {
+        "_environment": {"now"},
+        "_ladder": {"Changes", "EXCEPTION_MESSAGE", "STACK_TRACE", "faults"},
+        "_limits": {"MAX_DELAYED"},
+        "_variables": {"Variables", "read_parts"},
+        "azure": {"ARRAYS", "changed", "in_milliseconds", "sendable"},
+        "timeouts": {"DISPATCHED", "Row", "Selection", "Store", "StoreUnavailable", "WAITING", "to_send_request"},
+    },
+    "recoverable_local": {
+        "_environment": {"Environment", "current_environment"},
+        "_errors": {"TimeUp"},
+        "_flow": {"Deadline", "TIME_IS_UP", "is_coroutine_function"},
+        "_ladder": {"faults", "text_of"},
+        "_observe": {"BY_ACTION", "COUNTERS", "UNREPORTED"},
+        "aws": {"MAX_CONCURRENCY", "VISIBILITY_TIMEOUT"},
+    },
+}  # fmt: skip
+"""What they import besides that is neither public nor of a gateway; no name may be added."""
+
 COMMAND_LINE = {"_cli.py", "__main__.py"}
 """Files of the command, which no function imports."""
 
@@ -33,12 +81,14 @@ class Import:
         module: its name.
         for_types: whether only type checkers see it.
         in_function: whether it is imported when a function is called.
+        names: what is imported from it; none where it is imported whole.
         candidates: the module, and what may be modules below it.
     """
 
     module: str
     for_types: bool
     in_function: bool
+    names: frozenset[str] = frozenset()
     candidates: frozenset[str] = frozenset()
 
     @property
@@ -79,7 +129,8 @@ def local_cloud() -> list[Path]:
 
 def pure() -> list[Path]:
     """Return the files that decide, and the data that they decide about."""
-    return [*sorted((PACKAGE / "_ladder").glob("*.py")), PACKAGE / "_rate_limit" / "state.py"]
+    rate_limit = [PACKAGE / "_rate_limit" / name for name in ("settings.py", "state.py")]
+    return [*sorted((PACKAGE / "_ladder").glob("*.py")), *rate_limit]
 
 
 def deployed() -> list[Path]:
@@ -109,11 +160,12 @@ def imports(node: ast.AST, *, for_types: bool = False, in_function: bool = False
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Import):
             for alias in child.names:
-                yield Import(alias.name, for_types, in_function, frozenset({alias.name}))
+                yield Import(alias.name, for_types, in_function, candidates=frozenset({alias.name}))
         elif isinstance(child, ast.ImportFrom):
             module = child.module or ""
             below = {f"{module}.{alias.name}" for alias in child.names}
-            yield Import(module, for_types, in_function, frozenset({module, *below}))
+            names = frozenset(alias.name for alias in child.names)
+            yield Import(module, for_types, in_function, names, frozenset({module, *below}))
         else:
             function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
             yield from imports(child, for_types=for_types or is_for_types(child), in_function=in_function or function)

@@ -1,11 +1,16 @@
-"""Hold the names of the runtime's exceptions: operators filter and group failures by ExceptionType, so a class that moves keeps its name."""
+"""Hold the names of exceptions: operators filter and group failures by ExceptionType. A public one is named by the package that it is imported from."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 from importlib import import_module
+from types import ModuleType
 
+import pytest
+
+import recoverable
+from public import PACKAGES
 from sources import module_of, operate, runtime, tree
 
 NAMES = {
@@ -13,32 +18,41 @@ NAMES = {
     "recoverable.MessageDeserializationError",
     "recoverable.OutgoingRefused",
     "recoverable.RetryAfter",
+    "recoverable.StoreUnavailable",
     "recoverable.UnreportedFailure",
-    "recoverable.aws._large_bodies.BodyNotFetched",
-    "recoverable.aws._endpoint.UnfinishedBatch",
-    "recoverable.aws._pause.NotNow",
-    "recoverable._service_bus.broker.CopyNotSent",
-    "recoverable.azure.ladder.Abandoned",
+    "recoverable.aws.BodyNotFetched",
+    "recoverable.aws.UnfinishedBatch",
+    "recoverable.azure.Abandoned",
+    "recoverable.azure.CopyNotSent",
+    "recoverable.hosting.TimeUp",
+    "recoverable.timeouts.CriticalError",
+    "recoverable.timeouts.SendFailed",
+    "recoverable.timeouts.TooLarge",
     "recoverable._service_bus.group_commit.NotTried",
-    "recoverable._errors.TimeUp",
-    "recoverable._observe.host_errors.RedactedFailure",
-    "recoverable_operate.aws.messages.Unsendable",
-    "recoverable_operate.azure.messages.UncopyableBody",
-    "recoverable_operate.check.bicep.values.BicepError",
-    "recoverable_operate.check.cloudformation.document.TemplateError",
-    "recoverable_operate.check.known.NotUnderstood",
-    "recoverable_operate.port.OperateError",
-    "recoverable.rate_limit.StoreUnavailable",
-    "recoverable.timeouts.circuit.CriticalError",
-    "recoverable.timeouts._client.SendFailed",
-    "recoverable.timeouts.store.StoreUnavailable",
-    "recoverable.timeouts.store.TooLarge",
     "recoverable.timeouts._timeout.Unreadable",
+    "recoverable._flow.emit.RedactedFailure",
+    "recoverable_operate.errors._aws.messages.Unsendable",
+    "recoverable_operate.errors._azure.messages.UncopyableBody",
+    "recoverable_operate.templates._document.TemplateError",
+    "recoverable_operate.rules._rule.NotUnderstood",
+    "recoverable_operate.errors._queue.OperateError",
 }
 
 
 def test_exceptions_keep_their_names() -> None:
     assert {f"{each.__module__}.{each.__qualname__}" for each in exceptions()} == NAMES
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
+def test_a_public_exception_is_named_by_the_package_that_users_import_it_from(package: ModuleType) -> None:
+    public = {name: getattr(package, name) for name in package.__all__}
+    named = {
+        name: each.__module__
+        for name, each in public.items()
+        if isinstance(each, type) and issubclass(each, BaseException) and each is not recoverable.StoreUnavailable
+    }
+
+    assert named == dict.fromkeys(named, package.__name__)
 
 
 def exceptions() -> Iterator[type[BaseException]]:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from sources import (
+    GATEWAY_NAMES,
+    INNER_NAMES,
     LOCAL,
     OPERATE,
     PACKAGE,
+    PUBLIC,
     RUNTIME_FOLDERS,
     deployed,
     imports,
@@ -22,6 +26,7 @@ from sources import (
     name,
     operate,
     pure,
+    root_of,
     runtime,
     tree,
 )
@@ -58,6 +63,37 @@ def test_the_runtime_imports_neither_of_the_other_distributions() -> None:
     importing = {name(path) for path in runtime() for each in imports(tree(path)) if each.top in others}
 
     assert importing == set()
+
+
+@pytest.mark.parametrize("package", [operate(), local_cloud()], ids=[OPERATE.name, LOCAL.name])
+def test_the_other_distributions_import_public_names_and_what_is_listed_of_the_gateways(package: list[Path]) -> None:
+    distribution = root_of(package[0]).name
+    borrowed = names_by_room(package, PACKAGE.name)
+    gateways = {room: borrowed.pop(room, set()) for room in GATEWAY_NAMES[distribution]}
+    added = {room: names - INNER_NAMES[distribution].get(room, set()) for room, names in borrowed.items()}
+
+    assert gateways == GATEWAY_NAMES[distribution]
+    assert {room: names for room, names in added.items() if names} == {}
+
+
+def test_the_local_cloud_imports_the_face_of_what_an_operator_runs_alone() -> None:
+    assert names_by_room(local_cloud(), OPERATE.name) == {}
+
+
+def names_by_room(package: list[Path], distribution: str) -> dict[str, set[str]]:
+    """Return the names that files import from a distribution's private modules, by the first part of the module's name."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for each in (each for path in package for each in imports(tree(path)) if each.top == distribution):
+        parts = each.module.split(".")
+        private = {name for name in each.names if name.startswith("_")}
+        if each.module in FACES:
+            found[parts[-1]] |= private
+        else:
+            found[parts[1]] |= each.names or {each.module}
+    return {room: names for room, names in found.items() if names}
+
+
+FACES = PUBLIC | {OPERATE.name} | {f"{OPERATE.name}.{face}" for face in ("errors", "rules", "templates")}
 
 
 @every_file
@@ -107,16 +143,16 @@ def test_the_platforms_do_not_import_each_other(platform: str, other: str) -> No
     "package", [runtime(), operate(), local_cloud()], ids=["recoverable", "recoverable_operate", "recoverable_local"]
 )
 def test_no_two_modules_import_each_other(package: list[Path]) -> None:
-    """All import statements count, those in functions and those for types too."""
-    modules = {module_of(path) for path in package}
+    """Imports in functions count; those for types do not, nor those of an `__init__` that lists public names: neither runs anything."""
+    modules = {module_of(path) for path in package} - {"recoverable"}
     graph = {module_of(path): imported_modules(path) & modules - {module_of(path)} for path in package}
 
     assert circles(graph) == []
 
 
 def imported_modules(path: Path) -> set[str]:
-    """Return all that the file imports: `from a import b` may import the module a.b."""
-    return {name for each in imports(tree(path)) for name in each.candidates}
+    """Return all that the file imports when it runs: `from a import b` may import the module a.b."""
+    return {name for each in imports(tree(path)) if not each.for_types for name in each.candidates}
 
 
 def circles(graph: dict[str, set[str]]) -> list[str]:
@@ -136,8 +172,11 @@ def test_nothing_is_imported_by_a_text(path: Path) -> None:
     assert bool(hidden) == (name(path) in LOADS_WHAT_USERS_NAME)
 
 
-LOADS_WHAT_USERS_NAME = {"functions_host/worker/worker_process.py", "lambda_host/runtime/in_process.py"}
-"""Import the function that a template names, and Microsoft's runtime, whose name depends on the Python version."""
+LOADS_WHAT_USERS_NAME = {
+    "_lazy.py", "functions_host/worker/worker_process.py", "lambda_host/runtime/in_process.py",
+}  # fmt: skip
+"""Import public names when they are first used, which each package also imports for type checkers; the function that a template names;
+and Microsoft's runtime, whose name depends on the Python version."""
 
 
 @every_deployed_file
@@ -154,13 +193,7 @@ def talks_to_a_service(path: Path) -> bool:
 
 
 GATEWAYS = ("_sqs/", "_service_bus/")
-BESIDE_THE_GATEWAYS = {
-    "aws/_pause.py",
-    "azure/_blueprint.py",
-    "timeouts/_client.py",
-    "timeouts/_dynamodb_table.py",
-    "_observe/meter_client.py",
-}
+BESIDE_THE_GATEWAYS = {"aws/_pause.py", "azure/_blueprint.py", "timeouts/_client.py", "timeouts/_dynamodb_table.py"}
 
 
 CHANGERS = {
@@ -202,7 +235,12 @@ def changed(module: ast.Module) -> Iterator[str]:
                 yield owner
 
 
-PER_INSTANCE = {"_flow/event_loop.py: runner", "azure/_log.py: log_ambiguous_fields", "azure/_waiting.py: log_problem"}
+PER_INSTANCE = {
+    "_flow/event_loop.py: runner",
+    "_observe/metrics.py: instruments",
+    "azure/_log.py: log_ambiguous_fields",
+    "azure/_waiting.py: log_problem",
+}
 """Caches outside clients and stores, which keep what an instance of the function has anyway: its event loop, parsed names, and
 which warnings were given."""
 
@@ -222,7 +260,7 @@ def test_only_clients_and_stores_and_what_is_named_here_keep_anything() -> None:
 def test_there_is_one_context_variable_and_it_holds_the_test_world() -> None:
     holding = [name(path) for path in deployed() for each in called(tree(path)) if each == "ContextVar"]
 
-    assert holding == ["_environment.py"]
+    assert holding == ["hosting.py"]
 
 
 LASTING = {"SqsEndpoint", "SqsProcessor", "ServiceBusEndpoint"}

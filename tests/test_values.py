@@ -3,29 +3,37 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
+import pydoc
+import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 
-from builders import Boom, platform, seconds
+from builders import Boom, error_context, platform, seconds
 from recoverable import (
     Delayed,
     DelayedRetry,
     Discard,
+    ErrorContext,
     Exponential,
     Failed,
     Immediate,
     ImmediateRetry,
     MoveToError,
+    Observe,
+    RateLimit,
     Recoverability,
     RetryAfter,
     default_policy,
 )
 from recoverable._ladder.delivery import Deferral
 from recoverable._ladder.settlement import Complete, Forward, Redeliver
+from recoverable.aws import S3Bodies
 
 MAKERS: dict[str, Callable[[], Any]] = {
     "Immediate": lambda: Immediate(2),
@@ -101,14 +109,14 @@ def test_the_whole_ladder_prints_in_full() -> None:
 def test_a_replaced_part_leaves_the_original_as_it_is() -> None:
     before = Recoverability()
 
-    after = before.__replace__(immediate=Immediate(1))
+    after = before.replace(immediate=Immediate(1))
 
     assert (before, after) == (Recoverability(), Recoverability(Immediate(1)))
 
 
 def test_a_replaced_part_is_checked_as_any_other() -> None:
     with pytest.raises(ValueError, match=r"^Immediate\(max_retries\) is -1; "):
-        Immediate().__replace__(max_retries=-1)
+        Immediate().replace(max_retries=-1)
 
 
 def test_a_forward_compares_by_its_changes() -> None:
@@ -140,3 +148,117 @@ def test_a_subclass_has_the_fields_of_its_base_class_and_its_own() -> None:
         (seconds(2), 2.0, "mine"),
         (seconds(1), 3, "other"),
     ]
+
+
+@dataclass(frozen=True)
+class Face:
+    """What a public value shows to editors, `help`, `match` and `copy.replace`.
+
+    Args:
+        value: an example.
+        signature: as `inspect.signature` writes it, without the types.
+        places: the fields that `match` takes by place.
+        change: a field, and another value of it.
+    """
+
+    value: Any
+    signature: str
+    places: tuple[str, ...]
+    change: dict[str, object]
+
+
+FACES = [
+    Face(Immediate(), "(max_retries=5, *, in_process=False)", ("max_retries",), {"max_retries": 1}),
+    Face(
+        Delayed(),
+        "(max_retries=3, time_increase=datetime.timedelta(seconds=10), *, backoff=None, jitter=0.0, max_total_time=None)",
+        ("max_retries", "time_increase"),
+        {"jitter": 0.5},
+    ),
+    Face(
+        Failed("aside"), "(error_queue=None, unrecoverable=())", ("error_queue", "unrecoverable"), {"error_queue": "b"}
+    ),
+    Face(
+        Recoverability(),
+        f"(immediate={Immediate()}, delayed={Delayed()}, failed={Failed()}, *, rate_limit=None, policy=None, observe=None)",
+        ("immediate", "delayed", "failed"),
+        {"policy": default_policy},
+    ),
+    Face(
+        RateLimit(3),
+        "(consecutive_failures, wait=datetime.timedelta(seconds=1), max_hold=datetime.timedelta(days=1), *, "
+        "longest_wait=datetime.timedelta(seconds=300), on_started=None, on_ended=None, counts=None, store=None)",
+        ("consecutive_failures", "wait", "max_hold"),
+        {"consecutive_failures": 4},
+    ),
+    Face(
+        Observe(),
+        "(*, on_immediate_retry=None, on_delayed_retry=None, on_error=None, on_discard=None, "
+        "callbacks_within=datetime.timedelta(seconds=1), redact=None, cloudwatch_namespace='Recoverable', "
+        "metrics=True, traces=True, successes=False)",
+        (),
+        {"metrics": False},
+    ),
+    Face(
+        Exponential(seconds(1)),
+        "(initial, factor=2.0, maximum=datetime.timedelta(days=365))",
+        ("initial", "factor", "maximum"),
+        {"factor": 3.0},
+    ),
+    Face(S3Bodies(("bodies",)), "(buckets, *, delete=False, client=None)", ("buckets",), {"delete": True}),
+    Face(ImmediateRetry(), "()", (), {}),
+    Face(DelayedRetry(seconds(1)), "(delay)", ("delay",), {"delay": seconds(2)}),
+    Face(MoveToError(), "(error_queue=None)", ("error_queue",), {"error_queue": "aside"}),
+    Face(Discard("old"), "(reason)", ("reason",), {"reason": "rejected"}),
+    Face(
+        error_context(),
+        "(*, exception, message, immediate_processing_failures, delayed_deliveries_performed, receive_address, now)",
+        (),
+        {"immediate_processing_failures": 2},
+    ),
+]
+every_face = pytest.mark.parametrize("face", FACES, ids=lambda face: type(face.value).__name__)
+
+
+@every_face
+def test_its_signature_names_its_fields(face: Face) -> None:
+    signature = inspect.signature(type(face.value))
+
+    bare = [each.replace(annotation=inspect.Parameter.empty) for each in signature.parameters.values()]
+    assert str(inspect.Signature(bare)) == face.signature
+
+
+@every_face
+def test_its_types_can_be_read(face: Face) -> None:
+    assert list(get_type_hints(type(face.value))) == list(type(face.value).fields())
+
+
+@every_face
+def test_it_can_be_matched_by_place(face: Face) -> None:
+    assert type(face.value).__match_args__ == face.places
+
+
+@every_face
+def test_help_shows_its_signature_and_its_arguments(face: Face) -> None:
+    shown = pydoc.plain(pydoc.render_doc(type(face.value)))
+
+    assert f"class {type(face.value).__name__}(" in shown
+    assert all(f"{name}:" in shown for name in type(face.value).fields())
+
+
+@every_face
+def test_it_is_replaced_as_a_dataclass_is(face: Face) -> None:
+    changed = face.value.replace(**face.change)
+
+    assert vars(changed) == vars(face.value) | face.change
+    if sys.version_info >= (3, 13):
+        assert copy.replace(face.value, **face.change) == changed
+
+
+def test_what_an_instance_that_is_a_function_takes_is_not_what_its_class_takes() -> None:
+    assert str(inspect.signature(Exponential(seconds(1)))) == "(retries_made: 'int') -> 'timedelta'"
+
+
+def test_a_field_by_name_without_a_default_must_be_given() -> None:
+    with pytest.raises(TypeError, match=r"write ErrorContext\(exception=\.\.\., message=\.\.\., "):
+        ErrorContext(exception=Boom())  # type: ignore[call-arg]  # as type checkers say too

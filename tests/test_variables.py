@@ -153,7 +153,7 @@ def test_a_part_of_the_code_wins(environment: Set, code: dict[str, Any]) -> None
         IMMEDIATE_RETRIES="2", DELAYED_RETRIES="4", TIME_INCREASE="1m", ERROR_QUEUE="aside", RATE_LIMIT_AFTER="50"
     )
 
-    assert Recoverability.from_environment(**code) == Recoverability.from_environment().__replace__(**code)
+    assert Recoverability.from_environment(**code) == Recoverability.from_environment().replace(**code)
 
 
 def test_rules_of_the_code_go_with_the_error_queue_of_the_environment(environment: Set) -> None:

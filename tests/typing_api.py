@@ -15,18 +15,51 @@ from recoverable import (
     Discard,
     ErrorContext,
     Exponential,
+    Facts,
     Failed,
+    HandlerTimeout,
     Immediate,
     ImmediateRetry,
     Message,
     MessageDeserializationError,
     MoveToError,
+    Observe,
+    OutgoingRefused,
     Policy,
+    RateLimit,
     Recoverability,
     RetryAfter,
+    StoreUnavailable,
+    UnreportedFailure,
     default_policy,
 )
-from recoverable.aws import SqsEndpoint
+from recoverable.aws import (
+    BodyNotFetched,
+    DynamoDbCircuit,
+    PauseTrigger,
+    Probe,
+    S3Bodies,
+    SqsEndpoint,
+    SqsProbeQueue,
+    UnfinishedBatch,
+)
+from recoverable.aws.powertools import RecoverableBatchProcessor
+from recoverable.azure import Abandoned, CopyNotSent, ServiceBusEndpoint, TableCircuit
+from recoverable.hosting import Deadline, Environment, TimeUp, current_environment, is_coroutine_function, utc_clock
+from recoverable.timeouts import (
+    CriticalError,
+    Dispatcher,
+    DynamoDbStore,
+    Report,
+    Row,
+    SendFailed,
+    SqliteStore,
+    Store,
+    Timeout,
+    Timeouts,
+    TimeoutsQueue,
+    TooLarge,
+)
 
 
 class Order(BaseModel):
@@ -106,3 +139,47 @@ Failed(unrecoverable=(int,))  # type: ignore[arg-type]  # an exception type
 Recoverability(policy=lambda recoverability, context: None)  # type: ignore[arg-type,return-value]  # an action
 SqsEndpoint(place_order, counter="both")  # type: ignore[arg-type]  # one of two
 SqsEndpoint(length)  # type: ignore[arg-type]  # takes a message
+
+
+def page_somebody(facts: Facts, message: Message) -> None:
+    """Take the facts, as a callback."""
+    assert_type(facts.exception, BaseException | None)
+
+
+circuit = DynamoDbCircuit("circuits", "orders")
+pause = PauseTrigger(circuit, queue_arn="arn:aws:sqs:eu-central-1:123456789012:orders", function="orders")
+limit = RateLimit(20, store=circuit, on_started=pause.start, on_ended=pause.stop)
+limited = settings.replace(rate_limit=limit, observe=Observe(on_error=page_somebody))
+assert_type(limited, Recoverability)
+assert_type(limited.immediate.replace(max_retries=1), Immediate)
+RateLimit(20, store=TableCircuit("circuits", "orders"))
+RateLimit(20, store="circuits")  # type: ignore[arg-type]  # a store
+Recoverability.from_environment(delayed=lambda read: read.replace(jitter=0.5), rate_limit=lambda _read: limit)
+
+store: Store = DynamoDbStore("timeouts", bucket="large-timeouts")
+timeouts = Timeouts(SqliteStore("timeouts.sqlite"))
+Dispatcher(store)
+SqsEndpoint(TimeoutsQueue(timeouts))
+endpoint = SqsEndpoint(place_order, limited, timeouts=timeouts, large_bodies=S3Bodies(buckets=("bodies",)))
+Probe(endpoint, pause, SqsProbeQueue("arn:aws:sqs:eu-central-1:123456789012:orders"))
+ServiceBusEndpoint(place_order, limited, queue="orders", connection="ServiceBus")
+RecoverableBatchProcessor(limited)
+
+environment = Environment(None, utc_clock(None), Deadline)
+current_environment.set(environment)
+assert_type(is_coroutine_function(ship_order), bool)
+raised: tuple[type[BaseException], ...] = (
+    Abandoned,
+    BodyNotFetched,
+    CopyNotSent,
+    CriticalError,
+    HandlerTimeout,
+    OutgoingRefused,
+    SendFailed,
+    StoreUnavailable,
+    TimeUp,
+    TooLarge,
+    UnfinishedBatch,
+    UnreportedFailure,
+)
+values: tuple[type, ...] = (Report, Row, Timeout)

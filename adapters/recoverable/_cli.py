@@ -42,7 +42,7 @@ VERBS = {
     "errors import": Verb("send exported messages back to where they failed", "operate"),
     "errors purge": Verb("export messages of an error queue, and delete them", "operate"),
     "check": Verb("find in a template, or in what is deployed, what would lose or repeat messages", "operate"),
-    "timeouts": Verb("preview stored timeouts, and move them to native delivery", "aws"),
+    "timeouts": Verb("preview stored timeouts, and move them to native delivery", "operate"),
     "demo aws": Verb("watch the example shop's orders fail, retry and reach the error queue", "local"),
     "demo azure": Verb("watch the same orders on a local Service Bus", "local-azure"),
 }

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 
+import recoverable  # for annotations: the package imports their classes when they are first looked at
 from recoverable._errors import MessageDeserializationError
 from recoverable._frozen import Frozen, field
 from recoverable._limits import (
@@ -21,16 +23,7 @@ from recoverable._limits import (
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any, TypeAlias, TypedDict, Unpack
-
-    from recoverable._ladder.actions import Action, ErrorContext
-    from recoverable._observe.settings import Observe
-    from recoverable._rate_limit.settings import RateLimit
-
-    Backoff: TypeAlias = Callable[[int], timedelta]
-    Unrecoverable: TypeAlias = type[BaseException] | Callable[[BaseException], bool]
-    Policy: TypeAlias = Callable[["Recoverability", ErrorContext], Action]
+    from typing import Any, TypedDict, Unpack
 
     class Code(TypedDict, total=False):
         """The parts that code may give beside environment variables."""
@@ -38,9 +31,13 @@ if TYPE_CHECKING:
         immediate: Immediate | Callable[[Immediate], Immediate]
         delayed: Delayed | Callable[[Delayed], Delayed]
         failed: Failed | Callable[[Failed], Failed]
-        rate_limit: RateLimit | Callable[[RateLimit], RateLimit | None] | None
-        policy: Policy | None
-        observe: Observe | None
+        rate_limit: recoverable.RateLimit | Callable[[recoverable.RateLimit], recoverable.RateLimit | None] | None
+        policy: recoverable.Policy | None
+        observe: recoverable.Observe | None
+
+
+Unrecoverable = type[BaseException] | Callable[[BaseException], bool]
+"""A rule of `Failed`."""
 
 
 def checked_rules(rules: object) -> tuple[Any, ...]:
@@ -105,7 +102,7 @@ class Delayed(Frozen):
 
     max_retries: int = 3
     time_increase: timedelta = timedelta(seconds=10)
-    backoff: Backoff | None = field(default=None, kw_only=True)
+    backoff: Callable[[int], timedelta] | None = field(default=None, kw_only=True)
     jitter: float = field(default=0.0, kw_only=True)
     max_total_time: timedelta | None = field(default=None, kw_only=True)
 
@@ -159,26 +156,22 @@ class Recoverability(Frozen):
     immediate: Immediate = Immediate()
     delayed: Delayed = Delayed()
     failed: Failed = Failed()
-    rate_limit: RateLimit | None = field(default=None, kw_only=True)
-    policy: Policy | None = field(default=None, kw_only=True)
-    observe: Observe | None = field(default=None, kw_only=True)
+    rate_limit: recoverable.RateLimit | None = field(default=None, kw_only=True)
+    policy: recoverable.Policy | None = field(default=None, kw_only=True)
+    observe: recoverable.Observe | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         checked_part("immediate", self.immediate, Immediate)
         checked_part("delayed", self.delayed, Delayed)
         checked_part("failed", self.failed, Failed)
         if self.rate_limit is not None:
-            from recoverable._rate_limit.settings import RateLimit  # noqa: PLC0415  # imported for those who set one
-
-            checked_part("rate_limit", self.rate_limit, RateLimit)
+            checked_part("rate_limit", self.rate_limit, recoverable.RateLimit)
         if self.policy is not None:
-            from recoverable._flow.signatures import check_policy  # noqa: PLC0415  # as above
+            from recoverable._flow.signatures import check_policy  # noqa: PLC0415  # few have a policy
 
             check_policy(self.policy)
         if self.observe is not None:
-            from recoverable._observe.settings import Observe  # noqa: PLC0415  # as above
-
-            checked_part("observe", self.observe, Observe)
+            checked_part("observe", self.observe, recoverable.Observe)
 
     @classmethod
     def from_environment(cls, prefix: str = "RECOVERABLE_", **code: Unpack[Code]) -> Recoverability:

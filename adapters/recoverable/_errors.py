@@ -6,12 +6,17 @@ from datetime import timedelta
 
 from recoverable._limits import checked_delay
 
+PUBLIC = "recoverable"
+"""The package from which users import these exceptions: operators read the same name in logs and headers."""
+
 
 class MessageDeserializationError(Exception):
     """Raised when a message cannot be read.
 
     A retry would not help, so it moves to the error queue at once, as all unrecoverable failures do.
     """
+
+    __module__ = PUBLIC
 
 
 class RetryAfter(Exception):
@@ -29,6 +34,8 @@ class RetryAfter(Exception):
         ValueError: the delay is negative or longer than 365 days.
     """
 
+    __module__ = PUBLIC
+
     def __init__(self, delay: timedelta, reason: str = "") -> None:
         self.delay = checked_delay("RetryAfter(delay)", delay)
         super().__init__(reason or f"retry after {delay}")
@@ -43,12 +50,25 @@ class HandlerTimeout(Exception):
     It ran longer than `handler_timeout`, or than the whole invocation less the reserve for settling.
     """
 
+    __module__ = PUBLIC
+
 
 class UnreportedFailure(Exception):
     """Raised for a message that was delivered again and again without a recorded outcome.
 
     Such as after a time-out, a crash or lack of memory.
     """
+
+    __module__ = PUBLIC
+
+
+class StoreUnavailable(Exception):
+    """Raised by a store that did not do what it was asked, or whose answer was lost: of circuits or of timeouts.
+
+    What was to be stored may not be stored. A circuit that cannot be read limits an instance by its own attempts alone.
+    """
+
+    __module__ = PUBLIC
 
 
 class TimeUp(BaseException):
@@ -57,6 +77,4 @@ class TimeUp(BaseException):
     It is no `Exception`, for a handler's own `except Exception` must not swallow it.
     """
 
-
-for _error in (MessageDeserializationError, RetryAfter, HandlerTimeout, UnreportedFailure):
-    _error.__module__ = "recoverable"  # the name under which users import it is the one that operators read
+    __module__ = "recoverable.hosting"

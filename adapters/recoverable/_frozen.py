@@ -12,49 +12,87 @@ else:
         return lambda cls: cls
 
 
-class Default:
-    """A default value of a field that is given by name only."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: object) -> None:
-        self.value = value
+NO_DEFAULT: Any = object()
+"""Stands for the default value of a field that must be given."""
 
 
-def field(*, default: Any, kw_only: bool) -> Any:  # noqa: ARG001  # read by type checkers: each field made by this is one by name
+class NamedField:
+    """A field that is given by name only.
+
+    Args:
+        default: its default value.
+    """
+
+    __slots__ = ("default",)
+
+    def __init__(self, default: object) -> None:
+        self.default = default
+
+
+def field(*, default: Any = NO_DEFAULT, kw_only: bool) -> Any:  # noqa: ARG001  # read by type checkers: each field made by this is one by name
     """Define a field that is given by name only: `field(default=None, kw_only=True)`."""
-    return Default(default)
+    return NamedField(default)
+
+
+class FieldsSignature:
+    """The signature of a class that its fields define, made when `inspect` or `help` reads it."""
+
+    def __get__(self, instance: object, owner: type[Frozen]) -> Any:
+        """Return the signature.
+
+        Raises:
+            AttributeError: it is asked of an instance, or of a class with an `__init__` of its own: `inspect` looks there then.
+        """
+        if instance is not None or owner.__init__ is not Frozen.__init__:
+            raise AttributeError
+        from inspect import Parameter, Signature  # noqa: PLC0415  # whoever asks has imported it
+
+        texts = {name: text for base in reversed(owner.__mro__[:-1]) for name, text in base.__annotations__.items()}
+        kinds = {Parameter.POSITIONAL_OR_KEYWORD: owner._by_place, Parameter.KEYWORD_ONLY: owner._by_name}  # noqa: SLF001
+        return Signature(
+            [
+                Parameter(name, kind, default=Parameter.empty if value is NO_DEFAULT else value, annotation=texts[name])
+                for kind, fields in kinds.items()
+                for name, value in fields.items()
+            ],
+            return_annotation=None,
+        )
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 class Frozen:
     """A value whose fields are its annotations, set once.
 
-    Equal values are equal, and `__replace__` makes a changed one.
-
-    `__post_init__` may check the fields.
+    Equal values are equal. `__post_init__` may check the fields.
     """
 
-    _by_place: dict[str, object] = {}  # noqa: RUF012  # fields by place and by name, with their defaults; each class has its own
-    _by_name: dict[str, object] = {}  # noqa: RUF012  # as above
+    _by_place = dict[str, object]()  # noqa: RUF012  # fields by place, with their defaults; each class has its own
+    _by_name = dict[str, object]()  # noqa: RUF012  # the same for those by name
+    __signature__ = FieldsSignature()
 
     def __init_subclass__(cls) -> None:
         cls._by_place, cls._by_name = {**cls._by_place}, {**cls._by_name}
         for name in cls.__annotations__:
-            default = vars(cls).get(name, Frozen)  # which stands for none
-            if isinstance(default, Default):
-                cls._by_name[name] = default.value
-                setattr(cls, name, default.value)
-            else:
+            default = vars(cls).get(name, NO_DEFAULT)
+            if not isinstance(default, NamedField):
                 cls._by_place[name] = default
+                continue
+            cls._by_name[name] = default.default
+            if default.default is NO_DEFAULT:
+                delattr(cls, name)
+            else:
+                setattr(cls, name, default.default)
+        setattr(cls, "__match_args__", tuple(cls._by_place))  # noqa: B010  # type checkers have their own from the fields
 
     def __init__(self, *by_place: object, **by_name: object) -> None:
         defaults = self._by_place | self._by_name
         fields = defaults | dict(zip(self._by_place, by_place, strict=False)) | by_name
-        missing = [name for name, value in fields.items() if value is Frozen]
+        missing = [name for name, value in fields.items() if value is NO_DEFAULT]
         twice = by_name.keys() & list(self._by_place)[: len(by_place)]
         if len(by_place) > len(self._by_place) or len(fields) > len(defaults) or missing or twice:
-            raise TypeError(f"{type(self).__name__}{by_place}{by_name or ''}: write {self._signature()}")
+            wanted = ", ".join([*self._by_place, *(f"{name}=..." for name in self._by_name)])
+            name = type(self).__name__
+            raise TypeError(f"{name}{by_place}{by_name or ''}: write {name}({wanted})")
         self._assign(**fields)
         self.__post_init__()
 
@@ -66,9 +104,11 @@ class Frozen:
         """Return the names of the fields, in their order."""
         return (*cls._by_place, *cls._by_name)
 
-    @classmethod
-    def _signature(cls) -> str:
-        return f"{cls.__name__}({', '.join([*cls._by_place, *(f'{name}=...' for name in cls._by_name)])})"
+    def replace(self, /, **changes: object) -> Self:
+        """Return the same value with some fields changed, checked as any new one."""
+        return type(self)(**(vars(self) | changes))
+
+    __replace__ = replace  # for `copy.replace`, from 3.13 on
 
     def _assign(self, **fields: object) -> None:
         vars(self).update(fields)
@@ -80,13 +120,6 @@ class Frozen:
 
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"{type(self).__name__}.{name} cannot be deleted")
-
-    def __replace__(self, /, **changes: object) -> Self:
-        """Return the same value with some fields changed, checked as any new one.
-
-        `copy.replace` calls this from 3.13 on.
-        """
-        return type(self)(**(vars(self) | changes))
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and vars(self) == vars(other)

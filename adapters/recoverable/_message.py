@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any, Protocol, Self, TypeVar, Unpack, overload
 
-    from recoverable._outgoing.values import Outgoing, SendOptions
+    from recoverable._outgoing.message import Outgoing, SendOptions
 
     T = TypeVar("T")
 

@@ -89,7 +89,7 @@ def from_variables(defaults: R, prefix: str, code: Mapping[str, Any]) -> R:
     if not isinstance(prefix, str):
         raise TypeError(f"from_environment(prefix) is {prefix!r}; write how the names begin, such as 'RECOVERABLE_'")
     read = read_parts(defaults, Variables(prefix, os.environ))
-    return defaults.__replace__(**{**read, **chosen(read, code)})
+    return defaults.replace(**{**read, **chosen(read, code)})
 
 
 def read_parts(defaults: Any, variables: Variables) -> dict[str, Any]:
@@ -100,9 +100,9 @@ def read_parts(defaults: Any, variables: Variables) -> dict[str, Any]:
     longest = MAX_DELAY / max(delayed, 1)
     increase = variables.delay("TIME_INCREASE", longest, defaults.delayed.time_increase)
     return {
-        "immediate": defaults.immediate.__replace__(max_retries=immediate if enabled else 0),
-        "delayed": defaults.delayed.__replace__(max_retries=delayed if enabled else 0, time_increase=increase),
-        "failed": defaults.failed.__replace__(error_queue=variables.text("ERROR_QUEUE")),
+        "immediate": defaults.immediate.replace(max_retries=immediate if enabled else 0),
+        "delayed": defaults.delayed.replace(max_retries=delayed if enabled else 0, time_increase=increase),
+        "failed": defaults.failed.replace(error_queue=variables.text("ERROR_QUEUE")),
         "rate_limit": rate_limit_after(variables.count("RATE_LIMIT_AFTER", MAX_COUNT, 0)),
     }
 
@@ -124,5 +124,5 @@ def chosen(read: Mapping[str, Any], code: Mapping[str, Any]) -> dict[str, Any]:
             made[name] = None if part is None else given(part)
     given = code.get("failed")
     if isinstance(given, type(read["failed"])) and given.error_queue is None:
-        made["failed"] = given.__replace__(error_queue=read["failed"].error_queue)
+        made["failed"] = given.replace(error_queue=read["failed"].error_queue)
     return made

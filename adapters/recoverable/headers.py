@@ -15,6 +15,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from opentelemetry.trace import SpanContext
+
+__all__ = [
+    "ATTEMPTS", "CONTROL_MESSAGE", "CONVERSATION_ID", "CORRELATION_ID", "DELAYED_RETRIES", "DELAYED_RETRY_AT",
+    "DUE_AT", "ENCLOSED_MESSAGE_TYPES", "FAILED_QUEUE_ADDRESS", "FIRST_DELAYED_RETRY_AT", "FIRST_FAILED_AT",
+    "HELD_SINCE", "LOG_STREAM", "MESSAGE_ID", "MESSAGE_INTENT", "ORIGIN", "ORIGINATING_ENDPOINT", "PRIOR_ATTEMPTS",
+    "REFUSED_SENDS", "RELATED_TO", "REPORTED", "REQUEST_ID", "RETRY_HEADERS", "STOPPED", "TIME_SENT", "TRACE_PARENT",
+    "TRACE_STATE", "UNREPORTED", "read_count", "read_date", "texts", "write_date",
+]  # fmt: skip
+
 MESSAGE_ID = "NServiceBus.MessageId"
 TIME_SENT = "NServiceBus.TimeSent"
 CONTROL_MESSAGE = "NServiceBus.ControlMessage"
@@ -103,3 +113,8 @@ def write_date(moment: datetime) -> str:
     """
     text = moment.astimezone(UTC).isoformat(" ", "microseconds")
     return f"{text[:19]}:{text[20:26]} Z"
+
+
+def write_trace_parent(span: SpanContext) -> str | None:
+    """Return OpenTelemetry's context of a span as the header `traceparent` names it; None for a context that is not valid."""
+    return f"00-{span.trace_id:032x}-{span.span_id:016x}-{span.trace_flags:02x}" if span.is_valid else None

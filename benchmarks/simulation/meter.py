@@ -10,7 +10,7 @@ from functools import partial, wraps
 from math import ceil
 from typing import Any
 
-from recoverable._environment import Environment, current_environment
+from recoverable.hosting import Environment, current_environment
 from recoverable_local.testing import SqsWorld
 from recoverable_local.testing.engine.fault_plan import FaultPoint
 from simulation.prices import chunks

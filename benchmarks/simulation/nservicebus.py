@@ -6,7 +6,7 @@ import asyncio
 import json
 from typing import Any
 
-from recoverable._environment import current_environment
+from recoverable.hosting import current_environment
 from simulation.meter import CALL_TIME, Handler
 from simulation.work import ATTEMPT_TIME, Work
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 
 from recoverable import RateLimit
-from recoverable.aws._circuit_store import DynamoDbCircuit
-from recoverable.aws._pause import PauseTrigger
+from recoverable.aws import DynamoDbCircuit, PauseTrigger
 from shop import is_bank_failure
 
 

@@ -12,7 +12,7 @@ from shop import CardDeclined, place_order
 
 if TYPE_CHECKING:
     from recoverable import Observe, RateLimit
-    from recoverable.aws._large_bodies import S3Bodies
+    from recoverable.aws import S3Bodies
     from recoverable.timeouts import Timeouts
 
 
@@ -38,7 +38,7 @@ def large_bodies() -> S3Bodies | None:
     bucket = os.environ.get("LARGE_BODIES_BUCKET")
     if not bucket:
         return None
-    from recoverable.aws._large_bodies import S3Bodies  # noqa: PLC0415
+    from recoverable.aws import S3Bodies  # noqa: PLC0415
 
     return S3Bodies(buckets=(bucket,))
 

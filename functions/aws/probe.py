@@ -6,9 +6,7 @@ import os
 from datetime import timedelta
 
 import orders
-from recoverable.aws._circuit_store import DynamoDbCircuit
-from recoverable.aws._pause import PauseTrigger
-from recoverable.aws._probe import Probe, SqsProbeQueue
+from recoverable.aws import DynamoDbCircuit, PauseTrigger, Probe, SqsProbeQueue
 
 QUEUE_ARN = os.environ["ORDERS_QUEUE_ARN"]
 

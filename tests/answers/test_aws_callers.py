@@ -9,21 +9,21 @@ import pytest
 
 from answers.aws_answers import ANSWERS, DYNAMODB, S3, Answer, error_of
 from builders import NOW, delivery
-from recoverable._rate_limit.settings import StoreUnavailable as CircuitUnavailable
+from recoverable import StoreUnavailable
 from recoverable._rate_limit.state import CLOSED, Snapshot
 from recoverable._sqs.answers import call_failure
 from recoverable._sqs.sender import Outcome, Sender
-from recoverable.aws._circuit_store import ABSENT, DynamoDbCircuit
+from recoverable.aws import DynamoDbCircuit
+from recoverable.aws._circuit_store import ABSENT
 from recoverable.aws._large_bodies import describe_problem
-from recoverable.aws._pause import NotNow, PauseStore
+from recoverable.aws._pause import PauseStore
 from recoverable.aws._send import is_at_fault
-from recoverable.timeouts import StoreUnavailable
 from recoverable.timeouts._dynamodb_table import Table, problem_with_object
-from recoverable_operate.aws.answers import describe
-from recoverable_operate.check.cloud.session_client import asked
-from recoverable_operate.check.known import Unknown
-from recoverable_operate.migration.targets import SqsTarget
-from recoverable_operate.port import OperateError
+from recoverable_operate._check.aws_client import asked
+from recoverable_operate._migration.moving import SqsTarget
+from recoverable_operate.errors import OperateError
+from recoverable_operate.errors._aws.answers import describe
+from recoverable_operate.rules import Unknown
 from waiting.rows import timeout
 
 QUEUE_URL, QUEUE_ARN = "https://sqs.eu-west-1.amazonaws.com/1/orders", "arn:aws:sqs:eu-west-1:1:orders"
@@ -160,7 +160,7 @@ def test_a_circuit_is_unavailable_unless_a_condition_did_not_hold(stored: tuple[
     if meaning == "condition":
         assert change() is None
     else:
-        with pytest.raises(CircuitUnavailable):
+        with pytest.raises(StoreUnavailable):
             change()
 
 
@@ -174,7 +174,7 @@ def test_a_mark_is_not_removed_now_unless_a_condition_did_not_hold(stored: tuple
     if meaning == "condition":
         store.remove_mark("")
     else:
-        with pytest.raises(NotNow):
+        with pytest.raises(StoreUnavailable):
             store.remove_mark("")
 
 

@@ -7,8 +7,8 @@ import pytest
 from answers.cases import cases
 from answers.service_bus_answers import ERRORS, FOR_GOOD, Meaning
 from recoverable._service_bus.answers import refusal_of
-from recoverable_operate.azure.answers import describe
-from recoverable_operate.migration.service_bus_client import is_refusal
+from recoverable_operate._migration.service_bus_client import is_refusal
+from recoverable_operate.errors._azure.answers import describe
 
 Error = tuple[Meaning, Exception]
 

@@ -20,8 +20,7 @@ from builders import platform, recoverability
 from recoverable import Message
 from recoverable._sqs.queues import queue_from_arn
 from recoverable._sqs.wire import POINTER_CLASSES, POINTER_SIZES, wire_of
-from recoverable.aws import SqsEndpoint
-from recoverable.aws._large_bodies import S3Bodies
+from recoverable.aws import S3Bodies, SqsEndpoint
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

@@ -13,7 +13,7 @@ from aws.large_bodies import Bucket, marked, pointer, stored_by_nservicebus
 from aws.queues import Queue, bodies
 from faulty_proxy import FaultyProxy, Rule
 from recoverable import Discard, Message
-from recoverable.aws._large_bodies import S3Bodies
+from recoverable.aws import S3Bodies
 from recoverable_local.testing import Refused
 
 

@@ -8,7 +8,7 @@ from aws.harness import Mapping, ladder, lose_deliveries, sqs_endpoint
 from aws.queues import Queue, bodies, send
 from faulty_proxy import FaultyProxy, Rule
 from recoverable import Message
-from recoverable.aws._endpoint import UnfinishedBatch
+from recoverable.aws import UnfinishedBatch
 from recoverable_local.testing import Refused
 
 INTERRUPTIONS = [KeyboardInterrupt, SystemExit]

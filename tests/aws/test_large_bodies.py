@@ -17,8 +17,7 @@ from aws.queues import HEADERS, Queue
 from aws.recording_client import RecordingClient
 from aws.records import event, record, text
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability
-from recoverable.aws import SqsEndpoint
-from recoverable.aws._large_bodies import S3Bodies
+from recoverable.aws import S3Bodies, SqsEndpoint
 from recoverable_local.testing import SqsWorld
 
 TYPE, REASON = "NServiceBus.ExceptionInfo.ExceptionType", "NServiceBus.ExceptionInfo.Message"
@@ -152,7 +151,7 @@ def test_a_body_that_cannot_be_fetched_is_a_failure_with_all_its_retries_that_sa
     Mapping(orders, reading(read, error, bucket, immediate=1, delayed=1)).run_dry()
     (copy,) = error.arrived()
 
-    assert (attempts, copy.headers[TYPE]) == ([1, 2, 1, 2], "recoverable.aws._large_bodies.BodyNotFetched")
+    assert (attempts, copy.headers[TYPE]) == ([1, 2, 1, 2], "recoverable.aws.BodyNotFetched")
     place = f"the body is in S3, in the bucket '{bucket.name}' under the key 'bodies/7', and cannot be fetched: "
     assert copy.headers[REASON].startswith(place + why.format(bucket.name))
 
@@ -321,7 +320,7 @@ def test_a_mistake_is_told_where_it_is_made(make: Callable[[], object], kind: ty
 PLAIN = """
 import sys
 from recoverable.aws import SqsEndpoint
-from recoverable.aws._large_bodies import S3Bodies
+from recoverable.aws import S3Bodies
 
 record = {
     "messageId": "1", "receiptHandle": "r", "body": "{}", "eventSource": "aws:sqs",

@@ -23,14 +23,13 @@ from recoverable import (
     Recoverability,
     UnreportedFailure,
 )
-from recoverable._environment import Environment, current_environment
 from recoverable._flow.deadline import Deadline
 from recoverable._ladder.faults import EXCEPTION_TYPE, FAILED_QUEUE, STACK_TRACE
-from recoverable._service_bus.broker import MAX_SENDERS, CopyNotSent
-from recoverable.azure import ServiceBusEndpoint
+from recoverable._service_bus.broker import MAX_SENDERS
+from recoverable.azure import Abandoned, CopyNotSent, ServiceBusEndpoint
 from recoverable.azure._copies import in_milliseconds
-from recoverable.azure._flow import Abandoned
 from recoverable.headers import DELAYED_RETRIES, DELAYED_RETRY_AT, DUE_AT, MESSAGE_ID, PRIOR_ATTEMPTS
+from recoverable.hosting import Environment, current_environment
 
 LAST: dict[str, Any] = {"DeliveryCount": 3}
 LAST_ROUND: dict[str, Any] = {"DeliveryCount": 3, "properties": {DELAYED_RETRIES: "2"}}

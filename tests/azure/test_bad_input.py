@@ -16,8 +16,7 @@ from azure.sdk_versions import settlements_are_answered
 from builders import ERROR_QUEUE, QUEUE, Boom, recoverability, seconds
 from recoverable import Message, Recoverability
 from recoverable._ladder.faults import EXCEPTION_TYPE, FAILED_QUEUE
-from recoverable._service_bus.broker import CopyNotSent
-from recoverable.azure import ServiceBusEndpoint
+from recoverable.azure import CopyNotSent, ServiceBusEndpoint
 from recoverable.headers import DELAYED_RETRIES, DELAYED_RETRY_AT, DUE_AT, PRIOR_ATTEMPTS
 from recoverable_local.service_bus import Operation
 

@@ -15,8 +15,8 @@ from azure.triggers import trigger_message, trigger_messages
 from builders import QUEUE, Boom
 from recoverable import Message
 from recoverable._service_bus.broker import Broker
+from recoverable.azure import Abandoned
 from recoverable.azure._copies import Copy
-from recoverable.azure._flow import Abandoned
 from recoverable.headers import DELAYED_RETRIES, PRIOR_ATTEMPTS
 
 ERROR = Boom("it broke")

@@ -8,8 +8,8 @@ import re
 import pytest
 
 from docs.error_queue_page import PAGE, fresh_page
-from recoverable_operate.commands import export, groups, import_, purge, retry, show
-from recoverable_operate.commands import list as list_
+from recoverable_operate._commands import export, groups, import_, purge, retry, show
+from recoverable_operate._commands import list as list_
 
 VERBS = [export, groups, import_, list_, purge, retry, show]
 OF_ALL_TOOLS = {"--help", "--journal"}

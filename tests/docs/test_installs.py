@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import shlex
 import tomllib
-from pathlib import Path
+from typing import Any
 
 import pytest
 
 from docs.pages import PAGES, ROOT, blocks, commands
 
-FROM_CLONE = re.compile(r"(?P<folder>\.|\.\./recoverable(?:/[\w/]+)?)(?:\[(?P<extra>[\w-]+)\])?")
+FROM_CLONE = re.compile(r"(?P<folder>\.(?:/[\w/]+)?|\.\./recoverable(?:/[\w/]+)?)(?:\[(?P<extra>[\w-]+)\])?")
 """The clone is the current folder, or lies beside it."""
 
 INSTALLS = [
@@ -33,11 +33,41 @@ def test_what_is_ours_is_installed_from_the_clone(name: str, command: str) -> No
             assert found["extra"] is None or found["extra"] in extras(found["folder"])
 
 
+@pytest.mark.parametrize(("name", "command"), INSTALLS)
+def test_what_it_needs_of_ours_is_installed_beside_it(name: str, command: str) -> None:
+    words = [word.partition("[") for word in shlex.split(command.partition("pip install")[2], comments=True)]
+    given = {below(folder): extra.strip("]") for folder, _, extra in words if FROM_CLONE.fullmatch(folder)}
+
+    assert {sibling for folder, extra in given.items() for sibling in needed(folder, extra)} <= given.keys(), name
+
+
+def needed(folder: str, extra: str) -> set[str]:
+    """Return the folders of the distributions of this clone that a project, or its extra, depends on."""
+    project = project_in(folder)
+    wanted = [*project["dependencies"], *project.get("optional-dependencies", {}).get(extra, [])]
+    names = {re.split(r"[\[=<>;~! ]", each)[0] for each in wanted}
+    direct = {FOLDERS[name] for name in names if name in FOLDERS}
+    return direct.union(*(needed(each, "") for each in direct))
+
+
+FOLDERS = {"recoverable": ".", "recoverable-operate": "infra/operate", "recoverable-local": "infra/local"}
+
+
+def below(folder: str) -> str:
+    """Return a folder as it lies in the clone."""
+    return folder.removeprefix("../recoverable").removeprefix("./").strip("/") or "."
+
+
+def project_in(folder: str) -> dict[str, Any]:
+    """Return the table `project` of the pyproject.toml in a folder of the clone."""
+    text = (ROOT / below(folder) / "pyproject.toml").read_text(encoding="utf-8")
+    found: dict[str, Any] = tomllib.loads(text)["project"]
+    return found
+
+
 def extras(folder: str) -> set[str]:
     """Return the extras of the project in a folder of the clone."""
-    path = ROOT / Path(folder.removeprefix("../recoverable").strip("/") or ".")
-    project = tomllib.loads((path / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return set(project.get("optional-dependencies", {}))
+    return set(project_in(folder).get("optional-dependencies", {}))
 
 
 def test_each_page_was_read() -> None:

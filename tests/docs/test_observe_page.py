@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from recoverable import Observe
-from recoverable._observe.facts import Facts
+from recoverable import Facts, Observe
 from recoverable._observe.metrics import METRICS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "observe.md").read_text(encoding="utf-8")

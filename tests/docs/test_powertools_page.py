@@ -18,8 +18,8 @@ from aws.records import event, record
 from aws.server import CREDENTIALS, REGION, moto_server
 from builders import Clock
 from docs.powertools_reader import BLOCKS, Reader
-from recoverable._environment import Environment, current_environment
 from recoverable._flow.deadline import Deadline
+from recoverable.hosting import Environment, current_environment
 
 pytestmark = pytest.mark.timeout(120, method="thread")  # SIGALRM is the endpoint's
 

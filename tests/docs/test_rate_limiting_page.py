@@ -9,8 +9,7 @@ import pytest
 
 from docs.pages import blocks, page
 from recoverable import Message, Recoverability
-from recoverable.aws._circuit_store import DynamoDbCircuit
-from recoverable.aws._probe import Probe
+from recoverable.aws import DynamoDbCircuit, Probe
 
 PAGE = "rate-limiting.md"
 

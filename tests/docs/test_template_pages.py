@@ -12,7 +12,7 @@ import yaml
 
 from docs.pages import ROOT, blocks, files, page
 from recoverable._cli import main
-from recoverable_operate.check.cloudformation.document import parse_document
+from recoverable_operate.templates import parse_document
 
 SERVERLESS = files(page("serverless-framework.md"))["serverless.yml"]
 IMAGE = files(page("container-images.md"))

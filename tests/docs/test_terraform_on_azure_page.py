@@ -10,13 +10,20 @@ from docs.pages import ROOT, blocks, files, page
 from docs.terraform import Reference, Resource, only, resources
 from recoverable._service_bus.host_json import read_host_json
 from recoverable_local.testing.azure.app import functions_of
-from recoverable_operate.check.bicep.resources import duration, life
-from recoverable_operate.check.functions_app.threads import worker_threads
-from recoverable_operate.check.known import Unknown
-from recoverable_operate.check.ladder import ladder_of
-from recoverable_operate.check.rule import Finding, results
-from recoverable_operate.check.rules.every import SERVICE_BUS_RULES
-from recoverable_operate.check.service_bus import Grant, OnServiceBus, Queue, Trigger, Workload
+from recoverable_operate.rules import (
+    SERVICE_BUS_RULES,
+    Finding,
+    Grant,
+    OnServiceBus,
+    ServiceBusQueue,
+    Trigger,
+    Unknown,
+    Workload,
+    ladder_of,
+    results,
+    worker_threads,
+)
+from recoverable_operate.templates._bicep import duration, life
 
 PAGE = "terraform-on-azure.md"
 MAIN = files(page(PAGE))["main.tf"]
@@ -46,10 +53,10 @@ def described(text: str) -> OnServiceBus:
     )
 
 
-def queue_of(each: Resource, queues: dict[str, Resource]) -> Queue:
+def queue_of(each: Resource, queues: dict[str, Resource]) -> ServiceBusQueue:
     given = each.arguments
     dead_letters = given.get("forward_dead_lettered_messages_to")
-    return Queue(
+    return ServiceBusQueue(
         name=given["name"],
         lock=duration(given["lock_duration"]),
         max_delivery_count=given["max_delivery_count"],

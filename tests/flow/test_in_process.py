@@ -10,10 +10,9 @@ import pytest
 from builders import ERROR_QUEUE, NOW_WRITTEN, QUEUE, Boom, delivery, platform, seconds
 from flow.invocations import Handler, Rung, attempt, attempts, invocation
 from observe.clouds import World, climb, on_both_clouds, serve
-from recoverable import Delayed, Failed, Immediate, Message, Observe, RateLimit, Recoverability
+from recoverable import Delayed, Facts, Failed, Immediate, Message, Observe, RateLimit, Recoverability
 from recoverable._ladder.delivery import Platform
 from recoverable._ladder.settlement import COMPLETE, Forward, Redeliver
-from recoverable._observe.facts import Facts
 from recoverable.headers import DUE_AT, FIRST_FAILED_AT, HELD_SINCE, MESSAGE_ID, PRIOR_ATTEMPTS, REPORTED, STOPPED
 from recoverable_local.testing import ServiceBusWorld, SqsWorld
 

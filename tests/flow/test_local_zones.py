@@ -17,9 +17,7 @@ from azure.recording import RecordingClient as ServiceBusClient
 from azure.triggers import trigger_message
 from builders import Boom, recoverability
 from recoverable import Message
-from recoverable.aws import SqsEndpoint
-from recoverable.aws._circuit_store import DynamoDbCircuit
-from recoverable.aws._pause import PauseTrigger
+from recoverable.aws import DynamoDbCircuit, PauseTrigger, SqsEndpoint
 from recoverable.headers import write_date
 from recoverable.timeouts import Dispatcher, Report, SqliteStore, Timeouts
 from recoverable_local.testing import ServiceBusWorld, SqsWorld

@@ -16,7 +16,7 @@ from infra.commands import RUNTIME
 from infra.features import FEATURES, YOUR_BUCKET, asking_for
 from infra.sam_template import REGION
 from recoverable._rate_limit.state import Open
-from recoverable.aws._circuit_store import DynamoDbCircuit
+from recoverable.aws import DynamoDbCircuit
 from recoverable.timeouts import DynamoDbStore, Timeouts
 from waiting.rows import scan
 

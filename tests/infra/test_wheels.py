@@ -1,10 +1,12 @@
-"""What the three distributions hold, and that each installs into an environment where there is nothing else."""
+"""What the three distributions hold, and that they install and import where there is nothing else."""
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -12,13 +14,14 @@ import pytest
 
 from infra.commands import bare_python, run
 from infra.sam_template import ROOT
+from recoverable import _cli
 from sources import RUNTIME_FOLDERS
 
 pytestmark = pytest.mark.xdist_group("wheels")
 
 FOLDERS = {
     "recoverable": RUNTIME_FOLDERS | {""},
-    "recoverable_operate": {"", "aws", "azure", "check", "commands", "migration", "sending"},
+    "recoverable_operate": {"", "_check", "_commands", "_migration", "errors", "rules", "templates"},
     "recoverable_local": {"", "demo", "functions_host", "lambda_host", "service_bus", "testing"},
 }
 VERBS = {
@@ -70,34 +73,81 @@ def installed(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory)
     return folder
 
 
+def only_with(folder: Path, tmp_path: Path, *lines: str) -> list[str]:
+    """Run a program where nothing but a folder's packages is installed, and return the lines that it printed."""
+    program = tmp_path / "program.py"
+    program.write_text("\n".join(("import sys", f"sys.path.insert(0, {str(folder)!r})", *lines)) + "\n")
+    return bare_python(str(program)).splitlines()
+
+
 def test_the_test_kit_needs_nothing_else(installed: Path, tmp_path: Path) -> None:
-    program = tmp_path / "program.py"
-    program.write_text(
-        "import sys\n"
-        f"sys.path.insert(0, {str(installed)!r})\n"
-        "from recoverable.aws import SqsEndpoint\n"
-        "from recoverable_local.testing import SqsWorld\n"
-        "world = SqsWorld()\n"
-        "world.serve('orders', SqsEndpoint(lambda message: None))\n"
-        "world.send('orders', {'id': 1})\n"
-        "world.run()\n"
-        "print(len(world.queue('orders')))\n"
+    printed = only_with(
+        installed,
+        tmp_path,
+        "from recoverable.aws import SqsEndpoint",
+        "from recoverable_local.testing import SqsWorld",
+        "world = SqsWorld()",
+        "world.serve('orders', SqsEndpoint(lambda message: None))",
+        "world.send('orders', {'id': 1})",
+        "world.run()",
+        "print(len(world.queue('orders')))",
     )
 
-    assert bare_python(str(program)).strip() == "0"
+    assert printed == ["0"]
 
 
-def test_the_command_says_what_to_install_for_a_verb_that_is_missing(wheels: dict[str, Path], tmp_path: Path) -> None:
+def test_what_an_operator_runs_imports_with_no_third_party(installed: Path, tmp_path: Path) -> None:
+    printed = only_with(
+        installed,
+        tmp_path,
+        "from recoverable_operate import errors, rules, templates",
+        "foreign = {name.partition('.')[0] for name in sys.modules} - set(sys.stdlib_module_names) - {'__main__'}",
+        "print(*sorted(foreign))",
+    )
+
+    assert printed == ["recoverable recoverable_operate"]
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["errors", "list"], "`errors list` needs rich: pip install 'recoverable[operate]'"),
+        (["check"], "`check` needs rich: pip install 'recoverable[operate]'"),
+    ],
+)
+def test_a_verb_says_what_to_install_for_a_package_that_is_missing(
+    installed: Path, tmp_path: Path, command: list[str], said: str
+) -> None:
+    run_it = ("from recoverable._cli import main", "sys.stderr = sys.stdout", f"print(main({command!r}))")
+
+    assert only_with(installed, tmp_path, *run_it) == [said, "2"]
+
+
+@pytest.mark.parametrize(
+    ("command", "extra"),
+    [
+        ("local aws", "local"),
+        ("local azure", "local-azure"),
+        ("errors list", "operate"),
+        ("check", "operate"),
+        ("timeouts", "operate"),
+    ],
+)
+def test_the_command_says_what_to_install_for_a_verb_that_is_missing(
+    wheels: dict[str, Path], tmp_path: Path, command: str, extra: str
+) -> None:
     zipfile.ZipFile(wheels["recoverable"]).extractall(tmp_path)
-    program = tmp_path / "program.py"
-    program.write_text(
-        "import sys\n"
-        f"sys.path.insert(0, {str(tmp_path)!r})\n"
-        "from recoverable._cli import main\n"
-        "sys.stderr = sys.stdout\n"
-        "print(main(['local', 'aws']))\n"
-    )
+    run_it = ("from recoverable._cli import main", "sys.stderr = sys.stdout", f"print(main({command.split()!r}))")
 
-    said = bare_python(str(program)).splitlines()
+    said = only_with(tmp_path, tmp_path, *run_it)
 
-    assert said == ["`local aws` is not installed: pip install 'recoverable[local]'", "2"]
+    assert said == [f"`{command}` is not installed: pip install 'recoverable[{extra}]'", "2"]
+
+
+def test_an_extra_named_by_the_command_brings_the_distribution_of_its_verbs() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    brought = {
+        verb: re.findall(r"recoverable-(\w+)", " ".join(extras[about.extra])) for verb, about in _cli.VERBS.items()
+    }
+
+    assert brought == {verb: ["local" if verb.startswith(("local", "demo")) else "operate"] for verb in _cli.VERBS}

@@ -35,11 +35,11 @@ from recoverable._limits import MAX_DELAY
 NEXT = "The next simpler policy decides for this message."
 
 ANSWERS: dict[str, tuple[Action, str]] = {
-    "at once": (ImmediateRetry(), ERROR_QUEUE),
-    "later": (DelayedRetry(seconds(5)), ERROR_QUEUE),
+    "at once": (ImmediateRetry(), ""),
+    "later": (DelayedRetry(seconds(5)), ""),
     "to the error queue": (MoveToError(), ERROR_QUEUE),
     "to another error queue": (MoveToError("rejected"), "rejected"),
-    "not at all": (Discard("out of date"), ERROR_QUEUE),
+    "not at all": (Discard("out of date"), ""),
 }
 
 
@@ -290,13 +290,7 @@ def test_a_decision_names_the_delivery_and_the_failure() -> None:
 
     made = decision(failure, of=failed, settings=discarding, on=platform())
 
-    assert made == Decision(
-        delivery=failed,
-        event=failure,
-        action=Discard("out of date"),
-        settlement=made.settlement,
-        error_queue=ERROR_QUEUE,
-    )
+    assert made == Decision(delivery=failed, event=failure, action=Discard("out of date"), settlement=made.settlement)
 
 
 def test_the_error_context_cannot_be_changed() -> None:

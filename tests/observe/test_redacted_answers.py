@@ -17,12 +17,9 @@ from aws.recording_client import RecordingClient, confirmed
 from aws.records import ARN, event, record, text
 from builders import NOW, QUEUE, seconds
 from observe.clouds import World, failing, on_both_clouds, serve, settings
-from recoverable import DelayedRetry, Message, Observe, RateLimit
-from recoverable._rate_limit.settings import StoreUnavailable
-from recoverable.aws import SqsEndpoint
-from recoverable.aws._large_bodies import S3Bodies
+from recoverable import DelayedRetry, Message, Observe, RateLimit, StoreUnavailable
+from recoverable.aws import S3Bodies, SqsEndpoint
 from recoverable.timeouts import CriticalError, Dispatcher, SqliteStore, Timeouts
-from recoverable.timeouts import StoreUnavailable as NoTimeouts
 
 SECRET = "hunter2"
 HIDDEN = Observe(redact=lambda text: text.replace(SECRET, "***"))
@@ -165,7 +162,7 @@ def test_a_dispatcher_of_timeouts_hides_what_sqs_quotes(caplog: pytest.LogCaptur
 def test_a_dispatcher_of_timeouts_hides_what_its_store_says(caplog: pytest.LogCaptureFixture) -> None:
     class Away(SqliteStore):
         def claim(self, *_: Any, **__: Any) -> Any:
-            raise NoTimeouts(f"no answer to {SECRET}")
+            raise StoreUnavailable(f"no answer to {SECRET}")
 
     minutes = (NOW + timedelta(minutes=number) for number in count())
     with pytest.raises(CriticalError) as caught:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from recoverable_operate.aws.messages import failed_message
-from recoverable_operate.failed import FailedMessage
-from recoverable_operate.groups import group_of
+from recoverable_operate.errors import FailedMessage, group_of
+from recoverable_operate.errors._aws.messages import failed_message
 
 ORDERS = "arn:aws:sqs:eu-central-1:123456789012:orders"
 UNKNOWN = "no reason recorded: dead-lettered by the broker, or sent here by something else"

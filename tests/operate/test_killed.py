@@ -14,7 +14,7 @@ from aws.queues import HEADERS
 from operate.failing import fault_headers
 from operate.killing import Killed, Process
 from recoverable_local.testing import ServiceBusWorld, SqsWorld
-from recoverable_operate.journal import Journal
+from recoverable_operate.errors import Journal
 
 World = Any
 COUNT = 25

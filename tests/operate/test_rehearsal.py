@@ -14,7 +14,7 @@ from recoverable import Delayed, Failed, Immediate, Message, Recoverability
 from recoverable.aws import SqsEndpoint
 from recoverable.azure import ServiceBusEndpoint
 from recoverable_local.testing import ServiceBusWorld, SqsWorld
-from recoverable_operate.port import OperateError
+from recoverable_operate.errors import OperateError
 
 ONCE = Recoverability(Immediate(0), Delayed(0), Failed("error"))
 KINDS, MANY = 40, 10_000

@@ -17,7 +17,7 @@ from recoverable._flow.drive import drive
 from recoverable._flow.flow import attempt_each
 from recoverable._flow.invocation import Invocation
 from recoverable._ladder.delivery import Delivery
-from recoverable._outgoing.senders import InMemory
+from recoverable._outgoing.outbox import InMemory
 
 
 def sent(work: Message) -> list[tuple[str, str, str | bytes]]:

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from builders import Boom, Clock, delivery
+from recoverable import RateLimit, StoreUnavailable
 from recoverable._rate_limit.limiter import Limiter
-from recoverable._rate_limit.settings import RateLimit, StoreUnavailable
 from recoverable._rate_limit.state import Open
 from recoverable._rate_limit.store import LEAVE_ALONE_FOR, Breaker, MemoryCircuit
 

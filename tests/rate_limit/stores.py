@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
 from rate_limit.outage import World
-from recoverable._rate_limit.settings import StoreUnavailable
+from recoverable import StoreUnavailable
 from recoverable._rate_limit.store import MemoryCircuit
 
 if TYPE_CHECKING:

@@ -12,13 +12,11 @@ import pytest
 
 from builders import NOW, Boom, Clock, delivery, recoverability, seconds
 from rate_limit.rate_limited import Instance, Notice, Store
-from recoverable import Failed, MessageDeserializationError, RetryAfter
-from recoverable._environment import Environment
-from recoverable._rate_limit.limiter import Limiter
-from recoverable._rate_limit.settings import RateLimit
-from recoverable._rate_limit.starting import limiter_for
+from recoverable import Failed, MessageDeserializationError, RateLimit, RetryAfter
+from recoverable._rate_limit.limiter import Limiter, limiter_for
 from recoverable._rate_limit.state import CLOSED, Open, Snapshot
 from recoverable._rate_limit.store import MemoryCircuit
+from recoverable.hosting import Environment
 
 if TYPE_CHECKING:
     from recoverable._rate_limit.state import Circuit

@@ -10,8 +10,8 @@ import pytest
 
 from builders import NOW, Boom, Clock, delivery, seconds
 from rate_limit.rate_limited import Calls, Instance, Notice, Store, limited, two
+from recoverable import RateLimit
 from recoverable._rate_limit.limiter import Limiter
-from recoverable._rate_limit.settings import RateLimit
 from recoverable._rate_limit.state import CLOSED
 from recoverable._rate_limit.store import LEAVE_ALONE_FOR
 

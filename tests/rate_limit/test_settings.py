@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from builders import seconds
-from recoverable._rate_limit.settings import RateLimit
+from recoverable import RateLimit
 from recoverable._rate_limit.store import MemoryCircuit
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import NOW, seconds
-from recoverable._rate_limit.settings import RateLimit
+from recoverable import RateLimit
 from recoverable._rate_limit.state import (
     CLOSED,
     EPOCH,

@@ -6,7 +6,7 @@ from typing import Any
 
 from recoverable.timeouts import SqliteStore, Store
 from recoverable.timeouts._store import Selection
-from recoverable_operate.migration.moving import Summary, migrate
+from recoverable_operate._migration.moving import Summary, migrate
 from waiting.rows import ALL, NOW, scan
 
 

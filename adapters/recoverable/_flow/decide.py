@@ -13,7 +13,7 @@ from recoverable._ladder.redaction import redactor_of
 from recoverable._ladder.refused_sends import forward_given_up
 from recoverable._ladder.settlement import Redeliver, Settlement
 from recoverable._observe.log import report, report_given_up, report_undecided
-from recoverable._outgoing.values import OutgoingRefused
+from recoverable._outgoing.message import OutgoingRefused
 
 
 def decide_and_report(delivery: Delivery, event: BaseException | Deferral, invocation: Invocation) -> Settlement:

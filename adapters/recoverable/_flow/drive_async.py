@@ -8,12 +8,12 @@ from contextlib import suppress
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
-from recoverable._environment import current_environment
 from recoverable._flow.event_loop import run_in_loop, within
 from recoverable._flow.flow import Call, attempt_each
 from recoverable._flow.invocation import Invocation
 from recoverable._flow.results import refuse_generator
 from recoverable._message import Message
+from recoverable.hosting import current_environment
 
 if TYPE_CHECKING:
     from recoverable._flow.flow import Steps

@@ -9,9 +9,9 @@ from functools import cache
 from threading import get_ident
 from typing import Any, TypeVar
 
-from recoverable._environment import current_environment
 from recoverable._errors import TimeUp
 from recoverable._flow.deadline import AGAIN, FOREVER
+from recoverable.hosting import current_environment
 
 T = TypeVar("T")
 

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from recoverable._ladder.settlement import Settlement
     from recoverable._message import Message
     from recoverable._observe.observer import Observer
-    from recoverable._outgoing.outbox import Outbox
-    from recoverable._outgoing.senders import Sender
+    from recoverable._outgoing.outbox import Outbox, Sender
     from recoverable._rate_limit.limiter import Limiter
 
     class Heartbeat(Protocol):

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from recoverable._frozen import Frozen, field
 from recoverable._ladder.delivery import NOTHING_CARRIED, Carried
 from recoverable._limits import checked_delay, checked_queue
 from recoverable._message import Message
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorContext:
+class ErrorContext(Frozen):
     """A failed attempt, as a policy sees it.
 
     Args:
@@ -24,22 +23,20 @@ class ErrorContext:
         carried: what the message's headers carry about the retries before.
     """
 
-    exception: BaseException
-    message: Message
-    immediate_processing_failures: int
-    delayed_deliveries_performed: int
-    receive_address: str
-    now: datetime
-    carried: Carried = NOTHING_CARRIED
+    exception: BaseException = field(kw_only=True)
+    message: Message = field(kw_only=True)
+    immediate_processing_failures: int = field(kw_only=True)
+    delayed_deliveries_performed: int = field(kw_only=True)
+    receive_address: str = field(kw_only=True)
+    now: datetime = field(kw_only=True)
+    carried: Carried = field(default=NOTHING_CARRIED, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class ImmediateRetry:
+class ImmediateRetry(Frozen):
     """Start the next attempt without delay."""
 
 
-@dataclass(frozen=True, slots=True)
-class DelayedRetry:
+class DelayedRetry(Frozen):
     """Start the next round of attempts after a delay.
 
     Args:
@@ -56,8 +53,7 @@ class DelayedRetry:
         checked_delay("DelayedRetry(delay)", self.delay)
 
 
-@dataclass(frozen=True, slots=True)
-class MoveToError:
+class MoveToError(Frozen):
     """Give the message up: move it to the error queue, for an operator.
 
     Args:
@@ -75,8 +71,7 @@ class MoveToError:
             checked_queue("MoveToError(error_queue)", self.error_queue)
 
 
-@dataclass(frozen=True, slots=True)
-class Discard:
+class Discard(Frozen):
     """Complete the message as if it had succeeded; only the log keeps the reason.
 
     Args:

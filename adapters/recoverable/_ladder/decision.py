@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import assert_never
+from typing import Literal, TypeAlias, assert_never
 
 from recoverable import headers
 from recoverable._config import Recoverability
@@ -17,6 +17,8 @@ from recoverable._ladder.policy import adjust_for_transport_capabilities, at_lea
 from recoverable._ladder.redaction import Redact, redactor_of
 from recoverable._ladder.settlement import COMPLETE, Forward, Redeliver, Settlement
 from recoverable._limits import NO_DELAY
+
+Outcome: TypeAlias = Literal["immediate_retry", "delayed_retry", "move_to_error", "discard", "deferral"]
 
 RATE_LIMITED = "the rate is limited"
 """Why a message is deferred while attempts fail."""
@@ -36,7 +38,7 @@ class Decision:
         event: the failed attempt's exception, or the deferral.
         action: the policy's action, adjusted to what the platform can do; None for a deferral.
         settlement: what the adapter must do.
-        error_queue: the queue that `MoveToError` moves the message to.
+        error_queue: the queue that `MoveToError` moves the message to; "" for another action.
         warnings: for the log: why the action is not the one that the user's policy returned.
     """
 
@@ -46,6 +48,39 @@ class Decision:
     settlement: Settlement
     error_queue: str = ""
     warnings: tuple[str, ...] = ()
+
+    @property
+    def outcome(self) -> Outcome:
+        """Return the name of what was decided, as logs, metrics and callbacks have it."""
+        match self.action:
+            case ImmediateRetry():
+                return "immediate_retry"
+            case DelayedRetry():
+                return "delayed_retry"
+            case MoveToError():
+                return "move_to_error"
+            case Discard():
+                return "discard"
+            case None:
+                return "deferral"
+            case _:
+                assert_never(self.action)
+
+    @property
+    def failure(self) -> BaseException | None:
+        """Return what the handler raised; None where it did not run."""
+        return self.event.failure if isinstance(self.event, Deferral) else self.event
+
+    @property
+    def rate_limited(self) -> bool:
+        """True if the message waits because the rate is limited."""
+        return isinstance(self.event, Deferral) and self.event.reason == RATE_LIMITED
+
+    @property
+    def delay(self) -> timedelta | None:
+        """Return how long the message waits; None where it does not."""
+        waiting = self.event if isinstance(self.event, Deferral) else self.action
+        return waiting.delay if isinstance(waiting, Deferral | DelayedRetry) else None
 
 
 def classify_timeout(stopped: TimeUp, seconds: float, *, counts_as_failure: bool) -> HandlerTimeout | None:
@@ -91,7 +126,9 @@ def decide(
     if platform.redelivers_only:
         warnings += ignored_settings(action, recoverability)
         action = at_least_configured(action, recoverability.delayed, context)
-    error_queue = (isinstance(action, MoveToError) and action.error_queue) or recoverability.failed.error_queue or ""
+    error_queue = ""
+    if isinstance(action, MoveToError):
+        error_queue = action.error_queue or recoverability.failed.error_queue or ""
     return Decision(
         delivery=delivery,
         event=event,

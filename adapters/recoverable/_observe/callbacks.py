@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from recoverable._flow.flow import Call
 from recoverable._limits import NO_DELAY
-from recoverable._observe.log import exception_info, log_safely, observe
+from recoverable._observe.log import log_observing_failed, log_safely, observe
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine
+    from collections.abc import Awaitable, Callable, Coroutine, Iterator
 
-    from recoverable._flow.flow import Steps
     from recoverable._observe.observer import Note, Observer
+
+    CancelledAfter: TypeAlias = Callable[[float, Awaitable[Any]], Coroutine[Any, Any, Any]]
 
 NAMES = {
     "immediate_retry": "on_immediate_retry",
@@ -28,12 +28,17 @@ LAST_MOMENT = timedelta(milliseconds=200)
 """The part of Lambda's time that is left for its answer."""
 
 
-def callbacks(observer: Observer, done: list[Note]) -> Steps:
-    """Call the callback of each decision that was done, until the time for callbacks is over.
+def callbacks(
+    observer: Observer, done: list[Note], cancelled_after: CancelledAfter
+) -> Iterator[Callable[[], Coroutine[Any, Any, None] | None]]:
+    """Yield a function for each callback of a decision that was carried out, until the time for callbacks is over.
+
+    The function calls the callback, and returns what is still to be awaited of it, or None.
 
     Args:
         observer: has the callbacks and the time.
         done: the decisions, in their order.
+        cancelled_after: returns a coroutine that awaits for at most so many seconds.
     """
     named = [(NAMES.get(note.facts.action, ""), note) for note in done]
     wanted = [(name, note) for name, note in named if getattr(observer.settings, name, None) is not None]
@@ -41,13 +46,10 @@ def callbacks(observer: Observer, done: list[Note]) -> Steps:
     for place, (name, note) in enumerate(wanted):
         left = ends - observer.clock()
         if left <= NO_DELAY:
-            log_no_time(observer, len(wanted) - place)
+            text = "No time is left for %d callbacks of this invocation. They are not called; their messages are settled. Raise Observe(callbacks_within), or do less in them."
+            log_safely(observe.warning, text, len(wanted) - place, redact=observer.settings.redact)
             return
-        unfinished = yield Call(partial(call_back, observer, name, note, left.total_seconds()))
-        if unfinished is not None:
-            from recoverable._flow.event_loop import run_in_loop  # noqa: PLC0415  # asyncio, for coroutines alone
-
-            run_in_loop(unfinished)
+        yield partial(call_back, observer, name, note, partial(cancelled_after, left.total_seconds()))
 
 
 def time_for_callbacks(observer: Observer) -> timedelta:
@@ -58,14 +60,16 @@ def time_for_callbacks(observer: Observer) -> timedelta:
     return min(within, timedelta(milliseconds=observer.milliseconds_left()) - LAST_MOMENT)
 
 
-def call_back(observer: Observer, name: str, note: Note, seconds: float) -> Coroutine[Any, Any, None] | None:
+def call_back(
+    observer: Observer, name: str, note: Note, in_time: Callable[[Awaitable[Any]], Awaitable[Any]]
+) -> Coroutine[Any, Any, None] | None:
     """Call one callback, and log what it raises; return what is still to be awaited of it, or None.
 
     Args:
         observer: has the callback.
         name: its name in `Observe`.
         note: what it is called with.
-        seconds: when a coroutine is cancelled.
+        in_time: returns what awaits a coroutine until its time is up.
     """
     callback: Callable[..., Any] = getattr(observer.settings, name)
     try:
@@ -73,32 +77,19 @@ def call_back(observer: Observer, name: str, note: Note, seconds: float) -> Coro
     except BaseException as error:  # noqa: BLE001  # logged; the message is settled, whatever a callback raises
         log_failed(observer, name, note, error)
         return None
-    return to_its_end(observer, name, note, within_seconds(result, seconds)) if hasattr(result, "__await__") else None
-
-
-def within_seconds(awaitable: Awaitable[Any], seconds: float) -> Coroutine[Any, Any, Any]:
-    """Return a coroutine that awaits to the end, and cancels when the time is up."""
-    from recoverable._flow.event_loop import within  # noqa: PLC0415  # asyncio, for coroutines alone
-
-    return within(seconds, awaitable)
+    return to_its_end(observer, name, note, in_time(result)) if hasattr(result, "__await__") else None
 
 
 async def to_its_end(observer: Observer, name: str, note: Note, result: Awaitable[Any]) -> None:
     """Await what a callback returned, and log what it raises."""
     try:
         await result
-    except BaseException as error:  # noqa: BLE001  # as above
+    except BaseException as error:  # noqa: BLE001  # logged; the message is settled, whatever a callback raises
         log_failed(observer, name, note, error)
 
 
 def log_failed(observer: Observer, name: str, note: Note, error: BaseException) -> None:
     """Log that a callback raised, or was cancelled because its time was up."""
     text = "Calling %s for message '%s' failed (%s). The message is settled all the same. Check the function in Observe(%s)."
-    facts, redact = (name, note.facts.message_id, type(error).__name__, name), observer.settings.redact
-    log_safely(observe.warning, text, *facts, exc_info=exception_info(error), redact=redact)
-
-
-def log_no_time(observer: Observer, number: int) -> None:
-    """Log that some callbacks are not called."""
-    text = "No time is left for %d callbacks of this invocation. They are not called; their messages are settled. Raise Observe(callbacks_within), or do less in them."
-    log_safely(observe.warning, text, number, redact=observer.settings.redact)
+    kind, redact = type(error).__name__, observer.settings.redact
+    log_observing_failed(error, redact, text, name, note.facts.message_id, kind, name)

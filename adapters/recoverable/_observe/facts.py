@@ -1,4 +1,4 @@
-"""Define the facts about one decision, from which callbacks, metrics and traces are made."""
+"""Define the facts about one decision, which callbacks, metrics and traces are made from."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from recoverable._frozen import Frozen, field
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
     from datetime import timedelta
-    from typing import Literal, TypeAlias
+    from typing import Literal
 
-    Outcome: TypeAlias = Literal[
-        "complete", "immediate_retry", "delayed_retry", "move_to_error", "discard", "deferral", "undecided"
-    ]
+    from recoverable._ladder.decision import Outcome
 
 
 class Facts(Frozen):
-    """What was decided about one delivery of a message. There is no body in it, and no text of an exception.
+    """The facts about what was decided for one delivery of a message, without its body and the text of its exception.
 
     Args:
         message_id: the message's id, which stays the same over its copies.
@@ -38,7 +36,7 @@ class Facts(Frozen):
     queue: str
     attempt: int
     round: int
-    action: Outcome
+    action: Outcome | Literal["complete", "undecided"]
     delay: timedelta | None = field(default=None, kw_only=True)
     error_queue: str = field(default="", kw_only=True)
     exception_type: str = field(default="", kw_only=True)

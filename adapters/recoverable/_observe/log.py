@@ -8,18 +8,14 @@ from collections.abc import Callable
 from datetime import timedelta
 from traceback import format_exception
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, assert_never
+from typing import Any, assert_never
 
 from recoverable._errors import MessageDeserializationError
 from recoverable._ladder.actions import DelayedRetry, Discard, ImmediateRetry, MoveToError
 from recoverable._ladder.decision import Decision
 from recoverable._ladder.delivery import Deferral, Delivery
-from recoverable._ladder.faults import is_ours
+from recoverable._ladder.faults import is_ours, type_name
 from recoverable._ladder.redaction import Redact, redacted
-from recoverable._observe.noting import facts_of
-
-if TYPE_CHECKING:
-    from recoverable._observe.facts import Facts
 
 immediate_retry = logging.getLogger("recoverable.immediate_retry")
 delayed_retry = logging.getLogger("recoverable.delayed_retry")
@@ -44,14 +40,32 @@ def report(decision: Decision, redact: Redact | None = None, *, in_text: bool = 
         redact: the user's redactor, which each line passes.
         in_text: True where the host's log keeps nothing but the text, which then ends with the facts.
     """
-    known = facts_of(decision)
-    details: dict[str, Any] = {"extra": extra_of(known), "redact": redact, "tail": tail_of(known) if in_text else ""}
+    fields = searchable(decision)
+    details: dict[str, Any] = {"extra": fields, "redact": redact, "tail": tail_of(fields) if in_text else ""}
     for warning in decision.warnings:
         log_safely(policy.warning, "%s", warning, **details)
-    if isinstance(decision.event, Deferral):
-        report_deferral(decision, decision.event, details)
-    else:
-        report_action(decision, decision.event, details)
+    message_id, event = decision.delivery.message.id, decision.event
+    info = exception_info(decision.failure) if decision.failure is not None else None
+    if isinstance(event, Deferral):
+        text = "Deferring message '%s' for %s: %s. This counts as no attempt."
+        log_safely(deferral.info, text, message_id, time_span(event.delay), event.reason, exc_info=info, **details)
+    match decision.action:
+        case ImmediateRetry():
+            text = "Immediate Retry is going to retry message '%s' because of an exception:"
+            log_safely(immediate_retry.info, text, message_id, exc_info=info, **details)
+        case DelayedRetry(delay):
+            text = "Delayed Retry will reschedule message '%s' after a delay of %s because of an exception:"
+            log_safely(delayed_retry.warning, text, message_id, time_span(delay), exc_info=info, **details)
+        case MoveToError():
+            text = "Moving message '%s' to the error queue '%s' because processing failed due to an exception:"
+            log_safely(move_to_error.error, text, message_id, decision.error_queue, exc_info=info, **details)
+        case Discard(reason):
+            text = "Discarding message with id '%s'. Reason: %s"
+            log_safely(discard.info, text, message_id, reason, **details)
+        case None:
+            pass  # the deferral above
+        case _:
+            assert_never(decision.action)
 
 
 def report_undecided(delivery: Delivery, error: Exception, redact: Redact | None = None) -> None:
@@ -73,39 +87,9 @@ def report_given_up(delivery: Delivery, error_queue: str) -> None:
     log_safely(move_to_error.info, text, message.id, error_queue, extra=extra)
 
 
-def report_action(decision: Decision, exception: BaseException, details: dict[str, Any]) -> None:
-    """Log what becomes of a failed attempt; `details` are those of each line about it."""
-    message_id, info = decision.delivery.message.id, exception_info(exception)
-    match decision.action:
-        case ImmediateRetry():
-            text = "Immediate Retry is going to retry message '%s' because of an exception:"
-            log_safely(immediate_retry.info, text, message_id, exc_info=info, **details)
-        case DelayedRetry(delay):
-            text = "Delayed Retry will reschedule message '%s' after a delay of %s because of an exception:"
-            log_safely(delayed_retry.warning, text, message_id, time_span(delay), exc_info=info, **details)
-        case MoveToError():
-            text = "Moving message '%s' to the error queue '%s' because processing failed due to an exception:"
-            log_safely(move_to_error.error, text, message_id, decision.error_queue, exc_info=info, **details)
-        case Discard(reason):
-            text = "Discarding message with id '%s'. Reason: %s"
-            log_safely(discard.info, text, message_id, reason, **details)
-        case None:
-            pass  # a deferral decides no action
-        case _:
-            assert_never(decision.action)
-
-
-def report_deferral(decision: Decision, event: Deferral, details: dict[str, Any]) -> None:
-    """Log that a message waits, and that this counts as no attempt; `details` are those of each line about it."""
-    text = "Deferring message '%s' for %s: %s. This counts as no attempt."
-    message_id, span = decision.delivery.message.id, time_span(event.delay)
-    failure = exception_info(event.failure) if event.failure else None
-    log_safely(deferral.info, text, message_id, span, event.reason, exc_info=failure, **details)
-
-
-def log_circuit(level: Literal["info", "warning"], text: str, redact: Redact | None) -> None:
-    """Log what happens to the circuit that limits the rate."""
-    log_safely(rate_limit.info if level == "info" else rate_limit.warning, "%s", text, redact=redact)
+def log_observing_failed(error: BaseException, redact: Redact | None, text: str, *facts: object) -> None:
+    """Log that observing failed, which changes nothing about any message; the arguments are those of `log_safely`."""
+    log_safely(observe.warning, text, *facts, exc_info=exception_info(error), redact=redact)
 
 
 def log_safely(
@@ -168,18 +152,28 @@ def formatted(exception: Any, redact: Redact | None) -> str:
     return redacted(trace, redact)
 
 
-def extra_of(known: Facts) -> dict[str, object]:
+def searchable(decision: Decision) -> dict[str, object]:
     """Return the fields for searching a structured log; the exception is logged as `exc_info`, and a body never."""
-    names = ("message_id", "attempt", "round", "queue", "action", "exception_type", "error_queue")
-    fields = {name: getattr(known, name) for name in names}
-    waits = {} if known.delay is None else {"delay_seconds": known.delay.total_seconds()}
-    return {name: value for name, value in fields.items() if value != ""} | waits
+    message, failure, delay = decision.delivery.message, decision.failure, decision.delay
+    fields = {
+        "message_id": message.id,
+        "attempt": message.attempt,
+        "round": message.round,
+        "queue": message.queue,
+        "action": decision.outcome,
+        "exception_type": type_name(failure) if failure is not None else "",
+        "error_queue": decision.error_queue,
+        "delay_seconds": "" if delay is None else delay.total_seconds(),
+    }
+    return {name: value for name, value in fields.items() if value != ""}
 
 
-def tail_of(known: Facts) -> str:
-    """Return the facts as text, for a log that keeps nothing else; docs/observe.md has the query that reads them."""
-    exception = f" exception={known.exception_type}" if known.exception_type else ""
-    return f" [action={known.action} attempt={known.attempt} round={known.round} queue={known.queue}{exception}]"
+def tail_of(fields: dict[str, object]) -> str:
+    """Return the fields as text, for a log that keeps nothing else; docs/observe.md has the query that reads them."""
+    shown = [f"{name}={fields.get(name, '')}" for name in ("action", "attempt", "round", "queue")]
+    if "exception_type" in fields:
+        shown.append(f"exception={fields['exception_type']}")
+    return f" [{' '.join(shown)}]"
 
 
 def time_span(delay: timedelta) -> str:

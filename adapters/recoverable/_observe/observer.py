@@ -1,24 +1,29 @@
-"""Collect what happens in one invocation, so that it can be told once all of it is settled."""
+"""Collect what happens in one invocation, and report it as spans and metrics once all of it is settled."""
 
 from __future__ import annotations
 
 import sys
+from functools import partial
 
+from recoverable._errors import UnreportedFailure
+from recoverable._ladder.settlement import COMPLETE, Forward, Redeliver
 from recoverable._limits import NO_DELAY
+from recoverable._observe.facts import Facts
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Collection, Generator
     from datetime import datetime, timedelta
-    from typing import Any
+    from typing import Any, TypeAlias
 
     from recoverable._ladder.decision import Decision
     from recoverable._ladder.delivery import Delivery
     from recoverable._ladder.settlement import Settlement
     from recoverable._message import Message
-    from recoverable._observe.facts import Facts
     from recoverable._observe.settings import Observe
     from recoverable._observe.spans import OpenSpan, Tracer
+
+    Outcomes: TypeAlias = list[tuple["Note", bool]]  # each with True if it was carried out
 
 
 class Attempt:
@@ -38,20 +43,36 @@ class Attempt:
 
 
 class Note:
-    """One decision about a delivery, with the settlement that was to be done, and the message as this attempt got it."""
+    """One decision about a delivery, or the success of an attempt.
 
-    __slots__ = ("attempt", "delivery", "facts", "message", "settlement")
+    Args:
+        delivery: the delivery; the note keeps its message as this attempt got it.
+        facts: the facts about the decision.
+        settlement: what was to be done.
+        attempt: the attempt before the decision; None without one.
+        is_first: False for a second decision about one attempt, which was made because a copy was refused.
+    """
 
-    def __init__(self, delivery: Delivery, facts: Facts, settlement: Settlement, attempt: Attempt | None) -> None:
+    __slots__ = ("attempt", "delivery", "facts", "is_first", "message", "settlement")
+
+    def __init__(
+        self,
+        delivery: Delivery,
+        facts: Facts,
+        settlement: Settlement,
+        attempt: Attempt | None,
+        *,
+        is_first: bool = True,
+    ) -> None:
         self.delivery, self.facts, self.settlement, self.attempt = delivery, facts, settlement, attempt
-        self.message = delivery.message
+        self.message, self.is_first = delivery.message, is_first
 
 
 class Observer:
     """A collector for one invocation: the attempts that ran, and the decisions about them, in their order.
 
     Args:
-        settings: what is told.
+        settings: what is reported.
         system: OpenTelemetry's name of the broker, "aws_sqs" or "servicebus".
         clock: returns the time.
         context: Lambda's; None elsewhere.
@@ -83,22 +104,20 @@ class Observer:
                 attempt.span.leave()
             attempt.handler_time = max(self.clock() - attempt.began, NO_DELAY)
 
-    def end_span(self, attempt: Attempt, facts: Facts | None, *, done: bool) -> None:
-        """End the span of an attempt, if it has one, with the facts; `done` is True if they were carried out."""
-        if attempt.span is not None and self._tracer is not None:
-            self._tracer.end(attempt.span, attempt.message, attempt.delivery.deliveries, facts, done=done)
-
     def note(self, decision: Decision) -> Settlement:
         """Note a decision, and return its settlement."""
-        from recoverable._observe.noting import facts_of  # noqa: PLC0415  # the failure side
-
-        return self._note(decision.delivery, facts_of(decision, **self._common(decision.delivery)), decision.settlement)
+        delivery, settlement, attempt = decision.delivery, decision.settlement, self._latest.get(decision.delivery)
+        if self._tracer is not None:
+            settlement = self._tracer.carried_on(settlement, delivery, attempt.span if attempt else None)
+        facts = self._facts(
+            delivery, decision.outcome, decision.failure,
+            delay=decision.delay, error_queue=decision.error_queue, rate_limited=decision.rate_limited,
+        )  # fmt: skip
+        return self._note(delivery, settlement, facts)
 
     def note_undecided(self, delivery: Delivery) -> Settlement:
         """Note that the decision about a delivery raised, and return the settlement for that: a redelivery."""
-        from recoverable._observe.noting import UNDECIDED, facts_of_undecided  # noqa: PLC0415  # as above
-
-        return self._note(delivery, facts_of_undecided(delivery, **self._common(delivery)), UNDECIDED)
+        return self._note(delivery, Redeliver(None), self._facts(delivery, "undecided"))
 
     def note_given_up(
         self, delivery: Delivery, settlement: Settlement, exception: BaseException | None = None
@@ -110,27 +129,122 @@ class Observer:
             settlement: its forwarding to the error queue.
             exception: what its handler raised now; None where its headers say what it raised earlier.
         """
-        from recoverable._observe.noting import facts_of_given_up  # noqa: PLC0415  # as above
+        from recoverable._ladder.faults import EXCEPTION_TYPE  # noqa: PLC0415  # the failure side
 
-        known = facts_of_given_up(delivery, settlement, exception, **self._common(delivery))
-        self.notes.append(Note(delivery, known, settlement, self._latest.get(delivery)))
+        queue = settlement.to if isinstance(settlement, Forward) else ""
+        earlier = delivery.message.headers.get(EXCEPTION_TYPE, "")
+        facts = self._facts(delivery, "move_to_error", exception, error_queue=queue, exception_type=earlier)
+        return self._note(delivery, settlement, facts)
+
+    def report(
+        self,
+        unfinished: Collection[Delivery],
+        settlement_of: Callable[[Delivery], Settlement | None],
+        *,
+        rate_limited: bool | None,
+    ) -> list[Note]:
+        """End the spans and report the metrics of the invocation; return the decisions that were carried out.
+
+        What fails is logged, and changes nothing: each message is settled by now.
+
+        Args:
+            unfinished: the messages that the broker delivers again.
+            settlement_of: returns how a message was settled in the end.
+            rate_limited: True while the rate is limited; None where it never is.
+        """
+        has_spans = any(attempt.span for attempt in self.attempts)
+        if not (self.notes or has_spans or self.settings.successes or rate_limited is not None):
+            return []
+        outcomes = [(note, is_done(note, settlement_of(note.delivery), unfinished)) for note in self.notes]
+        outcomes += self._successes()
+        self.end_spans(outcomes)
+        self._safely(partial(self._print_metrics, outcomes, rate_limited=rate_limited))
+        self._safely(partial(self._record_metrics, outcomes, rate_limited=rate_limited))
+        return [note for note, done in outcomes if done]
+
+    def end_spans(self, outcomes: Outcomes) -> None:
+        """End the span of each attempt, with the last decision about it if there is one; what fails is logged."""
+        self._safely(partial(self._end_spans, {note.attempt: (note.facts, done) for note, done in outcomes}))
+
+    def _end_spans(self, decided: dict[Attempt | None, tuple[Facts, bool]]) -> None:
+        for attempt in self.attempts:
+            if attempt.span is not None and self._tracer is not None:
+                facts, done = decided.get(attempt, (None, False))
+                self._tracer.end(attempt.span, attempt.message, attempt.delivery.deliveries, facts, done=done)
+
+    def _successes(self) -> Outcomes:
+        noted, found = {note.attempt for note in self.notes}, []
+        for attempt in self.attempts:
+            if attempt not in noted and attempt.delivery.error is None:
+                note = Note(attempt.delivery, self._facts(attempt.delivery, "complete"), COMPLETE, attempt)
+                found.append((note, True))
+        return found
+
+    def _print_metrics(self, outcomes: Outcomes, *, rate_limited: bool | None) -> None:
+        namespace = self.settings.cloudwatch_namespace
+        if namespace is None or self.system != "aws_sqs" or not outcomes or not (self.notes or rate_limited):
+            return  # a line costs money: there is none where nothing failed
+        from recoverable._observe.metrics import print_metrics  # noqa: PLC0415  # the failure side
+
+        now = self.clock()
+        print_metrics(namespace, outcomes, rate_limited=rate_limited, request_id=self.request_id, now=now)
+
+    def _record_metrics(self, outcomes: Outcomes, *, rate_limited: bool | None) -> None:
+        if not self.settings.metrics or not outcomes or "opentelemetry.metrics" not in sys.modules:
+            return
+        from recoverable._observe.metrics import record_metrics  # noqa: PLC0415  # for those who use OpenTelemetry
+
+        wanted = outcomes if self.settings.successes else outcomes[: len(self.notes)]
+        record_metrics(self.system, outcomes[0][0].facts.queue, wanted, rate_limited=rate_limited)
+
+    def _facts(self, delivery: Delivery, action: Any, failure: BaseException | None = None, **more: Any) -> Facts:
+        """Return the facts about a decision or a success; a failure that is given can be read."""
+        if failure is not None:
+            from recoverable._ladder.faults import type_name  # noqa: PLC0415  # the failure side
+
+            more |= {"exception_type": type_name(failure), "unreported": isinstance(failure, UnreportedFailure)}
+        message, attempt = delivery.message, self._latest.get(delivery)
+        return Facts(
+            message.id, message.queue, message.attempt, message.round, action,
+            handler_time=attempt.handler_time if attempt else None, request_id=self.request_id,
+            exception=failure, **more,
+        )  # fmt: skip
+
+    def _note(self, delivery: Delivery, settlement: Settlement, facts: Facts) -> Settlement:
+        attempt = self._latest.get(delivery)
+        is_first = attempt is None or all(note.attempt is not attempt for note in self.notes)
+        self.notes.append(Note(delivery, facts, settlement, attempt, is_first=is_first))
         return settlement
 
-    def _common(self, delivery: Delivery) -> dict[str, Any]:
-        attempt = self._latest.get(delivery)
-        return {"handler_time": attempt and attempt.handler_time, "request_id": self.request_id}
+    def _safely(self, report: Callable[[], None]) -> None:
+        """Report, and log what that raises: the messages are settled by now, whatever becomes of their metrics."""
+        try:
+            report()
+        except Exception as error:  # noqa: BLE001  # logged
+            from recoverable._observe.log import log_observing_failed  # noqa: PLC0415  # the failure side
 
-    def _note(self, delivery: Delivery, facts: Facts, settlement: Settlement) -> Settlement:
-        attempt = self._latest.get(delivery)
-        if self._tracer is not None:
-            settlement = self._tracer.carried_on(settlement, delivery, attempt.span if attempt else None)
-        self.notes.append(Note(delivery, facts, settlement, attempt))
-        return settlement
+            text = "Telling metrics or spans of an invocation failed (%s). Its messages are settled all the same. Check the set-up of OpenTelemetry."
+            log_observing_failed(error, self.settings.redact, text, type(error).__name__)
 
     def _loaded_tracer(self) -> Tracer | None:
         """Return what opens spans, where the application has loaded OpenTelemetry by now."""
         if not self.settings.traces or "opentelemetry.trace" not in sys.modules:
             return None
-        from recoverable._observe.spans import tracer  # noqa: PLC0415  # imported for those who trace
+        from recoverable._observe.spans import tracer  # noqa: PLC0415  # for those who trace
 
         return tracer(self.settings, self.system)
+
+
+def is_done(note: Note, settlement: Settlement | None, unfinished: Collection[Delivery]) -> bool:
+    """True if what was decided has been done: no copy was refused, and no other settlement took its place.
+
+    Args:
+        note: the decision.
+        settlement: how its message was settled in the end.
+        unfinished: the messages that the broker delivers again.
+    """
+    redelivered = isinstance(note.settlement, Redeliver)
+    if note.facts.action == "immediate_retry" and redelivered:
+        return True
+    undone = note.delivery in unfinished and not redelivered
+    return note.settlement is settlement and not undone and note.facts.action != "undecided"

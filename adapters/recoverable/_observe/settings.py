@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 from recoverable._frozen import Frozen, field
 from recoverable._limits import checked_delay, checked_function, name_of
+from recoverable._message import Message
+from recoverable._observe.facts import Facts
 
-TYPE_CHECKING = False  # see _frozen.py
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from typing import TypeAlias
+Callback = Callable[[Facts, Message], Awaitable[object] | object]
+"""A function of the facts and the message, plain or coroutine."""
 
-    from recoverable._message import Message
-    from recoverable._observe.facts import Facts
-
-    Callback: TypeAlias = Callable[[Facts, Message], Awaitable[object] | object]
+SCOPE = "recoverable"
+"""The instrumentation scope of OpenTelemetry's metrics and spans."""
 
 LONGEST_NAMESPACE = 255
 """Characters of a namespace (CloudWatch, "Specification: Embedded metric format")."""
 
 LONGEST_CALLBACKS = timedelta(minutes=1)
+"""The longest time for the callbacks of one invocation, which costs as much as its handlers' time."""
 
 
 class Observe(Frozen):
-    """Settings for what is told about failures: `Recoverability(observe=Observe(on_error=page_somebody))`.
+    """Settings for what is reported about failures: `Recoverability(observe=Observe(on_error=page_somebody))`.
 
     The callbacks are functions of the facts and the message, plain or coroutine. They are called once the message is settled, before the
     endpoint returns, and at most once. What they raise is logged, and changes nothing.

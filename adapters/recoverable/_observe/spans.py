@@ -8,19 +8,24 @@ from time import time_ns
 from typing import TYPE_CHECKING, Any
 
 from recoverable._ladder.settlement import Forward
+from recoverable._observe.settings import SCOPE
+from recoverable.headers import write_trace_parent
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Link, Span, SpanContext
 
     from recoverable._ladder.delivery import Delivery
+    from recoverable._ladder.redaction import Redact
     from recoverable._ladder.settlement import Settlement
     from recoverable._message import Message
     from recoverable._observe.facts import Facts
     from recoverable._observe.settings import Observe
 
-SCOPE = "recoverable"
-TRACE_PARENT = "Recoverable.TraceParent"
+MADE_BY = "Recoverable.TraceParent"
+"""The header of a copy that names the attempt which it was made by."""
+
 AWS_TRACE_HEADER = "Recoverable.AwsTraceHeader"
+"""The header of a copy that keeps X-Ray's header of the sender."""
 
 TRACEPARENT = r"[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?"
 """The form of `traceparent` (W3C, "Trace Context"), which `Diagnostic-Id` has too (Service Bus, "Distributed tracing")."""
@@ -78,7 +83,7 @@ class Tracer:
             token = sys.modules["opentelemetry.context"].attach(api.set_span_in_context(span))
             return OpenSpan(span, token)
         except Exception as error:  # noqa: BLE001  # logged; the handler runs without a span
-            log_failed(error, self._redact)
+            log_span_failed(error, self._redact)
             return None
 
     def carried_on(self, settlement: Settlement, delivery: Delivery, opened: OpenSpan | None) -> Settlement:
@@ -88,7 +93,7 @@ class Tracer:
         """
         if not isinstance(settlement, Forward):
             return settlement
-        made_by = {TRACE_PARENT: written(opened.span.get_span_context())} if opened else {}
+        made_by = {MADE_BY: write_trace_parent(opened.span.get_span_context())} if opened else {}
         sender = xray_header(delivery)
         kept = {AWS_TRACE_HEADER: sender} if sender else {}
         return settlement.__replace__(changes={**settlement.changes, **made_by, **kept})
@@ -101,7 +106,7 @@ class Tracer:
             message: the message that the handler got.
             deliveries: how often the broker has delivered it.
             facts: what was decided; None where the invocation was interrupted.
-            done: True if it was carried out. Only a message that has been given up is an error, for a retry may still succeed.
+            done: True if it was carried out. Only a message that has been given up is an error, because a retry may still succeed.
         """
         if opened.span.is_recording():
             opened.span.set_attributes(self._attributes(message, deliveries, facts))
@@ -114,13 +119,13 @@ class Tracer:
         named = (
             headers.get("traceparent") or headers.get("Diagnostic-Id"),
             traceparent_of_xray(xray_header(delivery)),
-            headers.get(TRACE_PARENT),
+            headers.get(MADE_BY),
         )
         contexts = [self._context(text) for text in dict.fromkeys(named) if text]
         return [self._api.Link(context) for context in contexts if context is not None]
 
     def _context(self, text: str) -> SpanContext | None:
-        """Return the span that a header names; None where it names none, for headers are untrusted."""
+        """Return the span that a header names; None where the header is malformed, because headers are untrusted."""
         match = re.fullmatch(TRACEPARENT, text)
         if match is None:
             return None
@@ -147,8 +152,8 @@ class Tracer:
         }
 
     def _record_error(self, span: Span, facts: Facts, exception: BaseException) -> None:
-        from recoverable._ladder.faults import message_of  # noqa: PLC0415  # as above
-        from recoverable._ladder.redaction import redacted  # noqa: PLC0415  # as above
+        from recoverable._ladder.faults import message_of  # noqa: PLC0415  # the failure side
+        from recoverable._ladder.redaction import redacted  # noqa: PLC0415  # the failure side
         from recoverable._observe.log import traceback_of  # noqa: PLC0415  # the failure side
 
         text = redacted(message_of(exception), self._redact)
@@ -163,15 +168,8 @@ def tracer(settings: Observe, system: str) -> Tracer | None:
     try:
         return Tracer(settings, system, sys.modules["opentelemetry.trace"])
     except Exception as error:  # noqa: BLE001  # logged; handlers run without spans
-        log_failed(error, settings.redact)
+        log_span_failed(error, settings.redact)
         return None
-
-
-def written(context: SpanContext) -> str | None:
-    """Return the span as `traceparent` names it; None for one that names none."""
-    if not context.is_valid:
-        return None
-    return f"00-{context.trace_id:032x}-{context.span_id:016x}-{context.trace_flags:02x}"
 
 
 def xray_header(delivery: Delivery) -> str | None:
@@ -189,11 +187,11 @@ def traceparent_of_xray(header: str | None) -> str | None:
     return match and f"00-{match[1]}{match[2]}-{match[3]}-0{match[4] or 0}"
 
 
-def log_failed(error: Exception, redact: Any) -> None:
+def log_span_failed(error: Exception, redact: Redact | None) -> None:
     """Log that OpenTelemetry raised."""
-    from recoverable._observe.log import exception_info, log_safely, observe  # noqa: PLC0415  # the failure side
+    from recoverable._observe.log import log_observing_failed  # noqa: PLC0415  # the failure side
 
     text = (
         "Opening or ending a span failed (%s). The message is handled all the same. Check the set-up of OpenTelemetry."
     )
-    log_safely(observe.warning, text, type(error).__name__, exc_info=exception_info(error), redact=redact)
+    log_observing_failed(error, redact, text, type(error).__name__)

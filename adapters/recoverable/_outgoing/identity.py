@@ -1,4 +1,4 @@
-"""Name an outgoing message by its origin and content, and write the headers that say what it follows from. Pure functions."""
+"""Name an outgoing message by its origin and content, and write the headers that say what it follows from."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import json
 import sys
 from datetime import datetime
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
-from recoverable._outgoing.senders import Received
-from recoverable._outgoing.values import Outgoing
+from recoverable._outgoing.message import Outgoing
 from recoverable.headers import (
     CONVERSATION_ID,
     CORRELATION_ID,
@@ -20,7 +20,11 @@ from recoverable.headers import (
     TRACE_PARENT,
     TRACE_STATE,
     write_date,
+    write_trace_parent,
 )
+
+if TYPE_CHECKING:
+    from recoverable._message import Message
 
 
 def identity(source: str, origin: str, content: str, number: int) -> str:
@@ -36,7 +40,7 @@ def identity(source: str, origin: str, content: str, number: int) -> str:
 
 
 def content_of(outgoing: Outgoing) -> str:
-    """Return a digest of destination and content. A delay is no content: it is often reckoned from the time of the attempt."""
+    """Return a digest of destination and content. A delay is no content: it often depends on the time of the attempt."""
     body = outgoing.body.encode(errors="replace") if isinstance(outgoing.body, str) else outgoing.body
     parts = [
         outgoing.intent,
@@ -50,8 +54,8 @@ def content_of(outgoing: Outgoing) -> str:
     return sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def headers_of(message: Received, outgoing: Outgoing, now: datetime) -> dict[str, str]:
-    """Return the headers of an outgoing message, which say what it follows from, as NServiceBus writes them; the handler's own are over them."""
+def headers_of(message: Message, outgoing: Outgoing, now: datetime) -> dict[str, str]:
+    """Return the headers of an outgoing message, which say what it follows from, as NServiceBus writes them; the handler's own replace them."""
     incoming = message.headers
     trace = current_trace() or {name: incoming[name] for name in (TRACE_PARENT, TRACE_STATE) if name in incoming}
     return {
@@ -70,9 +74,5 @@ def headers_of(message: Received, outgoing: Outgoing, now: datetime) -> dict[str
 def current_trace() -> dict[str, str]:
     """Return the current span as a header, where the application has loaded OpenTelemetry; else none."""
     api = sys.modules.get("opentelemetry.trace")
-    if api is None:
-        return {}
-    context = api.get_current_span().get_span_context()
-    if not context.is_valid:
-        return {}
-    return {TRACE_PARENT: f"00-{context.trace_id:032x}-{context.span_id:016x}-{context.trace_flags:02x}"}
+    name = api and write_trace_parent(api.get_current_span().get_span_context())
+    return {TRACE_PARENT: name} if name else {}

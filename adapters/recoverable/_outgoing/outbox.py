@@ -1,26 +1,61 @@
-"""Collect what one attempt sends, until it has ended."""
+"""Collect what one attempt sends, until it has ended; a platform names the origin of each message and makes its entry."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from threading import Lock
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from recoverable._outgoing.checks import checked
 from recoverable._outgoing.identity import content_of, headers_of, identity
-from recoverable._outgoing.senders import InMemory, Received, Sender
-from recoverable._outgoing.values import Intent, Outgoing
+from recoverable._outgoing.message import Intent, Outgoing, checked
+
+if TYPE_CHECKING:
+    from recoverable._message import Message
+
+
+class Sender(Protocol):
+    """A platform, as far as collecting needs it; `source` is the receiving queue's full address."""
+
+    source: str
+
+    def origin_of(self, message: Message) -> str:
+        """Return the broker's id of the first original of the message."""
+
+    def entry_of(self, message: Message, outgoing: Outgoing, headers: dict[str, str]) -> Any:
+        """Return what is sent; raise ValueError for what the platform does not take."""
+
+    def now(self) -> datetime:
+        """Return the time."""
+
+
+class InMemory:
+    """A platform that takes everything: for a message that no endpoint runs, as in a unit test."""
+
+    source = ""
+
+    def origin_of(self, message: Message) -> str:
+        """Return the message's id."""
+        return message.id
+
+    def entry_of(self, _message: Message, outgoing: Outgoing, _headers: dict[str, str]) -> Outgoing:
+        """Return the outgoing message itself."""
+        return outgoing
+
+    def now(self) -> datetime:
+        """Return the time."""
+        return datetime.now(UTC)
 
 
 class Outbox:
-    """What one attempt has sent so far.
+    """A collection of what one attempt has sent so far.
 
     Args:
         message: the message that the handler works on.
         sender: the platform.
     """
 
-    def __init__(self, message: Any, sender: Sender) -> None:
+    def __init__(self, message: Message, sender: Sender) -> None:
         self._message, self._sender = message, sender
         self._lock, self._ended = Lock(), False
         self._equal: dict[str, int] = {}
@@ -56,22 +91,22 @@ class Outbox:
             return self.entries
 
 
-def collect(message: Any, intent: Intent, destination: str, body: object, **options: Any) -> None:
+def collect(message: Message, intent: Intent, destination: str, body: object, **options: Any) -> None:
     """Add a message to what the attempt sends; see `Message.send`."""
-    outgoing = checked(intent, destination, body, **options)
-    outbox_of(message).add(outgoing)
+    outbox_of(message).add(checked(intent, destination, body, **options))
 
 
-def collected(message: Any) -> tuple[Outgoing, ...]:
+def collected(message: Message) -> tuple[Outgoing, ...]:
     """Return what the attempt has sent so far; see `Message.outgoing`."""
     outbox = getattr(message, "_outbox", None)
     return tuple(outbox.collected) if isinstance(outbox, Outbox) else ()
 
 
 _OPENING = Lock()
+"""Held while an outbox takes its place in its message."""
 
 
-def outbox_of(message: Any) -> Outbox:
+def outbox_of(message: Message) -> Outbox:
     """Return the outbox of the attempt that works on the message; the first call opens it.
 
     Raises:
@@ -90,12 +125,12 @@ def outbox_of(message: Any) -> Outbox:
         outbox = Outbox(message, sender)
         # no call and no jump back between the look and the assignment, so that no thread ends the attempt between them
         if opener is None or message._outbox is opener:  # noqa: SLF001  # the slot is for this module
-            message._outbox = outbox  # noqa: SLF001  # as above
+            message._outbox = outbox  # noqa: SLF001  # the slot is for this module
             return outbox
     raise ended(message)
 
 
-def ended(message: Received) -> RuntimeError:
+def ended(message: Message) -> RuntimeError:
     """Return the error for a message that is sent too late."""
     return RuntimeError(
         f"the attempt on message '{message.id}' has ended, and nothing more is sent for it; wait in the handler for the threads and tasks that send"

@@ -13,18 +13,22 @@ from recoverable._rate_limit.state import (
     on_grid,
     transition,
 )
+from recoverable._rate_limit.store import Breaker
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime, timedelta
+    from typing import Literal
 
+    from recoverable._config import Recoverability
     from recoverable._ladder.delivery import Delivery
+    from recoverable._rate_limit.settings import RateLimit
     from recoverable._rate_limit.state import Open, Outcome
-    from recoverable._rate_limit.store import Breaker
+    from recoverable.hosting import Environment
 
 UNCLAIMED = Snapshot()
-"""The claim of an invocation that has claimed no probe; one object for all, for each invocation needs it."""
+"""The claim of an invocation that has claimed no probe; one object for all, because each invocation needs it."""
 
 
 class Limiter:
@@ -125,7 +129,7 @@ class Limiter:
         return no_sooner_than_asked(delay_of(circuit, delivery, now), error)
 
     def release_probe(self, delivery: Delivery) -> None:
-        """Let another message be the probe at once, if this one was, for it is handed back."""
+        """Let another message be the probe at once if this one was, because this one is handed back."""
         if self._probe is delivery:
             self._release("probe released", self._clock())
 
@@ -178,3 +182,36 @@ def no_sooner_than_asked(delay: timedelta, error: BaseException) -> timedelta:
     from recoverable._ladder.policy import delay_asked_for  # noqa: PLC0415  # the failure side
 
     return max(delay, delay_asked_for(error) or delay)
+
+
+def limiter_for(
+    endpoint: object,
+    limit: RateLimit,
+    recoverability: Recoverability,
+    environment: Environment,
+    *,
+    may_defer: bool,
+    in_batches: bool = False,
+) -> Limiter:
+    """Return the limiter of a new invocation; the endpoint's breaker lives as long as the process that it runs in."""
+
+    def log(level: Literal["info", "warning"], text: str) -> None:
+        """Log a change of the circuit; a store's own words pass the user's redactor."""
+        from recoverable._ladder.redaction import redactor_of  # noqa: PLC0415  # the failure side
+        from recoverable._observe.log import log_safely, rate_limit  # noqa: PLC0415  # the failure side
+
+        write = rate_limit.info if level == "info" else rate_limit.warning
+        log_safely(write, "%s", text, redact=redactor_of(recoverability))
+
+    def unrecoverable(error: BaseException) -> bool:
+        """True if the failure is unrecoverable by the settings; False when a predicate raises, which the policy warns of."""
+        from recoverable._ladder.policy import is_unrecoverable  # noqa: PLC0415  # the failure side
+
+        try:
+            return is_unrecoverable(recoverability, error)
+        except Exception:  # noqa: BLE001  # the message waits; the policy evaluates the predicates again when it is attempted
+            return False
+
+    kept, clock = environment.kept, environment.clock
+    breaker = kept.get(endpoint) or kept.setdefault(endpoint, Breaker(limit, log))
+    return Limiter(breaker, clock, in_batches=in_batches, may_defer=may_defer, unrecoverable=unrecoverable)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 
 from recoverable._frozen import Frozen, field
@@ -10,35 +11,30 @@ from recoverable._rate_limit.state import DEFAULT_LONGEST_WAIT, DEFAULT_WAIT, LO
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any, Protocol
 
     from recoverable._rate_limit.state import Circuit, Snapshot
-
-    class CircuitStore(Protocol):
-        """A store for the circuit that instances share.
-
-        Both methods raise `StoreUnavailable`, and neither takes long.
-        """
-
-        def read(self) -> Snapshot:
-            """Return the circuit as it is."""
-
-        def compare_and_set(self, snapshot: Snapshot, circuit: Circuit, switch: str = "") -> Snapshot | None:
-            """Change the circuit and its switch if both are still as in the snapshot.
-
-            Return None when another instance was faster.
-            """
+else:
+    Protocol = object  # a store is found by its methods
 
 
 DEFAULT_MAX_HOLD = timedelta(hours=24)
 
 
-class StoreUnavailable(Exception):
-    """Raised by a store that does not answer: the instance then limits its rate by its own attempts."""
+class CircuitStore(Protocol):
+    """A store for the circuit that instances share.
 
+    Both methods raise `StoreUnavailable`, and neither takes long.
+    """
 
-StoreUnavailable.__module__ = "recoverable.rate_limit"  # the name that operators have always read
+    def read(self) -> Snapshot:
+        """Return the circuit as it is."""
+
+    def compare_and_set(self, snapshot: Snapshot, circuit: Circuit, switch: str = "") -> Snapshot | None:
+        """Change the circuit and its switch if both are still as in the snapshot.
+
+        Return None when another instance was faster.
+        """
 
 
 class RateLimit(Frozen):

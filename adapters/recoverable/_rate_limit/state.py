@@ -11,26 +11,9 @@ from recoverable.headers import read_date, write_date
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any, Literal, Protocol, TypeAlias
+    from typing import Any, Literal, TypeAlias
 
-    class RateLimit(Protocol):
-        """A view of `settings.RateLimit` with the settings that the decisions need."""
-
-        @property
-        def consecutive_failures(self) -> int:
-            """Return how many attempts in a row must fail."""
-
-        @property
-        def wait(self) -> timedelta:
-            """Return the time between two attempts while limited."""
-
-        @property
-        def max_hold(self) -> timedelta:
-            """Return how long a message may wait."""
-
-        @property
-        def longest_wait(self) -> timedelta:
-            """Return the longest time of one deferral."""
+    from recoverable._rate_limit.settings import RateLimit
 
     Outcome: TypeAlias = Literal["succeeded", "failed", "probe failed", "probe released"]
 
@@ -130,7 +113,7 @@ def from_item(item: Mapping[str, Any], version: int | str | None) -> Snapshot:
 
 
 def claim_probe(circuit: Open, limit: RateLimit, now: datetime) -> Open | None:
-    """Return the circuit with a probe that starts now; None when none may start, for another one has not ended.
+    """Return the circuit with a probe that starts now; None when none may start, because another one has not ended.
 
     A `next_at` further away than any claim can set it is invalid, and a probe may start.
     """

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
     from azure.servicebus import ServiceBusClient, ServiceBusSender
 
-    from recoverable._environment import Environment
     from recoverable._ladder.delivery import Delivery
     from recoverable._ladder.settlement import Forward
     from recoverable._service_bus.app_settings import ConnectionString, Identity
     from recoverable.azure._sending.fallbacks import Way
+    from recoverable.hosting import Environment
 
 MAX_SENDERS = 32
 """Each sender has a connection and a thread of its own, and a namespace takes 1,000 connections (Service Bus quotas,
@@ -35,6 +35,8 @@ Standard)."""
 
 class CopyNotSent(Exception):
     """Raised when a copy could not be sent: the host then abandons the original, which is delivered again."""
+
+    __module__ = "recoverable.azure"  # the name under which users import it
 
 
 class Broker:

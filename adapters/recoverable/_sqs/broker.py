@@ -14,9 +14,9 @@ from recoverable._sqs.batches import BatchOperation, Entry, Result, call_batch, 
 from recoverable._sqs.clients import client as process_client
 
 if TYPE_CHECKING:
-    from recoverable._environment import Environment
     from recoverable._sqs.names import Destination
     from recoverable._sqs.queues import Queue
+    from recoverable.hosting import Environment
 
 T = TypeVar("T")
 

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import TypeAlias
 
-    from recoverable._environment import Environment
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery
     from recoverable._message import Message
     from recoverable._sqs.queues import Queue
     from recoverable.aws._time_budget import TimeBudget
+    from recoverable.hosting import Environment
     from recoverable.timeouts import Timeouts
 
     Group: TypeAlias = tuple[list[Message], bool]

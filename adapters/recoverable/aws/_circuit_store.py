@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from recoverable._errors import StoreUnavailable
 from recoverable._limits import checked_delay, checked_queue
-from recoverable._rate_limit.calls import SharedCalls
-from recoverable._rate_limit.settings import StoreUnavailable
 from recoverable._rate_limit.state import Snapshot, from_item, to_item
+from recoverable._rate_limit.store import SharedCalls
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:

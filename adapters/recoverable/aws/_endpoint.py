@@ -132,6 +132,8 @@ class UnfinishedBatch(Exception):
     Completed messages are deleted, the others are redelivered.
     """
 
+    __module__ = "recoverable.aws"  # the name under which users import it
+
 
 def handler_runner(handler: Callable[[Message], Any], concurrency: int, *, is_coroutine: bool) -> RunHandlers:
     """Return a function that runs the handler on a group of messages.

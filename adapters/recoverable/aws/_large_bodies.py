@@ -12,13 +12,15 @@ TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-    from recoverable._environment import Environment
     from recoverable._ladder.delivery import Delivery
     from recoverable._message import Message
     from recoverable._sqs.answers import ObjectProblem
     from recoverable._sqs.queues import Queue
     from recoverable._sqs.wire import Pointer, Record
     from recoverable.aws._time_budget import TimeBudget
+    from recoverable.hosting import Environment
+else:
+    S3Client = object  # the stubs are for type checkers alone
 
 log = logging.getLogger("recoverable.settlement")
 
@@ -32,10 +34,7 @@ class BodyNotFetched(Exception):
     `__cause__` is the error of the call, if one was made.
     """
 
-
-BodyNotFetched.__module__ = (
-    "recoverable.aws._large_bodies"  # the name under which users import it is the one that operators read
-)
+    __module__ = "recoverable.aws"  # the name under which users import it
 
 
 class S3Bodies(Frozen):

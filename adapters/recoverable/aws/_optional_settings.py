@@ -14,7 +14,6 @@ from recoverable.aws._time_budget import LONGEST_INVOCATION
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
-    from recoverable._environment import Environment
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Counter, Delivery
     from recoverable._message import Message
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from recoverable.aws._batch import ProcessBatch
     from recoverable.aws._large_bodies import S3Bodies
     from recoverable.aws._time_budget import TimeBudget
+    from recoverable.hosting import Environment
     from recoverable.timeouts import Timeouts
 
 
@@ -159,7 +159,7 @@ def with_bodies(bodies: S3Bodies, process_batch: ProcessBatch) -> ProcessBatch:
 
 def observed(observe: Observe, process_batch: ProcessBatch) -> ProcessBatch:
     """Return `process_batch` with an observer of its invocation, which at its end is told what the batch came to."""
-    from recoverable._observe.emit import emit_after_batch  # noqa: PLC0415  # for those who observe
+    from recoverable._flow.emit import emit_after_batch  # noqa: PLC0415  # for those who observe
     from recoverable._observe.observer import Observer  # noqa: PLC0415  # as above
 
     def process(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recoverable._limits import NO_DELAY
 from recoverable._message import Message, received
-from recoverable._outgoing.values import Outgoing
+from recoverable._outgoing.message import Outgoing
 from recoverable._sqs.batches import MAX_SIZE, Entry, size
 from recoverable._sqs.names import Destination, Topic, destination, topic_of
 from recoverable._sqs.queues import LONGEST_DELAY, Queue

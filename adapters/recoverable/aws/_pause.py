@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from datetime import timedelta
 
-from recoverable._environment import now, utc_clock
+from recoverable._errors import StoreUnavailable
 from recoverable._frozen import Frozen
 from recoverable._limits import checked_delay, checked_queue
 from recoverable._observe.log import log_safely
@@ -17,6 +17,7 @@ from recoverable._sqs.answers import CONDITION_FAILED, code_of
 from recoverable._sqs.clients import client as process_client
 from recoverable._sqs.queues import queue_from_arn
 from recoverable.headers import read_date, write_date
+from recoverable.hosting import now, utc_clock
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
@@ -96,8 +97,7 @@ class PauseTrigger:
         """Bring the trigger to the state that the circuit wants, whatever was left half done, and return its state.
 
         Raises:
-            StoreUnavailable: the circuit cannot be read now.
-            NotNow: AWS gave an error, or no answer: the trigger may not have changed.
+            StoreUnavailable: the circuit cannot be read, or AWS gave an error or no answer: the trigger may not have changed.
         """
         circuit = self.circuit.read().circuit
         mark, mapping = self.store.read_mark(), self.store.read_mapping()
@@ -110,7 +110,7 @@ class PauseTrigger:
         try:
             mark, mapping = self.store.read_mark(), self.store.read_mapping()
             self._take(next_step(circuit, mark, mapping.state, self.clock(), self._longest), mark, mapping)
-        except NotNow as error:
+        except StoreUnavailable as error:
             text = "The trigger cannot be changed now: %s. As a result, the probe changes it within a minute or two."
             log_safely(log.warning, text, error)
 
@@ -178,10 +178,6 @@ class Mapping(Frozen):
     state: str
 
 
-class NotNow(Exception):
-    """Raised when AWS did not do what was asked: busy with the mapping, throttled, unreachable, or not allowed."""
-
-
 class PauseStore:
     """The part of AWS that pausing needs.
 
@@ -242,7 +238,7 @@ class PauseStore:
         answer = call_aws(lambda: aws.list_event_source_mappings(FunctionName=name, EventSourceArn=queue))
         for mapping in answer["EventSourceMappings"]:
             return Mapping(mapping["UUID"], mapping["State"])
-        raise NotNow(f"no event source mapping brings {queue} to {name}")
+        raise StoreUnavailable(f"no event source mapping brings {queue} to {name}")
 
     def enable(self, mapping: Mapping) -> None:
         """Enable the mapping: it delivers."""
@@ -270,7 +266,7 @@ def call_aws(call: Callable[[], T], *, unless: str | None = None) -> T:
         unless: the code of an error that means that there is nothing to do.
 
     Raises:
-        NotNow: AWS gave another error, or no answer.
+        StoreUnavailable: AWS gave another error, or no answer.
     """
     from botocore.exceptions import BotoCoreError, ClientError
 
@@ -281,6 +277,6 @@ def call_aws(call: Callable[[], T], *, unless: str | None = None) -> T:
             nothing: Any = error.response
             unchanged: T = nothing
             return unchanged
-        raise NotNow(str(error)) from error
+        raise StoreUnavailable(str(error)) from error
     except BotoCoreError as error:
-        raise NotNow(type(error).__name__) from error
+        raise StoreUnavailable(type(error).__name__) from error

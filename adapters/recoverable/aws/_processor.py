@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from datetime import timedelta
 
-from recoverable._config import Failed, Recoverability
-from recoverable._environment import Environment, current_environment, utc_clock
+from recoverable._config import Recoverability
 from recoverable._flow.deadline import FOREVER, Deadline
 from recoverable._flow.invocation import Invocation
 from recoverable._ladder.delivery import Platform, forget_errors
@@ -15,6 +14,7 @@ from recoverable._sqs.queues import LONGEST_DELAY
 from recoverable.aws._batch import process_batch
 from recoverable.aws._records import messages_of, records_of
 from recoverable.aws._time_budget import LONGEST_INVOCATION, TimeBudget
+from recoverable.hosting import Environment, current_environment, utc_clock
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from recoverable._ladder.delivery import Counter, Delivery
     from recoverable._message import Message
-    from recoverable._outgoing.senders import Sender
+    from recoverable._outgoing.outbox import Sender
     from recoverable._rate_limit.limiter import Limiter
     from recoverable._rate_limit.store import Breaker
     from recoverable._sqs.queues import Queue
@@ -182,7 +182,7 @@ class SqsProcessor:
     def _limiter(self, environment: Environment, *, may_defer: bool) -> Limiter | None:
         if self.recoverability.rate_limit is None:
             return None
-        from recoverable._rate_limit.starting import limiter_for  # noqa: PLC0415  # imported for those who limit the rate
+        from recoverable._rate_limit.limiter import limiter_for  # noqa: PLC0415  # imported for those who limit the rate
 
         limit = self.recoverability.rate_limit
         return limiter_for(self, limit, self.recoverability, environment, may_defer=may_defer, in_batches=True)
@@ -207,7 +207,7 @@ def with_error_queue(owner: str, recoverability: Recoverability) -> Recoverabili
         from recoverable._sqs.names import check_error_queue  # noqa: PLC0415  # most are plain names
 
         check_error_queue(owner, name)
-    return recoverability.__replace__(failed=Failed(name, recoverability.failed.unrecoverable))
+    return recoverability.replace(failed=recoverability.failed.replace(error_queue=name))
 
 
 def is_source(name: str, delivery: Delivery) -> bool:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from recoverable._flow.outcomes import settle_failure, settle_on_end
 from recoverable._flow.reserve import CALLS, USUAL_CALL
+from recoverable._flow.unsent import settle_unsent
 from recoverable._ladder.refused_sends import MOST_REDELIVERY, pauses
-from recoverable._outgoing.unsent import settle_unsent
-from recoverable._outgoing.values import OutgoingRefused
+from recoverable._outgoing.message import OutgoingRefused
 from recoverable._sqs.answers import Failure, describe_error
 from recoverable._sqs.batches import MAX_ENTRIES, PUBLISH, SEND, first_batch
 from recoverable._sqs.broker import Broker
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import timedelta
 
-    from recoverable._environment import Environment
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery
     from recoverable._sqs.queues import Queue
     from recoverable.aws._time_budget import TimeBudget
+    from recoverable.hosting import Environment
     from recoverable.timeouts import Timeouts
 
 MORE_THAN_TIME = "no time was left for '{to}': what the handler sent takes more time than its invocation has; raise the function's time-out, or send less at a time"

@@ -21,7 +21,6 @@ from recoverable.aws._copies import copy_of, without_faults
 from recoverable.aws._order import seconds_of_heartbeat, seconds_since_first_receive
 
 if TYPE_CHECKING:
-    from recoverable._environment import Environment
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery
     from recoverable._ladder.redaction import Redact
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from recoverable._sqs.queues import Queue
     from recoverable.aws._copies import Copy
     from recoverable.aws._time_budget import TimeBudget
+    from recoverable.hosting import Environment
     from recoverable.timeouts import Timeouts
 
 log = logging.getLogger("recoverable.settlement")

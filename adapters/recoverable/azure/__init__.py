@@ -1,5 +1,25 @@
 """Give Functions that read Service Bus queues immediate retries, delayed retries and an error queue."""
 
+from __future__ import annotations
+
 from recoverable.azure._endpoint import ServiceBusEndpoint
 
-__all__ = ["ServiceBusEndpoint"]
+__all__ = ["Abandoned", "CopyNotSent", "ServiceBusEndpoint", "TableCircuit"]
+
+TYPE_CHECKING = False  # see _frozen.py
+if TYPE_CHECKING:
+    from recoverable._service_bus.broker import CopyNotSent
+    from recoverable.azure._circuit_store import TableCircuit
+    from recoverable.azure._flow import Abandoned
+else:
+    from recoverable._lazy import attach
+
+    __getattr__, __dir__ = attach(
+        __name__,
+        __all__,
+        {
+            "recoverable._service_bus.broker": ("CopyNotSent",),
+            "recoverable.azure._circuit_store": ("TableCircuit",),
+            "recoverable.azure._flow": ("Abandoned",),
+        },
+    )

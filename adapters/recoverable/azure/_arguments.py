@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Literal
 
-from recoverable._config import Failed, Recoverability
+from recoverable._config import Recoverability
 from recoverable._limits import checked_delay, checked_queue
 from recoverable._service_bus.app_settings import find_setting, resolved
 
@@ -29,7 +29,7 @@ def with_error_queue(recoverability: Recoverability, queue: str, settings: Mappi
     checked_entity(name)
     if name.lower() == queue.lower():
         raise ValueError(f"the error queue is {name!r}, the queue itself; write the name of another queue")
-    return recoverability.__replace__(failed=Failed(name, failed.unrecoverable))
+    return recoverability.replace(failed=failed.replace(error_queue=name))
 
 
 def connection_name(connection: object) -> str:

@@ -9,10 +9,10 @@ from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from recoverable._errors import StoreUnavailable
 from recoverable._limits import checked_delay, checked_queue
-from recoverable._rate_limit.calls import SharedCalls
-from recoverable._rate_limit.settings import StoreUnavailable
 from recoverable._rate_limit.state import Snapshot, from_item, to_item
+from recoverable._rate_limit.store import SharedCalls
 from recoverable._service_bus.app_settings import find_setting as setting
 from recoverable._service_bus.app_settings import settings_below
 

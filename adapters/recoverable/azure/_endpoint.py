@@ -8,7 +8,6 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, overload
 
 from recoverable._config import Recoverability
-from recoverable._environment import Environment, utc_clock
 from recoverable._flow.handlers import is_coroutine_handler
 from recoverable._limits import name_of
 from recoverable.azure._arguments import (
@@ -22,6 +21,7 @@ from recoverable.azure._arguments import (
 from recoverable.azure._messages import as_list, checked_binary
 from recoverable.azure._platform import platform_for
 from recoverable.azure._processor import Processor
+from recoverable.hosting import Environment, utc_clock
 
 if TYPE_CHECKING:
     from datetime import datetime, timedelta

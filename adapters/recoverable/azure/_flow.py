@@ -36,8 +36,7 @@ class Send(Protocol):
 class Abandoned(Exception):
     """Raised for a handler that raised a BaseException, which no host expects: the host then abandons the message."""
 
-
-Abandoned.__module__ = "recoverable.azure.ladder"  # the name under which it has always been logged
+    __module__ = "recoverable.azure"  # the name under which users import it
 
 
 def process_messages(
@@ -61,7 +60,7 @@ def process_messages(
     """
     steps = settle_messages(deliveries, invocation, send, wait, send_outgoing)
     if invocation.observer is not None:
-        from recoverable._observe.emit import emit_after  # noqa: PLC0415  # imported for those who observe
+        from recoverable._flow.emit import emit_after  # noqa: PLC0415  # imported for those who observe
 
         steps = emit_after(steps, invocation.observer, invocation, deliveries)
     yield from steps

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from datetime import datetime, timedelta
 
     from recoverable._config import Delayed, Recoverability
-    from recoverable._environment import Environment
     from recoverable._ladder.delivery import Delivery
+    from recoverable.hosting import Environment
 
 
 def restore_place(delivery: Delivery, recoverability: Recoverability) -> None:

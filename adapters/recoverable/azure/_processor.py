@@ -6,7 +6,6 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from recoverable._environment import current_environment
 from recoverable._flow.deadline import Deadline
 from recoverable._flow.drive import drive
 from recoverable._flow.invocation import Invocation
@@ -14,6 +13,7 @@ from recoverable._frozen import Frozen
 from recoverable._limits import NO_DELAY
 from recoverable.azure._flow import process_messages
 from recoverable.azure._messages import ambiguous_fields, delivery_of, without_fields
+from recoverable.hosting import current_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from azure.functions import Context, ServiceBusMessage  # noqa: TID251  # for types alone
 
     from recoverable._config import Recoverability
-    from recoverable._environment import Environment
     from recoverable._ladder.delivery import Delivery, Platform
     from recoverable._ladder.settlement import Forward
     from recoverable._message import Message
     from recoverable._observe.observer import Observer
-    from recoverable._outgoing.senders import Sender
+    from recoverable._outgoing.outbox import Sender
     from recoverable._rate_limit.limiter import Limiter
     from recoverable._service_bus.broker import Broker
     from recoverable.azure._sending.letter import Letter
+    from recoverable.hosting import Environment
 
 
 class Processor(Frozen):
@@ -122,7 +122,7 @@ class Processor(Frozen):
         limit = self.recoverability.rate_limit
         if limit is None:
             return None
-        from recoverable._rate_limit.starting import limiter_for  # noqa: PLC0415  # imported for those who limit the rate
+        from recoverable._rate_limit.limiter import limiter_for  # noqa: PLC0415  # imported for those who limit the rate
 
         return limiter_for(self, limit, self.recoverability, environment, may_defer=self.may_defer)
 

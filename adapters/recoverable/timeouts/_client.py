@@ -32,6 +32,8 @@ def send_now(timeout: Timeout, now: datetime, client: SQSClient | None) -> None:
 class SendFailed(Exception):
     """Raised when SQS did not take a message that it was to deliver at once or delay itself."""
 
+    __module__ = "recoverable.timeouts"  # the name under which users import it
+
 
 @lru_cache(maxsize=16)
 def shared_sender(client: SQSClient | None) -> Sender:

@@ -9,15 +9,16 @@ from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from recoverable._environment import current_environment, utc_clock
-from recoverable._environment import now as utc_now
+from recoverable._errors import StoreUnavailable
 from recoverable._limits import checked_delay, checked_function
 from recoverable._observe.log import log_safely
 from recoverable._sqs.queues import LONGEST_DELAY
 from recoverable._sqs.sender import Sender
+from recoverable.hosting import current_environment, utc_clock
+from recoverable.hosting import now as utc_now
 from recoverable.timeouts._client import shared_sender
 from recoverable.timeouts._dispatcher_run import Report, Run, Timing
-from recoverable.timeouts._store import Store, StoreUnavailable, checked_store
+from recoverable.timeouts._store import Store, checked_store
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -51,8 +52,7 @@ CRITICAL = "Repeated failures when fetching timeouts from storage, endpoint will
 class CriticalError(Exception):
     """Raised when the store has been unavailable for too long: the function fails, so that its alarm fires."""
 
-
-CriticalError.__module__ = "recoverable.timeouts.circuit"  # the name under which it has always been logged
+    __module__ = "recoverable.timeouts"  # the name under which users import it
 
 
 OnCritical = Callable[[CriticalError], object]

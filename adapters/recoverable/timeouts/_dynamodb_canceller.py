@@ -8,6 +8,7 @@ transaction that meets another one on the same item, and all cancels of a shard 
 
 from __future__ import annotations
 
+from recoverable._errors import StoreUnavailable
 from recoverable.timeouts._dynamodb_items import (
     as_seen,
     correlation_pointer,
@@ -21,7 +22,7 @@ from recoverable.timeouts._dynamodb_items import (
     key_of,
     text,
 )
-from recoverable.timeouts._store import CANCELLED, CANCELLING, StoreUnavailable
+from recoverable.timeouts._store import CANCELLED, CANCELLING
 from recoverable.timeouts._timeout import parse_id
 
 TYPE_CHECKING = False  # see _frozen.py

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from recoverable._errors import StoreUnavailable
 from recoverable._limits import checked_number
 from recoverable.timeouts._dynamodb_canceller import Canceller
 from recoverable.timeouts._dynamodb_items import (
@@ -38,7 +39,6 @@ from recoverable.timeouts._store import (
     HELD,
     MIGRATED,
     WAITING,
-    StoreUnavailable,
     TooLarge,
     checked_page,
 )

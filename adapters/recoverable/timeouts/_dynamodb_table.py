@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import time
 
+from recoverable._errors import StoreUnavailable
 from recoverable._sqs.answers import CONDITION_FAILED, code_of, describe_error, object_problem
-from recoverable.timeouts._store import StoreUnavailable
 from recoverable.timeouts._timeout import Unreadable
 
 TYPE_CHECKING = False  # see _frozen.py

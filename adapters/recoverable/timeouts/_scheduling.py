@@ -7,11 +7,11 @@ import os
 import re
 from datetime import UTC, datetime, timedelta
 
-from recoverable._environment import current_environment, utc_clock
 from recoverable._limits import NO_DELAY, checked_delay
 from recoverable._sqs.queues import LONGEST_DELAY, Queue
 from recoverable._sqs.wire import HEADERS
 from recoverable.headers import MESSAGE_ID, TIME_SENT, write_date
+from recoverable.hosting import current_environment, utc_clock
 from recoverable.timeouts._store import checked_store
 from recoverable.timeouts._timeout import EPOCH, LATEST, Timeout, new_id
 

@@ -13,6 +13,7 @@ from threading import Lock
 from weakref import finalize
 
 import recoverable.timeouts._shards as shards
+from recoverable._errors import StoreUnavailable
 from recoverable.timeouts._shards import Claim, Shard
 from recoverable.timeouts._store import (
     CANCELLED,
@@ -23,7 +24,6 @@ from recoverable.timeouts._store import (
     Kept,
     Row,
     Selection,
-    StoreUnavailable,
     checked_page,
 )
 from recoverable.timeouts._timeout import (

@@ -23,16 +23,10 @@ CANCELLING = "cancelling"
 """The state of a timeout for the moment in which a cancel finds out if a dispatcher has it already."""
 
 
-class StoreUnavailable(Exception):
-    """Raised when the store did not do what it was asked: what was to be stored is not stored, what was to be dispatched waits."""
-
-
 class TooLarge(ValueError):
     """Raised for a timeout that is too large for the store."""
 
-
-for _error in (StoreUnavailable, TooLarge):
-    _error.__module__ = "recoverable.timeouts.store"  # the name under which they have always been logged
+    __module__ = "recoverable.timeouts"  # the name under which users import it
 
 
 class Row(Frozen):

@@ -7,10 +7,8 @@ from contextvars import Context
 from datetime import datetime, timedelta
 from typing import Any, cast
 
-from recoverable.aws import SqsEndpoint
-from recoverable.aws._circuit_store import DynamoDbCircuit
-from recoverable.aws._pause import Mapping, PauseStore, PauseTrigger
-from recoverable.aws._probe import Probe
+from recoverable.aws import DynamoDbCircuit, PauseTrigger, Probe, SqsEndpoint
+from recoverable.aws._pause import Mapping, PauseStore
 from recoverable.headers import write_date
 from recoverable_local.testing import SqsWorld
 from recoverable_local.testing.aws.functions.mapping import EventSourceMapping

@@ -1,1 +1,1 @@
-"""Read an error queue, and send its messages back to where they failed: the command `recoverable errors`."""
+"""What an operator or a CI runs for functions that use recoverable: `errors`, `templates` and `rules`, and the commands on them."""

@@ -1,9 +1,10 @@
-"""Check all that is about to be published, or cut a release: `make release`, `make cut VERSION=1.2.3`."""
+"""Check all that is about to be published, print its sizes, or cut a release: `make release`, `make sizes`, `make cut VERSION=1.2.3`."""
 
 from __future__ import annotations
 
 import argparse
 import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +21,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser().parse_args(arguments)
     if given.command == "cut":
         return cut(given.version)
+    if given.command == "sizes":
+        return print_sizes()
     shutil.rmtree(INTO, ignore_errors=True)
     built = build_all(INTO)
     against = [*built_findings(built, given.tag), *publishing_findings(built)]
@@ -36,6 +39,7 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(prog="release", description=__doc__)
     commands = made.add_subparsers(dest="command", required=True)
     commands.add_parser("check").add_argument("--tag", help="the tag that is to be published, such as v1.2.3")
+    commands.add_parser("sizes")
     commands.add_parser("cut").add_argument("version")
     return made
 
@@ -55,6 +59,17 @@ def publishing_findings(built: Sequence[Built]) -> Iterator[str]:
     for each in built:
         yield from metadata.address_findings(metadata.metadata_of(each.wheel), name=each.distribution.name)
     yield from changelog.release_findings(CHANGELOG.read_text(encoding="utf-8"), version_of(DISTRIBUTIONS[0]))
+
+
+def print_sizes() -> int:
+    """Build each distribution, and print how large its wheel is, packed and unpacked, and how many modules it has. Return 0."""
+    with tempfile.TemporaryDirectory() as folder:
+        for each in build_all(Path(folder)):
+            size = contents.size_of(each.wheel)
+            print(
+                f"{each.distribution.name:<20} {size.modules:>4} modules {size.packed:>6} KiB, unpacked {size.unpacked:>6} KiB"
+            )
+    return 0
 
 
 def cut(version: str) -> int:

@@ -7,10 +7,12 @@ import tarfile
 import tempfile
 import zipfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from release.distributions import Built, Distribution, run
 
+KIB = 1024
 ALWAYS = {"PKG-INFO", "README.md", "LICENSE", "pyproject.toml"}
 """What each sdist has beside the package."""
 
@@ -37,6 +39,22 @@ def committed(distribution: Distribution) -> set[str]:
 def files_of_wheel(wheel: Path) -> set[str]:
     """Return the files of a wheel, without its metadata."""
     return {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How large a wheel is: its modules, and its size in KiB, packed and unpacked."""
+
+    modules: int
+    packed: int
+    unpacked: int
+
+
+def size_of(wheel: Path) -> Size:
+    """Return how large a wheel is."""
+    inside = zipfile.ZipFile(wheel).infolist()
+    modules = sum(each.filename.endswith(".py") for each in inside)
+    return Size(modules, wheel.stat().st_size // KIB, sum(each.file_size for each in inside) // KIB)
 
 
 def files_of_sdist(sdist: Path) -> set[str]:

@@ -58,7 +58,7 @@ DISTRIBUTIONS = (
         "recoverable-operate",
         "infra/operate",
         "recoverable_operate",
-        "from recoverable_operate.filters import Filter; print(Filter())",
+        "from recoverable_operate.errors import Filter; print(Filter())",
     ),
     Distribution(
         "recoverable-local",

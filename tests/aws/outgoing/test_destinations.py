@@ -19,9 +19,9 @@ from aws.server import REGION
 from builders import seconds
 from faulty_proxy import FaultyProxy
 from recoverable import Message
-from recoverable._environment import Environment, current_environment, utc_clock
 from recoverable._flow.deadline import Deadline
 from recoverable._sqs.clients import client as process_client
+from recoverable.hosting import Environment, current_environment, utc_clock
 
 
 def handled(handler: Any, **settings: Any) -> list[Exception]:

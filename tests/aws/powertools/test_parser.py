@@ -17,7 +17,7 @@ from aws.large_bodies import Bucket, marked, pointer
 from aws.powertools.entry_points import Context, powertools_function
 from aws.queues import Queue
 from recoverable import Message, MessageDeserializationError
-from recoverable.aws._large_bodies import S3Bodies
+from recoverable.aws import S3Bodies
 from recoverable.aws.powertools import RecoverableBatchProcessor
 
 
@@ -108,4 +108,4 @@ def test_a_record_whose_body_cannot_be_fetched_is_a_failure_with_its_retries(
     (copy,) = error.arrived()
 
     found = {name: copy.headers[name] for name in ("NServiceBus.ExceptionInfo.ExceptionType", "Recoverable.Attempts")}
-    assert list(found.values()) == ["recoverable.aws._large_bodies.BodyNotFetched", "2"]
+    assert list(found.values()) == ["recoverable.aws.BodyNotFetched", "2"]

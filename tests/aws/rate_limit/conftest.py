@@ -12,7 +12,7 @@ import pytest
 from aws.server import session
 from builders import seconds
 from infra.cloud import running_cloud
-from recoverable.aws._circuit_store import DynamoDbCircuit
+from recoverable.aws import DynamoDbCircuit
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -11,8 +11,10 @@ from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 from aws.rate_limit.virtual_aws import NO_FAULTS, Answer, Call, Faults, World, answers, landings
+from recoverable import StoreUnavailable
 from recoverable._rate_limit.state import Open, Snapshot
-from recoverable.aws._pause import Mapping, NotNow, PauseTrigger
+from recoverable.aws import PauseTrigger
+from recoverable.aws._pause import Mapping
 
 QUEUE_ARN = "arn:aws:sqs:eu-west-1:123456789012:orders"
 MINUTE = timedelta(minutes=1)
@@ -50,10 +52,10 @@ class Replay:
 
         Raises:
             Suspended: there is none yet.
-            NotNow: it is that AWS did not answer.
+            StoreUnavailable: it is that AWS did not answer.
         """
         for answer in self._answers:
-            if isinstance(answer, NotNow):
+            if isinstance(answer, StoreUnavailable):
                 raise answer
             return answer
         raise Suspended(Call(verb, argument))
@@ -109,7 +111,7 @@ def repair(pause: PauseTrigger) -> None:
     """Do what the probe does each minute; what it cannot do now it does the next time."""
     try:
         pause.repair()
-    except NotNow:
+    except StoreUnavailable:
         return
 
 

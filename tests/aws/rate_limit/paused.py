@@ -12,9 +12,9 @@ from uuid import uuid4
 from aws.rate_limit.conftest import Account
 from builders import Boom, Clock, delivery, seconds
 from rate_limit.rate_limited import Instance
-from recoverable._rate_limit.settings import RateLimit
-from recoverable.aws._pause import PauseStore, PauseTrigger
-from recoverable.aws._probe import Probe, SqsProbeQueue
+from recoverable import RateLimit
+from recoverable.aws import PauseTrigger, Probe, SqsProbeQueue
+from recoverable.aws._pause import PauseStore
 
 if TYPE_CHECKING:
     from recoverable.aws._pause import Mark

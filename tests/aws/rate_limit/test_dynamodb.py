@@ -16,10 +16,10 @@ from aws.server import CREDENTIALS, REGION
 from builders import NOW, Boom, Clock, seconds
 from rate_limit.circuit_contract import LIMITED, CircuitContract, NewStore
 from rate_limit.rate_limited import Instance
-from recoverable._rate_limit.settings import RateLimit, StoreUnavailable
+from recoverable import RateLimit, StoreUnavailable
 from recoverable._rate_limit.state import CLOSED, Open, Snapshot
 from recoverable._sqs.clients import client as process_client
-from recoverable.aws._circuit_store import DynamoDbCircuit
+from recoverable.aws import DynamoDbCircuit
 
 
 class TestDynamoDbCircuit(CircuitContract):

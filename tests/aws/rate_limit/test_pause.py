@@ -12,8 +12,8 @@ from aws.rate_limit.conftest import Account
 from aws.rate_limit.paused import Endpoint, Shop, limited, probed
 from builders import NOW, seconds
 from recoverable._rate_limit.state import CLOSED, Open
-from recoverable.aws._circuit_store import DynamoDbCircuit
-from recoverable.aws._pause import PauseTrigger, next_step, trigger_state
+from recoverable.aws import DynamoDbCircuit, PauseTrigger
+from recoverable.aws._pause import next_step, trigger_state
 from recoverable.headers import write_date
 
 if TYPE_CHECKING:

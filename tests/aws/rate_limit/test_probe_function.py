@@ -6,7 +6,7 @@ import importlib
 
 import pytest
 
-from recoverable.aws._probe import Probe
+from recoverable.aws import Probe
 
 PLACE = {
     "CIRCUIT_TABLE": "circuits",

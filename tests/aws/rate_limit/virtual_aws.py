@@ -8,12 +8,12 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple, TypeAlias
 
 from builders import NOW
+from recoverable import StoreUnavailable
 from recoverable._rate_limit.state import CLOSED, Circuit, Open
-from recoverable.aws._pause import NotNow
 from recoverable.headers import write_date
 
 MICROSECOND = timedelta(microseconds=1)
-NO_ANSWER = NotNow("ReadTimeoutError")
+NO_ANSWER = StoreUnavailable("ReadTimeoutError")
 
 Answer: TypeAlias = Any
 

@@ -12,7 +12,7 @@ from builders import Clock, delivery, seconds
 from faulty_proxy import FaultyProxy
 from rate_limit.rate_limited import Calls, Instance
 from recoverable._rate_limit.state import CLOSED
-from recoverable.azure._circuit_store import TableCircuit
+from recoverable.azure import TableCircuit
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("azurite"), pytest.mark.timeout(360)]
 

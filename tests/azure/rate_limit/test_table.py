@@ -16,9 +16,10 @@ from azure.data.tables import TableClient
 from builders import NOW, Boom, Clock, seconds
 from rate_limit.circuit_contract import LIMITED, CircuitContract, NewStore
 from rate_limit.rate_limited import Instance
-from recoverable._rate_limit.settings import RateLimit, StoreUnavailable
+from recoverable import RateLimit, StoreUnavailable
 from recoverable._rate_limit.state import CLOSED, Open, Snapshot
-from recoverable.azure._circuit_store import TableCircuit, endpoint_of, table_client
+from recoverable.azure import TableCircuit
+from recoverable.azure._circuit_store import endpoint_of, table_client
 
 on_azurite = [pytest.mark.slow, pytest.mark.xdist_group("azurite"), pytest.mark.timeout(360)]
 

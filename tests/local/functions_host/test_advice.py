@@ -13,7 +13,7 @@ import pytest
 from recoverable._service_bus.host_json import HostOptions, read_host_json
 from recoverable_local.functions_host.app.advice import advice
 from recoverable_local.functions_host.app.triggers import Trigger
-from recoverable_operate.check.functions_app.threads import worker_threads
+from recoverable_operate.rules import worker_threads
 
 ROOT = Path(__file__).parents[3]
 MINUTE = timedelta(minutes=1)

@@ -13,7 +13,7 @@ from local.lambda_host.conftest import Start
 from local.lambda_host.test_template import stack
 from recoverable_local.lambda_host import FilteredOut
 from recoverable_local.lambda_host.filtering import passes
-from recoverable_operate.check.cloudformation.document import TemplateError
+from recoverable_operate.templates import TemplateError
 
 LARGE = {"body": {"total": [{"numeric": [">", 100]}]}}
 PAPER = {"body": {"shelf": ["paper"]}}

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from recoverable_operate.check.cloudformation.document import TemplateError, parse_document
-from recoverable_operate.check.cloudformation.intrinsics import Scope, resolve
+from recoverable_operate.templates import TemplateError, parse_document
+from recoverable_operate.templates._intrinsics import Scope, resolve
 
 SCOPE = Scope(
     parameters={"Stage": "test", "Size": "10", "Names": ["a", "b"], "AWS::Region": "us-east-1"},

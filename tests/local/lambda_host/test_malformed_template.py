@@ -9,7 +9,7 @@ import pytest
 
 from local.lambda_host.templates import written
 from local.lambda_host.test_template import read
-from recoverable_operate.check.cloudformation.document import TemplateError
+from recoverable_operate.templates import TemplateError
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "a resource that is a text": (

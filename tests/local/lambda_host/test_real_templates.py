@@ -15,7 +15,7 @@ from local.lambda_host.test_template import ERRORS, MAPPING, ORDERS, SHOP, read,
 from recoverable_local.lambda_host.sam.advice import advice
 from recoverable_local.lambda_host.sam.stack import Queue, Redrive, Schedule, Stack
 from recoverable_local.lambda_host.schedule import scheduled_event
-from recoverable_operate.check.cloudformation.document import TemplateError
+from recoverable_operate.templates import TemplateError
 
 OTHERS = "arn:aws:sqs:eu-west-1:111122223333:others"
 STANDS_IN = "others is no queue of this template, so an empty one stands in for it; its messages and settings in AWS are not looked at"

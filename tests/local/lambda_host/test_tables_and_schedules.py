@@ -13,7 +13,7 @@ from local.lambda_host.templates import document, written
 from local.lambda_host.test_template import SHOP, read, stack_of
 from recoverable_local.lambda_host.sam.stack import Schedule, Stack, Table
 from recoverable_local.lambda_host.schedule import scheduled_event
-from recoverable_operate.check.cloudformation.document import TemplateError
+from recoverable_operate.templates import TemplateError
 
 KEYS = {
     "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],

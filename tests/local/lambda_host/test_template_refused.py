@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from local.lambda_host.test_template import read, stack
-from recoverable_operate.check.cloudformation.document import TemplateError
-from recoverable_operate.check.cloudformation.parameters import parse_parameters
+from recoverable_operate.templates._document import TemplateError, parse_parameters
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"queue": {"VisibilityTimeout": 1}}, r"visibility timeout of 'shop-orders' \(1 s\) is less than the Timeout of Shop \(120 s\)"),

@@ -12,7 +12,7 @@ from local.lambda_host.test_template import read, stack_of
 from recoverable_local.lambda_host import LocalAws
 from recoverable_local.lambda_host.sam.stack import Stack, Subscription, Topic
 from recoverable_local.lambda_host.services.clients import session
-from recoverable_operate.check.cloudformation.document import TemplateError
+from recoverable_operate.templates import TemplateError
 
 ARN = "arn:aws:sns:us-east-1:42:Events"
 ORDERS = "arn:aws:sqs:us-east-1:42:shop-orders"

@@ -13,8 +13,8 @@ import pytest
 from aws.queues import Queue
 from operate.conftest import Errors
 from operate.failing import fault_headers, send_failed
-from recoverable_operate.aws.session_client import Access, session_for
-from recoverable_operate.filters import parse_time
+from recoverable_operate.errors._aws.session_client import Access, session_for
+from recoverable_operate.errors._filter import parse_time
 
 DONE, PARTLY, REFUSED = 0, 1, 2
 HALF = "\ud800"
@@ -29,7 +29,7 @@ def test_without_boto3_a_name_is_told_how_a_queue_on_service_bus_is_named(
     assert errors("list", "--queue", "orders-error") == (
         REFUSED,
         "",
-        "recoverable errors: SQS needs boto3: pip install 'recoverable[operate]';"
+        "recoverable errors: SQS needs boto3: pip install 'recoverable-operate[aws]';"
         " a queue on Service Bus is sb://NAMESPACE/QUEUE\n",
     )
 

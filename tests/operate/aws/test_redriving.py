@@ -13,7 +13,7 @@ from aws.queues import HEADERS, Queue, bodies
 from operate.conftest import Errors
 from operate.failing import dead_letters_of, fault_headers, send_failed
 from recoverable import Message
-from recoverable.aws._large_bodies import S3Bodies
+from recoverable.aws import S3Bodies
 
 DONE, PARTLY, REFUSED, NOTHING = 0, 1, 2, 3
 
@@ -165,9 +165,9 @@ def test_a_second_run_only_deletes_what_the_journal_says_was_sent(
 ) -> None:
     send_failed(error, headers=fault_headers(orders.name))
     errors("retry", "--queue", error.name)  # makes nothing but the plan
-    from recoverable_operate.aws.messages import failed_message, record_of
-    from recoverable_operate.failed import key_of
-    from recoverable_operate.journal import SENT, Entry, Journal
+    from recoverable_operate.errors._aws.messages import failed_message, record_of
+    from recoverable_operate.errors._journal import SENT, Entry, Journal
+    from recoverable_operate.errors._message import key_of
 
     [received] = error.receive(visibility=0)
     key = key_of(failed_message(record_of(received)), error.arn)

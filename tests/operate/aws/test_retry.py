@@ -5,7 +5,7 @@ from __future__ import annotations
 from aws.queues import Arrived, Queue
 from operate.conftest import Errors
 from operate.failing import fault_headers, send_failed
-from recoverable_operate.journal import Journal
+from recoverable_operate.errors import Journal
 
 DONE, PARTLY, REFUSED, NOTHING = 0, 1, 2, 3
 

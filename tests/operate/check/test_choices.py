@@ -9,10 +9,8 @@ import pytest
 
 from operate.check.conftest import Check
 from operate.check.templates import changed, good, written
-from recoverable_operate.check.cloudformation.document import parse_document
-from recoverable_operate.check.cloudformation.reader import describe, of_document
-from recoverable_operate.check.rule import Finding, results
-from recoverable_operate.check.rules.every import SQS_RULES
+from recoverable_operate.rules import SQS_RULES, Finding, results
+from recoverable_operate.templates import describe_template, parse_document, read_template
 
 
 def rules(check: Check, *words: str) -> list[str]:
@@ -68,7 +66,7 @@ CHOICES: list[dict[str, str]] = [
 
 @pytest.mark.parametrize("parameters", CHOICES, ids=str)
 def test_nothing_is_found_in_the_example_shop_whatever_is_chosen(parameters: dict[str, str]) -> None:
-    described = describe(of_document(SHOP, parameters))
+    described = describe_template(read_template(SHOP, parameters, lenient=True))
 
     assert [each for one in described for each in results(SQS_RULES, one) if isinstance(each, Finding)] == []
 

@@ -38,7 +38,7 @@ def test_without_a_way_to_sign_in_a_connection_string_is_named(
 
     assert (status, capsys.readouterr().err) == (
         2,
-        f"recoverable {verb[0]}: Service Bus needs azure.identity: pip install 'recoverable[operate]',"
+        f"recoverable {verb[0]}: Service Bus needs azure.identity: pip install 'recoverable-operate[azure]',"
         " or name the variable that holds a connection string by --connection\n",
     )
 

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from recoverable_operate.check.known import Unknown
-from recoverable_operate.check.ladder import DEFAULT, NAMES, OTHERS, PREFIX, Ladder, ladder_of, mistakes, strangers
+from recoverable_operate.rules import Unknown
+from recoverable_operate.rules._ladder import DEFAULT, NAMES, OTHERS, PREFIX, Ladder, ladder_of, mistakes, strangers
 from sources import PACKAGE, operate, runtime
 
 UNREADABLE = "the environment variable RECOVERABLE_IMMEDIATE_RETRIES is 'six'; write a whole number from 0 to 994"

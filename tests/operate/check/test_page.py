@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from recoverable_operate.check.rule import Rule
-from recoverable_operate.check.rules.every import SERVICE_BUS_RULES, SQS_RULES
+from recoverable_operate.rules import SERVICE_BUS_RULES, SQS_RULES, Rule
 from sources import OPERATE
 
-CLOUD = OPERATE / "check" / "cloud"
+AWS = OPERATE / "_check" / "aws_client.py"
 PAGE = (Path(__file__).parents[3] / "docs" / "check.md").read_text(encoding="utf-8")
 
 
@@ -35,8 +34,7 @@ def test_no_two_rules_have_the_same_name() -> None:
 
 
 def test_the_page_lists_the_rights_of_each_call_and_each_call_only_reads() -> None:
-    files = [CLOUD / name for name in ("lambda_client.py", "queues_client.py", "role_client.py")]
-    source = "".join(path.read_text(encoding="utf-8") for path in files)
+    source = AWS.read_text(encoding="utf-8")
     called = set(re.findall(r"\b(?:client|iam|kms|cloudwatch)\.(\w+)\(", source)) - {"get_paginator"}
     called |= set(re.findall(r'get_paginator\("(\w+)"\)', source))
     rights = set(re.findall(r"`(?:lambda|iam|sqs|kms|cloudwatch):(\w+)`", PAGE))

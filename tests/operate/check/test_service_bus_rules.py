@@ -13,9 +13,7 @@ import pytest
 from operate.check.bicep_files import GOOD, HOST, changed, host, written
 from operate.check.conftest import Check
 from recoverable._service_bus.host_json import HostOptions
-from recoverable_operate.check.rule import Finding, results
-from recoverable_operate.check.rules.every import SERVICE_BUS_RULES
-from recoverable_operate.check.service_bus import OnServiceBus, Queue, Trigger
+from recoverable_operate.rules import SERVICE_BUS_RULES, Finding, OnServiceBus, ServiceBusQueue, Trigger, results
 
 ROOT = Path(__file__).parents[3]
 IN_CODE = (
@@ -103,7 +101,7 @@ CASES: dict[str, Case] = {
 }  # fmt: skip
 
 BATCHES = OnServiceBus(
-    Queue(
+    ServiceBusQueue(
         "orders", lock=timedelta(minutes=1), max_delivery_count=100, dead_letters_to="orders-error", forwards_to=None,
         duplicate_detection=True, lives=None, dead_letters_expired=True,
     ),

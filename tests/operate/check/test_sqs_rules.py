@@ -11,7 +11,7 @@ import pytest
 from operate.check.conftest import Check
 from operate.check.templates import Template, attribute, changed, good, good_fifo, may, written
 from operate.conftest import Ran
-from recoverable_operate.check.rules.every import SQS_RULES
+from recoverable_operate.rules import SQS_RULES
 
 ROOT = Path(__file__).parents[3]
 EVENT = "Shop.Properties.Events.Orders.Properties"

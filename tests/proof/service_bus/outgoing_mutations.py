@@ -8,12 +8,12 @@ from azure.servicebus import ServiceBusMessage
 
 from proof.mistakes import Mutation
 from proof.sqs.outgoing_mutations import by_place, completed, with_the_time
-from recoverable._environment import current_environment
 from recoverable._message import Message, received
+from recoverable._outgoing.message import Outgoing
 from recoverable._outgoing.outbox import Outbox
-from recoverable._outgoing.values import Outgoing
 from recoverable.azure._copies import Copy, broker_id
 from recoverable.azure._sending.outgoing import send_alone
+from recoverable.hosting import current_environment
 
 add = Outbox.add
 

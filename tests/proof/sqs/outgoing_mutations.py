@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from proof.mistakes import Mutation
-from recoverable._environment import current_environment
 from recoverable._ladder.delivery import Delivery
 from recoverable._ladder.settlement import COMPLETE, Settlement
 from recoverable._message import Message, received
 from recoverable._outgoing.identity import content_of
+from recoverable._outgoing.message import Outgoing
 from recoverable._outgoing.outbox import Outbox
-from recoverable._outgoing.values import Outgoing
 from recoverable._sqs.broker import Broker
 from recoverable.aws._send import Failures, Item, send_all
 from recoverable.aws._time_budget import TimeBudget
+from recoverable.hosting import current_environment
 
 add = Outbox.add
 

@@ -9,7 +9,7 @@ from functools import partial
 from proof.timeouts.senders import Senders
 from proof.timeouts.setting import AWAY, HOME, Setting
 from proof.timeouts.users import Users
-from recoverable_operate.migration.moving import abort
+from recoverable_operate._migration.moving import abort
 from waiting.rows import ALL
 
 ENTRANCES = (0, 0.1, 30, 30, 60, 60, 61, 90, 120)

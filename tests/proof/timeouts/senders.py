@@ -12,8 +12,7 @@ from proof.timeouts.kinds import WRONG
 from proof.timeouts.setting import AWAY, HOME, Setting
 from recoverable._sqs.sender import Sender
 from recoverable.timeouts import CriticalError, Dispatcher, StoreUnavailable
-from recoverable_operate.migration.moving import abort, migrate
-from recoverable_operate.migration.targets import SqsTarget, StoreTarget
+from recoverable_operate._migration.moving import SqsTarget, StoreTarget, abort, migrate
 from waiting.rows import ALL
 
 RETRY_KEPT = seconds(300)

@@ -9,7 +9,7 @@ import pytest
 from recoverable._cli import main
 from recoverable.timeouts import SqliteStore, StoreUnavailable
 from recoverable_local.service_bus import Queue, ServiceBusNamespace
-from recoverable_operate.migration.command import hint
+from recoverable_operate._migration.command import hint
 from waiting.moving import held, waiting
 from waiting.rows import scan
 

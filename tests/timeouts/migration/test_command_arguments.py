@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recoverable._cli import main
-from recoverable_operate.migration.addresses import is_same_store
+from recoverable_operate._migration.command import is_same_store
 from waiting.moving import waiting
 
 

@@ -12,8 +12,7 @@ import pytest
 
 from builders import seconds
 from recoverable.timeouts import SqliteStore, Store, Timeout
-from recoverable_operate.migration.moving import CHUNK, abort, migrate
-from recoverable_operate.migration.targets import SendResult, StoreTarget
+from recoverable_operate._migration.moving import CHUNK, SendResult, StoreTarget, abort, migrate
 from waiting.moving import moved
 from waiting.rows import ALL, NOW, stored, take
 from waiting.stores import PAGE

@@ -5,8 +5,7 @@ from __future__ import annotations
 from builders import seconds
 from recoverable.timeouts import SqliteStore, Store
 from recoverable.timeouts._store import Kept, Selection
-from recoverable_operate.migration.moving import SKIPPED_KEPT, abort, preview
-from recoverable_operate.migration.targets import StoreTarget
+from recoverable_operate._migration.moving import SKIPPED_KEPT, StoreTarget, abort, preview
 from waiting.moving import moved
 from waiting.rows import ALL, NOW, claims, poll, stored, take
 from waiting.stores import PAGE, Cloud

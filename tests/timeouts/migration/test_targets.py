@@ -11,9 +11,8 @@ from builders import seconds
 from recoverable._sqs.sender import Sender
 from recoverable.timeouts import Store, Timeouts
 from recoverable_local.service_bus import DropConnection, Operation, Queue, ServiceBusNamespace
-from recoverable_operate.migration.moving import migrate
-from recoverable_operate.migration.service_bus_client import ServiceBusTarget
-from recoverable_operate.migration.targets import SqsTarget
+from recoverable_operate._migration.moving import SqsTarget, migrate
+from recoverable_operate._migration.service_bus_client import ServiceBusTarget
 from waiting.moving import moved
 from waiting.rows import ALL, NOW, stored, take
 from waiting.world import HOUR, MINUTE, Meddled, Shop

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -10,8 +11,8 @@ from recoverable.timeouts import DynamoDbStore, StoreUnavailable
 from recoverable.timeouts._store import Kept
 from waiting.points import Point, due, every_point, keep_all
 from waiting.rows import NOW, claims, keep, poll, scan, stored, take, timeout
-from waiting.stores import Cloud
-from waiting.world import HOUR, MINUTE
+from waiting.stores import Cloud, OneShard
+from waiting.world import DAY, HOUR, MINUTE
 
 
 @pytest.mark.slow
@@ -105,3 +106,24 @@ def test_what_is_stored_in_spite_of_errors_is_dispatched(moto: Cloud) -> None:
         return point.struck
 
     assert every_point(moto, scenario) > 2
+
+
+def test_what_points_to_a_cancelled_timeout_stays_if_it_was_stored_again_meanwhile(moto: Cloud) -> None:
+    """Its minute is over, so that nothing else leads to it; it is cancelled and stored again while a dispatcher looks."""
+    store = moto.store()
+    stored(store, NOW + 30 * DAY, token="0" * 32)
+    poll(store, NOW + 3 * HOUR)
+    poll(store, NOW)
+    made = stored(store, NOW + HOUR, token="0" * 32)
+    assert store.cancel(made.id, now=NOW)
+    client, looks = moto.client("dynamodb"), iter([True])
+    slow = OneShard(store._table.name, client=client)
+
+    def store_again(**request: Any) -> None:
+        if b"SET expires" in request["params"]["body"] and next(looks, False):
+            store.put(made, now=NOW, again=True)
+
+    client.meta.events.register("before-call.dynamodb.UpdateItem", store_again)
+    found = take(slow, NOW + HOUR) + take(store, NOW + HOUR + MINUTE)
+
+    assert (found, next(looks, None)) == ([made], None)

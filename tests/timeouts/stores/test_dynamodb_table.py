@@ -1,36 +1,16 @@
-"""Test the DynamoDB store where writers meet: late timeouts, transactions that conflict, and answers that are lost."""
+"""Test how the DynamoDB store calls its table: writes and transactions that conflict, and those that fail."""
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 
-from builders import seconds
 from recoverable.timeouts import StoreUnavailable
-from waiting.rows import NOW, claims, poll, scan, stored, take
-from waiting.stores import Cloud, OneShard, Twice
-from waiting.world import DAY, HOUR, MINUTE
-
-
-def test_sixty_that_store_late_timeouts_in_one_shard_at_once_are_all_heard(cloud: Cloud) -> None:
-    store = cloud.store()
-    stored(store, NOW - HOUR)
-    take(store)
-    writers = [OneShard(store._table.name, client=cloud.client("dynamodb")) for _ in range(60)]
-    start = Barrier(len(writers))
-
-    def store_late(number: int) -> str:
-        start.wait(30)
-        return stored(writers[number], NOW - DAY + seconds(number)).id
-
-    with ThreadPoolExecutor(len(writers)) as at_once:
-        late = set(at_once.map(store_late, range(len(writers))))
-
-    assert {each.id for each in take(store, NOW + MINUTE)} == late
+from waiting.rows import NOW, scan, stored, take
+from waiting.stores import Cloud, OneShard
+from waiting.world import HOUR, MINUTE
 
 
 def conflict(calls: list[int]) -> Any:
@@ -98,35 +78,3 @@ def fail_without_reason(**_: object) -> None:
     """Return a hook of boto3's that has a transaction fail for no known reason."""
     answer: Any = {"Error": {"Code": "TransactionCanceledException"}, "CancellationReasons": []}
     raise ClientError(answer, "TransactWriteItems")
-
-
-def test_what_points_to_a_cancelled_timeout_stays_if_it_was_stored_again_meanwhile(moto: Cloud) -> None:
-    """Its minute is over, so that nothing else leads to it; it is cancelled and stored again while a dispatcher looks."""
-    store = moto.store()
-    stored(store, NOW + 30 * DAY, token="0" * 32)
-    poll(store, NOW + 3 * HOUR)
-    poll(store, NOW)
-    made = stored(store, NOW + HOUR, token="0" * 32)
-    assert store.cancel(made.id, now=NOW)
-    client, looks = moto.client("dynamodb"), iter([True])
-    slow = OneShard(store._table.name, client=client)
-
-    def store_again(**request: Any) -> None:
-        if b"SET expires" in request["params"]["body"] and next(looks, False):
-            store.put(made, now=NOW, again=True)
-
-    client.meta.events.register("before-call.dynamodb.UpdateItem", store_again)
-    found = take(slow, NOW + HOUR) + take(store, NOW + HOUR + MINUTE)
-
-    assert (found, next(looks, None)) == ([made], None)
-
-
-def test_a_shard_that_was_taken_without_an_answer_is_ones_own(moto: Cloud) -> None:
-    """The client makes the call again, and hears that somebody has it: itself."""
-    store = moto.store()
-    table: Any = Twice(store._shards._table)
-    store._shards._table = table
-    made = stored(store, NOW)
-
-    assert take(store) == [made]
-    assert list(claims(store, NOW, owner="two")) != []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from recoverable._outgoing.unsent import settle_unsent_in_order
+from recoverable._flow.unsent import settle_unsent_in_order
 from recoverable._sqs.queues import LONGEST_VISIBILITY
 from recoverable.aws._fifo.receipt import LONGEST, receives
 from recoverable.aws._fifo.rounds import until_last_round

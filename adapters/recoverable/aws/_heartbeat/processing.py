@@ -18,13 +18,13 @@ from recoverable.aws._time_budget import TimeBudget
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from recoverable._environment import Environment
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery
     from recoverable._ladder.redaction import Redact
     from recoverable._message import Message
     from recoverable._sqs.queues import Queue
     from recoverable.aws._batch import ProcessBatch
+    from recoverable.hosting import Environment
 
 NOT_REPEATED = (
     "Their heartbeat is tried again at the next beat; without it they become visible while this instance still has them, or "

@@ -21,13 +21,13 @@ from recoverable.aws._settle import Settling, delete, settle
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from recoverable._environment import Environment
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery
     from recoverable._message import Message
     from recoverable.aws._batch import ProcessBatch, RunHandlers
     from recoverable.aws._heartbeat.beats import Beats
     from recoverable.aws._time_budget import TimeBudget
+    from recoverable.hosting import Environment
     from recoverable.timeouts import Timeouts
 
 log = logging.getLogger("recoverable")

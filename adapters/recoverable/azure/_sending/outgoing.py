@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recoverable._flow.outcomes import settle_failure, settle_on_end
+from recoverable._flow.unsent import settle_unsent, settle_unsent_in_order
 from recoverable._ladder.refused_sends import delay_after_refusal, pauses
 from recoverable._limits import NO_DELAY
 from recoverable._message import Message, received
-from recoverable._outgoing.unsent import settle_unsent, settle_unsent_in_order
-from recoverable._outgoing.values import Outgoing, OutgoingRefused
+from recoverable._outgoing.message import Outgoing, OutgoingRefused
 from recoverable._service_bus.answers import refusal_of
 from recoverable._service_bus.group_commit import NotTried
 from recoverable.azure._copies import Copy, broker_id, in_milliseconds, typed

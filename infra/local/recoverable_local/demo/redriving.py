@@ -8,14 +8,20 @@ from rich.console import Console
 
 from recoverable_local.demo.orders import ORDERS, Order
 from recoverable_local.demo.progress import Progress
-from recoverable_operate.commands.tables import group_table
-from recoverable_operate.filters import Filter
-from recoverable_operate.journal import Journal
-from recoverable_operate.port import ErrorQueue, Stop, SystemClock
-from recoverable_operate.redrive import Rules
-from recoverable_operate.sending.run import Redrive
-from recoverable_operate.sending.settings import Settings
-from recoverable_operate.sweep import Plan, matching, plan_redrive
+from recoverable_local.demo.tables import group_table
+from recoverable_operate.errors import (
+    ErrorQueue,
+    Filter,
+    Journal,
+    Plan,
+    Redrive,
+    Rules,
+    Settings,
+    Stop,
+    SystemClock,
+    matching,
+    plan_redrive,
+)
 
 HOPELESS = next(order for order in ORDERS if order.expected_error == "shop.BankUnreachable")
 """The order that fails until it is sent back."""

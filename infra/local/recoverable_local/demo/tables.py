@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.table import Table
 from rich.text import Text
 
 from recoverable_local.demo.progress import FAILED, MOVED_TO_ERROR, PLACED, UNREPORTED, Progress
 from recoverable_local.demo.result import ErrorMessage
+from recoverable_operate.errors import Tally
 
 INFO = "NServiceBus.ExceptionInfo."
 COLOURS = {PLACED: "bold green", FAILED: "red", UNREPORTED: "bold magenta", MOVED_TO_ERROR: "yellow"}
@@ -43,6 +44,16 @@ def error_queue_table(name: str, messages: Sequence[ErrorMessage]) -> Table:
     for message in messages:
         text = str(message.headers.get(f"{INFO}Message", "–"))
         table.add_row(*map(Text, (message.body, message.exception_type, text, first_frame(message))))
+    return table
+
+
+def group_table(tallies: Iterable[Tally]) -> Table:
+    """Build the table of the groups of the error queue, as `recoverable errors groups` prints it."""
+    table = Table("group", "messages", "last failed at", "what failed", box=None, pad_edge=False, show_edge=False)
+    for each in sorted(tallies, key=lambda tally: (-tally.count, tally.group.title)):
+        queues = ", ".join(sorted(each.queues))
+        last = f"{each.last:%Y-%m-%d %H:%M:%S}" if each.last else "–"
+        table.add_row(each.group.id, str(each.count), last, Text(f"{each.group.title}\nat {queues}"))
     return table
 
 

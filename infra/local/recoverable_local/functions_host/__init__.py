@@ -31,7 +31,7 @@ from recoverable_local.functions_host.worker.outcomes import Outcome, Raised, Re
 from recoverable_local.functions_host.worker.rpc import Typed
 from recoverable_local.functions_host.worker.worker import Function, Worker
 from recoverable_local.outcomes import Died, TimedOut
-from recoverable_operate.check.functions_app.host_file import MINIMAL_HOST_JSON
+from recoverable_operate.templates import MINIMAL_HOST_JSON
 
 try:
     from recoverable_local.functions_host.host import LocalFunctions

@@ -43,7 +43,7 @@ from recoverable_local.lambda_host.local_queue import Depth, LocalQueue, QueuedM
 from recoverable_local.lambda_host.runtime.outcomes import InitFailed, Outcome, Raised, Returned
 from recoverable_local.lambda_host.settings import Settings
 from recoverable_local.outcomes import Died, TimedOut
-from recoverable_operate.check.cloudformation.document import TemplateError
+from recoverable_operate.templates import TemplateError
 
 __all__ = [
     "BrokerTrouble",

@@ -25,7 +25,7 @@ from recoverable_local.lambda_host.host import LocalAws
 from recoverable_local.lambda_host.sam.advice import advice
 from recoverable_local.lambda_host.sam.stack import Stack
 from recoverable_local.lambda_host.settings import Settings
-from recoverable_operate.check.cloudformation.document import TemplateError
+from recoverable_operate.templates import TemplateError
 
 _PAIRS: dict[str, Any] = {"type": name_and_value, "action": "append", "default": [], "metavar": "NAME=VALUE"}
 

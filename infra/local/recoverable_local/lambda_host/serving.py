@@ -18,11 +18,12 @@ from recoverable_local.lambda_host.runtime.instance import ProcessInstance
 from recoverable_local.lambda_host.runtime.invoker import Invoker
 from recoverable_local.lambda_host.runtime.managed import Environment, Environments
 from recoverable_local.lambda_host.runtime.pool import Instance, Pool
-from recoverable_local.lambda_host.sam.created import PLACEHOLDER_ACCOUNT, CreatedQueue
+from recoverable_local.lambda_host.sam.created import CreatedQueue
 from recoverable_local.lambda_host.sam.stack import EventSourceMapping, Function, Schedule, Stack
 from recoverable_local.lambda_host.schedule import ScheduleRunner
 from recoverable_local.lambda_host.services.sqs import Sqs
 from recoverable_local.lambda_host.settings import Settings
+from recoverable_operate.templates import ACCOUNT
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ def serving(stack: Stack, context: ServingContext) -> Iterator[None]:
 
 
 def _invoker(function: Function, context: ServingContext) -> Invoker:
-    account = next((queue.arn.split(":")[4] for queue in context.created.values()), PLACEHOLDER_ACCOUNT)
+    account = next((queue.arn.split(":")[4] for queue in context.created.values()), ACCOUNT)
     limit = 1 if context.settings.in_process else function.reserved_concurrency
     environments = Environments(lambda: _environment(function, context))
     managed = function.processes is not None and not context.settings.in_process

@@ -23,9 +23,8 @@ from recoverable_local.demo.result import report_outgoing, report_result
 from recoverable_local.demo.tables import error_queue_table
 from recoverable_local.demo.watcher import Watcher, show_progress
 from recoverable_local.lambda_host import Entry, LocalAws
-from recoverable_operate.aws.client import SqsErrorQueue
-from recoverable_operate.check.cloudformation.document import TemplateError
-from recoverable_operate.port import ErrorQueue, Stop, SystemClock
+from recoverable_operate.errors import ErrorQueue, SqsErrorQueue, Stop, SystemClock
+from recoverable_operate.templates import TemplateError
 
 LADDER = {"ImmediateRetries": "2", "DelayedRetries": "2", "TimeIncreaseSeconds": "2", "FunctionTimeout": "10"}
 STORE = {"Timeouts": "true"}

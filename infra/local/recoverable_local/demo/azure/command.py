@@ -25,9 +25,7 @@ from recoverable_local.demo.tables import error_queue_table
 from recoverable_local.demo.watcher import Watcher, show_progress
 from recoverable_local.functions_host import AppError, Entry, LocalFunctions
 from recoverable_local.service_bus import Queue, ServiceBusNamespace
-from recoverable_operate.azure.client import ServiceBusErrorQueue
-from recoverable_operate.azure.entity import Entity
-from recoverable_operate.port import ErrorQueue, Stop, SystemClock
+from recoverable_operate.errors import Entity, ErrorQueue, ServiceBusErrorQueue, Stop, SystemClock
 
 LADDER = {"RECOVERABLE_IMMEDIATE_RETRIES": "2", "RECOVERABLE_DELAYED_RETRIES": "2", "RECOVERABLE_TIME_INCREASE": "2s"}
 WHERE = "The example shop is in the project's repository; give the folder of that with --folder."

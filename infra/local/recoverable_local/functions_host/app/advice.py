@@ -6,12 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from recoverable._service_bus.host_json import CALLS_PER_CORE, CORES, HostOptions
 from recoverable_local.functions_host.app.triggers import Trigger
-from recoverable_operate.check import service_bus
-from recoverable_operate.check.functions_app.threads import worker_threads
-from recoverable_operate.check.known import Unknown
-from recoverable_operate.check.rule import Finding, results
-from recoverable_operate.check.rules.every import SERVICE_BUS_RULES
-from recoverable_operate.check.service_bus import OnServiceBus, Workload
+from recoverable_operate import rules
+from recoverable_operate.rules import (
+    SERVICE_BUS_RULES,
+    Finding,
+    OnServiceBus,
+    Unknown,
+    Workload,
+    results,
+    worker_threads,
+)
 
 SERVED_HERE = Unknown("the queues are those that are served here")
 
@@ -48,8 +52,8 @@ def describe(
         )
 
 
-def _described(trigger: Trigger, others: Sequence[Trigger]) -> service_bus.Trigger:
-    return service_bus.Trigger(
+def _described(trigger: Trigger, others: Sequence[Trigger]) -> rules.Trigger:
+    return rules.Trigger(
         trigger.function,
         binary=trigger.binary,
         completes=trigger.auto_complete,

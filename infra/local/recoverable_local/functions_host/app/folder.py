@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from recoverable._service_bus.host_json import HostOptions, parse_json, read_host_json
-from recoverable_operate.check.functions_app.host_file import MINIMAL_HOST_JSON, check_host_file
+from recoverable_operate.templates import MINIMAL_HOST_JSON, check_host_file
 
 SCRIPT, HOST, LOCAL_SETTINGS = "function_app.py", "host.json", "local.settings.json"
 EXTENSIONS = Path("bin", "extensions.json")

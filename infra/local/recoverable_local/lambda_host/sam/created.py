@@ -8,12 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from recoverable_local.lambda_host.sam.resources.functions import FUNCTION, LAYER
 from recoverable_local.lambda_host.sam.resources.plain import PLAIN_FUNCTION, PLAIN_LAYER
-from recoverable_operate.check.cloudformation.document import TemplateError
-from recoverable_operate.check.cloudformation.intrinsics import Scope
-from recoverable_operate.check.cloudformation.properties import Properties
-
-PLACEHOLDER_ACCOUNT = "000000000000"
-"""The account id in ARNs until the servers have returned theirs."""
+from recoverable_operate.templates import ACCOUNT, Properties, Scope, TemplateError
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +48,7 @@ class Created:
 def with_created_resources(scope: Scope, created: Created) -> Scope:
     """Return the scope with the values of `Ref` and `Fn::GetAtt` for what was created."""
     arns = [each.arn for kind in (created.queues, created.tables, created.topics) for each in kind.values()]
-    account = arns[0].split(":")[4] if arns else PLACEHOLDER_ACCOUNT
+    account = arns[0].split(":")[4] if arns else ACCOUNT
     attributes = {
         key: {"Ref": queue.url, "Arn": queue.arn, "QueueName": queue.name, "QueueUrl": queue.url}
         for key, queue in created.queues.items()

@@ -12,8 +12,7 @@ from recoverable_local.lambda_host.sam.resources.mappings import parse_mapping
 from recoverable_local.lambda_host.sam.resources.plain import Trigger
 from recoverable_local.lambda_host.sam.resources.schedules import parse_schedule
 from recoverable_local.lambda_host.sam.stack import EventSourceMapping, Function, Queue, Schedule
-from recoverable_operate.check.cloudformation.document import TemplateError
-from recoverable_operate.check.cloudformation.properties import Properties
+from recoverable_operate.templates import Properties, TemplateError
 
 
 @dataclass(frozen=True, slots=True)

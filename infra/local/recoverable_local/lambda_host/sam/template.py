@@ -12,13 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from recoverable_local.lambda_host.sam.created import (
-    PLACEHOLDER_ACCOUNT,
-    Created,
-    CreatedQueue,
-    function_names,
-    with_created_resources,
-)
+from recoverable_local.lambda_host.sam.created import Created, CreatedQueue, function_names, with_created_resources
 from recoverable_local.lambda_host.sam.resources.events import events_of
 from recoverable_local.lambda_host.sam.resources.functions import FUNCTION, timeout_of
 from recoverable_local.lambda_host.sam.resources.mappings import source_name
@@ -35,12 +29,18 @@ from recoverable_local.lambda_host.sam.resources.tables import TABLE, parse_tabl
 from recoverable_local.lambda_host.sam.resources.topics import SUBSCRIPTION, TOPIC, parse_subscriptions, parse_topic
 from recoverable_local.lambda_host.sam.running import Candidate, parse_running, refuse_nothing_to_run
 from recoverable_local.lambda_host.sam.stack import Queue, Stack, Table, Topic
-from recoverable_operate.check.cloudformation.document import TemplateError, parse_document, resources_of, section
-from recoverable_operate.check.cloudformation.functions import with_globals
-from recoverable_operate.check.cloudformation.intrinsics import Scope, holds
-from recoverable_operate.check.cloudformation.loops import expand_section, transform_notes
-from recoverable_operate.check.cloudformation.parameters import parse_parameters
-from recoverable_operate.check.cloudformation.properties import Properties
+from recoverable_operate.templates import (
+    ACCOUNT,
+    Properties,
+    Scope,
+    TemplateError,
+    parse_document,
+    read_template,
+    resources,
+    section,
+    transform_notes,
+    with_globals,
+)
 
 QUEUE = "AWS::SQS::Queue"
 
@@ -70,16 +70,8 @@ class Template:
         if not path.is_file():
             raise TemplateError(f"There is no template {str(path)!r}; give its path with --template.")
         document = parse_document(path.read_text(encoding="utf-8"))
-        scope = Scope(
-            parameters={**_pseudo(region, stack_name), **parse_parameters(section(document, "Parameters"), parameters)},
-            mappings=section(document, "Mappings"),
-            conditions=section(document, "Conditions"),
-            resources={},
-            attributes={},
-        )
-        resources, notes = expand_section(section(document, "Resources"), scope)
-        expanded = replace(scope, resources=resources_of(resources))
-        return cls(path, document, expanded, (*transform_notes(document), *notes))
+        read = read_template(document, parameters, region=region, stack_name=stack_name)
+        return cls(path, document, read.scope, (*transform_notes(document), *read.notes))
 
     def queues(self) -> tuple[Queue, ...]:
         """Parse the queues to create, and add those that stand in for queues which the template only names.
@@ -151,7 +143,7 @@ class Template:
 
     def _read(self, queues: tuple[Queue, ...]) -> Iterator[tuple[str, timedelta]]:
         """Yield the name of each queue that a mapping reads, and the time-out of its function."""
-        arn = f"arn:aws:sqs:{self.scope.parameters['AWS::Region']}:{PLACEHOLDER_ACCOUNT}:"
+        arn = f"arn:aws:sqs:{self.scope.parameters['AWS::Region']}:{ACCOUNT}:"
         planned = {queue.logical_id: CreatedQueue(queue.name, queue.name, arn + queue.name) for queue in queues}
         for each in self._candidates(with_created_resources(self.scope, Created(planned))):
             for event in events_of(each.properties, each.triggers).queues:
@@ -165,27 +157,13 @@ class Template:
                 yield f"{mapping.where} invokes no function of this template, so nothing here reads its queue"
 
     def _resources(self, kind: str, scope: Scope) -> Iterator[Properties]:
-        for logical_id, resource in self.scope.resources.items():
-            wanted = resource.get("Type") == kind
-            if wanted and ("Condition" not in resource or holds(resource["Condition"], self.scope)):
-                yield Properties(logical_id, resource.get("Properties") or {}, scope)
+        yield from (replace(each, scope=scope) for each in resources(self.scope, kind, strict=True))
 
     def _names(self) -> dict[str, dict[str, str]]:
         """Return the values by which queues can refer to one another before they are created."""
         region = self.scope.parameters["AWS::Region"]
         names = {queue.where: queue_name(queue) for queue in self._resources(QUEUE, self.scope)}
         return {
-            logical_id: {"Arn": f"arn:aws:sqs:{region}:{PLACEHOLDER_ACCOUNT}:{name}", "QueueName": name}
+            logical_id: {"Arn": f"arn:aws:sqs:{region}:{ACCOUNT}:{name}", "QueueName": name}
             for logical_id, name in names.items()
         }
-
-
-def _pseudo(region: str, stack_name: str) -> dict[str, str]:
-    return {
-        "AWS::Region": region,
-        "AWS::AccountId": PLACEHOLDER_ACCOUNT,
-        "AWS::Partition": "aws",
-        "AWS::URLSuffix": "amazonaws.com",
-        "AWS::StackName": stack_name,
-        "AWS::StackId": f"arn:aws:cloudformation:{region}:{PLACEHOLDER_ACCOUNT}:stack/{stack_name}/0",
-    }

@@ -6,9 +6,9 @@ from asyncio import CancelledError
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from recoverable import Message
 from recoverable._flow.event_loop import TIME_IS_UP
 from recoverable._ladder.faults import text_of
-from recoverable._message import Message
 from recoverable_local.testing.engine.invocation import Invocation
 from recoverable_local.testing.timeline import STOPPED, Journal
 

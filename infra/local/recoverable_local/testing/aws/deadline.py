@@ -6,9 +6,8 @@ from collections.abc import Callable
 from math import inf
 from typing import Any, TypeVar
 
-from recoverable._errors import TimeUp
-from recoverable._flow.deadline import Deadline
 from recoverable._ladder.faults import text_of
+from recoverable.hosting import Deadline, TimeUp
 from recoverable_local.testing.engine.fault_plan import FaultPlan, When
 from recoverable_local.testing.engine.invocation import Invocation
 from recoverable_local.testing.timeline import STOPPED, Journal

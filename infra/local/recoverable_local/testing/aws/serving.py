@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from recoverable._config import Recoverability
+from recoverable import Recoverability
 from recoverable_local.testing.aws.broker.broker import Broker
 from recoverable_local.testing.aws.broker.queues import DAY, Redrive, Settings
 from recoverable_local.testing.aws.functions.function import Handler

@@ -28,8 +28,7 @@ from recoverable_local.testing.aws.serving import (
 from recoverable_local.testing.engine.invocation import current_invocation
 from recoverable_local.testing.engine.redriving import RATE, Options, Redriven, WorldClock, redrive
 from recoverable_local.testing.engine.virtual import START, Duration, seconds_of
-from recoverable_operate.aws.client import SqsErrorQueue
-from recoverable_operate.port import Stop
+from recoverable_operate.errors import SqsErrorQueue, Stop
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -185,7 +184,7 @@ class SqsWorld(EntityWorld):
 
         Raises:
             LookupError: no queue of that name was ever made.
-            recoverable_operate.port.OperateError: the command would refuse.
+            recoverable_operate.errors.OperateError: the command would refuse.
         """
         url = self._existing(error_queue).settings.url
         clock, stop, rate = WorldClock(lambda: self.now, self.run), Stop(), options.get("rate", RATE)

@@ -11,7 +11,7 @@ from typing import Any
 from azure.functions import Blueprint, Cardinality, DataType, FunctionApp
 from azure.functions.decorators.function_app import Function
 
-from recoverable._config import Recoverability
+from recoverable import Recoverability
 from recoverable._service_bus.app_settings import resolved
 from recoverable.azure import ServiceBusEndpoint
 from recoverable_local.service_bus.broker.profile import subscription_path

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from recoverable._flow.handlers import is_coroutine_function
-from recoverable._message import Message
+from recoverable import Message
+from recoverable.hosting import is_coroutine_function
 from recoverable_local.testing.engine.fault_plan import FaultPlan, When
 from recoverable_local.testing.engine.invocation import Invocation
 from recoverable_local.testing.timeline import Journal

@@ -9,7 +9,7 @@ from typing import Any
 from azure.servicebus import ServiceBusMessage
 from azure.servicebus.amqp import AmqpAnnotatedMessage
 
-from recoverable._config import Recoverability
+from recoverable import Recoverability
 from recoverable_local.service_bus.broker.profile import SUBSCRIPTIONS
 from recoverable_local.service_bus.broker.settings import Queue, Subscription
 from recoverable_local.testing.azure.app import TriggeredFunction

@@ -24,9 +24,8 @@ from recoverable_local.testing.engine.invocation import current_invocation
 from recoverable_local.testing.engine.redriving import Options, Redriven, WorldClock, redrive
 from recoverable_local.testing.engine.shared_state import SharedState
 from recoverable_local.testing.engine.virtual import START, Duration, seconds_of
-from recoverable_operate.azure.entity import Entity as ErrorEntity
-from recoverable_operate.azure.opening_client import open_entity
-from recoverable_operate.port import Stop
+from recoverable_operate.errors import Entity as ErrorEntity
+from recoverable_operate.errors import Stop, open_entity
 
 if TYPE_CHECKING:
     from azure.servicebus import ServiceBusClient
@@ -145,7 +144,7 @@ class ServiceBusWorld(EntityWorld):
 
         Raises:
             LookupError: no queue of that name was ever made.
-            recoverable_operate.port.OperateError: the command would refuse.
+            recoverable_operate.errors.OperateError: the command would refuse.
         """
         profile = self._existing(error_queue).profile
         clock, stop = WorldClock(lambda: self.now, self.run), Stop()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from math import inf
 
-from recoverable._errors import TimeUp
+from recoverable.hosting import TimeUp
 from recoverable_local.testing.engine.instance import Instance
 from recoverable_local.testing.engine.scheduler import Scheduler
 from recoverable_local.testing.faults import (

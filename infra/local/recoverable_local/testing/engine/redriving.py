@@ -9,13 +9,19 @@ from functools import partial
 from typing import TypedDict
 
 from recoverable_local.testing.engine.virtual import Duration, seconds_of
-from recoverable_operate.filters import Filter, parse_where
-from recoverable_operate.journal import Journal
-from recoverable_operate.port import ErrorQueue, Stop
-from recoverable_operate.redrive import Rules
-from recoverable_operate.sending.run import Redrive
-from recoverable_operate.sending.settings import Outcome, Settings
-from recoverable_operate.sweep import Plan, plan_redrive
+from recoverable_operate.errors import (
+    ErrorQueue,
+    Filter,
+    Journal,
+    Outcome,
+    Plan,
+    Redrive,
+    Rules,
+    Settings,
+    Stop,
+    parse_where,
+    plan_redrive,
+)
 
 RATE, CANARY_WAIT = 50.0, 300
 """Messages a second and seconds, as the command has them."""

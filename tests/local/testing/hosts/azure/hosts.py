@@ -14,7 +14,7 @@ from azure.servicebus.amqp import AmqpAnnotatedMessage
 from local.testing.hosts import script
 from local.testing.hosts.azure.app import function_app
 from local.testing.hosts.notes import Notes
-from recoverable._environment import current_environment
+from recoverable.hosting import current_environment
 from recoverable_local.testing import ServiceBusWorld
 
 AT_EASE = 600

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from recoverable_local.lambda_host.sam.resources.mappings import source_name
 from recoverable_local.lambda_host.sam.resources.plain import Trigger
 from recoverable_local.lambda_host.sam.resources.schedules import async_retries, is_enabled, is_rate
-from recoverable_operate.check.cloudformation.document import TemplateError
-from recoverable_operate.check.cloudformation.properties import Properties
+from recoverable_operate.templates import Properties, TemplateError
 
 
 @dataclass(frozen=True, slots=True)

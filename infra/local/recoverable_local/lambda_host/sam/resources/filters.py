@@ -6,8 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from recoverable_operate.check.cloudformation.document import TemplateError
-from recoverable_operate.check.cloudformation.properties import Properties
+from recoverable_operate.templates import Properties, TemplateError
 
 _MOST_FILTERS = 10  # Lambda, "Control which events Lambda sends to your function"; more than five by a raised quota
 _KEY = "body"

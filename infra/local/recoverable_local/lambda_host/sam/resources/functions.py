@@ -9,8 +9,7 @@ from typing import Any
 
 from recoverable_local.lambda_host.sam.resources.plain import PLAIN_LAYER, local_folder
 from recoverable_local.lambda_host.sam.stack import Function
-from recoverable_operate.check.cloudformation.document import TemplateError, as_text
-from recoverable_operate.check.cloudformation.properties import Properties
+from recoverable_operate.templates import Properties, TemplateError, as_text
 
 FUNCTION = "AWS::Serverless::Function"
 LAYER = "AWS::Serverless::LayerVersion"

@@ -6,8 +6,7 @@ from datetime import timedelta
 
 from recoverable_local.lambda_host.sam.resources.filters import parse_filters
 from recoverable_local.lambda_host.sam.stack import EventSourceMapping, Function, Queue
-from recoverable_operate.check.cloudformation.document import TemplateError
-from recoverable_operate.check.cloudformation.properties import Properties
+from recoverable_operate.templates import Properties, TemplateError
 
 _LARGEST_BATCH = 10_000  # Lambda, "Creating and configuring an Amazon SQS event source mapping"
 _LARGEST_FIFO_BATCH = 10

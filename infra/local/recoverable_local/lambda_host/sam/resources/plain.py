@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from recoverable_operate.check.cloudformation.document import TemplateError
-from recoverable_operate.check.cloudformation.properties import Properties
+from recoverable_operate.templates import Properties, TemplateError
 
 PLAIN_FUNCTION = "AWS::Lambda::Function"
 PLAIN_LAYER = "AWS::Lambda::LayerVersion"

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from datetime import timedelta
 
 from recoverable_local.lambda_host.sam.stack import Queue, Redrive
-from recoverable_operate.check.cloudformation.document import TemplateError, as_text
-from recoverable_operate.check.cloudformation.properties import Properties
+from recoverable_operate.templates import Properties, TemplateError, as_text, redrive_of
 
 _ATTRIBUTES = {
     "ContentBasedDeduplication",
@@ -66,25 +64,12 @@ def queue_name(properties: Properties) -> str:
 
 
 def _redrive(properties: Properties) -> Redrive | None:
-    policy = _policy(properties)
-    if not policy.values:
+    policy = redrive_of(properties)
+    if policy is None:
         return None
-    arn = policy.required("deadLetterTargetArn", "!GetAtt ErrorQueue.Arn")
-    target = arn.rpartition(":")[2]
+    target = policy.target.rpartition(":")[2]
     if target.endswith(".fifo") != properties.flag("FifoQueue", default=False):
         raise TemplateError(
-            f"{policy.where} names {target!r}; SQS takes a FIFO queue for a FIFO queue, and a standard queue for a standard one."
+            f"{properties.where}.RedrivePolicy names {target!r}; SQS takes a FIFO queue for a FIFO queue, and a standard queue for a standard one."
         )
-    return Redrive(target, policy.number("maxReceiveCount", 10, minimum=1, maximum=1000))
-
-
-def _policy(properties: Properties) -> Properties:
-    """Return the redrive policy, which CloudFormation takes as a mapping and as JSON in a text."""
-    name = "RedrivePolicy"
-    text = properties.get(name)
-    if not isinstance(text, str):
-        return properties.part(name)
-    try:
-        return Properties(properties.where, {name: json.loads(text)}, properties.scope).part(name)
-    except ValueError as error:
-        raise TemplateError(f"{properties.where}.{name} is {text!r:.80}, which is no JSON ({error}).") from error
+    return Redrive(target, policy.max_receive_count)

@@ -7,8 +7,7 @@ import re
 from datetime import timedelta
 
 from recoverable_local.lambda_host.sam.stack import Function, Schedule
-from recoverable_operate.check.cloudformation.document import TemplateError
-from recoverable_operate.check.cloudformation.properties import Properties
+from recoverable_operate.templates import Properties, TemplateError
 
 # At most five digits: a thread can wait that many days, but not many more.
 _RATE = re.compile(r"rate\(\s*([1-9][0-9]{0,4})\s+(minute|hour|day)(s?)\s*\)", re.ASCII)

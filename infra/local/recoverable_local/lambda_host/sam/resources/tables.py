@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from recoverable_local.lambda_host.sam.stack import Table
-from recoverable_operate.check.cloudformation.document import TemplateError
-from recoverable_operate.check.cloudformation.properties import Properties
+from recoverable_operate.templates import Properties, TemplateError
 
 TABLE = "AWS::DynamoDB::Table"
 _KEYS = ("AttributeDefinitions", "KeySchema")

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from recoverable_local.lambda_host.sam.created import Created
 from recoverable_local.lambda_host.sam.stack import Subscription, Topic
-from recoverable_operate.check.cloudformation.document import TemplateError, as_text
-from recoverable_operate.check.cloudformation.properties import Properties
+from recoverable_operate.templates import Properties, TemplateError, as_text
 
 TOPIC = "AWS::SNS::Topic"
 SUBSCRIPTION = "AWS::SNS::Subscription"

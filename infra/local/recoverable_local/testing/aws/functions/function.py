@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Literal
 
-from recoverable._environment import Environment, current_environment
+from recoverable.hosting import Environment, current_environment
 from recoverable_local.testing.aws.broker.stored import Stored
 from recoverable_local.testing.aws.coroutines import recorder
 from recoverable_local.testing.aws.deadline import VirtualDeadline

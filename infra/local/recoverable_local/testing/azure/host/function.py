@@ -8,9 +8,7 @@ from contextlib import suppress
 from contextvars import copy_context
 from typing import Any
 
-from recoverable._environment import Environment, current_environment
-from recoverable._flow.deadline import Deadline
-from recoverable._flow.handlers import is_coroutine_function
+from recoverable.hosting import Deadline, Environment, current_environment, is_coroutine_function
 from recoverable_local.testing.azure.app import TriggeredFunction
 from recoverable_local.testing.azure.attempts import Attempts
 from recoverable_local.testing.azure.broker.register import broker_id

@@ -1,0 +1,91 @@
+"""Define what hosts and tests need: the environment of an invocation, how handlers are stopped, and what kind of function one is.
+
+A host passes its own client, clock and deadline through one context variable.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from time import sleep
+
+from recoverable._errors import TimeUp
+from recoverable._lazy import attach
+
+__all__ = ["Deadline", "Environment", "TimeUp", "current_environment", "is_coroutine_function", "now", "utc_clock"]
+
+TYPE_CHECKING = False  # see _frozen.py
+if TYPE_CHECKING:
+    from asyncio import Runner
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+    from typing import Any
+
+    from recoverable._flow.deadline import Deadline
+    from recoverable._flow.handlers import is_coroutine_function
+    from recoverable._message import Message
+else:
+    __getattr__, __dir__ = attach(
+        __name__,
+        __all__,
+        {"recoverable._flow.deadline": ("Deadline",), "recoverable._flow.handlers": ("is_coroutine_function",)},
+    )
+
+
+class Environment:
+    """Client, clock and deadline of an invocation.
+
+    Args:
+        client: the SDK's client of the platform, or a replacement for it; None for the process's own.
+        clock: returns the time.
+        deadline: returns the time of handlers and what stops a plain one, a `Deadline` or a subclass, made of its arguments; not used on Functions.
+        runner: returns what runs coroutines; None for the thread's own.
+        wrap_handler: returns a handler that a test observes, plain or coroutine as it was; on AWS for coroutines alone,
+            for the deadline observes the others.
+        kept: state of each endpoint that the process keeps from one invocation to the next.
+        sleep: waits for so many seconds, for pauses between sends.
+        call_within: makes a call to the broker that may take so many seconds; None to make it in a thread of its own.
+        topic_client: as `client`, for SNS.
+        later: calls a function after so many seconds, beside the handlers, and returns a function that cancels that; None for a thread.
+    """
+
+    __slots__ = (
+        "call_within", "client", "clock", "deadline", "kept", "later", "runner", "sleep", "topic_client", "wrap_handler",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        client: Any,
+        clock: Callable[[], datetime],
+        deadline: Callable[..., AbstractContextManager[Any]],
+        runner: Callable[[], Runner] | None = None,
+        wrap_handler: Callable[[Callable[[Message], Any]], Callable[[Message], Any]] | None = None,
+        kept: dict[object, Any] | None = None,
+        sleep: Callable[[float], None] = sleep,
+        call_within: Callable[[float, Callable[[], Any]], Any] | None = None,
+        topic_client: Any = None,
+        later: Callable[[float, Callable[[], None]], Callable[[], None]] | None = None,
+    ) -> None:
+        self.client, self.clock, self.deadline = client, clock, deadline
+        self.runner, self.wrap_handler, self.sleep = runner, wrap_handler, sleep
+        self.kept: dict[object, Any] = {} if kept is None else kept
+        self.call_within, self.topic_client, self.later = call_within, topic_client, later
+
+
+current_environment: ContextVar[Environment | None] = ContextVar(
+    "recoverable.hosting.current_environment", default=None
+)
+"""The environment of a host or test; in production there is none, and each endpoint uses its own."""
+
+
+def now() -> datetime:
+    """Return the time in UTC: the clock of those who bring none."""
+    return datetime.now(UTC)
+
+
+def utc_clock(clock: Callable[[], datetime] | None) -> Callable[[], datetime]:
+    """Return a clock that tells UTC; our own for None. A time without a zone is the machine's, as everywhere in Python.
+
+    A day in a local zone has 23 or 25 hours when daylight saving begins or ends, so a delay counted there is wrong.
+    """
+    return now if clock is None else lambda: clock().astimezone(UTC)

@@ -1,0 +1,193 @@
+"""Define the arguments that the verbs share, and read a filter from them."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import TypeVar
+
+from recoverable_operate.errors._filter import Filter, parse_time, parse_where
+
+T = TypeVar("T")
+
+
+def add_looking(parser: argparse.ArgumentParser) -> None:
+    """Add what each verb that prints messages takes: the queue, which messages, and the choice of JSON."""
+    add_queue(parser)
+    add_filter(parser)
+    parser.add_argument("--json", action="store_true", help="JSON lines instead of a table")
+
+
+def add_queue(parser: argparse.ArgumentParser) -> None:
+    """Add the error queue, and how it is reached."""
+    parser.add_argument(
+        "--queue", required=True, metavar="QUEUE", help="SQS: ARN, URL or name; Service Bus: sb://NAMESPACE/ENTITY"
+    )
+    reached = add_access(parser, "how the queue is reached", "SQS")
+    reached.add_argument(
+        "--poll", type=seconds, default=2, metavar="SECONDS", help="of a long poll of SQS; three empty ones end a look"
+    )
+
+
+def add_access(parser: argparse.ArgumentParser, title: str, service: str) -> argparse._ArgumentGroup:
+    """Add how what is deployed is reached, and return the group of these arguments.
+
+    Args:
+        parser: the verb's parser.
+        title: the group's title.
+        service: what another endpoint is of.
+    """
+    reached = parser.add_argument_group(title)
+    reached.add_argument("--profile", help="AWS profile")
+    reached.add_argument("--region", help="AWS region")
+    reached.add_argument("--role", metavar="ARN", help="AWS role to assume")
+    reached.add_argument("--endpoint-url", metavar="URL", help=f"another endpoint of {service}, such as a local one")
+    reached.add_argument(
+        "--connection", metavar="NAME", default="SERVICE_BUS_CONNECTION",
+        help="the environment variable with a connection string of Service Bus; without one, DefaultAzureCredential",
+    )  # fmt: skip
+    return reached
+
+
+def add_filter(parser: argparse.ArgumentParser) -> None:
+    """Add what chooses messages. Of one kind any may fit; of each kind one must."""
+    chosen = parser.add_argument_group("which messages; all of these must fit")
+    chosen.add_argument(
+        "--id",
+        action="append",
+        default=[],
+        help="message id, or the broker's; may be repeated, as --type, --group and --queue-of",
+    )
+    chosen.add_argument("--type", action="append", default=[], help="exception type, in full or its last part")
+    chosen.add_argument("--group", action="append", default=[], metavar="ID", help="group, as `groups` shows it")
+    chosen.add_argument("--queue-of", action="append", default=[], metavar="QUEUE", help="queue where it failed")
+    chosen.add_argument(
+        "--since", type=moment, metavar="TIME", help="failed then or later: 2026-11-22T14:30 (UTC), or 90m, 6h, 2d ago"
+    )
+    chosen.add_argument("--until", type=moment, metavar="TIME", help="failed then or earlier")
+    chosen.add_argument(
+        "--where", type=checked(parse_where), action="append", default=[], metavar="PATH=VALUE",
+        help="what a JSON body says: customer.id=42, items.0.sku=A7; may be repeated, and all must hold",
+    )  # fmt: skip
+    chosen.add_argument("--limit", type=positive, metavar="N", help="stop at so many")
+
+
+def add_sending(parser: argparse.ArgumentParser) -> None:
+    """Add how messages are sent back."""
+    sending = parser.add_argument_group("how they are sent")
+    sending.add_argument("--to", metavar="QUEUE", help="send all of them there, whatever they say")
+    sending.add_argument(
+        "--allow",
+        action="append",
+        default=[],
+        metavar="QUEUE",
+        help="a queue to which messages may say that they belong; may be repeated",
+    )
+    sending.add_argument(
+        "--rate", type=rate, default=50.0, metavar="N", help="messages a second; 0 for no limit (default: 50)"
+    )
+    sending.add_argument(
+        "--delay", type=duration, default=timedelta(0), metavar="TIME", help="hide each copy for so long: 30s, 10m"
+    )
+    sending.add_argument(
+        "--canary", type=positive, default=0, metavar="N", help="send N first, wait, and stop if one of them came back"
+    )
+    sending.add_argument(
+        "--canary-wait",
+        type=duration,
+        default=timedelta(minutes=5),
+        metavar="TIME",
+        help="how long to wait for that (default: 5m)",
+    )
+    sending.add_argument(
+        "--journal", metavar="FILE", help="where the journal is (default: ~/.local/state/recoverable/errors.sqlite)"
+    )
+    sending.add_argument("--yes", action="store_true", help="do it without asking")
+
+
+def add_max_delivery_count(parser: argparse.ArgumentParser) -> None:
+    """Add what Service Bus does not tell those who only listen."""
+    parser.add_argument(
+        "--max-delivery-count", type=positive, default=10, metavar="N",
+        help="Service Bus: the queue's MaxDeliveryCount, for what stays is delivered once more (default: 10)",
+    )  # fmt: skip
+
+
+def filter_of(arguments: argparse.Namespace) -> Filter:
+    """Return the filter of the arguments."""
+    return Filter(
+        ids=tuple(arguments.id),
+        types=tuple(arguments.type),
+        groups=tuple(arguments.group),
+        queues=tuple(arguments.queue_of),
+        since=arguments.since,
+        until=arguments.until,
+        where=tuple(arguments.where),
+    )
+
+
+def checked(parse: Callable[[str], T]) -> Callable[[str], T]:
+    """Return a parser whose error argparse shows."""
+
+    def parse_argument(text: str) -> T:
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return parse_argument
+
+
+def moment(text: str) -> datetime:
+    """Parse a time, or how long ago it was."""
+    return checked(lambda given: parse_time(given, datetime.now(UTC)))(text)
+
+
+def duration(text: str) -> timedelta:
+    """Parse a duration such as 30s, 10m, 2h.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none.
+    """
+    units = {"s": 1, "m": 60, "h": 3600}
+    if not text[:-1].isdecimal() or text[-1] not in units:
+        raise argparse.ArgumentTypeError(f"{text!r} is no duration; write 30s, 10m or 2h")
+    return timedelta(seconds=int(text[:-1]) * units[text[-1]])
+
+
+def positive(text: str) -> int:
+    """Parse a whole number from 1.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none.
+    """
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number; write 1 or more")
+    return int(text)
+
+
+def seconds(text: str) -> int:
+    """Parse the seconds of a long poll, 0 to 20.
+
+    Raises:
+        argparse.ArgumentTypeError: they are none.
+    """
+    if not text.isdecimal() or int(text) > 20:  # noqa: PLR2004  # ReceiveMessage, WaitTimeSeconds
+        raise argparse.ArgumentTypeError(f"{text!r} is no long poll; write 1 to 20 seconds, or 0 for a local server")
+    return int(text)
+
+
+def rate(text: str) -> float:
+    """Parse messages a second.
+
+    Raises:
+        argparse.ArgumentTypeError: they are none.
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no rate; write messages a second, or 0 for no limit")
+    return number

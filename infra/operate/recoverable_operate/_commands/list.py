@@ -1,0 +1,48 @@
+"""List the messages of an error queue.
+
+Examples:
+  recoverable errors list --queue shop-orders-error
+  recoverable errors list --queue shop-orders-error --type CardDeclined --since 6h
+  recoverable errors list --queue sb://shop.servicebus.windows.net/orders-error --where customer.id=42 --json
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from recoverable_operate._commands.arguments import add_looking, filter_of
+from recoverable_operate._commands.display import message_data, message_table, say_ending
+from recoverable_operate._commands.session import Session, run_with_queue
+from recoverable_operate._commands.terminal import DONE, NOTHING
+from recoverable_operate.errors._message import FailedMessage
+from recoverable_operate.errors._sweep import Plan, matching
+
+PAGE = 100
+"""Messages of one table, so that memory does not grow with the queue."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    add_looking(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """List the messages. Return 0; 3 when none matches."""
+    return run_with_queue(arguments, lambda session: list_messages(session, arguments))
+
+
+def list_messages(session: Session, arguments: argparse.Namespace) -> int:
+    """Print each message that the filter chooses, in tables of a page each."""
+    plan, page = Plan(), list[FailedMessage]()
+    for message in matching(session.queue, filter_of(arguments), arguments.limit, plan):
+        if arguments.json:
+            session.terminal.data(message_data(message))
+            continue
+        page.append(message)
+        if len(page) == PAGE:
+            session.terminal.show(message_table(page))
+            page.clear()
+    if page:
+        session.terminal.show(message_table(page))
+    say_ending(session, plan)
+    return DONE if plan.matched else NOTHING

@@ -1,1 +1,0 @@
-"""Read what is deployed, with calls that change nothing."""

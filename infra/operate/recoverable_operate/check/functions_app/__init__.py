@@ -1,1 +1,0 @@
-"""Read `host.json` of a Function App as the Functions host reads it. Pure."""

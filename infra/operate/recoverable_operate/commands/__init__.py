@@ -1,1 +1,0 @@
-"""Offer the verbs of `recoverable errors` on the command line."""

@@ -1,0 +1,193 @@
+"""Look at an SQS error queue by receiving from it, and take from it what is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from recoverable._sqs.batches import MAX_ENTRIES
+from recoverable._sqs.queues import queue_from_arn
+from recoverable_operate.errors._aws.answers import call_error
+from recoverable_operate.errors._aws.attributes import (
+    LONGEST_SWEEP,
+    MOST_IN_FLIGHT,
+    RECEIVES_LEFT,
+    hidden_for,
+    looking_notes,
+    read_attributes,
+    read_sources,
+)
+from recoverable_operate.errors._aws.copies import CopySender
+from recoverable_operate.errors._aws.hidden import HiddenMessages
+from recoverable_operate.errors._aws.messages import Record, arn_of, checked_record, failed_message, record_of
+from recoverable_operate.errors._message import FailedMessage
+from recoverable_operate.errors._queue import Clock, Copy, GivenBack, OperateError, SendResult, Stop
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+EMPTY_POLLS = 3
+"""Empty long polls after which a look has seen all: a receive asks some of SQS's servers, a long poll all of them."""
+
+
+class SqsErrorQueue:
+    """An SQS error queue.
+
+    Args:
+        client: reads it.
+        url: its URL.
+        sender_for: returns a client that tries each send once, for a region.
+        clock: tells the time.
+        stop: ends a look.
+        rate: messages that will be sent a second, for the time that they are hidden.
+        poll: seconds of a long poll.
+    """
+
+    trusted_source = False
+
+    def __init__(
+        self,
+        client: SQSClient,
+        url: str,
+        *,
+        sender_for: Callable[[str], SQSClient],
+        clock: Clock,
+        stop: Stop,
+        rate: float = 0,
+        poll: int = 2,
+    ) -> None:
+        self._client, self._url, self._clock, self._stop, self._poll = client, url, clock, stop, poll
+        self._attributes = read_attributes(client, url)
+        self.address, self.ordered = self._attributes.arn, self._attributes.fifo
+        self.sends_along = not self.ordered  # of a FIFO queue, a group is looked at before any of it is sent
+        self._seconds = hidden_for(self._attributes.depth, rate)
+        self._hidden = HiddenMessages(client, url, clock=clock, seconds=self._seconds, ordered=self.ordered)
+        self._copies = CopySender(queue_from_arn(self.address), sender_for)
+        self._began, self._seen = clock.now(), 0
+        self._ended: str | None = None
+
+    def canonical(self, queue: str) -> str:
+        """Return the ARN of a queue."""
+        return arn_of(queue, self.address)
+
+    def sources(self) -> list[str]:
+        """Return the ARNs of the queues whose dead-letter target this one is."""
+        return read_sources(self._client, self._url, self.address)
+
+    def notes(self) -> list[str]:
+        """Return what looking does to the queue."""
+        return looking_notes(self._attributes, self._seconds)
+
+    def look(self) -> Generator[FailedMessage, None, None]:
+        """Receive each message once, and hide it; end after three polls without a new one."""
+        self._check_receives(1)
+        empty, self._ended = 0, None
+        while empty < EMPTY_POLLS and not self._stop.requested:
+            self._ended = self._reason_to_end()
+            if self._ended:
+                return
+            new = self._receive()
+            empty = 0 if new else empty + 1
+            self.keep()
+            for message in new:
+                self._check_receives(message.receives)
+                yield message
+            if new and self.ordered and self._seen > len(self._hidden):
+                return  # what is gone since the first look let more of its groups appear: they are sent before others
+
+    def ending(self) -> str | None:
+        """Return why the look ended early."""
+        return self._ended
+
+    def unseen(self) -> int:
+        """Return how many messages the queue may hold that the look has not seen."""
+        return max(self._attributes.depth - self._seen, 0)
+
+    def choose(self, message: FailedMessage, to: str) -> None:
+        """Note where a message is to be sent."""
+        self._hidden.choose(message.broker_id, to)
+
+    def take(self) -> Iterator[tuple[str, list[FailedMessage]]]:
+        """Yield the chosen messages, which are hidden from others; of a FIFO group one at a time."""
+        while chosen := self._hidden.chosen():
+            if self._too_long():
+                self._ended = "SQS hides no message for more than 12 hours"
+                return
+            yield chosen
+            self._hidden.pass_over(chosen[1])
+
+    def missed(self) -> str | None:
+        """Return what was chosen and not taken."""
+        if not (count := self._hidden.chosen_count()):
+            return None
+        why = self._ended or "an earlier message of their group stays"
+        return f"{count} messages were not reached: {why}"
+
+    def send(self, to: str, copies: Sequence[Copy], delay: timedelta) -> SendResult:
+        """Send the copies."""
+        return self._copies.send(to, copies, delay)
+
+    def delete(self, messages: Sequence[FailedMessage]) -> dict[str, str]:
+        """Delete messages."""
+        return self._hidden.delete(messages)
+
+    def to_line(self, message: FailedMessage) -> dict[str, Any]:
+        """Return the record as Lambda writes it, without what only this receive had."""
+        return {name: value for name, value in message.native.record.items() if name != "receiptHandle"}
+
+    def from_line(self, line: Mapping[str, Any]) -> FailedMessage:
+        """Return the message of a record."""
+        return failed_message(checked_record(line))
+
+    def keep(self) -> None:
+        """Hide for longer what would soon be visible."""
+        self._hidden.keep()
+
+    def arrivals(self) -> Iterator[FailedMessage]:
+        """Receive what has come since the look."""
+        while received := self._received():
+            yield from filter(None, map(self._hidden.add, received))
+
+    def give_back(self) -> GivenBack:
+        """Make visible what is held."""
+        return self._hidden.give_back()
+
+    def _receive(self) -> list[FailedMessage]:
+        """Return the messages of a receive that were not seen before."""
+        new = [message for each in self._received() if (message := self._hidden.add(each))]
+        self._seen += len(new)
+        return new
+
+    def _received(self) -> list[Record]:
+        with call_error(self._url):
+            answer = self._client.receive_message(
+                QueueUrl=self._url,
+                MaxNumberOfMessages=MAX_ENTRIES,
+                WaitTimeSeconds=self._poll,
+                VisibilityTimeout=self._seconds,
+                MessageSystemAttributeNames=["All"],
+                MessageAttributeNames=["All"],
+            )
+        return [record_of(each) for each in answer.get("Messages", [])]
+
+    def _check_receives(self, receives: int) -> None:
+        """Refuse if a look more or two would dead-letter a message that was received so often.
+
+        Raises:
+            OperateError: they would.
+        """
+        most = self._attributes.max_receives
+        if most is not None and receives > most - RECEIVES_LEFT:
+            raise OperateError(
+                f"{self.address} dead-letters a message after {most} receives, so looking at one that was received "
+                f"{receives} times might move it away; raise maxReceiveCount of its redrive policy, or remove the policy"
+            )
+
+    def _reason_to_end(self) -> str | None:
+        if len(self._hidden) >= MOST_IN_FLIGHT:
+            return f"{MOST_IN_FLIGHT:,} messages are held, and SQS takes about 120,000 in flight; run it again"
+        return "SQS hides no message for more than 12 hours; run it again" if self._too_long() else None
+
+    def _too_long(self) -> bool:
+        return (self._clock.now() - self._began).total_seconds() > LONGEST_SWEEP

@@ -1,0 +1,64 @@
+"""Send copies to SQS queues of any region, in as many calls as their size needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from recoverable._sqs.batches import batches, size
+from recoverable._sqs.queues import Queue, queue_from_arn
+from recoverable._sqs.sender import Sender
+from recoverable_operate.errors._aws.messages import Unsendable, entry_for
+from recoverable_operate.errors._queue import Copy, SendResult
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+
+class Ready(NamedTuple):
+    """A copy to a queue as an entry for SendMessageBatch, without its Id, and its original's broker id."""
+
+    original: str
+    to: str
+    entry: dict[str, Any]
+
+    @property
+    def weight(self) -> int:
+        """Return the bytes of the entry."""
+        return size(self.entry)
+
+
+class CopySender:
+    """A sender of copies.
+
+    Args:
+        source: the error queue.
+        sender_for: returns a client that tries each send once, for a region.
+    """
+
+    def __init__(self, source: Queue, sender_for: Callable[[str], SQSClient]) -> None:
+        self._source, self._sender_for = source, sender_for
+        self._senders: dict[str, Sender] = {}
+
+    def send(self, to: str, copies: Sequence[Copy], delay: timedelta) -> SendResult:
+        """Send up to ten copies to a queue, by its ARN."""
+        result, ready = SendResult(), list[Ready]()
+        target = queue_from_arn(to)
+        for copy in copies:
+            try:
+                entry = entry_for(copy, source=self._source, to=target, delay=delay)
+                ready.append(Ready(copy.message.broker_id, to, entry))
+            except Unsendable as error:
+                result.refused[copy.message.broker_id] = str(error)
+        for batch in batches(ready):
+            self._send(to, target.region, batch, result)
+        return result
+
+    def _send(self, to: str, region: str, batch: Sequence[Ready], result: SendResult) -> None:
+        if region not in self._senders:
+            self._senders[region] = Sender(self._sender_for(region))
+        outcome = self._senders[region].send(to, [each.entry for each in batch])
+        result.sent += [batch[n].original for n in outcome.sent]
+        result.refused |= {batch[n].original: why for n, why in outcome.refused.items()}
+        result.unanswered = result.unanswered or outcome.failed

@@ -1,0 +1,136 @@
+"""Hold what a look has found in a temporary database on disk, so that memory does not grow with the queue."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+HELD_TABLE = """
+CREATE TABLE held (
+    place INTEGER PRIMARY KEY, id TEXT UNIQUE, handle TEXT, until REAL, first REAL, raw TEXT, target TEXT, grouped TEXT
+);
+CREATE INDEX by_target ON held (target, place) WHERE target IS NOT NULL;
+CREATE INDEX by_end ON held (until);
+CREATE INDEX by_group ON held (grouped, place) WHERE grouped IS NOT NULL;
+"""
+
+
+class Held(NamedTuple):
+    """A message that is held.
+
+    Args:
+        id: the broker's id.
+        handle: what the broker knows this receive by.
+        raw: the message as text.
+        target: where it is to be sent; None when it was not chosen, empty when it is to be deleted.
+    """
+
+    id: str
+    handle: str
+    raw: str
+    target: str | None
+
+
+class Holding:
+    """The messages that a sweep holds, on disk.
+
+    SQLite gives a database without a name a file that nobody else can open, and that is gone when the process is
+    (SQLite, "Temporary Databases").
+    """
+
+    def __init__(self) -> None:
+        self._database = sqlite3.connect("", isolation_level=None)
+        self._database.executescript(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; {HELD_TABLE}")
+
+    def add(self, held: Held, *, until: float, now: float, group: str | None = None) -> bool:
+        """Add a message, or note its newer handle. Return True if it is new."""
+        values = (held.id, held.handle, until, now, held.raw, held.target, group)
+        if self._database.execute("INSERT OR IGNORE INTO held VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)", values).rowcount:
+            return True
+        self._database.execute("UPDATE held SET handle = ?, until = ? WHERE id = ?", (held.handle, until, held.id))
+        return False
+
+    def choose(self, broker_id: str, target: str) -> None:
+        """Note where a message is to be sent; empty when it is to be deleted."""
+        self._database.execute("UPDATE held SET target = ? WHERE id = ?", (target, broker_id))
+
+    def write(self, broker_id: str, raw: str) -> None:
+        """Write the text of a message that was added without it."""
+        self._database.execute("UPDATE held SET raw = ? WHERE id = ?", (raw, broker_id))
+
+    def chosen(self, count: int) -> list[Held]:
+        """Return the next chosen messages, in the order in which they were found, all of one target."""
+        first = self._database.execute(
+            "SELECT target FROM held WHERE target IS NOT NULL ORDER BY target, place LIMIT 1"
+        ).fetchone()
+        if first is None:
+            return []
+        rows = self._database.execute(
+            "SELECT id, handle, raw, target FROM held WHERE target = ? ORDER BY place LIMIT ?", (first[0], count)
+        )
+        return [Held(*row) for row in rows]
+
+    def chosen_of_groups(self, count: int) -> list[Held]:
+        """Return the next chosen messages of one target, one of each group at most."""
+        rows = self._database.execute(
+            "SELECT id, handle, raw, target FROM held AS one WHERE target IS NOT NULL AND NOT EXISTS "
+            "(SELECT 1 FROM held AS other WHERE other.grouped = one.grouped AND other.place < one.place) "
+            "ORDER BY target, place LIMIT ?",
+            (count,),
+        ).fetchall()
+        return [Held(*row) for row in rows if row[3] == rows[0][3]]
+
+    def newest_handles(self, broker_ids: Sequence[str]) -> dict[str, str]:
+        """Return the newest handles of messages, as far as they are held."""
+        rows = self._database.execute(f"SELECT id, handle FROM held WHERE id IN ({marks(broker_ids)})", broker_ids)  # noqa: S608  # marks alone
+        return {str(name): str(handle) for name, handle in rows}
+
+    def target(self, broker_id: str) -> str | None:
+        """Return where a message is to be sent; None when it was not chosen."""
+        found = self._database.execute("SELECT target FROM held WHERE id = ?", (broker_id,)).fetchone()
+        return None if found is None else found[0]
+
+    def pass_over(self, broker_ids: Sequence[str]) -> None:
+        """Hold the messages on, but choose them no more."""
+        self._database.execute(f"UPDATE held SET target = NULL WHERE id IN ({marks(broker_ids)})", broker_ids)  # noqa: S608  # marks alone
+
+    def forget(self, broker_ids: Sequence[str]) -> None:
+        """Hold the messages no longer."""
+        self._database.execute(f"DELETE FROM held WHERE id IN ({marks(broker_ids)})", broker_ids)  # noqa: S608  # marks alone
+
+    def ending(self, before: float, count: int) -> list[tuple[str, str, float]]:
+        """Return id, handle and first receive of the messages that are hidden no longer than this, the earliest first."""
+        rows = self._database.execute(
+            "SELECT id, handle, first FROM held WHERE until < ? ORDER BY until LIMIT ?", (before, count)
+        )
+        return [(str(each[0]), str(each[1]), float(each[2])) for each in rows]
+
+    def extend(self, broker_ids: Sequence[str], until: float) -> None:
+        """Note that the messages are hidden until then."""
+        self._database.executemany("UPDATE held SET until = ? WHERE id = ?", [(until, each) for each in broker_ids])
+
+    def handles(self) -> Iterator[list[tuple[str, str]]]:
+        """Yield ids and handles in tens. Each ten must be forgotten before the next is asked for."""
+        while rows := self._database.execute("SELECT id, handle FROM held LIMIT 10").fetchall():
+            yield rows
+
+    def last_end(self) -> float:
+        """Return the time when the last one is visible again."""
+        return float(self._database.execute("SELECT coalesce(max(until), 0) FROM held").fetchone()[0])
+
+    def __len__(self) -> int:
+        return int(self._database.execute("SELECT count(*) FROM held").fetchone()[0])
+
+    def chosen_count(self) -> int:
+        """Return how many are chosen."""
+        return int(self._database.execute("SELECT count(*) FROM held WHERE target IS NOT NULL").fetchone()[0])
+
+    def close(self) -> None:
+        """Forget all."""
+        self._database.close()
+
+
+def marks(values: Sequence[str]) -> str:
+    """Return a placeholder for each value."""
+    return ", ".join("?" * len(values))

@@ -1,0 +1,138 @@
+"""Keep a journal of what was to be sent and what the broker confirmed, in SQLite.
+
+The intent is written before a copy is sent, and the answer before its original is deleted. So a second run knows, whenever
+the first was killed: with an answer the original only has to be deleted; with an intent alone the copy may have been sent. That an
+original is deleted is not written: it is not found again, and if it is, it has to be deleted again.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from recoverable_operate.errors._queue import OperateError
+
+INTENT, SENT = "intent", "sent"
+
+KEPT_FOR = timedelta(days=30)
+"""How long an entry is kept: no queue's retention is longer than the 14 days of SQS, and an operator may ask later."""
+
+SENDS_TABLE = """
+CREATE TABLE IF NOT EXISTS sends (
+    key TEXT PRIMARY KEY, message_id TEXT NOT NULL, queue TEXT NOT NULL, target TEXT NOT NULL,
+    state TEXT NOT NULL, changed_at TEXT NOT NULL
+) WITHOUT ROWID
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What the journal knows about one message.
+
+    Args:
+        key: see `failed.key_of`.
+        message_id: the message's id.
+        queue: the error queue.
+        target: where its copy goes.
+        state: intent or sent.
+        changed_at: since when.
+    """
+
+    key: str
+    message_id: str
+    queue: str
+    target: str
+    state: str
+    changed_at: str
+
+
+class Journal:
+    """The journal.
+
+    What is committed survives the end of this process, however it ends. It does not wait for the disk, so a power failure of
+    the operator's machine may take the last entries; then a message may be sent again without being named (SQLite, "WAL").
+
+    Args:
+        path: the file, made if it is missing; ":memory:" for one that ends with the process.
+
+    Raises:
+        OperateError: it cannot be opened or made.
+    """
+
+    def __init__(self, path: str) -> None:
+        try:
+            if path != ":memory:":
+                Path(path).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._database = sqlite3.connect(path, isolation_level=None, timeout=30)
+            self._database.executescript(f"PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; {SENDS_TABLE}")
+        except (OSError, sqlite3.Error) as error:
+            raise OperateError(
+                f"the journal {path} cannot be opened: {error}; name another file with --journal"
+            ) from None
+
+    def find(self, keys: Sequence[str]) -> dict[str, Entry]:
+        """Return the entries of these keys, as far as there are any."""
+        marks = ", ".join("?" * len(keys))
+        rows = self._database.execute(f"SELECT * FROM sends WHERE key IN ({marks})", keys)  # noqa: S608  # marks alone
+        return {row[0]: Entry(*row) for row in rows}
+
+    def intend(self, entries: Iterable[Entry]) -> None:
+        """Write that these copies are about to be sent."""
+        values = [
+            (each.key, storable(each.message_id), each.queue, each.target, each.state, each.changed_at)
+            for each in entries
+        ]
+        with self._transaction():
+            self._database.executemany("INSERT OR REPLACE INTO sends VALUES (?, ?, ?, ?, ?, ?)", values)
+
+    def answer(self, states: Mapping[str, str | None], now: datetime) -> None:
+        """Write what the broker answered: a new state; None for a copy that it does not have."""
+        gone = [(key,) for key, state in states.items() if state is None]
+        changed = [(state, written(now), key) for key, state in states.items() if state is not None]
+        with self._transaction():
+            self._database.executemany("DELETE FROM sends WHERE key = ?", gone)
+            self._database.executemany("UPDATE sends SET state = ?, changed_at = ? WHERE key = ?", changed)
+
+    def forget_old(self, now: datetime) -> None:
+        """Remove the entries that are older than any message."""
+        self._database.execute("DELETE FROM sends WHERE changed_at < ?", (written(now - KEPT_FOR),))
+
+    def entries(self) -> list[Entry]:
+        """Return all entries, the oldest first."""
+        return [Entry(*row) for row in self._database.execute("SELECT * FROM sends ORDER BY changed_at, key")]
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """Write all of it or nothing."""
+        self._database.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._database.execute("COMMIT")
+        except BaseException:
+            self._database.rollback()
+            raise
+
+
+def written(moment: datetime) -> str:
+    """Return the moment as the journal writes it."""
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def storable(text: str) -> str:
+    """Return the text as SQLite takes it: a half of a character, which JSON can hold, is written as its escape."""
+    return text.encode(errors="backslashreplace").decode()
+
+
+def default_path(environment: Mapping[str, str]) -> str:
+    """Return where the journal is when nothing else is said (XDG Base Directory Specification)."""
+    state = environment.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    return os.path.join(state, "recoverable", "errors.sqlite")

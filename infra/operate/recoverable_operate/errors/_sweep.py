@@ -1,0 +1,132 @@
+"""Look at an error queue once, and decide for each message whether it is chosen and where it goes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import assert_never
+
+from recoverable_operate.errors._filter import Filter
+from recoverable_operate.errors._message import ACTIVE, FailedMessage, Tally, tally
+from recoverable_operate.errors._queue import ErrorQueue
+from recoverable_operate.errors._redrive import Refusal, Rules, Target, destination, ladder_time
+
+MOST_ALLOW = 20
+"""Queues that a plan lists for `--allow`; hostile headers may name any number."""
+
+LONGEST = 500
+"""Characters of a reason, and of a queue for `--allow`; an address has fewer."""
+
+
+@dataclass(slots=True)
+class Plan:
+    """What a verb is about to do.
+
+    Args:
+        seen: how many messages were looked at.
+        matched: how many of them the filter chose.
+        targets: how many go to each queue.
+        groups: the matched ones in their groups.
+        refused: how many matched and stay, by the reason.
+        allow: queues that `--allow` would have to name.
+        waiting: how many matched that are scheduled or deferred, which stay.
+        behind: how many matched that stay behind another message of their group that stays.
+        ended_groups: groups of which nothing more is sent, because one of its messages stays.
+        last: the last one that was chosen.
+        ladder: the longest time that the attempts of one of them took last time.
+        ending: why the look ended early; None when all was seen.
+    """
+
+    seen: int = 0
+    matched: int = 0
+    targets: Counter[str] = field(default_factory=Counter)
+    groups: dict[str, Tally] = field(default_factory=dict)
+    refused: Counter[str] = field(default_factory=Counter)
+    allow: set[str] = field(default_factory=set)
+    waiting: int = 0
+    behind: int = 0
+    ended_groups: set[str] = field(default_factory=set)
+    last: FailedMessage | None = None
+    ladder: timedelta = timedelta(0)
+    ending: str | None = None
+
+    @property
+    def chosen(self) -> int:
+        """Return how many messages will be sent or deleted."""
+        return self.targets.total()
+
+    @property
+    def whole(self) -> bool:
+        """True if all that matches is chosen."""
+        return not (self.refused or self.waiting or self.behind or self.ending)
+
+
+def matching(queue: ErrorQueue, wanted: Filter, limit: int | None, plan: Plan) -> Iterator[FailedMessage]:
+    """Yield the messages that the filter chooses, and count them in the plan. End at the limit."""
+    with closing(queue.look()) as looking:
+        while limit is None or plan.matched < limit:
+            if (message := next(looking, None)) is None:
+                plan.ending = queue.ending()
+                return
+            plan.seen += 1
+            if wanted.matches(message):
+                plan.matched += 1
+                tally(plan.groups, message)
+                yield message
+            elif message.group_id:
+                plan.ended_groups.add(message.group_id)
+
+
+def plan_redrive(queue: ErrorQueue, wanted: Filter, limit: int | None, rules: Rules, plan: Plan) -> None:
+    """Look at the queue, and choose the messages that may be sent back."""
+    for _ in choosing(queue, wanted, limit, rules, plan):
+        pass
+
+
+def choosing(queue: ErrorQueue, wanted: Filter, limit: int | None, rules: Rules, plan: Plan) -> Iterator[FailedMessage]:
+    """Look at the queue, choose the messages that may be sent back, and yield each that matches when it is decided about."""
+    for message in matching(queue, wanted, limit, plan):
+        if message.state != ACTIVE:
+            plan.waiting += 1
+        elif queue.ordered and message.group_id in plan.ended_groups:
+            plan.behind += 1
+        else:
+            decide(queue, message, rules, plan)
+        yield message
+
+
+def decide(queue: ErrorQueue, message: FailedMessage, rules: Rules, plan: Plan) -> None:
+    """Choose a message, or count it among those that stay."""
+    match destination(message, rules, trusted_source=queue.trusted_source):
+        case Target(to):
+            queue.choose(message, to)
+            plan.last = message
+            plan.targets[to] += 1
+            plan.ladder = max(plan.ladder, ladder_time(message))
+        case Refusal(reason, allow):
+            note_refusal(plan, reason, allow)
+            plan.ended_groups |= {message.group_id} if message.group_id else set()
+        case other:
+            assert_never(other)
+
+
+def note_refusal(plan: Plan, reason: str, allow: str | None) -> None:
+    """Count a message that stays; hostile headers must not make the plan as long as the queue."""
+    reason = reason[:LONGEST]
+    known = reason in plan.refused or len(plan.refused) < MOST_ALLOW
+    plan.refused[reason if known else "other reasons"] += 1
+    if allow and len(allow) <= LONGEST and len(plan.allow) < MOST_ALLOW:
+        plan.allow.add(allow)
+
+
+def plan_purge(queue: ErrorQueue, wanted: Filter, limit: int | None, plan: Plan) -> None:
+    """Look at the queue, and choose what the filter chooses for deletion."""
+    for message in matching(queue, wanted, limit, plan):
+        if message.state != ACTIVE:
+            plan.waiting += 1
+            continue
+        queue.choose(message, "")
+        plan.targets[""] += 1

@@ -1,0 +1,30 @@
+"""The rules of `recoverable check`: what must be right where messages are retried, and descriptions of what is deployed."""
+
+from recoverable_operate.rules._ladder import PREFIX, Ladder, ladder_of
+from recoverable_operate.rules._on_service_bus import (
+    Grant,
+    OnServiceBus,
+    ServiceBusQueue,
+    Trigger,
+    Workload,
+    worker_threads,
+)
+from recoverable_operate.rules._on_sqs import (
+    Alarm,
+    EventSource,
+    Function,
+    OnSqs,
+    Permissions,
+    Queue,
+    Redrive,
+    Statement,
+)
+from recoverable_operate.rules._rule import Finding, NotChecked, Problem, Rule, Unknown, results
+from recoverable_operate.rules._service_bus_rules import SERVICE_BUS_RULES
+from recoverable_operate.rules._sqs_rules import SQS_RULES
+
+__all__ = [
+    "PREFIX", "SERVICE_BUS_RULES", "SQS_RULES", "Alarm", "EventSource", "Finding", "Function", "Grant", "Ladder",
+    "NotChecked", "OnServiceBus", "OnSqs", "Permissions", "Problem", "Queue", "Redrive", "Rule", "ServiceBusQueue",
+    "Statement", "Trigger", "Unknown", "Workload", "ladder_of", "results", "worker_threads",
+]  # fmt: skip

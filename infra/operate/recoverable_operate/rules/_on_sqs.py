@@ -1,0 +1,233 @@
+"""Describe a function that reads an SQS queue, and what its role may do, as far as the rules look at it; each value may be unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from fnmatch import fnmatchcase
+from typing import Any
+
+from recoverable_operate.rules._ladder import DEFAULT, Ladder
+from recoverable_operate.rules._rule import Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement of a policy.
+
+    Args:
+        allow: True for Allow, False for Deny.
+        actions: patterns of actions.
+        resources: patterns of ARNs; None if they could not be read.
+        unclear: why it cannot be said when it holds, such as a condition; empty if it always does.
+    """
+
+    allow: bool
+    actions: tuple[str, ...]
+    resources: tuple[str, ...] | None
+    unclear: str = ""
+
+    def concerns(self, action: str, arn: str) -> bool:
+        """True if it is about this action on this resource, as far as it can be read."""
+        here = any(fnmatchcase(action.lower(), pattern.lower()) for pattern in self.actions)
+        return here and (self.resources is None or any(covers(pattern, arn) for pattern in self.resources))
+
+
+@dataclass(frozen=True, slots=True)
+class Permissions:
+    """What a role may do.
+
+    Args:
+        role: as findings name it.
+        statements: of all its policies.
+        unread: policies that could not be read, each with the reason.
+    """
+
+    role: str
+    statements: tuple[Statement, ...]
+    unread: tuple[str, ...] = ()
+
+    def allow(self, action: str, arn: str) -> bool | Unknown:
+        """Return True if the role may do this; Unknown if that depends on something that could not be read."""
+        about = [each for each in self.statements if each.concerns(action, arn)]
+        certain = [each for each in about if not each.unclear and each.resources is not None]
+        doubts = [
+            *(each.unclear or "a resource is not known before deployment" for each in about if each not in certain)
+        ]
+        if any(not each.allow for each in certain):
+            return False
+        if any(each.allow for each in certain) and all(each.allow for each in about):
+            return True
+        why = [*doubts, *self.unread]
+        return Unknown(f"of {self.role}: {why[0]}") if why else False
+
+
+def covers(pattern: str, arn: str) -> bool:
+    """True if a pattern of ARNs covers one; partition, region and account are not compared, for a template does not know them."""
+    if pattern == "*":
+        return True
+    ours, theirs = pattern.split(":", 5), arn.split(":", 5)
+    if len(ours) < 6 or len(theirs) < 6:  # noqa: PLR2004  # "Amazon Resource Names", IAM
+        return fnmatchcase(arn, pattern)
+    return fnmatchcase(theirs[2], ours[2]) and fnmatchcase(theirs[5], ours[5])
+
+
+MANAGED: Mapping[str, tuple[str, ...]] = {
+    "AWSLambdaSQSQueueExecutionRole": ("sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"),
+    "AWSLambdaBasicExecutionRole": (),
+    "AWSLambdaVPCAccessExecutionRole": (),
+    "AWSXRayDaemonWriteAccess": (),
+    "AWSXrayWriteOnlyAccess": (),
+    "CloudWatchLambdaInsightsExecutionRolePolicy": (),
+    "AmazonSQSReadOnlyAccess": ("sqs:GetQueueAttributes",),
+    "AmazonSQSFullAccess": ("sqs:*",),
+    "PowerUserAccess": ("*",),
+    "AdministratorAccess": ("*",),
+}
+"""What AWS's own policies allow on all queues and keys ("AWS managed policy reference")."""
+
+
+def managed_statements(arn: str) -> Iterator[Statement | str]:
+    """Yield what a managed policy allows, by its ARN or name; a text if it is not known here."""
+    name = arn.rpartition("/")[2]
+    if name in MANAGED:
+        yield Statement(True, MANAGED[name], ("*",))  # noqa: FBT003
+    else:
+        yield f"the managed policy {name} is not read here"
+
+
+def read_statement(statement: Mapping[str, Any]) -> Statement:
+    """Return a statement of a policy document."""
+    unclear = next(
+        (f"a statement has a {name}" for name in ("Condition", "NotAction", "NotResource") if name in statement), ""
+    )
+    resources = statement.get("Resource", "*")
+    return Statement(
+        allow=statement.get("Effect") == "Allow",
+        actions=texts(statement.get("Action", "*")),
+        resources=None if resources is None else texts(resources),
+        unclear=unclear,
+    )
+
+
+def texts(value: Any) -> tuple[str, ...]:
+    """Return one text or several as several."""
+    return tuple(map(str, value)) if isinstance(value, list) else (str(value),)
+
+
+DEFAULT_VISIBILITY, DEFAULT_RETENTION = timedelta(seconds=30), timedelta(days=4)
+"""What a queue has that sets neither (SQS API reference, CreateQueue)."""
+
+AWS_KEY = "alias/aws/sqs"
+"""SQS's own key in KMS, which takes no permission."""
+
+REPORT = "ReportBatchItemFailures"
+"""The one value of a mapping's `FunctionResponseTypes`."""
+
+NO_FUNCTION = Unknown("only the queue was looked at")
+
+
+@dataclass(frozen=True, slots=True)
+class Redrive:
+    """A redrive policy: after `max_receive_count` receives SQS moves a message to the queue with the ARN `target`."""
+
+    target: str
+    max_receive_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """An SQS queue.
+
+    Args:
+        name: its name.
+        arn: its ARN; in a template, region and account may be placeholders.
+        fifo: True if it keeps the order within a message group.
+        visibility_timeout: how long a received message stays hidden.
+        retention: how long it keeps a message.
+        redrive: where messages go that were received too often; None for nowhere.
+        key: the id, ARN or alias of the KMS key that encrypts it; None for a key that takes no permission.
+    """
+
+    name: str
+    arn: str
+    fifo: bool | Unknown
+    visibility_timeout: timedelta | Unknown
+    retention: timedelta | Unknown
+    redrive: Redrive | Unknown | None
+    key: str | Unknown | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A Lambda function.
+
+    Args:
+        name: as findings name it.
+        timeout: how long an invocation may take.
+        recursive_loop: True if Lambda allows it to send to the queue that it reads.
+        reserved_concurrency: the most invocations at a time; None for no limit of its own.
+        variables: its environment variables.
+        permissions: what its role may do.
+    """
+
+    name: str
+    timeout: timedelta | Unknown
+    recursive_loop: bool | Unknown
+    reserved_concurrency: int | Unknown | None
+    variables: Mapping[str, str | Unknown] | Unknown
+    permissions: Permissions | Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class EventSource:
+    """An event source mapping: it reads a queue for a function.
+
+    Args:
+        name: as findings name it.
+        partial_responses: True if it has `ReportBatchItemFailures`.
+        batch_size: the most records of one invocation.
+        window: how long a batch collects records.
+        max_concurrency: the most invocations at a time; None for no limit of its own.
+    """
+
+    name: str
+    partial_responses: bool | Unknown
+    batch_size: int | Unknown
+    window: timedelta | Unknown
+    max_concurrency: int | Unknown | None
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """A CloudWatch alarm on a metric of the error queue.
+
+    Args:
+        name: as findings name it.
+        metric: the metric's name, such as `ApproximateNumberOfMessagesVisible`.
+    """
+
+    name: str
+    metric: str
+
+
+@dataclass(frozen=True, slots=True)
+class OnSqs:
+    """A function that reads an SQS queue: what one look describes.
+
+    Args:
+        queue: the queue that it reads.
+        error_queue: where its messages go that are given up; None for nowhere.
+        function: the function.
+        source: the event source mapping between the two.
+        alarms: those that watch the error queue.
+        ladder: the retries that the function makes.
+    """
+
+    queue: Queue | Unknown
+    error_queue: Queue | Unknown | None
+    function: Function | Unknown = NO_FUNCTION
+    source: EventSource | Unknown = NO_FUNCTION
+    alarms: tuple[Alarm, ...] | Unknown = NO_FUNCTION
+    ladder: Ladder | Unknown = DEFAULT

@@ -1,1 +1,0 @@
-"""Send chosen messages of an error queue back, at a rate, canaries first, with a journal."""

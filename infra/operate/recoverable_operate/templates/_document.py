@@ -1,0 +1,175 @@
+"""Parse the YAML or JSON of a template, including short forms, and the values of its parameters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from recoverable_operate.rules._rule import Unknown
+
+if TYPE_CHECKING:
+    from yaml import Node, SafeLoader
+
+
+T = TypeVar("T")
+
+NOT_HERE = object()
+"""The value of a parameter that has none before the template is deployed, such as one that AWS reads from SSM."""
+
+
+class TemplateError(ValueError):
+    """Raised when a template cannot be read; its text says where it fails and what to write instead."""
+
+
+def maybe(read: Callable[[], T]) -> T | Unknown:
+    """Return what a function reads of a template, or why it cannot."""
+    try:
+        return read()
+    except TemplateError as error:
+        return Unknown(str(error).rstrip("."))
+
+
+def parse_document(text: str) -> dict[str, Any]:
+    """Parse a template's YAML or JSON. Short forms (`!Ref X`) become long ones (`{"Ref": "X"}`).
+
+    Raises:
+        TemplateError: The text is no YAML, or not a mapping at the top level.
+    """
+    import yaml  # noqa: PLC0415  # of the extra `check`
+
+    try:
+        document = yaml.load(text, Loader=_loader())  # noqa: S506 (a SafeLoader with CloudFormation's tags)
+    except yaml.YAMLError as error:
+        raise TemplateError(f"The template is not valid YAML: {error}") from error
+    if not isinstance(document, dict):
+        raise TemplateError(f"A template is a mapping with the section Resources; this one is {document!r:.80}.")
+    return document
+
+
+def section(document: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return a section of a template; an empty one if there is none.
+
+    Raises:
+        TemplateError: It is no mapping.
+    """
+    found = document.get(name)
+    if found is not None and not isinstance(found, dict):
+        raise TemplateError(f"The section {name} is {found!r:.80}; write a mapping.")
+    return found or {}
+
+
+def resources_of(found: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the section `Resources` as resources by their logical ids.
+
+    Raises:
+        TemplateError: One of them is no resource.
+    """
+    for name, resource in found.items():
+        if not isinstance(resource, dict) or not isinstance(resource.get("Type"), str):
+            raise TemplateError(
+                f"The resource {name} is {resource!r:.80}; write a mapping with a Type, such as AWS::SQS::Queue."
+            )
+        if not isinstance(resource.get("Properties") or {}, dict):
+            raise TemplateError(f"The Properties of {name} are {resource['Properties']!r:.80}; write a mapping.")
+    return dict(found)
+
+
+def as_text(value: Any) -> str:
+    """Convert a scalar to text as CloudFormation does: `true`, `1`, `text`."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@cache
+def _loader() -> type[SafeLoader]:
+    """Return a loader that knows the short forms: a class of its own, so that they are not added to `yaml.SafeLoader`."""
+    import yaml  # noqa: PLC0415  # of the extra `check`
+
+    class Loader(yaml.SafeLoader):
+        pass
+
+    def long_form(loader: SafeLoader, name: str, node: Node) -> dict[str, Any]:
+        match node:
+            case yaml.ScalarNode():
+                argument: Any = loader.construct_scalar(node)
+            case yaml.SequenceNode():
+                argument = loader.construct_sequence(node, deep=True)
+            case _:
+                argument = loader.construct_mapping(node, deep=True) if isinstance(node, yaml.MappingNode) else None
+        return {name if name in {"Ref", "Condition"} else f"Fn::{name}": argument}
+
+    Loader.add_multi_constructor("!", long_form)
+    return Loader
+
+
+def parse_parameters(declared: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
+    """Return the value of every declared parameter.
+
+    Args:
+        declared: The template's section `Parameters`.
+        given: Values by name.
+
+    Raises:
+        TemplateError: A name is not declared, a parameter has no value, or a value is not allowed. A parameter whose value is in SSM
+            is `NOT_HERE`, which is refused where it is used.
+    """
+    for name in given:
+        if name not in declared:
+            raise TemplateError(f"There is no parameter {name!r}; the template has: {', '.join(declared) or 'none'}.")
+    return {name: _value(name, declaration, given.get(name)) for name, declaration in declared.items()}
+
+
+def parse_known_parameters(declared: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
+    """Return the value of every declared parameter; `NOT_HERE` for one that is not given and has no value that is allowed.
+
+    Raises:
+        TemplateError: A given name is not declared, or its value is not allowed.
+    """
+    values = parse_parameters({name: declared[name] for name in given if name in declared}, given)
+    for name in declared.keys() - given.keys():
+        value = maybe(lambda name=name: parse_parameters({name: declared[name]}, {})[name])  # type: ignore[misc]
+        values[name] = NOT_HERE if isinstance(value, Unknown) else value
+    return values
+
+
+def no_value(name: str) -> TemplateError:
+    """Make the error for a parameter that has no value here."""
+    return TemplateError(f"The parameter {name} has no value here; give it with --parameter {name}=VALUE.")
+
+
+def _value(name: str, declaration: Any, given: str | None) -> Any:
+    if not isinstance(declaration, dict):
+        raise TemplateError(
+            f"The parameter {name} is {declaration!r:.80}; write a mapping with a Type, such as String."
+        )
+    kind = str(declaration.get("Type", "String"))
+    value = declaration.get("Default") if given is None else given
+    if given is None and kind.startswith("AWS::SSM::"):
+        return NOT_HERE
+    if value is None:
+        raise no_value(name)
+    text = as_text(value)
+    _check(name, text, declaration)
+    return text.split(",") if "List" in kind else text
+
+
+def _check(name: str, text: str, declaration: Mapping[str, Any]) -> None:
+    allowed = [as_text(choice) for choice in declaration.get("AllowedValues") or [text]]
+    if text not in allowed:
+        raise TemplateError(f"The parameter {name} is {text!r}; the template allows {', '.join(allowed)}.")
+    if not re.fullmatch(declaration.get("AllowedPattern", ".*"), text, re.DOTALL):
+        raise TemplateError(f"The parameter {name} is {text!r}; the template wants {declaration['AllowedPattern']}.")
+    if declaration.get("Type") == "Number":
+        _check_number(name, text, declaration.get("MinValue", "-inf"), declaration.get("MaxValue", "inf"))
+
+
+def _check_number(name: str, text: str, minimum: Any, maximum: Any) -> None:
+    try:
+        within = float(minimum) <= float(text) <= float(maximum)
+    except ValueError:
+        within = False
+    if not within:
+        raise TemplateError(
+            f"The parameter {name} is {text!r}; the template wants a number from {minimum} to {maximum}."
+        )
