@@ -36,7 +36,8 @@ GATEWAY_NAMES = {
             "queue_from_arn", "size", "wire_of",
         },
         "_service_bus": {
-            "CALLS_PER_CORE", "ConnectionString", "HostOptions", "find_setting", "read_host_json", "resolved", "values_of",
+            "CALLS_PER_CORE", "ConnectionString", "HostOptions", "Kind", "changed", "failure_of", "find_setting",
+            "in_milliseconds", "read_host_json", "resolved", "sendable", "values_of",
         },
     },
     "recoverable_local": {
@@ -54,7 +55,7 @@ INNER_NAMES = {
         "_ladder": {"Changes", "EXCEPTION_MESSAGE", "STACK_TRACE", "faults"},
         "_limits": {"MAX_DELAYED"},
         "_variables": {"Variables", "read_parts"},
-        "azure": {"ARRAYS", "changed", "in_milliseconds", "sendable"},
+        "azure": {"ARRAYS"},
         "timeouts": {"DISPATCHED", "Selection", "WAITING", "to_send_request"},
     },
     "recoverable_local": {

@@ -26,7 +26,6 @@ NAMES = {
     "recoverable.timeouts.CriticalError",
     "recoverable.timeouts.SendFailed",
     "recoverable.timeouts.TooLarge",
-    "recoverable._service_bus.group_commit.NotTried",
     "recoverable.timeouts._timeout.Unreadable",
     "recoverable._flow.emit.RedactedFailure",
     "recoverable_operate.errors._aws.messages.Unsendable",

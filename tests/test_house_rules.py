@@ -127,6 +127,20 @@ def called(module: ast.Module) -> Iterator[str]:
             yield node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 
+def test_the_gateway_of_service_bus_knows_no_ladder() -> None:
+    known = {"recoverable._frozen", "recoverable._limits", "recoverable.headers"}
+    others = {
+        (name(path), each.module)
+        for path in (PACKAGE / "_service_bus").glob("*.py")
+        for each in imports(tree(path))
+        if each.top == "recoverable"
+        and not each.module.startswith("recoverable._service_bus")
+        and each.module not in known
+    }
+
+    assert others == set()
+
+
 @pytest.mark.parametrize(("platform", "other"), [("aws", "azure"), ("azure", "aws")])
 def test_the_platforms_do_not_import_each_other(platform: str, other: str) -> None:
     reaching_over = {
@@ -137,6 +151,17 @@ def test_the_platforms_do_not_import_each_other(platform: str, other: str) -> No
     }
 
     assert reaching_over == set()
+
+
+def test_the_gateway_of_sqs_imports_nothing_but_what_stands_left_of_the_ladder() -> None:
+    rooms = {
+        (name(path), each.module)
+        for path in (PACKAGE / "_sqs").glob("*.py")
+        for each in imports(tree(path))
+        if each.top == "recoverable" and not each.module.startswith("recoverable._sqs") and not each.for_types
+    }
+
+    assert {module for _, module in rooms} <= {"recoverable._errors", "recoverable._frozen", "recoverable.headers"}
 
 
 @pytest.mark.parametrize(
@@ -193,7 +218,7 @@ def talks_to_a_service(path: Path) -> bool:
 
 
 GATEWAYS = ("_sqs/", "_service_bus/")
-BESIDE_THE_GATEWAYS = {"aws/_pause.py", "azure/_blueprint.py", "timeouts/_client.py", "timeouts/_dynamodb_table.py"}
+BESIDE_THE_GATEWAYS = {"aws/_pause.py", "azure/_blueprint.py", "timeouts/_dynamodb_table.py"}
 
 
 CHANGERS = {
@@ -239,7 +264,7 @@ PER_INSTANCE = {
     "_flow/event_loop.py: runner",
     "_observe/metrics.py: instruments",
     "azure/_log.py: log_ambiguous_fields",
-    "azure/_waiting.py: log_problem",
+    "azure/_log.py: log_host_problem",
 }
 """Caches outside clients and stores, which keep what an instance of the function has anyway: its event loop, parsed names, and
 which warnings were given."""

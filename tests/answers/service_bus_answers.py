@@ -7,9 +7,9 @@ from typing import Literal, TypeAlias
 from azure.core.exceptions import ClientAuthenticationError
 from azure.servicebus import exceptions as sdk
 
-Meaning: TypeAlias = Literal["missing", "closed", "denied", "limit", "transient", "unknown", "lost"]
+Meaning: TypeAlias = Literal["missing", "closed", "denied", "limit", "busy", "unknown", "lost"]
 """Refused for good: the queue is "missing", it is "closed" (disabled or full), sending to it is "denied", or the message breaks a
-"limit". To be repeated: "transient" was not taken now; "unknown" is an error that nobody knows. "lost" says nothing: the message may have been
+"limit". To be repeated: "busy" was not taken now; "unknown" is an error that nobody knows. "lost" says nothing: the message may have been
 taken."""
 
 FOR_GOOD = {"missing", "closed", "denied", "limit"}
@@ -37,7 +37,7 @@ CONDITIONS: list[tuple[Meaning, str]] = [  # Service Bus documentation, "AMQP er
     ("limit", "amqp:not-implemented"),
     ("limit", "com.microsoft:argument-error"),
     ("limit", "com.microsoft:argument-out-of-range"),
-    ("transient", "com.microsoft:server-busy"),
+    ("busy", "com.microsoft:server-busy"),
     ("lost", "com.microsoft:timeout"),
     ("lost", "amqp:internal-error"),
     ("unknown", "com.microsoft:something-new"),
@@ -47,8 +47,8 @@ NO_CONDITIONS: list[tuple[Meaning, Exception]] = [  # errors of the SDK, of azur
     ("limit", TypeError("a value of a type that AMQP does not have")),
     ("limit", ValueError("a name that is no text")),
     ("limit", sdk.ServiceBusError("Value supplied for int invalid", error=ValueError("too large"))),
-    ("transient", ClientAuthenticationError("no token could be had")),
-    ("transient", sdk.ServiceBusAuthenticationError(message="CBS Token authentication failed. Status code: 401")),
+    ("busy", ClientAuthenticationError("no token could be had")),
+    ("busy", sdk.ServiceBusAuthenticationError(message="CBS Token authentication failed. Status code: 401")),
     ("lost", OSError("the connection was reset")),
     ("lost", sdk.OperationTimeoutError()),
     ("lost", sdk.ServiceBusCommunicationError()),

@@ -25,9 +25,9 @@ from recoverable import (
 )
 from recoverable._flow.deadline import Deadline
 from recoverable._ladder.faults import EXCEPTION_TYPE, FAILED_QUEUE, STACK_TRACE
-from recoverable._service_bus.broker import MAX_SENDERS
+from recoverable._service_bus.senders import MAX_SENDERS
+from recoverable._service_bus.wire import in_milliseconds
 from recoverable.azure import Abandoned, CopyNotSent, ServiceBusEndpoint
-from recoverable.azure._copies import in_milliseconds
 from recoverable.headers import DELAYED_RETRIES, DELAYED_RETRY_AT, DUE_AT, MESSAGE_ID, PRIOR_ATTEMPTS
 from recoverable.hosting import Environment, current_environment
 

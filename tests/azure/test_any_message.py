@@ -11,8 +11,7 @@ from azure.endpoints import ended, endpoint
 from azure.recording import RecordingClient, encoded_size, properties
 from azure.triggers import trigger_message
 from builders import ERROR_QUEUE, QUEUE
-from recoverable.azure._copies import MAX_PROPERTIES
-from recoverable.azure._sending.trimming import weight
+from recoverable._service_bus.wire import MAX_PROPERTIES, weight
 from recoverable.headers import DELAYED_RETRIES, DUE_AT, MESSAGE_ID, PRIOR_ATTEMPTS
 
 letters = st.characters() | st.characters(categories=["Cs"])  # halves of characters too, which JSON can say

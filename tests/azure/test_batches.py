@@ -14,8 +14,8 @@ from azure.triggers import trigger_message, trigger_messages
 from builders import ERROR_QUEUE, NOW, QUEUE, Boom, recoverability, seconds
 from recoverable import Message
 from recoverable._ladder.faults import EXCEPTION_MESSAGE
+from recoverable._service_bus.wire import in_milliseconds
 from recoverable.azure import CopyNotSent
-from recoverable.azure._copies import in_milliseconds
 from recoverable.headers import DELAYED_RETRIES, MESSAGE_ID, PRIOR_ATTEMPTS
 
 

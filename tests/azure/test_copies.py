@@ -9,12 +9,12 @@ import pytest
 
 from azure.triggers import BODY, NEVER, trigger_message
 from builders import ERROR_QUEUE, NOW, QUEUE, platform, recoverability, seconds
-from recoverable._ladder.faults import DATA, EXCEPTION_MESSAGE, EXCEPTION_TYPE, FAILED_QUEUE, STACK_TRACE
+from recoverable._ladder.faults import DATA, EXCEPTION_MESSAGE, EXCEPTION_TYPE, FAILED_QUEUE, FIRST_TO_TRIM, STACK_TRACE
 from recoverable._ladder.settlement import Forward
 from recoverable._limits import NO_DELAY
-from recoverable.azure._copies import MAX_PROPERTIES, Copy, copy_of, in_milliseconds, smaller
+from recoverable._service_bus.wire import MAX_PROPERTIES, MAX_PROPERTY, Copy, in_milliseconds, smaller, weight
+from recoverable.azure._copies import copy_of
 from recoverable.azure._messages import delivery_of
-from recoverable.azure._sending.trimming import MAX_PROPERTY, weight
 from recoverable.headers import ORIGIN
 
 NAMESPACE = "shop.servicebus.windows.net"
@@ -44,7 +44,7 @@ def test_a_copy_keeps_body_and_fields() -> None:
         "application_properties": {}, "body": BODY, "content_type": "application/json", "correlation_id": "c-1",
         "message_id": copy.fields["message_id"], "partition_key": "p-1", "reply_to": "replies",
         "reply_to_session_id": "r-1", "scheduled_enqueue_time_utc": in_milliseconds(NOW + seconds(10)), "subject": "placed", "to": "north",
-    })  # fmt: skip
+    }, FIRST_TO_TRIM)  # fmt: skip
 
 
 @pytest.mark.parametrize(

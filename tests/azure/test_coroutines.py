@@ -14,9 +14,9 @@ from azure.recording import RecordingClient, properties
 from azure.triggers import trigger_message, trigger_messages
 from builders import QUEUE, Boom
 from recoverable import Message
-from recoverable._service_bus.broker import Broker
+from recoverable._service_bus.senders import Broker
+from recoverable._service_bus.wire import Copy
 from recoverable.azure import Abandoned
-from recoverable.azure._copies import Copy
 from recoverable.headers import DELAYED_RETRIES, PRIOR_ATTEMPTS
 
 ERROR = Boom("it broke")
@@ -115,8 +115,9 @@ def test_a_send_that_never_ends_does_not_keep_those_after_it_for_ever() -> None:
     with ThreadPoolExecutor(1) as threads:
         first = threads.submit(broker.send, [copy])
         assert sending.wait(60)
-        [error] = broker.send([copy])
+        [failure] = broker.send([copy])
         over.set()
         first.result(60)
-    assert (type(error), str(error)) == (TimeoutError, "another thread has been sending copies for 0.01 s")
+    assert failure is not None
+    assert (failure.kind, str(failure.error)) == ("lost", "another thread has been sending copies for 0.01 s")
     assert [queue for queue, _ in client.sent] == [QUEUE]

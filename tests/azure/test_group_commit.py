@@ -10,9 +10,9 @@ import pytest
 
 from azure.recording import RecordingClient
 from builders import QUEUE
-from recoverable._service_bus.broker import Broker
-from recoverable._service_bus.group_commit import GroupCommit, NotTried, Parcel
-from recoverable.azure._copies import Copy
+from recoverable._service_bus.answers import UNTRIED
+from recoverable._service_bus.senders import Broker, GroupCommit, Parcel
+from recoverable._service_bus.wire import Copy
 
 
 def copy(body: bytes = b"{}", to: str = QUEUE) -> Copy:
@@ -59,7 +59,7 @@ def test_a_copy_for_which_nobody_waits_any_more_is_never_sent() -> None:
         outcomes = first.result(60), broker.send([copy(b"next")])
 
     sent = [b"".join(message.body) for _, message in client.sent]
-    assert (outcomes, type(late), sent) == (([None], [None]), TimeoutError, [b"first", b"next"])
+    assert (outcomes, late and late.kind, sent) == (([None], [None]), "lost", [b"first", b"next"])
 
 
 def test_a_batch_that_was_refused_is_sent_again_copy_by_copy() -> None:
@@ -70,8 +70,8 @@ def test_a_batch_that_was_refused_is_sent_again_copy_by_copy() -> None:
     together = broker.send(copies)
     alone = [broker.send([each], alone=True)[0] for each in copies]
 
-    assert [type(error).__name__ for error in together] == ["MessageSizeExceededError", "NotTried", "NotTried"]
-    assert [type(error).__name__ for error in alone] == ["MessageSizeExceededError", "NoneType", "NoneType"]
+    assert [failure and failure.kind for failure in together] == ["limit", "untried", "untried"]
+    assert [failure and failure.kind for failure in alone] == ["limit", None, None]
 
 
 def test_one_that_cannot_be_encoded_leaves_the_batch_as_it_is() -> None:
@@ -79,9 +79,9 @@ def test_one_that_cannot_be_encoded_leaves_the_batch_as_it_is() -> None:
     broken: Any = {"a": object()}
     copies = [copy(), copy()._replace(fields={"body": b"{}", "application_properties": broken})]
 
-    errors = Broker(client.as_client()).send(copies)
+    failures = Broker(client.as_client()).send(copies)
 
-    assert ([type(error) for error in errors], len(client.sent)) == ([type(None), TypeError], 1)
+    assert ([failure and failure.reason for failure in failures], len(client.sent)) == ([None, "TypeError"], 1)
 
 
 @pytest.mark.parametrize("refused", [1, 2, 3])
@@ -116,4 +116,4 @@ def test_when_the_sending_thread_ends_nobody_takes_his_copy_for_sent() -> None:
     with pytest.raises(SystemExit):
         waiting.send([copy()])
 
-    assert isinstance(Parcel(copy(), parcels, alone=False).error, NotTried)
+    assert Parcel(copy(), parcels, alone=False).failure is UNTRIED

@@ -16,8 +16,8 @@ from builders import ERROR_QUEUE, NOW, NOW_WRITTEN, QUEUE, Boom, recoverability,
 from outgoing.worlds import service_bus_world
 from recoverable import Message
 from recoverable._service_bus.clients import client_for
+from recoverable._service_bus.wire import in_milliseconds
 from recoverable.azure import ServiceBusEndpoint
-from recoverable.azure._copies import in_milliseconds
 from recoverable_local.testing import Throttled
 
 

@@ -157,6 +157,20 @@ def test_a_busy_namespace_costs_no_delivery(busy_for: int) -> None:
     assert "abandoned" not in str(world.timeline())
 
 
+@pytest.mark.parametrize("queues", [(ERROR,), (QUEUE, ERROR)], ids=["one that waits for nothing", "its own too"])
+def test_a_denial_of_all_queues_is_waited_for_as_credentials_that_expired(queues: tuple[str, ...]) -> None:
+    world = world_with(ERROR)
+    for queue in queues:
+        world.fail("send_messages", Refused("amqp:unauthorized-access"), during=seconds(5), queue=queue)
+    orders = serve(world)
+
+    world.send(QUEUE, "A")
+    world.run()
+
+    assert (orders.runs, letters(world, ERROR)) == ({"A": 1}, {"A": 1})
+    assert "abandoned" not in str(world.timeline())
+
+
 def test_when_the_namespace_is_busy_for_longer_the_message_comes_back() -> None:
     world = world_with(ERROR)
     world.fail("send_messages", Throttled(), during=seconds(100))

@@ -9,9 +9,9 @@ from azure.identity import ClientSecretCredential, DefaultAzureCredential, Manag
 
 from recoverable import Failed, Recoverability
 from recoverable._service_bus.app_settings import ConnectionString, Identity, connection, resolved
-from recoverable._service_bus.broker import broker
 from recoverable._service_bus.clients import credential_for
-from recoverable.azure._arguments import queue_name, with_error_queue
+from recoverable._service_bus.senders import broker
+from recoverable.azure._settings import queue_name, with_error_queue
 
 KEY = "Endpoint=sb://shop.servicebus.windows.net/;SharedAccessKeyName=all;SharedAccessKey=c2VjcmV0"
 SHOP = "shop.servicebus.windows.net"

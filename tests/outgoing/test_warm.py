@@ -43,12 +43,12 @@ class Native:
     def get_body(self):
         return b"{}"
 
-sdk, sends = "azure.servicebus", "recoverable.azure._sending.outgoing"
+sdk, sends = "azure.servicebus", "recoverable.azure._outgoing"
 os.environ["ServiceBus"] = "Endpoint=sb://127.0.0.1;SharedAccessKeyName=a;SharedAccessKey=YQ==;UseDevelopmentEmulator=true;"
 ServiceBusEndpoint(bill, queue="orders", connection="ServiceBus", warm=WARM)(Native())
 """
 CLOUDS = {"SQS": ON_SQS, "Service Bus": ON_SERVICE_BUS}
-SENDS = {"SQS": "recoverable.aws._send", "Service Bus": "recoverable.azure._sending.outgoing"}
+SENDS = {"SQS": "recoverable.aws._send", "Service Bus": "recoverable.azure._outgoing"}
 
 
 def first_send(cloud: str, *, warm: bool) -> list[object]:

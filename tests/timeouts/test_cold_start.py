@@ -21,7 +21,7 @@ COSTLY = {"asyncio", "boto3", "botocore", "dataclasses", "hashlib", "inspect", "
 
 NOT_FOR_A_STORE = {
     "recoverable._sqs.broker",
-    "recoverable._service_bus.broker",
+    "recoverable._service_bus.senders",
     "recoverable.timeouts._client",
     "recoverable.timeouts._dispatcher",
 }

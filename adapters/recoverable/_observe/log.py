@@ -44,8 +44,8 @@ def report(decision: Decision, redact: Redact | None = None, *, in_text: bool = 
     details: dict[str, Any] = {"extra": fields, "redact": redact, "tail": tail_of(fields) if in_text else ""}
     for warning in decision.warnings:
         log_safely(policy.warning, "%s", warning, **details)
-    message_id, event = decision.delivery.message.id, decision.event
-    info = exception_info(decision.failure) if decision.failure is not None else None
+    message_id, event, failure = decision.delivery.message.id, decision.event, decision.failure
+    info = exception_info(failure) if failure is not None else None
     if isinstance(event, Deferral):
         text = "Deferring message '%s' for %s: %s. This counts as no attempt."
         log_safely(deferral.info, text, message_id, time_span(event.delay), event.reason, exc_info=info, **details)

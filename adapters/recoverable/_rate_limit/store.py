@@ -146,9 +146,8 @@ class Breaker:
                 break
             if changed := self.compare_and_set(snapshot, CLOSED, now):
                 self.update(changed)
-                self._report_closed(
-                    max(now - snapshot.circuit.since, NO_DELAY)
-                )  # another instance's clock may be ahead
+                since = snapshot.circuit.since  # by another instance's clock, which may be ahead
+                self._report_closed(max(now - since, NO_DELAY))
                 return
         self.update(Snapshot(CLOSED, self.snapshot.version))
 
@@ -166,9 +165,8 @@ class Breaker:
     def _note_store_failure(self, error: Exception, now: datetime, pause: timedelta) -> None:
         """Log that a call of the store failed, and do not call it again before the pause is over."""
         self._retry_at = now + pause
-        why = (
-            str(error) if isinstance(error, StoreUnavailable) else type(error).__name__
-        )  # another error may quote a secret
+        # another error may quote a secret
+        why = str(error) if isinstance(error, StoreUnavailable) else type(error).__name__
         when = f"after {pause}" if pause else "when it next needs it"
         self.log("warning", f"Calling the circuit's store failed ({why}). This instance limits its rate by its own attempts, and calls the store again {when}. Check RateLimit(store).")  # fmt: skip
 

@@ -1,48 +1,96 @@
-"""Tell from an error of azure-servicebus why a send failed, and so what helps."""
+"""Define what an error of azure-servicebus means for what was sent: the one table that all callers ask."""
 
 from __future__ import annotations
 
 import re
-from typing import Literal, TypeAlias
+from collections.abc import Mapping
+from typing import Literal, NamedTuple, TypeAlias
 
-Refusal: TypeAlias = Literal["missing", "closed", "limit", "denied", "transient"]
-"""Why a send failed: the queue is "missing"; it is "closed", which is disabled or full; the message breaks a "limit" or cannot be
-encoded; access is "denied"; all else is "transient", such as busy, a time-out, or no connection."""
+Kind: TypeAlias = Literal["missing", "closed", "denied", "limit", "busy", "unknown", "lost", "untried"]
+"""Refused for good: the entity is "missing"; it is "closed" (disabled or full); access is "denied"; the message breaks a "limit" or
+cannot be encoded. To be repeated: the namespace is "busy", or does not know the credentials; the answer is "unknown"; it is "lost", and the
+message may have been taken; it is "untried", because one before it failed."""
 
-LIMITS = {
-    "amqp:decode-error",
-    "amqp:invalid-field",
-    "amqp:link:message-size-exceeded",
-    "amqp:not-allowed",
-    "amqp:not-implemented",
-    "com.microsoft:argument-error",
-    "com.microsoft:argument-out-of-range",
+CONDITIONS: Mapping[str, Kind] = {
+    "amqp:decode-error": "limit",
+    "amqp:internal-error": "lost",
+    "amqp:invalid-field": "limit",
+    "amqp:link:message-size-exceeded": "limit",
+    "amqp:not-allowed": "limit",
+    "amqp:not-found": "missing",
+    "amqp:not-implemented": "limit",
+    "amqp:resource-limit-exceeded": "closed",
+    "amqp:unauthorized-access": "denied",
+    "com.microsoft:argument-error": "limit",
+    "com.microsoft:argument-out-of-range": "limit",
+    "com.microsoft:entity-disabled": "closed",
+    "com.microsoft:server-busy": "busy",
+    "com.microsoft:timeout": "lost",
 }
-"""Conditions that refuse the message itself (Service Bus, "AMQP errors in Azure Service Bus")."""
+"""Conditions in the broker's answers (Service Bus, "AMQP errors in Azure Service Bus")."""
+
+CLASSES: Mapping[str, Kind] = {
+    "ClientAuthenticationError": "busy",
+    "MessageSizeExceededError": "limit",
+    "MessagingEntityDisabledError": "closed",
+    "MessagingEntityNotFoundError": "missing",
+    "OSError": "lost",
+    "OperationTimeoutError": "lost",
+    "ServiceBusAuthenticationError": "busy",
+    "ServiceBusAuthorizationError": "denied",
+    "ServiceBusCommunicationError": "lost",
+    "ServiceBusConnectionError": "lost",
+    "ServiceBusQuotaExceededError": "closed",
+    "ServiceBusServerBusyError": "busy",
+    "TypeError": "limit",
+    "ValueError": "limit",
+}
+"""Classes of errors by their names, so that the SDK need not be imported. Credentials that expired or are wrong (401) are put right
+while the message waits; a missing role (403) is not."""
 
 
-def refusal_of(error: BaseException) -> Refusal:
-    """Return why a send failed."""
-    from azure.core.exceptions import ClientAuthenticationError
-    from azure.servicebus import exceptions as sdk
+class Failure(NamedTuple):
+    """Why a message was not sent.
 
-    if isinstance(error, sdk.MessagingEntityNotFoundError):
-        return "missing"
-    if isinstance(error, sdk.MessagingEntityDisabledError | sdk.ServiceBusQuotaExceededError):
-        return "closed"
-    if isinstance(
-        error, sdk.ServiceBusAuthenticationError | sdk.ServiceBusAuthorizationError | ClientAuthenticationError
-    ):
-        return "denied"
-    return "limit" if is_about_the_message(error) else "transient"
+    Args:
+        kind: what the error means.
+        error: the error; None for one that nobody has tried to send.
+    """
+
+    kind: Kind
+    error: Exception | None
+
+    @property
+    def is_for_good(self) -> bool:
+        """True if the same message will be refused again by this entity."""
+        return self.kind in ("missing", "closed", "denied", "limit")
+
+    @property
+    def may_repeat(self) -> bool:
+        """True if the same message may be taken when it is sent again."""
+        return not self.is_for_good
+
+    @property
+    def fits_when_smaller(self) -> bool:
+        """True if a message with fewer properties may be taken."""
+        return self.kind == "limit"
+
+    @property
+    def reason(self) -> str:
+        """Return the error's type for a log. Its own text is left out, because it may quote what was sent."""
+        return type(self.error).__name__
 
 
-def is_about_the_message(error: BaseException) -> bool:
-    """True if the same message will be refused again: it is too large, breaks another limit, or cannot be encoded."""
-    from azure.servicebus.exceptions import MessageSizeExceededError
+UNTRIED = Failure("untried", None)
 
-    encoding = (MessageSizeExceededError, TypeError, ValueError)
-    if isinstance(error, encoding) or isinstance(getattr(error, "inner_exception", None), encoding):
-        return True
+
+def failure_of(error: Exception) -> Failure:
+    """Return what an error means."""
+    inner = getattr(error, "inner_exception", None)
+    if isinstance(inner, TypeError | ValueError):  # the SDK could not encode the message
+        return Failure("limit", error)
     condition = re.search(r"Error condition: (\S+?)\.(?:\s|$)", str(error))
-    return condition is not None and condition[1] in LIMITS
+    if condition and condition[1] in CONDITIONS:
+        return Failure(CONDITIONS[condition[1]], error)
+    names = (each.__name__ for each in type(error).__mro__)
+    return Failure(next((CLASSES[name] for name in names if name in CLASSES), "unknown"), error)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from recoverable._sqs.answers import Failure, batch_failures, call_failure
@@ -79,3 +80,9 @@ class Sender:
         if to not in self._urls:
             self._urls[to] = own.get_queue_url(QueueName=to)["QueueUrl"]
         return own, self._urls[to]
+
+
+@lru_cache(maxsize=16)
+def shared_sender(client: SQSClient | None) -> Sender:
+    """Return the process's sender, which remembers the queues' URLs."""
+    return Sender(client)

@@ -8,9 +8,9 @@ __all__ = ["Abandoned", "CopyNotSent", "ServiceBusEndpoint", "TableCircuit"]
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
-    from recoverable._service_bus.broker import CopyNotSent
     from recoverable.azure._circuit_store import TableCircuit
     from recoverable.azure._flow import Abandoned
+    from recoverable.azure._settle import CopyNotSent
 else:
     from recoverable._lazy import attach
 
@@ -18,7 +18,7 @@ else:
         __name__,
         __all__,
         {
-            "recoverable._service_bus.broker": ("CopyNotSent",),
+            "recoverable.azure._settle": ("CopyNotSent",),
             "recoverable.azure._circuit_store": ("TableCircuit",),
             "recoverable.azure._flow": ("Abandoned",),
         },

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from typing import TYPE_CHECKING, Any
 
 from recoverable._service_bus.app_settings import connection as find_connection
@@ -42,6 +43,7 @@ def blueprint(function: Callable[..., Any], name: str, **trigger: Any) -> Bluepr
 
     Raises:
         ModuleNotFoundError: azure-functions is not installed.
+        ValueError: the host does not take the name for a function.
     """
     try:
         from azure.functions import Blueprint, DataType
@@ -50,5 +52,18 @@ def blueprint(function: Callable[..., Any], name: str, **trigger: Any) -> Bluepr
 
     made = Blueprint()  # type: ignore[no-untyped-call]  # its __init__ has no annotations
     with_trigger = made.service_bus_queue_trigger(arg_name="message", data_type=DataType.BINARY, **trigger)
-    made.function_name(name)(with_trigger(function))
+    made.function_name(function_name(name))(with_trigger(function))
     return made
+
+
+def function_name(name: str) -> str:
+    """Return the name, if the host takes it for a function.
+
+    Raises:
+        ValueError: it does not (azure-functions-host, `Utility.FunctionNameValidationRegex`).
+    """
+    if not re.fullmatch("[A-Za-z][A-Za-z0-9_-]{0,127}", name):
+        raise ValueError(
+            f"the function would be called {name!r}; pass ServiceBusEndpoint(name=...): a letter, then up to 127 letters, digits, - or _"
+        )
+    return name

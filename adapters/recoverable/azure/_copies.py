@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from hashlib import sha256
 from math import ceil
-from typing import Any, NamedTuple
+from typing import Any
 
 from recoverable._ladder.delivery import Delivery
 from recoverable._ladder.faults import FAILED_QUEUE, FIRST_TO_TRIM, TIME_OF_FAILURE
 from recoverable._ladder.settlement import Forward
 from recoverable._limits import NO_DELAY
+from recoverable._service_bus.wire import Copy, changed, fit, in_milliseconds, sendable
 from recoverable.azure._messages import ARRAYS, aware
-from recoverable.azure._sending.trimming import fit, weight
 from recoverable.headers import FAILED_QUEUE_ADDRESS, ORIGIN, REFUSED_SENDS
-
-MAX_PROPERTIES = 61_440
-"""Bytes of all properties: Service Bus takes 64 KB with its own (Service Bus quotas), for which 4 KB are kept."""
 
 LEAST_TIME_TO_LIVE = timedelta(seconds=60)
 """The shortest time to live of a copy after its delay."""
@@ -26,24 +21,6 @@ LEAST_TIME_TO_LIVE = timedelta(seconds=60)
 LONGEST_TIME_TO_LIVE = timedelta(days=49)
 """A message's time to live is sent as milliseconds in 32 bits. A copy that lives longer gets none: the queue's own then
 counts."""
-
-SMALLEST_LONG, SMALLEST_INT, LARGEST_INT, LARGEST_LONG, LARGEST_ULONG = (
-    -(2**63), -(2**31), 2**31 - 1, 2**63 - 1, 2**64 - 1,
-)  # fmt: skip
-
-
-class Copy(NamedTuple):
-    """A copy to send: the id of its message, its queue, and the arguments of azure.servicebus.ServiceBusMessage."""
-
-    of: str
-    to: str
-    fields: dict[str, Any]
-
-    @property
-    def properties(self) -> dict[str, Any]:
-        """Return the application properties."""
-        properties: dict[str, Any] = self.fields["application_properties"]
-        return properties
 
 
 def copy_of(delivery: Delivery, forward: Forward, *, namespace: str, now: datetime) -> Copy:
@@ -76,8 +53,8 @@ def copy_of(delivery: Delivery, forward: Forward, *, namespace: str, now: dateti
     }
     if "session_id" in fields:
         fields.pop("partition_key", None)  # Service Bus wants both the same, and takes the session's alone
-    copy = Copy(delivery.message.id, forward.to, fields)
-    fit(copy.properties, MAX_PROPERTIES - weight(text for text in texts.values() if text))
+    copy = Copy(delivery.message.id, forward.to, fields, trims=FIRST_TO_TRIM)
+    fit(copy, [text for text in texts.values() if text])
     return copy
 
 
@@ -95,37 +72,6 @@ def is_given_up(delivery: Delivery, forward: Forward) -> bool:
 def stays(delivery: Delivery, forward: Forward) -> bool:
     """True if the copy goes to the queue that the message came from."""
     return forward.to.lower() == delivery.message.queue.lower()
-
-
-def changed(properties: Mapping[str, Any], changes: Mapping[str, str | None]) -> dict[str, Any]:
-    """Return the properties with the headers changed; the user's keep value and type."""
-    kept = {sendable(name): typed(value) for name, value in properties.items() if name not in changes}
-    return kept | {sendable(name): sendable(text) for name, text in changes.items() if text is not None}
-
-
-def typed(value: Any) -> Any:
-    """Return the value so that azure-servicebus sends it with its AMQP type.
-
-    An integer that does not fit 32 bits must name its type.
-    """
-    match value:
-        case str():
-            return sendable(value)
-        case bool() | float() | None:
-            return value
-        case int() if SMALLEST_INT <= value <= LARGEST_INT:
-            return value
-        case int() if SMALLEST_LONG <= value <= LARGEST_LONG:
-            return {"TYPE": "LONG", "VALUE": value}
-        case int() if LARGEST_LONG < value <= LARGEST_ULONG:
-            return {"TYPE": "ULONG", "VALUE": value}
-        case _:
-            return sendable(json.dumps(value))  # no AMQP property has such a value: a text, so that there is a copy
-
-
-def sendable(text: str) -> str:
-    """Return the text with lone surrogates replaced: UTF-8 cannot hold them, and the copy could not be sent."""
-    return text.encode(errors="replace").decode()
 
 
 def identity(delivery: Delivery, namespace: str, to: str) -> str:
@@ -160,17 +106,3 @@ def timed(expires_at: datetime | None, forward: Forward, now: datetime) -> dict[
         if remaining <= LONGEST_TIME_TO_LIVE:
             fields["time_to_live"] = timedelta(seconds=ceil(remaining.total_seconds()))
     return fields
-
-
-def in_milliseconds(moment: datetime) -> datetime:
-    """Return the moment rounded up to AMQP's milliseconds: the SDK rounds down, which would end a delay too early."""
-    return moment + timedelta(microseconds=-moment.microsecond % 1000)
-
-
-def smaller(copy: Copy) -> Copy | None:
-    """Return the copy without the fault header that is trimmed next; None when it has none."""
-    for beginning in FIRST_TO_TRIM:
-        kept = {name: value for name, value in copy.properties.items() if not name.startswith(beginning)}
-        if len(kept) < len(copy.properties):
-            return copy._replace(fields=copy.fields | {"application_properties": kept})
-    return None

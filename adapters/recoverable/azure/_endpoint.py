@@ -10,17 +10,9 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, over
 from recoverable._config import Recoverability
 from recoverable._flow.handlers import is_coroutine_handler
 from recoverable._limits import name_of
-from recoverable.azure._arguments import (
-    checked_resend_for,
-    checked_sessions,
-    connection_name,
-    function_name,
-    queue_name,
-    with_error_queue,
-)
 from recoverable.azure._messages import as_list, checked_binary
-from recoverable.azure._platform import platform_for
 from recoverable.azure._processor import Processor
+from recoverable.azure._settings import ServiceBusSettings
 from recoverable.hosting import Environment, utc_clock
 
 if TYPE_CHECKING:
@@ -109,20 +101,16 @@ class ServiceBusEndpoint(Generic[R]):
         resend_for: timedelta | None = None,
         warm: bool = False,
     ) -> None:
-        self.queue = queue_name(queue, os.environ)
-        self.recoverability = with_error_queue(recoverability, self.queue, os.environ)
-        self._sessions, self._batch = checked_sessions(sessions, batch=batch), batch
+        settings = ServiceBusSettings(
+            recoverability, queue=queue, connection=connection, sessions=sessions, batch=batch, resend_for=resend_for
+        )
+        self.queue, self.recoverability, self._settings = settings.queue, settings.recoverability, settings
         self._processor = Processor(
             handler=handler,
             is_coroutine=is_coroutine_handler(handler),
-            queue=self.queue,
-            connection=connection_name(connection),
-            recoverability=self.recoverability,
-            platform=platform_for(self.recoverability.delayed, batch=batch, ordered=self._sessions == "ordered"),
-            batch=batch,
-            may_defer=not self._sessions,
-            resend_for=checked_resend_for(resend_for, batch=batch),
-            time_for_retries=retry_time(batch=batch) if self.recoverability.immediate.in_process else None,
+            settings=settings,
+            platform=settings.platform(),
+            time_for_retries=settings.time_for_retries(),
             environment=Environment(client, utc_clock(clock), nullcontext),
         )
         if warm:
@@ -143,7 +131,7 @@ class ServiceBusEndpoint(Generic[R]):
             Exception: the handler's, so that the host redelivers the message; or the reason why a copy could not be
                 sent.
         """
-        result: R = self._processor.process(checked_binary(messages, batch=self._batch), context)
+        result: R = self._processor.process(checked_binary(messages, batch=self._settings.batch), context)
         return result
 
     def blueprint(self) -> Blueprint:
@@ -155,14 +143,14 @@ class ServiceBusEndpoint(Generic[R]):
         """
         from recoverable.azure._blueprint import blueprint, warn_of_missing_connection  # noqa: PLC0415  # the SDK's side
 
-        warn_of_missing_connection(self._processor.connection, os.environ)
+        warn_of_missing_connection(self._settings.connection, os.environ)
         return blueprint(
             self._function(),
-            function_name(self.__name__),
-            connection=self._processor.connection,
+            self.__name__,
+            connection=self._settings.connection,
             queue_name=self.queue,
-            cardinality="many" if self._batch else "one",
-            is_sessions_enabled=bool(self._sessions),
+            cardinality="many" if self._settings.batch else "one",
+            is_sessions_enabled=bool(self._settings.sessions),
             auto_complete_messages=True,
         )
 
@@ -180,10 +168,10 @@ class ServiceBusEndpoint(Generic[R]):
         async def coroutine(
             message: Any, context: Any = None
         ) -> None:  # the host passes its own to an argument of this name
-            await process(as_list(message, batch=self._batch), context)
+            await process(as_list(message, batch=self._settings.batch), context)
 
         def plain(message: Any, context: Any = None) -> None:
-            process(as_list(message, batch=self._batch), context)
+            process(as_list(message, batch=self._settings.batch), context)
 
         function = coroutine if self._processor.is_coroutine else plain
         function.__name__ = function.__qualname__ = self.__name__
@@ -191,10 +179,3 @@ class ServiceBusEndpoint(Generic[R]):
         function.__annotations__ = {}
         function.__dict__["recoverability"] = self.recoverability  # for tests, which make the error queue
         return function
-
-
-def retry_time(*, batch: bool) -> timedelta:
-    """Return for how long an invocation may start retries in process."""
-    from recoverable.azure._waiting import host_options, time_for_retries  # noqa: PLC0415  # for those who ask for it
-
-    return time_for_retries(host_options(os.environ), batch=batch)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from recoverable._flow.flow import Run, Steps
     from recoverable._flow.invocation import Invocation
-    from recoverable.azure._sending.letter import Letter
+    from recoverable.azure._settle import Letter
 
 Forwards: TypeAlias = list[tuple[Delivery, Forward]]
 
@@ -167,7 +167,7 @@ def send_all(forwards: Forwards, send: Send) -> Generator[Run | Call, Any, None]
     if forwards:
         left = yield Call(partial(send, forwards))
         if left:
-            from recoverable._service_bus.broker import CopyNotSent  # noqa: PLC0415  # it was imported to send
+            from recoverable.azure._settle import CopyNotSent  # noqa: PLC0415  # it was imported to send
 
-            to, error = left[0].ways[0].forward.to, left[0].error
+            to, error = left[0].ways[0].forward.to, left[0].failure and left[0].failure.error
             raise CopyNotSent(f"no copy could be sent to {to!r}: {type(error).__name__}: {error}") from error

@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
     from azure.functions import Context, ServiceBusMessage  # noqa: TID251  # for types alone
 
-    from recoverable._config import Recoverability
     from recoverable._ladder.delivery import Delivery, Platform
     from recoverable._ladder.settlement import Forward
     from recoverable._message import Message
     from recoverable._observe.observer import Observer
     from recoverable._outgoing.outbox import Sender
     from recoverable._rate_limit.limiter import Limiter
-    from recoverable._service_bus.broker import Broker
-    from recoverable.azure._sending.letter import Letter
+    from recoverable._service_bus.senders import Broker
+    from recoverable.azure._settings import ServiceBusSettings
+    from recoverable.azure._settle import Letter
     from recoverable.hosting import Environment
 
 
@@ -38,26 +38,16 @@ class Processor(Frozen):
     Args:
         handler: the user's function.
         is_coroutine: True if it returns a coroutine.
-        queue: the queue that is served.
-        connection: the name of the connection in the app settings.
-        recoverability: the settings, the error queue resolved.
+        settings: the endpoint's settings.
         platform: what it counts and can do.
-        batch: True if the trigger gives many messages at once.
-        may_defer: False where messages keep an order, which a deferral would break.
-        resend_for: for how long sends are repeated that Service Bus did not take.
         time_for_retries: for how long retries in process may start; None without them.
         environment: client and clock of an invocation that no test makes.
     """
 
     handler: Callable[[Message], Any]
     is_coroutine: bool
-    queue: str
-    connection: str
-    recoverability: Recoverability
+    settings: ServiceBusSettings
     platform: Platform
-    batch: bool
-    may_defer: bool
-    resend_for: timedelta
     time_for_retries: timedelta | None
     environment: Environment
 
@@ -91,13 +81,16 @@ class Processor(Frozen):
         if absent := ambiguous_fields(natives):
             from recoverable.azure._log import log_ambiguous_fields  # noqa: PLC0415  # most batches have none
 
-            log_ambiguous_fields(absent, self.queue)
+            log_ambiguous_fields(absent, self.settings.queue)
             natives = without_fields(natives, absent)
-        return [delivery_of(native, self.queue, self.recoverability, self.platform) for native in natives]
+        settings = self.settings
+        return [delivery_of(native, settings.queue, settings.recoverability, self.platform) for native in natives]
 
     def _invocation(self, environment: Environment) -> Invocation:
         limiter, clock = self._limiter(environment), environment.clock
-        invocation = Invocation(self.recoverability, self.platform, clock, limiter=limiter, holds_interruptions=False)
+        invocation = Invocation(
+            self.settings.recoverability, self.platform, clock, limiter=limiter, holds_interruptions=False
+        )
         invocation.observer = self._observer(environment)
         invocation.sender = partial(self._sender, environment)
         if self.time_for_retries is not None:
@@ -114,19 +107,20 @@ class Processor(Frozen):
         return drive_async
 
     def _observer(self, environment: Environment) -> Observer | None:
-        if self.recoverability.observe is None:
+        callbacks = self.settings.recoverability.observe
+        if callbacks is None:
             return None
         from recoverable._observe.observer import Observer  # noqa: PLC0415  # imported for those who observe
 
-        return Observer(self.recoverability.observe, "servicebus", environment.clock)
+        return Observer(callbacks, "servicebus", environment.clock)
 
     def _limiter(self, environment: Environment) -> Limiter | None:
-        limit = self.recoverability.rate_limit
+        limit = self.settings.recoverability.rate_limit
         if limit is None:
             return None
         from recoverable._rate_limit.limiter import limiter_for  # noqa: PLC0415  # imported for those who limit the rate
 
-        return limiter_for(self, limit, self.recoverability, environment, may_defer=self.may_defer)
+        return limiter_for(self, limit, self.settings.recoverability, environment, may_defer=not self.settings.sessions)
 
     def _wait(self, delay: timedelta, *, environment: Environment, began: datetime) -> None:
         """Wait out a delay in place, where sessions keep their order."""
@@ -137,9 +131,9 @@ class Processor(Frozen):
     def bus(self, environment: Environment) -> Broker:
         """Return what sends; it makes the process's client, if there is none yet."""
         from recoverable._service_bus.app_settings import connection  # noqa: PLC0415  # as above
-        from recoverable._service_bus.broker import broker  # noqa: PLC0415  # the SDK, for handlers that send
+        from recoverable._service_bus.senders import broker  # noqa: PLC0415  # the SDK, for handlers that send
 
-        return broker(environment.client, lambda: connection(self.connection, os.environ))
+        return broker(environment.client, lambda: connection(self.settings.connection, os.environ))
 
     def warm_up(self) -> None:
         """Read what sends, and make the process's client, before the first message."""
@@ -149,26 +143,25 @@ class Processor(Frozen):
 
     def _sender(self, environment: Environment) -> Sender:
         """Return what collecting outgoing messages needs; it makes the client, in the handler's time."""
-        from recoverable.azure._sending.outgoing import ServiceBusSender  # noqa: PLC0415  # for handlers that send
+        from recoverable.azure._outgoing import ServiceBusSender  # noqa: PLC0415  # for handlers that send
 
-        return ServiceBusSender(self.bus(environment), self.queue, environment.clock)
+        return ServiceBusSender(self.bus(environment), self.settings.queue, environment.clock)
 
     def _send_outgoing(self, invocation: Invocation, *, environment: Environment) -> None:
-        from recoverable.azure._sending.outgoing import send_outgoing  # noqa: PLC0415  # it was imported to collect
+        from recoverable.azure._outgoing import send_outgoing  # noqa: PLC0415  # it was imported to collect
 
-        send_outgoing(invocation, self.bus(environment), patience=self.resend_for, sleep=environment.sleep)
+        send_outgoing(invocation, self.bus(environment), patience=self.settings.patience, sleep=environment.sleep)
 
     def _send(
         self, forwards: list[tuple[Delivery, Forward]], *, environment: Environment, once: bool = False
     ) -> list[Letter]:
         """Send the copies by the failure side of this platform, which is imported when there are some; return what no queue took."""
-        from recoverable._service_bus.broker import send_copies  # noqa: PLC0415
+        from recoverable.azure._settle import send_copies  # noqa: PLC0415
 
-        return send_copies(
-            forwards,
-            environment,
-            self.connection,
-            error_queue=self.recoverability.failed.error_queue or "",
-            batch=self.batch,
-            patience=NO_DELAY if once else self.resend_for,
-        )
+        patience = NO_DELAY if once else self.settings.patience
+        return send_copies(forwards, environment, self.settings, patience=patience, settle=settle)
+
+
+def settle(delivery: Delivery, settlement: Forward) -> None:
+    """Note a settlement that took the place of the one that was decided."""
+    delivery.settlement = settlement

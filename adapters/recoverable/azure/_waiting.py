@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from functools import cache
-from logging import getLogger
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recoverable._limits import NO_DELAY
 from recoverable._service_bus.host_json import read_host_json
+from recoverable.azure._log import log_host_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
 
     from recoverable._service_bus.host_json import HostOptions
-
-log = getLogger("recoverable")
 
 MARGIN = timedelta(seconds=30)
 """Time of an invocation that is kept for its handler and for settling."""
@@ -34,16 +31,8 @@ def host_options(settings: Mapping[str, str]) -> HostOptions:
     """
     host = read_host_json(Path(settings.get("AzureWebJobsScriptRoot", ".")) / "host.json", settings)
     for problem in host.problems:
-        log_problem(problem)
+        log_host_problem(problem)
     return host.options
-
-
-@cache
-def log_problem(problem: str) -> None:
-    """Log what cannot be read, once in a process."""
-    log.warning(
-        "Reading host.json failed: %s. Waits inside an invocation go by the default of what is not read.", problem
-    )
 
 
 def longest_wait(options: HostOptions) -> timedelta:

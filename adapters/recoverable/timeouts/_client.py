@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from recoverable._sqs.sender import Sender
+from recoverable._sqs.sender import shared_sender
 from recoverable.timeouts._sending import to_send_request
 from recoverable.timeouts._store import Row
 from recoverable.timeouts._timeout import Timeout
@@ -33,9 +32,3 @@ class SendFailed(Exception):
     """Raised when SQS did not take a message that it was to deliver at once or delay itself."""
 
     __module__ = "recoverable.timeouts"  # the name under which users import it
-
-
-@lru_cache(maxsize=16)
-def shared_sender(client: SQSClient | None) -> Sender:
-    """Return the process's sender, which remembers the queues' URLs."""
-    return Sender(client)

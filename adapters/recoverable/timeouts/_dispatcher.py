@@ -13,10 +13,9 @@ from recoverable._errors import StoreUnavailable
 from recoverable._limits import checked_delay, checked_function
 from recoverable._observe.log import log_safely
 from recoverable._sqs.queues import LONGEST_DELAY
-from recoverable._sqs.sender import Sender
+from recoverable._sqs.sender import Sender, shared_sender
 from recoverable.hosting import current_environment, utc_clock
 from recoverable.hosting import now as utc_now
-from recoverable.timeouts._client import shared_sender
 from recoverable.timeouts._dispatcher_run import Report, Run, Timing
 from recoverable.timeouts._store import Store, checked_store
 

@@ -10,8 +10,9 @@ from unittest.mock import patch
 from proof.lineage import Origin, reason_for, to_text
 from recoverable._ladder.delivery import Delivery
 from recoverable._ladder.settlement import Forward
-from recoverable._service_bus import broker as client
-from recoverable.azure._copies import Copy, copy_of
+from recoverable._service_bus.wire import Copy
+from recoverable.azure import _settle
+from recoverable.azure._copies import copy_of
 from recoverable_local.testing import ServiceBusWorld
 from recoverable_local.testing.engine.invocation import current_number
 
@@ -27,7 +28,7 @@ def traced(world: ServiceBusWorld) -> Iterator[None]:
         copy.properties[TRACE] = to_text(origin_of(world, delivery, forward))
         return copy
 
-    with patch.object(client, "copy_of", traced_copy_of):
+    with patch.object(_settle, "copy_of", traced_copy_of):
         yield
 
 

@@ -9,12 +9,11 @@ from typing import Any
 from proof.mistakes import Mutation
 from recoverable._ladder.delivery import Delivery
 from recoverable._ladder.settlement import Forward
-from recoverable._service_bus.broker import Broker
-from recoverable.azure._copies import Copy
+from recoverable._service_bus.answers import Failure
+from recoverable._service_bus.senders import Broker
+from recoverable._service_bus.wire import Copy
 from recoverable.azure._flow import Forwards
-from recoverable.azure._sending.deliver import Sending
-from recoverable.azure._sending.fallbacks import Way
-from recoverable.azure._sending.letter import Letter
+from recoverable.azure._settle import Letter, Sending, Way
 
 send = Broker.send
 
@@ -79,13 +78,13 @@ def only_ours(properties: Mapping[str, Any], changes: Mapping[str, str | None]) 
     return {name: value for name, value in {**kept, **changes}.items() if value is not None}
 
 
-def send_twice(broker: Broker, copies: list[Copy], *, alone: bool = False) -> list[Exception | None]:
+def send_twice(broker: Broker, copies: list[Copy], *, alone: bool = False) -> list[Failure | None]:
     """Repeat each send."""
     send(broker, copies, alone=alone)
     return send(broker, copies, alone=alone)
 
 
-def no_fallback(delivery: Delivery, forward: Forward, **_: Any) -> list[Way]:
+def no_fallback(delivery: Delivery, forward: Forward, *_: object) -> list[Way]:
     """Leave a copy that its queue refuses where it is, with its whole batch."""
     return [Way(forward)]
 
@@ -100,7 +99,7 @@ def counted_from_0(count: object) -> int:
 
 
 MUTATIONS = (
-    Mutation("bus: unconfirmed sends count", "azure._sending.deliver.send_round", taken_for_sent, "bus: one message", "LOST"),
+    Mutation("bus: unconfirmed sends count", "azure._settle.send_round", taken_for_sent, "bus: one message", "LOST"),
     Mutation("bus: never abandoned", "azure._flow.forwarded", never_abandoned, "bus: one message", "LOST"),
     Mutation("bus: counters in identity", "azure._copies.identity", with_counters, "bus: duplicates detected in the error queue", "COPIES"),
     Mutation("bus: the original's identity", "azure._copies.identity", the_original_s, "bus: duplicates detected", "LOST"),
@@ -110,11 +109,11 @@ MUTATIONS = (
     Mutation("bus: count not carried", "_ladder.copy_headers.immediate_retry", not_carried, "bus: batch that retries at once", "ENDLESS"),
     Mutation("bus: no grace", "_ladder.counting.UNREPORTED_ALLOWANCE", 0, "bus: one chance", "CONVICTED"),
     Mutation("bus: killers never reported", "_ladder.counting.is_unreported", never, "bus: killer alone", "UNREPORTED"),
-    Mutation("bus: too large given up", "_service_bus.batches.smaller", no_smaller, "bus: body at the limit", "UNREPORTED"),
+    Mutation("bus: too large given up", "_service_bus.senders.smaller", no_smaller, "bus: body at the limit", "UNREPORTED"),
     Mutation("bus: session dropped", "azure._copies.ARRAYS", {}, "bus: batch in sessions", "UNREPORTED"),
     Mutation("bus: properties dropped", "azure._copies.changed", only_ours, "bus: properties of all kinds", "CHANGED"),
-    Mutation("bus: sent twice", "_service_bus.broker.Broker.send", send_twice, "bus: one message", "COPIES"),
-    Mutation("bus: refused copies fall back nowhere", "_service_bus.broker.ways", no_fallback, "bus: batch with a refused copy", "RUNS"),
+    Mutation("bus: sent twice", "_service_bus.senders.Broker.send", send_twice, "bus: one message", "COPIES"),
+    Mutation("bus: refused copies fall back nowhere", "azure._settle.ways", no_fallback, "bus: batch with a refused copy", "RUNS"),
     Mutation("bus: ordered sessions do not wait", "azure._ordered.wait_in_place", does_not_wait, "bus: ordered session", "EARLY"),
     Mutation("bus: counted from 0", "azure._messages.delivered", counted_from_0, "bus: one message", "ATTEMPTS"),
 )  # fmt: skip

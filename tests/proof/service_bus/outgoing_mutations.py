@@ -11,8 +11,9 @@ from proof.sqs.outgoing_mutations import by_place, completed, with_the_time
 from recoverable._message import Message, received
 from recoverable._outgoing.message import Outgoing
 from recoverable._outgoing.outbox import Outbox
-from recoverable.azure._copies import Copy, broker_id
-from recoverable.azure._sending.outgoing import send_alone
+from recoverable._service_bus.wire import Copy
+from recoverable.azure._copies import broker_id
+from recoverable.azure._outgoing import send_rest
 from recoverable.hosting import current_environment
 
 add = Outbox.add
@@ -28,7 +29,7 @@ def add_and_send(outbox: Outbox, outgoing: Outgoing) -> None:
 
 def take_for_sent(copies: list[Copy], *others: Any) -> None:
     """Complete a message whatever became of what its handler sent."""
-    send_alone(copies, *others)
+    send_rest(copies, *others)
 
 
 def of_this_copy(_: object, message: Message) -> str:
@@ -38,9 +39,9 @@ def of_this_copy(_: object, message: Message) -> str:
 
 MUTATIONS = (
     Mutation("bus: sent at once", "_outgoing.outbox.Outbox.add", add_and_send, "bus: sending and failing", "GHOST"),
-    Mutation("bus: taken for sent", "azure._sending.outgoing.send_alone", take_for_sent, "bus: sending to who is busy", "MISSING"),
-    Mutation("bus: completed though unsent", "azure._sending.outgoing.settle_unsent", completed, "bus: sending to who is busy", "MISSING"),
+    Mutation("bus: taken for sent", "azure._outgoing.send_rest", take_for_sent, "bus: sending to who is busy", "MISSING"),
+    Mutation("bus: completed though unsent", "azure._outgoing.settle_unsent", completed, "bus: sending to who is busy", "MISSING"),
     Mutation("bus: named by their places", "_outgoing.outbox.content_of", by_place, "bus: sending", "IDENTITY"),
     Mutation("bus: named anew each time", "_outgoing.outbox.content_of", with_the_time, "bus: sending", "IDENTITY"),
-    Mutation("bus: named after the copy", "azure._sending.outgoing.ServiceBusSender.origin_of", of_this_copy, "bus: sending", "IDENTITY"),
+    Mutation("bus: named after the copy", "azure._outgoing.ServiceBusSender.origin_of", of_this_copy, "bus: sending", "IDENTITY"),
 )  # fmt: skip

@@ -18,9 +18,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from recoverable import StoreUnavailable
 from recoverable._sqs.sender import Sender
 from recoverable.hosting import now
-from recoverable.timeouts import Store, StoreUnavailable
+from recoverable.timeouts import Store
 from recoverable.timeouts._store import Selection
 from recoverable_operate._migration.moving import SqsTarget, StoreTarget, Summary, Target, abort, migrate, preview
 from recoverable_operate._migration.service_bus_client import ServiceBusTarget

@@ -9,8 +9,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from recoverable import MessageDeserializationError
+from recoverable._service_bus.answers import failure_of
+from recoverable._service_bus.wire import in_milliseconds
 from recoverable._sqs.wire import wire_of
-from recoverable.azure._copies import in_milliseconds
 from recoverable.timeouts import Timeout
 from recoverable_operate._migration.moving import SendResult
 
@@ -66,7 +67,7 @@ class ServiceBusTarget:
         try:
             self._senders[queue] = self._client.get_queue_sender(queue).__enter__()
         except Exception as error:  # noqa: BLE001  # whatever it is, the result holds it, and nothing was sent
-            if is_refusal(error):
+            if failure_of(error).is_for_good:
                 self._refusals[queue] = describe_error(queue, error)
             else:
                 sent.failed = describe_error(queue, error)
@@ -78,7 +79,7 @@ class ServiceBusTarget:
             messages = [to_scheduled_message(timeout) for timeout in timeouts]
             self._senders[queue].send_messages(messages, timeout=CALL_TIMEOUT)
         except Exception as error:  # noqa: BLE001  # whatever it is, the result holds it, and what is not refused stays held
-            if not is_refusal(error):
+            if failure_of(error).may_repeat:
                 sent.unconfirmed |= dict.fromkeys(ids, describe_error(queue, error))
                 sent.failed = describe_error(queue, error)
             elif len(timeouts) == 1:
@@ -94,23 +95,9 @@ class ServiceBusTarget:
                 self._send(queue, [timeout], sent)
 
 
-def is_refusal(error: Exception) -> bool:
-    """True if Service Bus refused this, or the SDK cannot send it. Otherwise the result is unknown, and the next message would fare the same."""
-    from azure.servicebus import exceptions
-
-    unknown = (
-        exceptions.OperationTimeoutError,
-        exceptions.ServiceBusAuthenticationError,
-        exceptions.ServiceBusCommunicationError,
-        exceptions.ServiceBusConnectionError,
-        exceptions.ServiceBusServerBusyError,
-    )
-    return isinstance(error, exceptions.ServiceBusError | TypeError | ValueError) and not isinstance(error, unknown)
-
-
 def describe_error(queue: str, error: Exception) -> str:
     """Return the queue and the error's type. The error's own text is left out, for it may quote what was sent."""
-    return f"{queue}: {type(error).__name__}"
+    return f"{queue}: {failure_of(error).reason}"
 
 
 def group_by_queue(timeouts: Sequence[Timeout]) -> Mapping[str, Sequence[Timeout]]:

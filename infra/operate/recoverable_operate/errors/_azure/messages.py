@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from recoverable.azure._copies import changed, in_milliseconds, sendable
+from recoverable._service_bus.wire import changed, in_milliseconds, sendable
 from recoverable.azure._messages import ARRAYS
 from recoverable.headers import MESSAGE_ID, TIME_SENT, read_date, texts
 from recoverable_operate.errors._message import ACTIVE, DEFERRED, EDIT_OF, SCHEDULED, FailedMessage, problem_of

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from recoverable_operate._migration.service_bus_client import is_refusal
+from recoverable._service_bus.answers import failure_of
 from recoverable_operate.errors._azure.answers import describe
 from recoverable_operate.errors._azure.entity import Entity, entity_of
 from recoverable_operate.errors._azure.messages import UncopyableBody, fields_of
@@ -66,7 +66,7 @@ class Senders:
             self._sender(target.path).send_messages([ServiceBusMessage(**fields) for _, fields in ready])
         except Exception as error:  # noqa: BLE001  # whatever it is, the result holds it
             why = describe(error, target.address, "Send")
-            if not is_refusal(error):
+            if failure_of(error).may_repeat:
                 result.unanswered = why
             elif len(ready) == 1:
                 result.refused[ready[0][0]] = why

@@ -12,19 +12,20 @@ from recoverable._ladder.refused_sends import delay_after_refusal, pauses
 from recoverable._limits import NO_DELAY
 from recoverable._message import Message, received
 from recoverable._outgoing.message import Outgoing, OutgoingRefused
-from recoverable._service_bus.answers import refusal_of
-from recoverable._service_bus.group_commit import NotTried
-from recoverable.azure._copies import Copy, broker_id, in_milliseconds, typed
+from recoverable._service_bus.answers import UNTRIED
+from recoverable._service_bus.wire import Copy, in_milliseconds, typed
+from recoverable.azure._copies import broker_id
 from recoverable.azure._messages import delivered
 from recoverable.headers import CORRELATION_ID, ORIGIN
 
 if TYPE_CHECKING:
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery
-    from recoverable._service_bus.broker import Broker
+    from recoverable._service_bus.answers import Failure
+    from recoverable._service_bus.senders import Broker
 
 
-class Letter(NamedTuple):
+class Entry(NamedTuple):
     """One outgoing message, ready to be sent, and how long it waits from then on."""
 
     copy: Copy
@@ -48,8 +49,8 @@ class ServiceBusSender:
         """Return the sequence number of the first original; its MessageId where the host gives no number."""
         return message.headers.get(ORIGIN) or broker_id(received(message))
 
-    def entry_of(self, message: Message, outgoing: Outgoing, headers: dict[str, str]) -> Letter:
-        """Return the letter.
+    def entry_of(self, message: Message, outgoing: Outgoing, headers: dict[str, str]) -> Entry:
+        """Return the entry.
 
         Raises:
             TypeError: a property of another kind.
@@ -67,7 +68,7 @@ class ServiceBusSender:
             },
             **({"session_id": group} if group else {}),
         }
-        return Letter(Copy(message.id, self._entity(call, outgoing.destination), fields), outgoing.delay)
+        return Entry(Copy(message.id, self._entity(call, outgoing.destination), fields), outgoing.delay)
 
     def _entity(self, call: str, destination: str) -> str:
         """Return the name of a queue or topic of this namespace."""
@@ -105,31 +106,29 @@ def send_outgoing(invocation: Invocation, bus: Broker, *, patience: timedelta, s
     """
     waiting, invocation.outgoing = invocation.outgoing, []
     now = invocation.clock()
-    copies = {delivery: [copy_at(letter, now) for letter in outbox.close()] for delivery, outbox, _ in waiting}
+    copies = {delivery: [copy_at(entry, now) for entry in outbox.close()] for delivery, outbox, _ in waiting}
     together = bus.send([copy for each in copies.values() for copy in each])
     left = iter(together)
     unsent = {delivery: [copy for copy in each if next(left) is not None] for delivery, each in copies.items()}
     rest = pauses(patience.total_seconds())
     for delivery, _, seconds in waiting:
-        error = send_alone(unsent[delivery], bus, rest, sleep) if unsent[delivery] else None
+        failure = send_rest(unsent[delivery], bus, rest, sleep) if unsent[delivery] else None
         delivery.settlement = (
             settle_on_end(delivery, seconds, invocation)
-            if error is None
-            else settle_error(delivery, unsent[delivery][0].to, error, invocation)
+            if failure is None
+            else settle_failed_send(delivery, unsent[delivery][0].to, failure, invocation)
         )
 
 
-def copy_at(letter: Letter, now: datetime) -> Copy:
+def copy_at(entry: Entry, now: datetime) -> Copy:
     """Return what is sent at this time: a delay begins when the message is sent."""
-    if letter.delay <= NO_DELAY:
-        return letter.copy
-    due = {"scheduled_enqueue_time_utc": in_milliseconds(now + letter.delay)}
-    return letter.copy._replace(fields=letter.copy.fields | due)
+    if entry.delay <= NO_DELAY:
+        return entry.copy
+    due = {"scheduled_enqueue_time_utc": in_milliseconds(now + entry.delay)}
+    return entry.copy._replace(fields=entry.copy.fields | due)
 
 
-def send_alone(
-    copies: list[Copy], bus: Broker, rest: Iterator[float], sleep: Callable[[float], None]
-) -> Exception | None:
+def send_rest(copies: list[Copy], bus: Broker, rest: Iterator[float], sleep: Callable[[float], None]) -> Failure | None:
     """Send one delivery's messages by themselves, again after growing pauses; return why one was not sent, or None.
 
     Args:
@@ -139,28 +138,26 @@ def send_alone(
         sleep: waits for so many seconds.
     """
     while True:
-        errors = bus.send(copies)
-        copies = [copy for copy, error in zip(copies, errors, strict=True) if error is not None]
-        if not copies:
+        results = bus.send(copies)
+        copies = [copy for copy, failure in zip(copies, results, strict=True) if failure is not None]
+        failures = [failure for failure in results if failure is not None]
+        if not failures:
             return None
-        failures = [error for error in errors if error is not None]
-        error = next((each for each in failures if not isinstance(each, NotTried)), failures[0])
-        if refusal_of(error) != "transient" or (pause := next(rest, None)) is None:
-            return error
+        failure = next((each for each in failures if each is not UNTRIED), UNTRIED)
+        if failure.is_for_good or (pause := next(rest, None)) is None:
+            return failure
         sleep(pause)
 
 
-def settle_error(delivery: Delivery, to: str, error: Exception, invocation: Invocation) -> Any:
+def settle_failed_send(delivery: Delivery, to: str, failure: Failure, invocation: Invocation) -> Any:
     """Return the settlement of a delivery of which an outgoing message was not sent."""
-    reason = f"{type(error).__name__}: {error}"
-    if refusal_of(error) == "transient":
+    if failure.may_repeat:
         if not invocation.platform.redelivers_only:
-            return settle_unsent(delivery, to, type(error).__name__, invocation)
+            return settle_unsent(delivery, to, failure.reason, invocation)
         deliveries = delivered(delivery.native.delivery_count)
         waited = delay_after_refusal(deliveries - 1)  # nobody knows since when the session waits
-        return settle_unsent_in_order(
-            delivery, to, type(error).__name__, invocation, deliveries=deliveries, waited=waited
-        )
+        return settle_unsent_in_order(delivery, to, failure.reason, invocation, deliveries=deliveries, waited=waited)
+    reason = f"{failure.reason}: {failure.error}"
     delivery.error = OutgoingRefused(
         f"'{to}' refused an outgoing message ({reason}); check that this queue or topic exists, and that the function has the role Azure Service Bus Data Sender on it"
     )

@@ -1,0 +1,254 @@
+"""Send copies to the entities of a namespace: one thread at a time, together with what others wait to send, in few batches."""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+from itertools import filterfalse
+from operator import attrgetter
+from threading import Condition, Lock
+from typing import TYPE_CHECKING
+
+from recoverable._service_bus.answers import UNTRIED, Failure, failure_of
+from recoverable._service_bus.clients import client_for
+from recoverable._service_bus.wire import Copy, sdk_message, smaller
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from azure.servicebus import ServiceBusClient, ServiceBusMessageBatch, ServiceBusSender
+
+    from recoverable._service_bus.app_settings import ConnectionString, Identity
+
+CALL_TIMEOUT = 30
+"""Seconds for one call: half of Service Bus's default lock, and long enough to connect anew."""
+
+MAX_SENDERS = 32
+"""Each sender has a connection and a thread of its own, and a namespace takes 1,000 connections (Service Bus quotas,
+Standard)."""
+
+
+class Parcel:
+    """A copy that waits for the senders.
+
+    Args:
+        copy: the copy.
+        others: all parcels of the same call: after one that was refused none is sent any more.
+        alone: True if it must share no batch: one that was refused is then known to be refused itself.
+
+    `done` is True when somebody has tried to send it; `failure` is the reason why it was not sent, None once it was.
+    """
+
+    __slots__ = ("_others", "alone", "copy", "done", "failure")
+
+    def __init__(self, copy: Copy, others: list[Parcel], *, alone: bool) -> None:
+        self.copy, self.alone, self.done = copy, alone, False
+        self.failure: Failure | None = UNTRIED
+        self._others = others
+        others.append(self)
+
+    @property
+    def comes_too_late(self) -> bool:
+        """True if a parcel of the same call was refused: all messages of the call are redelivered, and what is sent is sent again."""
+        return any(other.failure not in (UNTRIED, None) for other in self._others)
+
+
+class GroupCommit:
+    """A way to the senders for one thread at a time, which takes along what other threads have to send.
+
+    Args:
+        send: sends parcels, and notes on each why it was not sent; it does not raise.
+        timeout: seconds to wait for another thread, whose opening of a connection the SDK may never end.
+    """
+
+    def __init__(self, send: Callable[[list[Parcel]], None], timeout: float) -> None:
+        self._send, self._timeout = send, timeout
+        self._changed, self._is_sending, self._waiting = Condition(), False, list[Parcel]()
+
+    def send(self, copies: list[Copy], *, alone: bool = False) -> list[Failure | None]:
+        """Send the copies; return for each the reason why it was not sent, or None.
+
+        Args:
+            copies: the copies, at least one.
+            alone: True if none may share a batch.
+        """
+        parcels: list[Parcel] = []
+        for copy in copies:
+            Parcel(copy, parcels, alone=alone)
+        with self._changed:
+            self._waiting += parcels
+            if not self._changed.wait_for(lambda: parcels[0].done or not self._is_sending, self._timeout):
+                return self._withdraw(parcels)
+            if parcels[0].done:  # by another thread, which took all that waited
+                return [parcel.failure for parcel in parcels]
+            taken, self._waiting, self._is_sending = self._waiting, [], True
+        try:
+            self._send(taken)
+        finally:
+            self._finish(taken)
+        return [parcel.failure for parcel in parcels]
+
+    def _finish(self, taken: list[Parcel]) -> None:
+        """Wake those whose parcels were sent, and let the next thread send."""
+        with self._changed:
+            self._is_sending = False
+            for parcel in taken:
+                parcel.done = True
+            self._changed.notify_all()
+
+    def _withdraw(self, parcels: list[Parcel]) -> list[Failure | None]:
+        """Take back what was not sent; what the other thread has taken may still be."""
+        self._waiting = [parcel for parcel in self._waiting if parcel not in parcels]
+        error = TimeoutError(f"another thread has been sending copies for {self._timeout} s")
+        return [failure_of(error) for _ in parcels]
+
+
+class Broker:
+    """A Service Bus namespace with the calls that settling needs.
+
+    It keeps its senders, and one thread at a time uses them; that thread sends what others wait to send too.
+
+    Args:
+        client: azure-servicebus's; it and its senders promise no safety between threads.
+        timeout: seconds to wait for another thread, whose opening of a connection the SDK may never end.
+    """
+
+    def __init__(self, client: ServiceBusClient, timeout: float = CALL_TIMEOUT) -> None:
+        self._client, self._senders = client, dict[str, "ServiceBusSender"]()
+        self._waiting = GroupCommit(self._send_parcels, timeout)
+
+    @property
+    def namespace(self) -> str:
+        """Return the namespace's fully qualified name."""
+        return str(getattr(self._client, "fully_qualified_namespace", ""))
+
+    def send(self, copies: list[Copy], *, alone: bool = False) -> list[Failure | None]:
+        """Send the copies in their order; those that can share a batch go in one batch, with those of other threads.
+
+        Return for each the reason why it was not sent, or None. A batch is taken or refused as a whole.
+
+        Args:
+            copies: the copies.
+            alone: True if none may share a batch.
+        """
+        _ = (
+            self.namespace
+        )  # a client of a test world waits here in its own time; at the lock it would wait in real time
+        return self._waiting.send(copies, alone=alone) if copies else []
+
+    def _send_parcels(self, parcels: list[Parcel]) -> None:
+        groups: dict[object, list[Parcel]] = {}
+        for parcel in parcels:
+            groups.setdefault(parcel if parcel.alone else batch_key(parcel.copy), []).append(parcel)
+        for each in groups.values():
+            if group := [parcel for parcel in each if not parcel.comes_too_late]:
+                try:
+                    sender = self._sender(group[0].copy.to)
+                except Exception as error:  # noqa: BLE001  # each who waits for a parcel gets it
+                    note(group, failure_of(error))
+                else:
+                    send_group(sender, group)
+
+    def _sender(self, queue: str) -> ServiceBusSender:
+        """Return the queue's sender; when there are too many, close the one that was not used for the longest time."""
+        if queue not in self._senders and len(self._senders) == MAX_SENDERS:
+            self._senders.pop(next(iter(self._senders))).close()
+        sender = self._senders.pop(queue, None) or self._client.get_queue_sender(queue)
+        self._senders[queue] = sender
+        return sender
+
+
+def batch_key(copy: Copy) -> tuple[str, str, str]:
+    """Return the values that all messages of a batch must share (Service Bus, "Partitioned queues and topics")."""
+    return copy.to, copy.fields.get("session_id", ""), copy.fields.get("partition_key", "")
+
+
+def send_group(sender: ServiceBusSender, parcels: list[Parcel]) -> None:
+    """Send parcels of one batch key in as few batches as Service Bus takes, and note on each why it was not sent."""
+    if len(parcels) == 1:
+        attempt(parcels, partial(send_one, sender, parcels[0].copy))
+        return
+    for batch, members in batches(sender, parcels):
+        attempt(members, partial(sender.send_messages, batch, timeout=CALL_TIMEOUT))
+
+
+def batches(sender: ServiceBusSender, parcels: list[Parcel]) -> Iterator[tuple[ServiceBusMessageBatch, list[Parcel]]]:
+    """Yield batches and what is in them; what is too large for a batch is sent alone, and what cannot be encoded is noted."""
+    try:
+        batch, members = sender.create_message_batch(), list[Parcel]()
+    except Exception as error:  # noqa: BLE001  # it opens the connection
+        note(parcels, failure_of(error))
+        return
+    for parcel in filterfalse(attrgetter("comes_too_late"), parcels):
+        try:
+            fits = try_to_add(batch, parcel.copy)
+            if not fits and members:
+                yield batch, members
+                batch, members = sender.create_message_batch(), []
+                # if that batch was refused, the parcel would go ahead of what is in it
+                fits = not parcel.comes_too_late and try_to_add(batch, parcel.copy)
+        except (TypeError, ValueError) as error:
+            parcel.failure = failure_of(error)
+            continue
+        if fits:
+            members.append(parcel)
+        elif not parcel.comes_too_late:
+            attempt([parcel], partial(send_one, sender, parcel.copy))
+    if members:
+        yield batch, members
+
+
+def attempt(parcels: list[Parcel], send: Callable[[], None]) -> None:
+    """Send, and note on the parcels why it failed, if it does."""
+    try:
+        send()
+    except Exception as error:  # noqa: BLE001  # each who waits for a parcel gets it
+        note(parcels, failure_of(error))
+    else:
+        note(parcels, None)
+
+
+def note(parcels: list[Parcel], failure: Failure | None) -> None:
+    """Note on parcels why they were not sent; None when they were."""
+    for parcel in parcels:
+        parcel.failure = failure
+
+
+def send_one(sender: ServiceBusSender, copy: Copy) -> None:
+    """Send one copy; while it breaks a limit of this namespace, send it without the next property that it can go without."""
+    try:
+        sender.send_messages(sdk_message(copy), timeout=CALL_TIMEOUT)
+    except Exception as error:
+        if not failure_of(error).fits_when_smaller or (less := smaller(copy)) is None:
+            raise
+        send_one(sender, less)
+
+
+def try_to_add(batch: ServiceBusMessageBatch, copy: Copy) -> bool:
+    """Add the copy to the batch; return False if the batch has no room for it."""
+    from azure.servicebus.exceptions import MessageSizeExceededError
+
+    try:
+        batch.add_message(sdk_message(copy))
+    except MessageSizeExceededError:
+        return False
+    return True
+
+
+_MAKING = Lock()
+
+
+def broker(client: ServiceBusClient | None, connect: Callable[[], ConnectionString | Identity]) -> Broker:
+    """Return the broker of a client, or of the process's own; all threads get the same one.
+
+    Args:
+        client: the user's or a test's, if any.
+        connect: returns the connection for the process's own client.
+    """
+    with _MAKING:
+        return broker_of(client or client_for(connect()))
+
+
+@lru_cache(maxsize=16)
+def broker_of(client: ServiceBusClient) -> Broker:
+    """Return the broker that keeps a client's senders."""
+    return Broker(client)

@@ -1,0 +1,134 @@
+"""Define what a message of Service Bus holds, and how large it may be. Pure, but for the SDK's class."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from azure.servicebus import ServiceBusMessage
+
+MAX_PROPERTY = 30_719
+"""Bytes of a header that can be trimmed: Service Bus takes 32,767 a property, of which NServiceBus.Transport.AzureServiceBus
+keeps 2,048 free."""
+
+MAX_PROPERTIES = 61_440
+"""Bytes of all properties: Service Bus takes 64 KB with its own (Service Bus quotas), for which 4 KB are kept."""
+
+SMALLEST_LONG, SMALLEST_INT, LARGEST_INT, LARGEST_LONG, LARGEST_ULONG = (
+    -(2**63), -(2**31), 2**31 - 1, 2**63 - 1, 2**64 - 1,
+)  # fmt: skip
+
+
+class Copy(NamedTuple):
+    """A message to send.
+
+    Args:
+        of: the id of the message that it is of.
+        to: its queue or topic.
+        fields: the arguments of azure.servicebus.ServiceBusMessage.
+        trims: how the names of properties begin that it can go without, in the order in which they are left out.
+    """
+
+    of: str
+    to: str
+    fields: dict[str, Any]
+    trims: tuple[str, ...] = ()
+
+    @property
+    def properties(self) -> dict[str, Any]:
+        """Return the application properties."""
+        properties: dict[str, Any] = self.fields["application_properties"]
+        return properties
+
+
+def sdk_message(copy: Copy) -> ServiceBusMessage:
+    """Return the copy as a message of azure-servicebus."""
+    from azure.servicebus import ServiceBusMessage
+
+    return ServiceBusMessage(**copy.fields)
+
+
+def smaller(copy: Copy) -> Copy | None:
+    """Return the copy without the property that it can go without next; None when it has none."""
+    for beginning in copy.trims:
+        kept = {name: value for name, value in copy.properties.items() if not name.startswith(beginning)}
+        if len(kept) < len(copy.properties):
+            return copy._replace(fields=copy.fields | {"application_properties": kept})
+    return None
+
+
+def changed(properties: Mapping[str, Any], changes: Mapping[str, str | None]) -> dict[str, Any]:
+    """Return the properties with the headers changed; the user's keep value and type."""
+    kept = {sendable(name): typed(value) for name, value in properties.items() if name not in changes}
+    return kept | {sendable(name): sendable(text) for name, text in changes.items() if text is not None}
+
+
+def typed(value: Any) -> Any:
+    """Return the value so that azure-servicebus sends it with its AMQP type.
+
+    An integer that does not fit 32 bits must name its type.
+    """
+    match value:
+        case str():
+            return sendable(value)
+        case bool() | float() | None:
+            return value
+        case int() if SMALLEST_INT <= value <= LARGEST_INT:
+            return value
+        case int() if SMALLEST_LONG <= value <= LARGEST_LONG:
+            return {"TYPE": "LONG", "VALUE": value}
+        case int() if LARGEST_LONG < value <= LARGEST_ULONG:
+            return {"TYPE": "ULONG", "VALUE": value}
+        case _:
+            return sendable(json.dumps(value))  # no AMQP property has such a value: a text, so that there is a copy
+
+
+def sendable(text: str) -> str:
+    """Return the text with lone surrogates replaced: UTF-8 cannot hold them, and the copy could not be sent."""
+    return text.encode(errors="replace").decode()
+
+
+def in_milliseconds(moment: datetime) -> datetime:
+    """Return the moment rounded up to AMQP's milliseconds: the SDK rounds down, which would end a delay too early."""
+    return moment + timedelta(microseconds=-moment.microsecond % 1000)
+
+
+def weight(values: Iterable[object]) -> int:
+    """Return the bytes of the texts; 16 for each other value, which is the most that it can have."""
+    return sum(len(value.encode(errors="replace")) if isinstance(value, str) else 16 for value in values)
+
+
+def fit(copy: Copy, others: Iterable[str]) -> None:
+    """Trim the properties that a copy can go without to what Service Bus takes, each and all together.
+
+    Args:
+        copy: the copy.
+        others: its further texts, which share the room of the properties.
+    """
+    properties = copy.properties
+    for name, value in properties.items():
+        if name.startswith(copy.trims) and isinstance(value, str):
+            properties[name] = cut(value, MAX_PROPERTY)
+    excess = weight(others) + weight(properties) + weight(properties.values()) - MAX_PROPERTIES
+    for beginning in copy.trims:
+        for name in [name for name in properties if name.startswith(beginning)]:
+            if excess > 0:
+                excess -= shorten(properties, name, excess)
+
+
+def shorten(properties: dict[str, Any], name: str, by: int) -> int:
+    """Cut so many bytes off a property, remove it when it gets empty, and return how many bytes fewer there are."""
+    before = weight([properties[name]])
+    properties[name] = cut(str(properties[name]), before - by)
+    if properties[name]:
+        return before - weight([properties[name]])
+    del properties[name]
+    return before + weight([name])
+
+
+def cut(text: str, size: int) -> str:
+    """Return the text's first so many bytes, without a character that is cut in two."""
+    return text.encode()[: max(size, 0)].decode(errors="ignore")

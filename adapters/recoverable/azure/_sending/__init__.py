@@ -1,1 +1,0 @@
-"""Send copies: together with those of other threads, again where that helps, and elsewhere where a queue refuses them."""

@@ -1,0 +1,173 @@
+"""Define the settings of an endpoint as one value that checks itself, and what they say of its platform."""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+from typing import TYPE_CHECKING, Literal
+
+from recoverable._config import Recoverability
+from recoverable._frozen import Frozen
+from recoverable._ladder.delivery import Platform
+from recoverable._limits import checked_delay, checked_queue
+from recoverable._service_bus.app_settings import find_setting, host, machine, resolved
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from recoverable._ladder.delivery import Delivery
+
+RESEND, RESEND_IN_A_BATCH = timedelta(seconds=60), timedelta(seconds=10)
+"""For how long sends are repeated: the host renews the locks of single messages, and those of a batch it does not."""
+
+
+class ServiceBusSettings(Frozen):
+    """The settings of an endpoint, with names of app settings resolved.
+
+    Args:
+        recoverability: the settings for retries; made with the error queue that counts: as given, else by the app settings, else "error".
+        queue: the queue's name.
+        connection: the name of the connection in the app settings.
+        sessions: True if the queue has sessions; "ordered" if they keep their order over delayed retries too.
+        batch: True if the trigger gives many messages at once.
+        resend_for: for how long sends are repeated; None is 60 s, and 10 s in a batch.
+
+    Raises:
+        TypeError: a setting of another kind.
+        ValueError: a blank name, a `%SETTING%` that is none, a sub-queue, or an error queue that is the queue itself; ordered
+            sessions in a batch; a time above an hour.
+    """
+
+    recoverability: Recoverability
+    queue: str
+    connection: str
+    sessions: bool | Literal["ordered"] = False
+    batch: bool = False
+    resend_for: timedelta | None = None
+
+    def __post_init__(self) -> None:
+        """Check the settings, and resolve names."""
+        queue = queue_name(self.queue, os.environ)
+        recoverability = with_error_queue(self.recoverability, queue, os.environ)
+        self._assign(queue=queue, recoverability=recoverability, connection=connection_name(self.connection))
+        check_sessions(self.sessions, batch=self.batch)
+        if self.resend_for is not None:
+            checked_delay("ServiceBusEndpoint(resend_for)", self.resend_for, timedelta(hours=1))
+
+    @property
+    def error_queue(self) -> str:
+        """Return the name of the configured error queue."""
+        return self.recoverability.failed.error_queue or ""
+
+    @property
+    def is_ordered(self) -> bool:
+        """True if the order of sessions is kept over delayed retries too."""
+        return self.sessions == "ordered"
+
+    @property
+    def patience(self) -> timedelta:
+        """Return for how long sends are repeated that Service Bus did not take."""
+        default = RESEND_IN_A_BATCH if self.batch else RESEND
+        return default if self.resend_for is None else self.resend_for
+
+    def platform(self) -> Platform:
+        """Return what the queue on this host counts and can do.
+
+        Raises:
+            ValueError: order is kept, and an invocation cannot wait out one of the delays.
+        """
+        platform = Platform(
+            "header" if self.batch else "native",
+            shared_process=True,
+            text_log=True,
+            is_source=is_source,
+            host=host(os.environ),
+            machine=machine(os.environ),
+        )
+        if not self.is_ordered:
+            return platform
+        from recoverable.azure._ordered import check_delays  # noqa: PLC0415  # for ordered sessions alone
+        from recoverable.azure._waiting import host_options, longest_wait  # noqa: PLC0415  # as above
+
+        longest = longest_wait(host_options(os.environ))
+        check_delays(self.recoverability.delayed, longest)
+        return platform.__replace__(redelivers_only=True, longest_delay=longest)
+
+    def time_for_retries(self) -> timedelta | None:
+        """Return for how long an invocation may start retries in process; None without them."""
+        if not self.recoverability.immediate.in_process:
+            return None
+        from recoverable.azure._waiting import host_options, time_for_retries  # noqa: PLC0415  # for those who ask for it
+
+        return time_for_retries(host_options(os.environ), batch=self.batch)
+
+
+def is_source(name: str, delivery: Delivery) -> bool:
+    """True if a name is that of the queue that a delivery came from; Service Bus takes upper for lower case."""
+    return name.lower() == delivery.message.queue.lower()
+
+
+def with_error_queue(recoverability: object, queue: str, settings: Mapping[str, str]) -> Recoverability:
+    """Return the settings with the error queue named: as given, else by the app settings, else "error".
+
+    Raises:
+        TypeError: no settings.
+        ValueError: the error queue is the queue itself, so that a message would fail for ever; or it is a sub-queue.
+    """
+    if not isinstance(recoverability, Recoverability):
+        raise TypeError(f"ServiceBusEndpoint(recoverability) is {recoverability!r}; write Recoverability(...)")
+    failed = recoverability.failed
+    name = resolved(failed.error_queue or find_setting("RECOVERABLE_ERROR_QUEUE", settings) or "error", settings)
+    checked_entity(name)
+    if name.lower() == queue.lower():
+        raise ValueError(f"the error queue is {name!r}, the queue itself; write the name of another queue")
+    return recoverability.replace(failed=failed.replace(error_queue=name))
+
+
+def connection_name(connection: object) -> str:
+    """Return the connection's name, if it is the name of an app setting and no connection string, which holds a key.
+
+    Raises:
+        TypeError: no text.
+        ValueError: blank, or a connection string.
+    """
+    wanted = "the name of the app setting that holds the connection"
+    if isinstance(connection, str) and "=" in connection:  # no app setting's name has it
+        raise ValueError(
+            f"ServiceBusEndpoint(connection) is a connection string, which is not shown here; write {wanted}"
+        )
+    return checked_queue("ServiceBusEndpoint(connection)", connection, wanted)
+
+
+def queue_name(queue: object, settings: Mapping[str, str]) -> str:
+    """Return the queue's name, with app settings in place of `%SETTING%`.
+
+    Raises:
+        TypeError: no text.
+        ValueError: blank, a `%SETTING%` that is none, or a sub-queue.
+    """
+    return checked_entity(resolved(checked_queue("ServiceBusEndpoint(queue)", queue), settings))
+
+
+def checked_entity(queue: str) -> str:
+    """Return the queue's name, if it is not one of a sub-queue.
+
+    No copy can be sent to one, and Service Bus dead-letters nothing there.
+
+    Raises:
+        ValueError: it is one of a sub-queue.
+    """
+    if "$" in queue:  # no queue's own name has it
+        raise ValueError(
+            f"{queue!r} is a sub-queue, which takes no copies; have its messages forwarded to a queue "
+            "(ForwardDeadLetteredMessagesTo), and write that queue's name"
+        )
+    return queue
+
+
+def check_sessions(value: object, *, batch: bool) -> None:
+    """Raise ValueError unless sessions are served in one of the three ways, and a batch does not ask for order."""
+    if value == "ordered" and batch:
+        raise ValueError('ServiceBusEndpoint(sessions="ordered", batch=True) cannot keep the order; write batch=False')
+    if value is not True and value is not False and value != "ordered":
+        raise ValueError(f'ServiceBusEndpoint(sessions) is {value!r}; write True, False or "ordered"')

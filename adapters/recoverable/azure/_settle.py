@@ -1,0 +1,314 @@
+"""Send the copies of an invocation: together, then each by itself, then elsewhere, and again while that may help."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+from recoverable._ladder.faults import FAILED_QUEUE
+from recoverable._ladder.refused_sends import deferral_after_refusal, pauses
+from recoverable._ladder.settlement import Forward
+from recoverable._limits import NO_DELAY
+from recoverable._observe.log import log_safely
+from recoverable._service_bus.answers import UNTRIED, Failure, Kind
+from recoverable._service_bus.app_settings import connection
+from recoverable._service_bus.senders import broker
+from recoverable.azure._copies import copy_of, stays
+from recoverable.headers import MESSAGE_ID, REFUSED_SENDS
+
+if TYPE_CHECKING:
+    from recoverable._ladder.delivery import Delivery
+    from recoverable._service_bus.wire import Copy
+    from recoverable.azure._settings import ServiceBusSettings
+    from recoverable.hosting import Environment
+
+log = logging.getLogger("recoverable.settlement")
+
+SETTINGS = "Failed(error_queue=...), the setting RECOVERABLE_ERROR_QUEUE, or the policy's MoveToError(error_queue=...)"
+PASSING = "Check the state of the queue '%s' and of the namespace if this lasts. The connection is '%s'."
+ADVICE: Mapping[Kind, str] = {
+    "missing": f"Create the queue '%s', or correct its name: {SETTINGS}. The connection is '%s'.",
+    "denied": "Give the function's identity the role Azure Service Bus Data Sender on the queue '%s'. The connection is '%s'.",
+    "closed": "Enable the queue '%s', or empty it. The connection is '%s'.",
+    "limit": "Check the limits of the queue '%s' for size and properties. The connection is '%s'.",
+    "busy": PASSING,
+    "unknown": PASSING,
+    "lost": PASSING,
+}
+"""What to do, by the kind of a failure; with the queue and the connection's name."""
+
+
+class CopyNotSent(Exception):
+    """Raised when a copy could not be sent: the host then abandons the original, which is delivered again."""
+
+    __module__ = "recoverable.azure"  # the name under which users import it
+
+
+class Way(NamedTuple):
+    """A forwarding to try.
+
+    Args:
+        forward: the forwarding.
+        bare: True if the copy lacks the headers that say why, which helps only where the copy broke a limit.
+    """
+
+    forward: Forward
+    bare: bool = False
+
+    @property
+    def waits(self) -> bool:
+        """True if the copy waits in the message's own queue until it is sent on."""
+        return bool(self.forward.changes.get(REFUSED_SENDS))
+
+
+class Letter:
+    """A message whose copy is to be sent, the ways to try, and what came of it.
+
+    Args:
+        delivery: the original.
+        ways: the forwardings to try in turn.
+
+    `taken` is the way that a queue took; `failure` is the first reason why one did not.
+    """
+
+    def __init__(self, delivery: Delivery, ways: Sequence[Way]) -> None:
+        self.delivery, self.ways = delivery, ways
+        self.taken: Way | None = None
+        self.failure: Failure | None = None
+        self.refusals: set[Kind] = set()
+
+    @property
+    def stays(self) -> bool:
+        """True if its copy goes to the queue that it came from."""
+        return stays(self.delivery, self.ways[0].forward)
+
+    @property
+    def is_hopeless(self) -> bool:
+        """True if each copy of it breaks a limit: sending it again does not help."""
+        return self.refusals == {"limit"}
+
+    @property
+    def replacement(self) -> Forward | None:
+        """Return the settlement that took the place of the one that was decided, where the message waits, or its retry was given up."""
+        if self.taken is None or self.taken is self.ways[0] or not (self.taken.waits or self.stays):
+            return None
+        return self.taken.forward
+
+
+class Sending(NamedTuple):
+    """What sending works with.
+
+    Args:
+        copy: makes the copy for a delivery and a way.
+        send: sends copies, alone or in batches; returns for each the reason why it was not sent, or None.
+        connection: the name of the connection, for the log.
+        patience: for how long sends are repeated.
+        sleep: waits for so many seconds.
+        clock: returns the time.
+    """
+
+    copy: Callable[[Delivery, Way], Copy]
+    send: Callable[..., list[Failure | None]]
+    connection: str
+    patience: timedelta
+    sleep: Callable[[float], None]
+    clock: Callable[[], datetime]
+
+
+def send_copies(
+    forwards: list[tuple[Delivery, Forward]],
+    environment: Environment,
+    settings: ServiceBusSettings,
+    *,
+    patience: timedelta,
+    settle: Callable[[Delivery, Forward], None],
+) -> list[Letter]:
+    """Make the copies and send them; return what no queue took.
+
+    Args:
+        forwards: the originals of the copies, and where the copies go.
+        environment: has the client, if not the process's own, the time from which delays count, and what waits.
+        settings: the endpoint's.
+        patience: for how long sends are repeated.
+        settle: notes a settlement that took the place of the one that was decided.
+
+    Raises:
+        ValueError: there is no such connection.
+    """
+    bus = broker(environment.client, lambda: connection(settings.connection, os.environ))
+    now = environment.clock()
+
+    def copy(delivery: Delivery, way: Way) -> Copy:
+        return copy_of(delivery, way.forward, namespace=bus.namespace, now=now)
+
+    letters = [Letter(each, ways(each, to, settings)) for each, to in forwards]
+    sending = Sending(copy, bus.send, settings.connection, patience, environment.sleep, environment.clock)
+    left = deliver(in_sending_order(letters), sending)
+    for letter in letters:
+        if letter.replacement is not None:
+            settle(letter.delivery, letter.replacement)
+    return left
+
+
+def is_deferral(delivery: Delivery) -> bool:
+    """True if the message waits without an attempt: where its copy cannot be sent, its handler can run instead."""
+    return delivery.error is None and not delivery.unreported and not delivery.given_up
+
+
+def ways(delivery: Delivery, forward: Forward, settings: ServiceBusSettings) -> list[Way]:
+    """Return the forwardings to try in turn, each where the one before was refused.
+
+    A copy for the error queue goes to the configured one where the policy's refuses it; where it breaks a limit, without the headers
+    that say why, then without any of ours; and at last to the message's own queue, from which it is sent on. A retry in a batch that
+    breaks a limit goes to the error queue without headers of ours, because its neighbours would otherwise run again. A message
+    delivered by itself is redelivered.
+
+    Args:
+        delivery: the original.
+        forward: the settlement.
+        settings: say the configured error queue, and whether the message's neighbours are redelivered with it.
+    """
+    error_queue = settings.error_queue
+    named = {MESSAGE_ID: delivery.message.id, FAILED_QUEUE: delivery.message.queue}
+    bare = [Way(Forward(error_queue, NO_DELAY, changes), bare=True) for changes in (named, {})]
+    if is_deferral(delivery):
+        return [Way(forward)]
+    if stays(delivery, forward):
+        return [Way(forward), *bare] if settings.batch else [Way(forward)]
+    configured = (
+        [] if forward.to.lower() == error_queue.lower() else [Way(Forward(error_queue, NO_DELAY, forward.changes))]
+    )
+    return [Way(forward), *configured, *bare, Way(deferral_after_refusal(delivery, forward))]
+
+
+def in_sending_order(letters: Sequence[Letter]) -> list[Letter]:
+    """Return the letters with the largest first: Service Bus is more likely to refuse these, and what is sent before is sent again."""
+    return sorted(letters, key=lambda letter: -len(letter.delivery.message.body))
+
+
+def deliver(letters: Sequence[Letter], sending: Sending) -> list[Letter]:
+    """Send the letters, those to other queues before those to their own; return those that nothing took.
+
+    After one that nothing took none is sent any more: all are redelivered, and would be sent again.
+    """
+    stuck: list[Letter] = []
+    for own in (False, True):
+        phase = [letter for letter in letters if letter.stays is own]
+        if phase and not stuck:
+            stuck = deliver_phase(phase, sending)
+    log_outcome(letters, sending.connection)
+    return stuck
+
+
+def deliver_phase(letters: list[Letter], sending: Sending) -> list[Letter]:
+    """Send letters again and again until they are taken or the patience ends; return those that nothing took."""
+    began, rest = sending.clock(), pauses(sending.patience.total_seconds())
+    pause = next(rest, None)
+    stuck = send_round(letters, sending, final=pause is None)
+    if pause is not None and not any(letter.is_hopeless for letter in stuck):
+        log_repetition(stuck, sending.patience)
+    while stuck and pause is not None:
+        if any(letter.is_hopeless for letter in stuck):  # it is redelivered at once, and must not be in a hot loop
+            sending.sleep(pause + sum(rest))
+            break
+        sending.sleep(pause)
+        pause = next(rest, None) if sending.clock() - began < sending.patience else None
+        stuck = send_round(stuck, sending, final=pause is None)
+    return stuck
+
+
+def send_round(letters: list[Letter], sending: Sending, *, final: bool) -> list[Letter]:
+    """Send letters together, and those that were not sent one by one; return those that are still there.
+
+    Args:
+        letters: the letters.
+        sending: what it works with.
+        final: True in the last round, in which a failure that may pass leads to the next way too.
+    """
+    failures = sending.send([sending.copy(letter.delivery, letter.ways[0]) for letter in letters])
+    failed = []
+    for letter, failure in zip(letters, failures, strict=True):
+        if failure is None:
+            letter.taken = letter.ways[0]
+        else:
+            failed.append(letter)
+            letter.failure = letter.failure or (None if failure is UNTRIED else failure)
+    if not final and all(failure is None or failure.may_repeat for failure in failures):
+        return failed
+    for place, letter in enumerate(failed):
+        if not send_by_first_way(letter, sending, final=final):
+            return failed[place:]
+    return []
+
+
+def send_by_first_way(letter: Letter, sending: Sending, *, final: bool) -> bool:
+    """Send one letter by the first way that takes it; return False if none does.
+
+    Where access to another queue is denied and its own queue refuses too, the credentials may be at fault: it is repeated.
+    """
+    letter.refusals.clear()
+    failure: Failure | None = None
+    for way in letter.ways:
+        if way.bare and not (failure and failure.fits_when_smaller):
+            continue
+        [failure] = sending.send([sending.copy(letter.delivery, way)], alone=True)
+        if failure is None:
+            letter.taken = way
+            if not letter.refusals:  # it was refused only because of others in its batch
+                letter.failure = None
+            return True
+        letter.failure = letter.failure or failure
+        letter.refusals.add(failure.kind)
+        if failure.may_repeat and not final:
+            return False
+    return False
+
+
+def log_repetition(letters: Sequence[Letter], patience: timedelta) -> None:
+    """Log that sends failed and are repeated for a while."""
+    text = "Service Bus send to '%s' failed for %d messages (%s). It is repeated for up to %g s."
+    for to, failure, _, ids in failed_sends(letters):
+        extra = {"message_ids": ids, "queue": to}
+        log_safely(log.warning, text, to, len(ids), failure.reason, patience.total_seconds(), extra=extra)
+
+
+def log_outcome(letters: Sequence[Letter], connection: str) -> None:
+    """Log what became of messages whose copies a queue refused, and what to do."""
+    for to, failure, consequence, ids in failed_sends(letters):
+        level = log.error if failure.kind in ("missing", "denied") else log.warning
+        text = f"Service Bus send to '%s' failed for %d messages (%s). %s {ADVICE[failure.kind]}"
+        extra = {"message_ids": ids, "queue": to}
+        log_safely(level, text, to, len(ids), failure.reason, consequence, to, connection, extra=extra)
+
+
+def failed_sends(letters: Sequence[Letter]) -> Iterator[tuple[str, Failure, str, list[str]]]:
+    """Yield queues with a failure that messages met there, what became of these, and their ids."""
+    groups: dict[tuple[str, str, str, str], tuple[Failure, list[str]]] = {}
+    for letter in letters:
+        if (failure := letter.failure) is not None:
+            key = letter.ways[0].forward.to, failure.kind, failure.reason, consequence_of(letter)
+            groups.setdefault(key, (failure, []))[1].append(letter.delivery.message.id)
+    for (to, _, _, consequence), (failure, ids) in groups.items():
+        yield to, failure, consequence, ids
+
+
+def consequence_of(letter: Letter) -> str:
+    """Return what becomes of a message whose copy was refused, as a sentence."""
+    taken = letter.taken
+    if taken is None:
+        return (
+            "Its handler runs now."
+            if is_deferral(letter.delivery)
+            else "They stay on the queue and will be redelivered."
+        )
+    if taken is letter.ways[0]:
+        return "They were sent when it was repeated."
+    if taken.bare:
+        return f"They were moved to '{taken.forward.to}' without the headers that say why."
+    if taken.waits:
+        seconds = taken.forward.delay.total_seconds()
+        return f"Their copies wait in '{taken.forward.to}' for {seconds:g} s and are sent on then; no handler runs for them."
+    return f"They were moved to the error queue '{taken.forward.to}' instead."
