@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from recoverable import Delayed, ErrorContext, Failed, Immediate, Message, Policy, Recoverability
+from recoverable._ladder.counting import carried_in
 from recoverable._ladder.decision import Decision, decide
 from recoverable._ladder.delivery import Delivery, Platform
 from recoverable.headers import write_date
@@ -61,24 +62,11 @@ def message(
     )
 
 
-def delivery(
-    *,
-    deliveries: int = 1,
-    prior_attempts: int = 0,
-    unreported: bool = False,
-    due_at: datetime | None = None,
-    held_since: datetime | None = None,
-    **message_parts: Any,
-) -> Delivery:
-    """Return a message delivered for the first time; further arguments are the message's."""
-    return Delivery(
-        message(**message_parts),
-        deliveries,
-        prior_attempts,
-        unreported=unreported,
-        due_at=due_at,
-        held_since=held_since,
-    )
+def delivery(*, deliveries: int = 1, unreported: bool = False, **parts: Any) -> Delivery:
+    """Return a message delivered for the first time; further arguments are the message's, or what its headers carry."""
+    said = {name: parts.pop(name) for name in ("prior_attempts", "due_at", "held_since", "stopped") if name in parts}
+    one = message(**parts)
+    return Delivery(one, deliveries, carried_in(one.headers).__replace__(**said), unreported=unreported)
 
 
 def error_context(
@@ -98,6 +86,7 @@ def error_context(
         delayed_deliveries_performed=retries,
         receive_address=failed.queue,
         now=now,
+        carried=carried_in(failed.headers),
     )
 
 

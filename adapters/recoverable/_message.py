@@ -43,7 +43,7 @@ class Message:
         round: the number of delayed retries made before this attempt.
     """
 
-    __slots__ = ("_attempt", "_body", "_context", "_copy", "_group_id", "_headers", "_id", "_native", "_outbox", "_queue", "_round", "_sent_at")  # fmt: skip
+    __slots__ = ("_attempt", "_body", "_context", "_copy", "_delivery", "_group_id", "_headers", "_id", "_native", "_outbox", "_queue", "_round", "_sent_at")  # fmt: skip
 
     def __init__(
         self,
@@ -54,17 +54,18 @@ class Message:
         sent_at: datetime | Callable[[Message], datetime | None] | None = None,
         headers: Mapping[str, str] | Callable[[Message], Mapping[str, str]] = NO_HEADERS,
         group_id: str | Callable[[Message], str | None] | None = None,
-        *,  # what most messages do not have
         attempt: int = 1,
         round: int = 0,  # noqa: A002  # the field's standard name
     ) -> None:
         self._body, self._headers, self._sent_at = body, headers, sent_at
         self._id, self._attempt, self._round = id, attempt, round
         self._queue, self._group_id, self._native = queue, group_id, native
+        self._delivery = None
 
     if TYPE_CHECKING:
         _context: Any
         _copy: Any
+        _delivery: Any  # Delivery, None while there is nothing to say about it; see `delivery_of`
         _outbox: Any  # Outbox, what opens one, or False once the attempt has ended
 
         @property

@@ -38,7 +38,7 @@ class Environment:
     Args:
         client: the SDK's client of the platform, or a replacement for it; None for the process's own.
         clock: returns the time.
-        deadline: returns what stops a plain handler, a `Deadline` or a subclass; not used on Functions.
+        deadline: returns the time of handlers and what stops a plain one, a `Deadline` or a subclass, made of its arguments; not used on Functions.
         runner: returns what runs coroutines; None for the thread's own.
         wrap_handler: returns a handler that a test observes, plain or coroutine as it was; on AWS for coroutines alone,
             for the deadline observes the others.
@@ -57,7 +57,7 @@ class Environment:
         self,
         client: Any,
         clock: Callable[[], datetime],
-        deadline: Callable[[], AbstractContextManager[Any]],
+        deadline: Callable[..., AbstractContextManager[Any]],
         runner: Callable[[], Runner] | None = None,
         wrap_handler: Callable[[Callable[[Message], Any]], Callable[[Message], Any]] | None = None,
         kept: dict[object, Any] | None = None,

@@ -9,6 +9,10 @@ from typing import Any
 
 from aws.queues import HEADERS
 from aws.server import ACCOUNT, REGION
+from recoverable import Recoverability
+from recoverable._ladder.delivery import Delivery, Platform, delivery_of
+from recoverable._sqs.queues import Queue
+from recoverable.aws._records import messages_of
 
 ARN = f"arn:aws:sqs:{REGION}:{ACCOUNT}:orders"
 Record = dict[str, Any]
@@ -77,3 +81,9 @@ def received_attribute(value: Any) -> Record:
     """Return an attribute as Lambda writes it: binary values in base64."""
     kind = value["DataType"]
     return binary(value["BinaryValue"], kind) if "BinaryValue" in value else text(value["StringValue"], kind)
+
+
+def delivered(one: Record, queue: Queue, recoverability: Recoverability, platform: Platform) -> Delivery:
+    """Return the delivery that a record is."""
+    (message,), _ = messages_of([one], queue, recoverability, platform)
+    return delivery_of(message)

@@ -14,14 +14,13 @@ from hypothesis import strategies as st
 from aws.harness import ladder
 from aws.queues import HEADERS
 from aws.recording_client import RecordingClient
-from aws.records import ARN, Record, binary, event, received_attribute, record, text
+from aws.records import ARN, Record, binary, delivered, event, received_attribute, record, text
 from aws.shapes import CONTROL, FOLDED, ID, TYPES
 from builders import platform, recoverability
 from recoverable import Message
 from recoverable._sqs.queues import queue_from_arn
 from recoverable._sqs.wire import POINTER_CLASSES, POINTER_SIZES, wire_of
 from recoverable.aws import S3Bodies, SqsEndpoint
-from recoverable.aws._records import delivery_of
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -138,7 +137,7 @@ def as_record(entry: dict[str, Any], arn: str) -> Record:
 def identity(one: Record) -> tuple[str, str, str]:
     """Return a record's message id, its body, and the user's own attributes and headers."""
     queue = queue_from_arn(one["eventSourceARN"])
-    delivery = delivery_of(one, queue, recoverability(), platform(), [])
+    delivery = delivered(one, queue, recoverability(), platform())
     wire = wire_of(one)
     said = {**wire.attributes, **wire.headers}
     users = {name: said[name] for name in sorted(said) if not name.startswith(OURS)}

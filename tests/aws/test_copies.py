@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from aws.queues import HEADERS
-from aws.records import binary, record, text
+from aws.records import binary, delivered, record, text
 from aws.shapes import FOLDED, ID, wrapped
 from builders import platform, recoverability
 from recoverable._ladder.settlement import Forward
@@ -18,7 +18,6 @@ from recoverable._sqs.batches import Entry
 from recoverable._sqs.names import destination
 from recoverable._sqs.queues import Queue
 from recoverable.aws._copies import Copy, copy_of
-from recoverable.aws._records import delivery_of
 
 SOURCE = Queue("eu-west-1", "123456789012", "orders")
 ORIGIN = {"Recoverable.Origin": "native-1"}
@@ -34,7 +33,7 @@ def copied(
     source: Queue = SOURCE,
 ) -> Copy | None:
     """Return the copy of a record."""
-    delivery = delivery_of(one, source, recoverability(), platform(), [])
+    delivery = delivered(one, source, recoverability(), platform())
     forward = Forward(to, timedelta(seconds=delay), changes or {})
     return copy_of(delivery, forward, source=source, to=destination(to, source))
 

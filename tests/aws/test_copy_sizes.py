@@ -12,14 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aws.queues import HEADERS
-from aws.records import binary, record, text
+from aws.records import binary, delivered, record, text
 from builders import platform, recoverability
 from recoverable._ladder.settlement import Forward
 from recoverable._sqs.batches import Entry, batches, size
 from recoverable._sqs.queues import Queue
 from recoverable._sqs.wire import TEXT, wire_of
 from recoverable.aws._copies import Copy, copy_of
-from recoverable.aws._records import delivery_of
 
 SOURCE = Queue("eu-west-1", "123456789012", "orders")
 ERROR = Queue("eu-west-1", "123456789012", "error")
@@ -43,7 +42,7 @@ FAULTS = {
 
 def copied(one: dict[str, Any], changes: dict[str, str | None]) -> Copy | None:
     """Return the copy of a record for the error queue."""
-    delivery = delivery_of(one, SOURCE, recoverability(), platform(), [])
+    delivery = delivered(one, SOURCE, recoverability(), platform())
     return copy_of(delivery, Forward("error", timedelta(0), changes), source=SOURCE, to=ERROR)
 
 
@@ -166,7 +165,7 @@ def test_a_size_counts_the_bytes_of_body_and_of_names_types_and_values_of_attrib
 def of_size(weight: int, to: Queue = ERROR) -> Copy:
     """Return a copy of so many bytes."""
     entry: Entry = {"MessageBody": "x" * weight, "MessageAttributes": {}}
-    delivery, forward = delivery_of(record(), SOURCE, recoverability(), platform(), []), Forward("", timedelta(0), {})
+    delivery, forward = delivered(record(), SOURCE, recoverability(), platform()), Forward("", timedelta(0), {})
     return Copy(delivery, forward, to, wire_of(record()), entry, weight)
 
 

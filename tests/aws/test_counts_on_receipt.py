@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from aws.records import record
+from aws.records import delivered, record
 from aws.shapes import ID, wrapped
 from builders import platform, recoverability
 from recoverable._ladder.delivery import Delivery
 from recoverable._sqs.queues import queue_from_arn
-from recoverable.aws._records import delivery_of
 
 A_DATE = "2026-03-04 05:06:07:000089 Z"
 THAT_DATE = datetime(2026, 3, 4, 5, 6, 7, 89, tzinfo=UTC)
@@ -21,7 +20,7 @@ THAT_DATE = datetime(2026, 3, 4, 5, 6, 7, 89, tzinfo=UTC)
 def read(one: dict[str, Any], *, counter: Any = "native", redelivers_only: bool = False) -> Delivery:
     """Return the delivery, with two immediate and two delayed retries."""
     queue = queue_from_arn(one["eventSourceARN"])
-    return delivery_of(one, queue, recoverability(2, 2), platform(counter, redelivers_only=redelivers_only), [])
+    return delivered(one, queue, recoverability(2, 2), platform(counter, redelivers_only=redelivers_only))
 
 
 @pytest.mark.parametrize("system", [None, {}, {"ApproximateReceiveCount": ""}, {"ApproximateReceiveCount": "many"}])

@@ -15,7 +15,6 @@ from faulty_proxy import FaultyProxy
 from recoverable import Message
 from recoverable._ladder.counting import is_unreported, last_delivery_that_runs
 from recoverable._ladder.delivery import Delivery
-from recoverable._ladder.settlement import COMPLETE
 from recoverable.aws._order import Group, groups
 
 
@@ -167,7 +166,7 @@ def fates(killers: tuple[str, ...]) -> dict[str, str]:
     waiting, fate = {name: Life(name) for name in NAMES}, dict[str, str]()
     while waiting:
         for group, runs in batch_of(list(waiting.values())):
-            if not runs and group[0].settlement is None:
+            if not runs and not group[0].unreported:
                 for one in group:
                     waiting[one.message.id].hand_back()
                 continue
@@ -184,9 +183,9 @@ def fates(killers: tuple[str, ...]) -> dict[str, str]:
 def batch_of(lives: list[Life]) -> Iterator[Group]:
     """Return the groups of the batch in which all are delivered; what is past its last delivery that runs has its settlement."""
     batch = [life.delivered() for life in lives]
-    for one in batch:
-        one.settlement = COMPLETE if one.unreported else None
-    return groups(batch, lambda: False)
+    if settled := [one for one in batch if one.unreported]:
+        yield settled, False
+    yield from groups([one for one in batch if not one.unreported], lambda: False)
 
 
 def end(one: Delivery, killers: tuple[str, ...]) -> str:

@@ -8,9 +8,11 @@ from datetime import timedelta
 import pytest
 
 from builders import NOW, delivery
+from flow.invocations import invocation
 from recoverable._ladder.delivery import Delivery
-from recoverable._ladder.settlement import COMPLETE
+from recoverable.aws._batch import groups_of
 from recoverable.aws._order import delay_of_hand_back, groups
+from recoverable.aws._time_budget import TimeBudget
 
 
 def came(
@@ -19,6 +21,7 @@ def came(
     *,
     native: str = "",
     held: int | None = None,
+    stopped: bool = False,
     prior_attempts: int = 0,
     round_: int = 0,
 ) -> Delivery:
@@ -30,6 +33,7 @@ def came(
         round=round_,
         native={"messageId": native or name},
         held_since=None if held is None else NOW - timedelta(minutes=held),
+        stopped=stopped,
     )
     one.suspect = deliveries > 1 or prior_attempts > 0
     return one
@@ -38,12 +42,6 @@ def came(
 def at_limit(one: Delivery) -> Delivery:
     """Return a delivery whose next unreported one would be its failure."""
     one.at_limit = True
-    return one
-
-
-def stopped(one: Delivery) -> Delivery:
-    """Return a delivery whose handler was stopped before."""
-    one.stopped = True
     return one
 
 
@@ -128,11 +126,16 @@ def test_a_copy_that_carries_attempts_is_a_suspect_though_it_comes_for_the_first
     assert order(came("a", prior_attempts=1), came("b"), came("c")) == [["b", "c"], ["a"]]
 
 
-def test_what_has_its_settlement_is_settled_before_any_handler_runs() -> None:
-    not_due, past_its_limit = came("a"), came("c", 4)
-    not_due.settlement = past_its_limit.settlement = COMPLETE
+def test_what_needs_no_handler_is_settled_before_any_handler_runs() -> None:
+    not_due, past_its_limit, running = came("a"), came("c", 4), invocation()
+    not_due.due_at, past_its_limit.unreported = NOW + timedelta(minutes=1), True
+    restored = [not_due, came("d", 2), past_its_limit]
+    messages = [came("b").message, *(each.message for each in restored)]
+    time = TimeBudget(None, timedelta(seconds=3))
 
-    assert planned(came("b"), not_due, came("d", 2), past_its_limit) == [
+    found = groups_of(messages, restored, [], running, time)
+
+    assert [([each.id for each in group], runs) for group, runs in found] == [
         (["a", "c"], False),
         (["b"], True),
         (["d"], True),
@@ -157,11 +160,15 @@ def test_of_those_at_their_limit_the_one_that_is_held_longest_is_tried() -> None
 
 
 def test_one_that_was_stopped_is_tried_first_where_none_is_at_its_limit() -> None:
-    assert planned(came("b"), stopped(came("d")), stopped(came("c"))) == [(["d"], False), (["c"], True), (["b"], True)]
+    assert planned(came("b"), came("d", stopped=True), came("c", stopped=True)) == [
+        (["d"], False),
+        (["c"], True),
+        (["b"], True),
+    ]
 
 
 def test_one_at_its_limit_is_tried_before_one_that_was_stopped() -> None:
-    assert planned(stopped(came("a")), at_limit(came("b", 3))) == [(["a"], False), (["b"], True)]
+    assert planned(came("a", stopped=True), at_limit(came("b", 3))) == [(["a"], False), (["b"], True)]
 
 
 def test_suspects_for_which_no_time_is_left_are_handed_back_together() -> None:
@@ -177,4 +184,4 @@ def test_those_at_their_limit_come_back_apart_and_others_at_once() -> None:
     assert [delay_of_hand_back(at_limit(came("a", 3)), place) for place in (0, 1, 2, 2_000)] == [
         timedelta(0), timedelta(seconds=1), timedelta(seconds=2), timedelta(minutes=15),
     ]  # fmt: skip
-    assert delay_of_hand_back(stopped(came("a")), 2) == timedelta(0)
+    assert delay_of_hand_back(came("a", stopped=True), 2) == timedelta(0)

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from aws.records import ARN, event, record, text
+from aws.records import ARN, delivered, event, record, text
 from aws.shapes import ID, wrapped
 from builders import platform, recoverability
 from recoverable import Message
 from recoverable._sqs.queues import Queue
-from recoverable.aws._records import delivery_of, records_of
+from recoverable.aws._records import messages_of, records_of
 
 QUEUE = Queue("eu-west-1", "123456789012", "orders")
 SENT = datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)  # 1700000000000 ms
@@ -22,7 +22,13 @@ THAT_DATE = datetime(2026, 3, 4, 5, 6, 7, 89, tzinfo=UTC)
 
 def read(one: dict[str, Any]) -> Message:
     """Return the message of a record."""
-    return delivery_of(one, QUEUE, recoverability(), platform(), []).message
+    return delivered(one, QUEUE, recoverability(), platform()).message
+
+
+def messages_in(what: object) -> list[Message]:
+    """Return the messages of an event."""
+    queue, records = records_of(what)
+    return messages_of(records, queue, recoverability(), platform())[0]
 
 
 def test_an_event_is_the_queue_of_its_records_and_the_records() -> None:
@@ -62,7 +68,7 @@ def test_an_event_that_is_not_from_one_sqs_queue_is_refused_and_its_contents_are
     what: object, said: str
 ) -> None:
     with pytest.raises(ValueError, match="no SQS event: ") as raised:
-        records_of(what)
+        messages_in(what)
 
     assert str(raised.value) == f"no SQS event: {said}"
 

@@ -67,7 +67,7 @@ def test_a_message_is_no_suspect_while_a_lost_delivery_would_still_hide_it(nativ
 
 def test_a_copy_whose_original_was_a_suspect_stays_one() -> None:
     one = delivery(deliveries=1, prior_attempts=1, native=first_received(ago=0))
-    one.suspect, one.originals_reported = True, False
+    one.suspect = True
 
     clear_reported([one], NOW, HIDDEN_FOR)
 

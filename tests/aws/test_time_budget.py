@@ -16,7 +16,7 @@ from aws.queues import HEADERS, Queue
 from builders import seconds
 from faulty_proxy import FaultyProxy, Late, Rule
 from recoverable import Message
-from recoverable.aws._time_budget import LOOK_EVERY
+from recoverable._flow.deadline import LOOK_EVERY
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, 89, tzinfo=UTC)
 

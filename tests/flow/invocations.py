@@ -11,7 +11,7 @@ import pytest
 from builders import Clock, platform, recoverability
 from recoverable import Message, Recoverability
 from recoverable._errors import TimeUp
-from recoverable._flow.deadline import Deadline
+from recoverable._flow.deadline import FOREVER, Deadline
 from recoverable._flow.drive import drive
 from recoverable._flow.drive_async import attempt_concurrently
 from recoverable._flow.flow import attempt_each
@@ -29,7 +29,7 @@ def invocation(
     *,
     left: float | None = None,
     handler_timeout: timedelta | None = None,
-    deadline: Deadline | None = None,
+    deadline: type[Deadline] = Deadline,
 ) -> Invocation:
     """Return an invocation at the builders' time.
 
@@ -38,51 +38,54 @@ def invocation(
         on: the platform; the builders' by default.
         left: how many seconds are left, always; None for no limit.
         handler_timeout: how long one handler may run.
-        deadline: stops plain functions.
+        deadline: what stops plain functions.
     """
-    return Invocation(
-        settings or recoverability(),
-        on or platform(),
-        Clock(),
-        seconds_left=None if left is None else lambda: left,
-        handler_timeout=handler_timeout,
-        deadline=deadline,
-    )
+    own = {} if handler_timeout is None else {"own_seconds": handler_timeout.total_seconds()}
+    time = deadline(None if left is None else lambda: left, **own)
+    return Invocation(settings or recoverability(), on or platform(), Clock(), time)
 
 
 def attempt(handler: Callable[[Message], Any], of: Delivery, within: Invocation) -> Settlement:
     """Return the settlement of one delivery that goes through the flow with a plain handler."""
-    drive(attempt_each([of], within), handler, within.deadline)
-    return settlement_of(of)
+    with within.deadline:
+        drive(attempt_each([of.message], within), handler, within.deadline)
+    return settlement_of(of, within)
 
 
 def attempts(
     handler: Callable[[Message], Awaitable[Any]], deliveries: Sequence[Delivery], within: Invocation, concurrency: int
 ) -> list[Settlement]:
     """Return the settlements of deliveries that go through the flow with a coroutine handler, so many at a time."""
-    attempt_concurrently(handler, deliveries, within, concurrency)
-    return [settlement_of(each) for each in deliveries]
+    attempt_concurrently(handler, [each.message for each in deliveries], within, concurrency)
+    return [settlement_of(each, within) for each in deliveries]
 
 
-def settlement_of(delivery: Delivery) -> Settlement:
-    """Return the settlement that the flow has noted."""
-    assert delivery.settlement is not None
-    return delivery.settlement
+def settlement_of(delivery: Delivery, within: Invocation) -> Settlement:
+    """Return the settlement that the flow has recorded."""
+    settlement = within.settlement_of(delivery)
+    assert settlement is not None
+    return settlement
 
 
 class Rung(Deadline):
-    """An deadline whose time is up as soon as a handler is called, and which notes the time it was given."""
+    """A deadline at a clock that stands still, whose time is up as soon as a handler is called."""
 
-    __slots__ = ("seconds",)
+    __slots__ = ()
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.seconds: list[float] = []
+    @staticmethod
+    def now() -> float:
+        """Return the same time at each call."""
+        return 0.0
 
-    def call(self, seconds: float, handler: Callable[[T], R], argument: T) -> R:
-        """Call nothing."""
-        self.seconds.append(seconds)
-        raise TimeUp
+    def observed(self, handler: Callable[[T], R]) -> Callable[[T], R]:
+        """Return what stops the handler before it has begun, unless nothing limits its time."""
+
+        def call(argument: T) -> R:
+            if self.ends == FOREVER:
+                return handler(argument)
+            raise TimeUp
+
+        return call
 
 
 class Handler:

@@ -286,10 +286,20 @@ def test_a_plain_function_and_the_coroutine_that_it_gives_share_the_time_of_one_
         Event().wait(0.3)
         return asyncio.sleep(0.3)
 
-    with Deadline() as deadline:
-        attempt(use_up_half, delivery(), invocation(recoverability(0), left=0.4, deadline=deadline))
+    attempt(use_up_half, delivery(), invocation(recoverability(0), left=0.4))
 
     assert logged(caplog) == [("delayed_retry", "HandlerTimeout('stopped after 0.4 seconds')")]
+
+
+class Asked(Deadline):
+    """A deadline whose clock leaps, so that it asks for each handler how much time is left."""
+
+    __slots__ = ("_asked",)
+
+    def now(self) -> float:
+        """Return a later time at each call."""
+        self._asked = getattr(self, "_asked", 0) + 1
+        return float(self._asked)
 
 
 def test_when_one_cannot_go_on_none_starts_in_a_later_invocation() -> None:
@@ -304,9 +314,10 @@ def test_when_one_cannot_go_on_none_starts_in_a_later_invocation() -> None:
             raise RuntimeError
         return 9.0
 
-    clock_reads = ["fine", "fine", "broken", "fine"]
+    clock_reads = ["fine", "fine", "fine", "fine", "fine", "broken", "fine"]
+    deadline = Asked(broken_clock)
     group = [delivery(id=f"m-{number}") for number in range(6)]
-    broken = Invocation(recoverability(), platform(), Clock(), seconds_left=broken_clock)
+    broken = Invocation(recoverability(), platform(), Clock(), deadline)
     with pytest.raises(RuntimeError):
         attempts(handle, group, broken, 2)
     before = len(handled)

@@ -6,21 +6,48 @@ import asyncio
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import pytest
 
-from builders import Boom, delivery, seconds
+from builders import Boom, delivery, message, seconds
 from flow.invocations import attempt, invocation
 from recoverable import Message
 from recoverable._errors import TimeUp
-from recoverable._flow.deadline import AGAIN, Deadline
+from recoverable._flow.deadline import AGAIN, FOREVER, LOOK_EVERY, Deadline
+from recoverable._flow.drive import attempt_all, drive
 from recoverable._ladder.settlement import Redeliver
 
+if TYPE_CHECKING:
+    from recoverable._flow.flow import Steps
+
 SOON, TIMEOUT = 0.1, 60.0
+
+
+class Given(Deadline):
+    """A deadline that runs one handler after the other as the flow does, each for as long as a test says."""
+
+    __slots__ = ("_given",)
+
+    def __init__(self) -> None:
+        super().__init__(lambda: self._given)
+        self._given = FOREVER
+
+    def call(self, seconds: float, handler: Callable[[Any], Any], argument: object) -> Any:
+        """Return what the handler returns in that time, or raise what it raises."""
+        ended: list[Any] = []
+
+        def steps() -> Steps:
+            error = yield cast("Message", argument), self.seconds_left()
+            if error is not None:
+                raise error
+
+        self._given, self._look_at = seconds, -FOREVER
+        drive(steps(), lambda given: ended.append(handler(given)), self)
+        return ended[0]
 
 
 def busy_until(deadline: float) -> None:
@@ -40,7 +67,7 @@ def forever(_: object = None) -> NoReturn:
 
 @pytest.mark.parametrize("given", [SOON, 0.0, -1.0])
 def test_a_handler_is_stopped_even_when_it_swallows_every_exception(given: float) -> None:
-    with Deadline() as deadline, pytest.raises(TimeUp):
+    with Given() as deadline, pytest.raises(TimeUp):
         deadline.call(given, forever, None)
 
 
@@ -52,7 +79,7 @@ def test_a_handler_that_waits_for_its_threads_when_it_is_stopped_is_stopped_agai
             pool.submit(lambda: waits.append(stopped.wait(TIMEOUT / 3))).result()
 
     try:
-        with Deadline() as deadline, pytest.raises(TimeUp):
+        with Given() as deadline, pytest.raises(TimeUp):
             deadline.call(SOON, handle, None)
         assert waits == []
     finally:
@@ -66,19 +93,19 @@ def test_a_handler_whose_event_loop_swallows_what_a_callback_raises_is_stopped_a
         loop.call_soon(busy_until, time.monotonic() + 3 * SOON)
         await asyncio.sleep(TIMEOUT)
 
-    with Deadline() as deadline, pytest.raises(TimeUp):
+    with Given() as deadline, pytest.raises(TimeUp):
         deadline.call(SOON, lambda _: asyncio.run(work()), None)
 
 
 def test_once_it_has_ended_a_stopped_handler_is_stopped_no_more() -> None:
-    with Deadline() as deadline:
+    with Given() as deadline:
         with pytest.raises(TimeUp):
             deadline.call(SOON, forever, None)
         busy_until(time.monotonic() + AGAIN + SOON)
 
 
 def test_a_handler_in_time_gives_its_result() -> None:
-    with Deadline() as deadline:
+    with Given() as deadline:
         assert deadline.call(TIMEOUT, str.upper, "done") == "DONE"
 
 
@@ -86,12 +113,12 @@ def test_what_a_handler_raises_passes() -> None:
     def failing(_: object) -> None:
         raise Boom
 
-    with Deadline() as deadline, pytest.raises(Boom):
+    with Given() as deadline, pytest.raises(Boom):
         deadline.call(TIMEOUT, failing, None)
 
 
 def test_after_the_handler_the_timer_s_signal_is_ignored() -> None:
-    with Deadline() as deadline:
+    with Given() as deadline:
         deadline.call(SOON, lambda _: None, None)
         busy_until(time.monotonic() + 3 * SOON)
 
@@ -99,7 +126,7 @@ def test_after_the_handler_the_timer_s_signal_is_ignored() -> None:
 
 
 def test_each_handler_gets_its_own_time() -> None:
-    with Deadline() as deadline:
+    with Given() as deadline:
         deadline.call(SOON, lambda _: None, None)
         deadline.call(TIMEOUT, lambda _: busy_until(time.monotonic() + 3 * SOON), None)
 
@@ -108,7 +135,7 @@ def test_each_handler_gets_its_own_time() -> None:
 
 
 def test_a_timer_that_would_ring_after_the_handlers_time_is_set_anew() -> None:
-    with Deadline() as deadline:
+    with Given() as deadline:
         deadline.call(TIMEOUT, lambda _: None, None)
         rings_in, _ = deadline.call(TIMEOUT - 1, lambda _: signal.getitimer(signal.ITIMER_REAL), None)
 
@@ -120,7 +147,7 @@ def test_a_signal_that_comes_early_stops_nobody() -> None:
         signal.raise_signal(signal.SIGALRM)
         return "done"
 
-    with Deadline() as deadline:
+    with Given() as deadline:
         assert deadline.call(TIMEOUT, handle, None) == "done"
 
 
@@ -129,7 +156,7 @@ def test_after_an_early_ring_the_handler_is_still_stopped_in_its_own_time() -> N
         signal.setitimer(signal.ITIMER_REAL, SOON / 10)  # as a timer of the handler before would ring
         forever()
 
-    with Deadline() as deadline, pytest.raises(TimeUp):
+    with Given() as deadline, pytest.raises(TimeUp):
         deadline.call(3 * SOON, handle, None)
 
 
@@ -148,7 +175,7 @@ def ours() -> Iterator[list[int]]:
 def test_the_signal_handler_and_the_timer_of_before_are_restored(ours: list[int], fails: bool) -> None:  # noqa: FBT001  # the table's column
     before = signal.getsignal(signal.SIGALRM)
 
-    with suppress(Boom), Deadline() as deadline:
+    with suppress(Boom), Given() as deadline:
         deadline.call(2 * TIMEOUT, lambda _: None, None)
         if fails:
             raise Boom
@@ -159,7 +186,7 @@ def test_the_signal_handler_and_the_timer_of_before_are_restored(ours: list[int]
 
 def test_a_timer_that_should_have_rung_meanwhile_rings_afterwards(ours: list[int]) -> None:
     signal.setitimer(signal.ITIMER_REAL, SOON)
-    with Deadline() as deadline:
+    with Given() as deadline:
         deadline.call(TIMEOUT, lambda _: busy_until(time.monotonic() + 3 * SOON), None)
         assert ours == []
 
@@ -173,26 +200,26 @@ def test_a_timer_that_should_have_rung_meanwhile_rings_afterwards(ours: list[int
 def test_without_a_time_limit_signal_and_timer_are_not_changed(ours: list[int]) -> None:
     before = signal.getsignal(signal.SIGALRM)
 
-    with Deadline():
+    with Given():
         assert signal.getsignal(signal.SIGALRM) == before
 
 
 def test_a_handler_that_runs_an_invocation_of_its_own_is_still_stopped() -> None:
     def handle(_: object) -> NoReturn:
-        with Deadline() as inner:
+        with Given() as inner:
             inner.call(TIMEOUT, lambda _: None, None)
         forever()
 
-    with Deadline() as deadline, pytest.raises(TimeUp):
+    with Given() as deadline, pytest.raises(TimeUp):
         deadline.call(SOON, handle, None)
 
 
 def test_so_is_one_whose_own_invocation_has_no_limit() -> None:
     def handle(_: object) -> NoReturn:
-        with Deadline():
+        with Given():
             forever()
 
-    with Deadline() as deadline, pytest.raises(TimeUp):
+    with Given() as deadline, pytest.raises(TimeUp):
         deadline.call(SOON, handle, None)
 
 
@@ -200,7 +227,7 @@ def test_off_the_main_thread_a_handler_runs_to_its_end() -> None:
     results: list[str] = []
 
     def handle() -> None:
-        with Deadline() as deadline:
+        with Given() as deadline:
             deadline.call(SOON, lambda _: busy_until(time.monotonic() + 3 * SOON), None)
             results.append(deadline.call(SOON, str.upper, "done"))
 
@@ -216,9 +243,42 @@ def test_an_attempt_is_stopped_where_it_stands(caplog: pytest.LogCaptureFixture)
         forever()
 
     caplog.set_level("INFO", logger="recoverable")
-    with Deadline() as deadline:
-        settlement = attempt(place_order, delivery(), invocation(left=SOON, deadline=deadline))
+    settlement = attempt(place_order, delivery(), invocation(left=SOON))
 
     assert settlement == Redeliver(seconds(0))
     assert "HandlerTimeout: stopped after 0.1 seconds" in caplog.text
     assert "in busy_until" in caplog.text
+
+
+def test_a_timer_that_rings_between_two_handlers_stops_nothing() -> None:
+    running, seen = invocation(left=SOON), list[str]()
+
+    def one_late() -> Iterator[Message]:
+        yield message(id="in time")
+        signal.raise_signal(signal.SIGALRM)
+        busy_until(time.monotonic() + 2 * SOON)
+        signal.raise_signal(signal.SIGALRM)
+        yield message(id="after the ring")
+
+    with running.deadline:
+        attempt_all(one_late(), running, lambda each: seen.append(each.id))
+
+    assert seen == ["in time", "after the ring"]
+
+
+def test_the_host_is_asked_again_when_a_handler_may_have_taken_time() -> None:
+    class Stepping(Deadline):
+        __slots__ = ()
+        clock = iter([100.0, 100.0, 100.0 + LOOK_EVERY])
+
+        def now(self) -> float:
+            return next(self.clock)
+
+    answers = [30.0, 20.0]
+    deadline = Stepping(lambda: answers.pop(0))
+
+    assert [deadline.seconds_left() for _ in range(3)] == [30.0, 30.0, 20.0]
+
+
+def test_without_a_limit_handlers_have_for_ever() -> None:
+    assert (Deadline().seconds_left(), Deadline(None, 9.0).seconds_left()) == (FOREVER, 9.0)

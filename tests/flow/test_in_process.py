@@ -115,7 +115,7 @@ def test_a_redelivery_is_left_to_the_broker() -> None:
 @pytest.mark.parametrize("on", [platform(), platform("header")])
 def test_what_is_left_over_when_time_is_up_carries_its_count_on_a_clean_copy(on: Platform) -> None:
     orders, running = Orders(), invocation(in_process(9), on)
-    running.seconds_left = running.seconds_for_retries = Countdown(3)
+    running.seconds_for_retries = Countdown(1)
 
     assert attempt(orders, delivery(), running) == left_over(2)
     assert orders.seen == [(0, 1), (0, 2)]
@@ -132,10 +132,13 @@ def test_the_copy_of_a_suspect_says_nothing_of_its_deliveries() -> None:
 
 def test_an_attempt_that_is_stopped_counts_none_and_hands_back_those_before_it() -> None:
     class StoppedAtTheSecond(Rung):
-        def call(self, seconds: float, handler: Any, argument: Any) -> Any:
-            return super().call(seconds, handler, argument) if argument.attempt == 2 else handler(argument)
+        __slots__ = ()
 
-    running = invocation(in_process(9), left=9.0, deadline=StoppedAtTheSecond())
+        def observed(self, handler: Any) -> Any:
+            stopped = super().observed(handler)
+            return lambda message: (stopped if message.attempt == 2 else handler)(message)
+
+    running = invocation(in_process(9), left=9.0, deadline=StoppedAtTheSecond)
 
     settlement = attempt(Orders(), delivery(), running)
 

@@ -74,6 +74,7 @@ def test_it_sees_how_many_retries_the_message_has_had() -> None:
             delayed_deliveries_performed=4,
             receive_address=QUEUE,
             now=NOW,
+            carried=retried.carried,
         )
     ]
 

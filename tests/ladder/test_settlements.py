@@ -246,7 +246,7 @@ def test_a_message_moves_to_the_error_queue_with_the_reason_and_without_a_trace_
             UNREPORTED: None,
             REPORTED: None,
             REFUSED_SENDS: None,
-            ATTEMPTS: "3",
+            ATTEMPTS: "4",
             FIRST_FAILED_AT: NOW_WRITTEN,
             "NServiceBus.ProcessingMachine": "instance-7",
             "NServiceBus.ProcessingEndpoint": QUEUE,

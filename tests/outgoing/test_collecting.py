@@ -12,6 +12,7 @@ import pytest
 
 from builders import Boom, delivery, message, platform, recoverability, seconds
 from recoverable import Message
+from recoverable._flow.deadline import Deadline
 from recoverable._flow.drive import drive
 from recoverable._flow.flow import attempt_each
 from recoverable._flow.invocation import Invocation
@@ -133,10 +134,9 @@ def test_what_cannot_be_sent_is_refused_at_once(parts: dict[str, Any], kind: typ
 
 def attempted(handler: Any, sender: Callable[[], InMemory] = InMemory) -> tuple[Delivery, Invocation]:
     """Return a delivery after its attempt, and the invocation that it was made in; its first send asks for the sender."""
-    invocation = Invocation(recoverability(), platform(), lambda: InMemory().now())
-    invocation.sender = sender
+    invocation = Invocation(recoverability(), platform(), lambda: InMemory().now(), Deadline(), sender=sender)
     attempt = delivery()
-    drive(attempt_each([attempt], invocation), handler)
+    drive(attempt_each([attempt.message], invocation), handler, invocation.deadline)
     return attempt, invocation
 
 
@@ -153,7 +153,7 @@ def test_an_attempt_that_fails_has_nothing_to_send() -> None:
 def test_a_message_whose_outgoing_ones_are_not_yet_sent_is_not_completed() -> None:
     attempt, invocation = attempted(lambda message: message.send("invoices", "hello"))
 
-    assert (attempt.settlement, len(invocation.outgoing)) == (None, 1)
+    assert (invocation.settlement_of(attempt), len(invocation.outgoing)) == (None, 1)
 
 
 def test_after_the_attempt_a_send_says_that_it_is_too_late() -> None:

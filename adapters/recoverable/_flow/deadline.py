@@ -1,9 +1,8 @@
-"""Stop a handler that would use up the time kept for settling."""
+"""Know how long handlers may run, and stop one that would use up the time kept for settling."""
 
 from __future__ import annotations
 
-import _signal as signal  # type: ignore[import-not-found]  # the module `signal` is this one, and a search among enums at each call
-import threading
+import _signal as signal  # type: ignore[import-not-found]  # the public `signal` looks each call's answer up among enums
 from time import monotonic
 
 from recoverable._errors import TimeUp
@@ -18,7 +17,8 @@ if TYPE_CHECKING:
     R = TypeVar("R")
 
 
-NEVER = float("inf")
+FOREVER = float("inf")
+"""Seconds where nothing sets a limit."""
 
 TOLERANCE = 0.01
 """Seconds that a handler may be stopped too late: all handlers of an invocation have nearly the same deadline, so one
@@ -31,25 +31,33 @@ settling."""
 SHORTEST = 0.001
 """Seconds that a timer is set to at least; 0 would disarm it."""
 
+LOOK_EVERY = 0.001
+"""Seconds after which the host is asked again how much time is left: quick handlers should not pay for its answer."""
+
 
 class Deadline:
-    """A deadline by SIGALRM for the handlers of one invocation.
+    """The time that the handlers of one invocation have, and the alarm (SIGALRM) that stops a plain one.
 
     As a context manager it restores the signal's handler and the timer.
 
     It can stop only the main thread of a POSIX system, and only between two steps of Python code. Elsewhere handlers
     just run, and the host's own time-out ends them; so too after a handler that used the signal itself.
+
+    Args:
+        seconds_for_handlers: returns for how many seconds handlers may still run; None where nothing sets a limit.
+        own_seconds: for how many seconds one handler may run.
     """
 
-    __slots__ = ("_before", "ends", "inside", "rings", "works")
+    __slots__ = ("_all_end", "_before", "_look_at", "_seconds_for_handlers", "ends", "inside", "own_seconds", "rings")
 
     now = staticmethod(monotonic)
     """Returns the time in seconds by which `ends` is meant."""
 
-    def __init__(self) -> None:
-        self.works = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
-        self.inside, self.ends, self.rings = False, 0.0, NEVER if self.works else -NEVER
-        """True while a handler runs; when its time is up; when the timer rings."""
+    def __init__(self, seconds_for_handlers: Callable[[], float] | None = None, own_seconds: float = FOREVER) -> None:
+        self._seconds_for_handlers, self.own_seconds = seconds_for_handlers, own_seconds
+        self._all_end, self._look_at = FOREVER, FOREVER if seconds_for_handlers is None else -FOREVER
+        self.inside, self.ends, self.rings = False, FOREVER, FOREVER
+        """True while a plain handler runs; when its time is up; when the timer rings."""
         self._before: tuple[Any, float, float] | None = None
 
     def __enter__(self) -> Self:
@@ -67,39 +75,45 @@ class Deadline:
         """Return what is called for the handler while `inside` is True; a test's deadline returns more than the handler."""
         return handler
 
-    def call(self, seconds: float, handler: Callable[[T], R], argument: T) -> R:
-        """Call the handler; raise `TimeUp` inside it when the time is up, and again as long as it does not end.
+    def seconds_left(self) -> float:
+        """Return for how many seconds a handler may run that starts now, and set `ends` to when it must have ended."""
+        now = self.now()
+        if now >= self._look_at and self._seconds_for_handlers is not None:
+            self._all_end, self._look_at = now + self._seconds_for_handlers(), now + LOOK_EVERY
+        seconds = self._all_end - now
+        if seconds > self.own_seconds:
+            seconds = self.own_seconds
+            self.ends = now + seconds
+        else:
+            self.ends = self._all_end
+        return seconds
 
-        Args:
-            seconds: the time it has.
-            handler: what to call.
-            argument: its argument.
-        """
+    def arm(self) -> None:
+        """Have the alarm raise `TimeUp` in the handler at `ends`, and again as long as it does not end; outside a handler it does nothing."""
         try:
-            self.ends, self.inside = self.now() + seconds, True
-            if self.rings > self.ends + TOLERANCE:
-                self.arm(seconds)
-            return handler(argument)
-        finally:
-            self.inside = False  # the timer runs on, for setting it costs time; outside a handler it does nothing
+            self._set(self.ends - self.now())
+        except (
+            AttributeError,
+            ValueError,
+        ):  # Windows has no such timer, and no other thread but the main one may set it
+            self.rings = -FOREVER
 
     def _ring(self, _signal: int, _frame: FrameType | None) -> None:
-        self.rings = NEVER
+        self.rings = FOREVER
         if not self.inside or self._before is None:  # the latter is another's timer, which rang while it was replaced
             return
         early = self.ends - monotonic()
         if early > 0:  # the timer of the handler before, or a signal from elsewhere
-            self.arm(early)
+            self._set(early)
             return
         self.ends += AGAIN
-        self.arm(AGAIN)
+        self._set(AGAIN)
         raise TimeUp
 
-    def arm(self, seconds: float) -> None:
-        """Set the timer."""
-        now, first = monotonic(), self._before is None
-        handler = signal.signal(signal.SIGALRM, self._ring) if first else None
+    def _set(self, seconds: float) -> None:
+        now = monotonic()
+        handler = signal.signal(signal.SIGALRM, self._ring) if self._before is None else None
         self.rings = now + seconds
-        remaining, _ = signal.setitimer(signal.ITIMER_REAL, max(seconds, SHORTEST))
-        if first:
+        remaining, _ = signal.setitimer(signal.ITIMER_REAL, max(SHORTEST, seconds))
+        if self._before is None:
             self._before = handler, remaining, now

@@ -1,12 +1,9 @@
-"""Run plain handlers: the driver of the flow, one run of a handler, and what it returned."""
+"""Run plain handlers: the driver of the flow."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Generator
-from time import monotonic
-
+from recoverable._flow.deadline import TOLERANCE
 from recoverable._flow.flow import Call, attempt_each
-from recoverable._flow.invocation import FOREVER
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
@@ -16,82 +13,56 @@ if TYPE_CHECKING:
     from recoverable._flow.deadline import Deadline
     from recoverable._flow.flow import Steps
     from recoverable._flow.invocation import Invocation
-    from recoverable._ladder.delivery import Delivery
     from recoverable._message import Message
 
 
-def drive(steps: Steps, handler: Callable[[Message], Any], deadline: Deadline | None = None) -> None:
+def attempt_all(messages: Iterable[Message], invocation: Invocation, handler: Callable[[Message], Any]) -> None:
+    """Take messages through the flow with a plain handler; all of them, unless `attempt_each` ends early."""
+    drive(attempt_each(messages, invocation), handler, invocation.deadline)
+
+
+def drive(steps: Steps, handler: Callable[[Message], Any], deadline: Deadline) -> None:
     """Do all steps of a flow with a plain handler.
 
     Args:
         steps: the flow.
-        handler: the user's function.
-        deadline: stops it when its time is up; None where nothing can.
+        handler: the user's function. Whatever it raises goes back into the flow, for a lost error is a lost message.
+        deadline: stops it when its time is up.
     """
-    answer = None
+    observed, error = deadline.observed(handler), None
     try:
         step = next(steps)
         while True:
+            if isinstance(step, Call):
+                step = call(steps, step)
+                continue
+            message, seconds = step
+            error = None
             try:
-                answer = step.function() if isinstance(step, Call) else run_handler(handler, *step, deadline)
-            except Exception as error:  # noqa: BLE001  # the flow handles it, or ends with it
-                step = steps.throw(error)
-            else:
-                step = steps.send(answer)
+                try:
+                    deadline.inside = True
+                    if deadline.rings > deadline.ends + TOLERANCE:
+                        deadline.arm()
+                    result = observed(message)
+                finally:
+                    deadline.inside = False  # the timer runs on, for setting it costs time
+                if result is not None:
+                    from recoverable._flow.results import finish  # noqa: PLC0415  # most handlers return nothing
+
+                    finish(result, seconds, deadline)
+            except BaseException as raised:  # noqa: BLE001  # recovery decides about each of them
+                error = raised
+            step = steps.send(error)
     except StopIteration:
         return
     finally:
-        del answer  # an error holds this frame by its traceback, and with it the message
+        del error  # it holds this frame by its traceback, and with it the message
 
 
-def attempt_all(deliveries: Iterable[Delivery], invocation: Invocation, handler: Callable[[Message], Any]) -> None:
-    """Take deliveries through the flow with a plain handler; all of them, unless `attempt_each` ends early."""
-    deadline = invocation.deadline
-    called = handler if deadline is None else deadline.observed(handler)
-    drive(attempt_each(deliveries, invocation), called, deadline)
-
-
-def run_handler(
-    handler: Callable[[Message], Any], message: Message, seconds: float, deadline: Deadline | None
-) -> BaseException | None:
-    """Run the handler once; return None, or whatever it raised, for a lost error is a lost message."""
+def call(steps: Steps, step: Call) -> Any:
+    """Call a step's function, and return the step that follows its result, or what it raised."""
     try:
-        if deadline is None or seconds == FOREVER:
-            result = handler(message)
-        else:
-            result = deadline.call(seconds, handler, message)
-        if result is not None:
-            finish(result, seconds, deadline)
-    except BaseException as error:  # noqa: BLE001  # recovery decides about each of them
-        return error
-    return None
-
-
-def finish(result: Any, seconds: float, deadline: Deadline | None) -> None:
-    """Run to its end an awaitable that a plain handler returned, so that no message is completed before it is handled.
-
-    Args:
-        result: what the handler returned.
-        seconds: how long the handler may run.
-        deadline: knows when that time ends, where it stops handlers: what the function itself took is gone.
-
-    Raises:
-        TypeError: it is a generator; what the awaited work raises passes as it is.
-    """
-    if hasattr(result, "__await__"):
-        from recoverable._flow.event_loop import run_in_loop, within  # noqa: PLC0415  # asyncio, when there is something to await
-
-        if deadline is not None and deadline.works and seconds != FOREVER:
-            seconds = max(deadline.ends - monotonic(), 0.0)
-        result = run_in_loop(within(seconds, result))
-    refuse_generator(result)
-
-
-def refuse_generator(result: object) -> None:
-    """Refuse a generator: the function that returned it has not begun.
-
-    Raises:
-        TypeError: it is a generator, plain or asynchronous.
-    """
-    if isinstance(result, Generator | AsyncGenerator):
-        raise TypeError("the handler answered a generator, and nothing of it has run; write return instead of yield")
+        answer = step.function()
+    except Exception as error:  # noqa: BLE001  # the flow handles it, or ends with it
+        return steps.throw(error)
+    return steps.send(answer)

@@ -8,11 +8,10 @@ from contextlib import suppress
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
-from recoverable._flow.drive import refuse_generator
 from recoverable._flow.event_loop import run_in_loop, within
 from recoverable._flow.flow import Call, attempt_each
 from recoverable._flow.invocation import Invocation
-from recoverable._ladder.delivery import Delivery
+from recoverable._flow.results import refuse_generator
 from recoverable._message import Message
 from recoverable.hosting import current_environment
 
@@ -57,7 +56,7 @@ async def finish(call: Caller, step: Call) -> Any:
 
 
 async def run_handler(handler: Handler, message: Message, seconds: float) -> BaseException | None:
-    """Run the handler once; return None, or whatever it raised; see `drive.run_handler`."""
+    """Run the handler once; return None, or whatever it raised; see `drive.drive`."""
     try:
         refuse_generator(await within(seconds, handler(message)))
     except BaseException as error:  # noqa: BLE001  # recovery decides about each of them
@@ -76,22 +75,22 @@ async def take_cancellation() -> None:
 
 
 def attempt_concurrently(
-    handler: Handler, deliveries: Iterable[Delivery], invocation: Invocation, concurrency: int
+    handler: Handler, messages: Iterable[Message], invocation: Invocation, concurrency: int
 ) -> None:
-    """Take deliveries through the flow, so many at a time; all of them, unless `attempt_each` ends early."""
+    """Take messages through the flow, so many at a time; all of them, unless `attempt_each` ends early."""
     environment = current_environment.get()
     if environment is not None and environment.wrap_handler is not None:
         handler = environment.wrap_handler(handler)
-    run_in_loop(_attempt_concurrently(handler, iter(deliveries), invocation, concurrency))
+    run_in_loop(_attempt_concurrently(handler, iter(messages), invocation, concurrency))
 
 
 async def _attempt_concurrently(
-    handler: Handler, deliveries: Iterator[Delivery], invocation: Invocation, concurrency: int
+    handler: Handler, messages: Iterator[Message], invocation: Invocation, concurrency: int
 ) -> None:
-    """Start workers that take one delivery after the other from the same iterator."""
+    """Start workers that take one message after the other from the same iterator."""
 
     def start() -> Worker:
-        return asyncio.create_task(drive_async(attempt_each(deliveries, invocation), handler, call_here))
+        return asyncio.create_task(drive_async(attempt_each(messages, invocation), handler, call_here))
 
     workers = {start() for _ in range(concurrency)}
     try:

@@ -32,7 +32,7 @@ def emit_after_batch(observer: Observer, invocation: Invocation, unfinished: lis
         invocation: the invocation; its interruption is replaced by one that the host may see.
         unfinished: the messages that SQS must deliver again.
     """
-    drive(emit(observer, invocation, unfinished), no_handler)
+    drive(emit(observer, invocation, unfinished), no_handler, invocation.deadline)
     if invocation.interruption is not None:
         invocation.interruption = interruption_for_host(invocation.interruption, observer.settings.redact)
 
@@ -79,7 +79,7 @@ def emit(observer: Observer, invocation: Invocation, unfinished: Collection[Deli
         unfinished: the messages that the broker delivers again.
     """
     limited = None if invocation.limiter is None else invocation.limiter.is_limited
-    done = observer.report(unfinished, lambda delivery: delivery.settlement, rate_limited=limited)
+    done = observer.report(unfinished, invocation.settlement_of, rate_limited=limited)
     if not observer.notes:
         return
     from recoverable._observe.callbacks import callbacks  # noqa: PLC0415  # the failure side

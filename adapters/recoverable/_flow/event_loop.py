@@ -10,8 +10,7 @@ from threading import get_ident
 from typing import Any, TypeVar
 
 from recoverable._errors import TimeUp
-from recoverable._flow.deadline import AGAIN
-from recoverable._flow.invocation import FOREVER
+from recoverable._flow.deadline import AGAIN, FOREVER
 from recoverable.hosting import current_environment
 
 T = TypeVar("T")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from recoverable._ladder.delivery import delivery_of
 from recoverable._ladder.settlement import COMPLETE
 
 TYPE_CHECKING = False  # see _frozen.py
@@ -38,57 +39,65 @@ class Call:
         self.function = function
 
 
-def attempt_each(deliveries: Iterable[Delivery], invocation: Invocation, *, may_defer: bool = True) -> Steps:
-    """Take each delivery through receipt, handler and recovery, and note its settlement on it.
+def attempt_each(messages: Iterable[Message], invocation: Invocation, *, may_defer: bool = True) -> Steps:
+    """Take each message through receipt, handler and recovery, and record its settlement in the invocation.
 
     It ends early where what handlers sent must leave before the next one starts, and leaves the others in the iterator.
 
     Args:
-        deliveries: the messages as they came; several generators may share one iterator.
+        messages: the messages as they came; several generators may share one iterator.
         invocation: what they run in.
         may_defer: False when deferrals could not be sent, and handlers must run instead.
     """
-    limiter, seconds_left, own_seconds = invocation.limiter, invocation.seconds_left, invocation.own_seconds
-    context, observer = invocation.context, invocation.observer
-    if invocation.recoverability.immediate.in_process:
-        from recoverable._flow.outcomes import retried_in_process  # noqa: PLC0415  # for those who ask for it
+    limiter, observer, context = invocation.limiter, invocation.observer, invocation.context
+    settlements, seconds_left = invocation.settlements, invocation.deadline.seconds_left
+    in_process = invocation.recoverability.immediate.in_process
+    for message in retried(messages, invocation) if in_process else messages:
+        if message._delivery is not None or limiter is not None:
+            settlement = yield from receive(delivery_of(message), invocation, may_defer=may_defer)
+            if settlement is not None:
+                settlements[message] = settlement
+                continue
+        seconds = seconds_left()
+        if seconds <= 0 or invocation.interruption is not None:
+            from recoverable._flow.outcomes import hand_back  # noqa: PLC0415  # most messages need none of this
 
-        deliveries = retried_in_process(deliveries, invocation)
-    for delivery in deliveries:
-        plain = delivery.due_at is None and not delivery.unreported and not delivery.given_up and limiter is None
-        settlement = None if plain else (yield from receive(delivery, invocation, may_defer=may_defer))
-        if settlement is None:
-            seconds = seconds_left()
-            if seconds <= 0 or invocation.interruption is not None:
-                from recoverable._flow.outcomes import hand_back  # noqa: PLC0415  # most messages need none of this
+            settlements[message] = hand_back(delivery_of(message), invocation)
+            continue
+        invocation.started += 1
+        message._outbox, message._context = invocation, context  # see outbox.py and `Message.context`
+        run = (message, seconds)
+        error = (yield run) if observer is None else (yield from observer.attempt(delivery_of(message), run))
+        outbox, message._outbox = message._outbox, False
+        invocation.finished += 1
+        if error is None and outbox is invocation and limiter is None:
+            settlements[message] = COMPLETE
+            continue
+        settlement = yield from conclude(delivery_of(message), error, outbox, seconds, invocation)
+        error = None  # by its traceback it holds this frame, and with it the message
+        if settlement is not None:
+            settlements[message] = settlement
+        elif invocation.must_send():
+            return
 
-                settlement = hand_back(delivery, invocation)
-            else:
-                seconds = seconds if seconds < own_seconds else own_seconds  # noqa: FURB136  # min() costs each record more
-                invocation.started += 1
-                run = (message := delivery.message, seconds)
-                message._outbox, message._context = invocation, context  # see outgoing.py and `Message.context`
-                error = (yield run) if observer is None else (yield from observer.attempt(delivery, run))
-                outbox, message._outbox = message._outbox, False
-                invocation.finished += 1
-                if error is None and outbox is invocation and limiter is None:
-                    settlement = COMPLETE
-                else:
-                    settlement = yield from conclude(delivery, error, outbox, seconds, invocation)
-                    error = None  # by its traceback it holds this frame, and with it the message
-                    if settlement is None and invocation.must_send():
-                        return
-        delivery.settlement = settlement
+
+def retried(messages: Iterable[Message], invocation: Invocation) -> Iterable[Message]:
+    """Return the messages, each again for as long as it is to be retried at once; see `outcomes.retried_in_process`."""
+    from recoverable._flow.outcomes import retried_in_process  # noqa: PLC0415  # for those who ask for it
+
+    return retried_in_process(messages, invocation)
 
 
 def receive(
     delivery: Delivery, invocation: Invocation, *, may_defer: bool
 ) -> Generator[Run | Call, Any, Settlement | None]:
     """Return the settlement of a delivery whose handler must not run now; None when it may; see `outcomes.settle_on_receipt`."""
+    limiter = invocation.limiter
+    if limiter is None and not (delivery.due_at or delivery.unreported or delivery.given_up):
+        return None
     from recoverable._flow.outcomes import settle_on_receipt  # noqa: PLC0415  # as above
 
     settle = partial(settle_on_receipt, delivery, invocation, may_defer=may_defer)
-    limiter = invocation.limiter
     blocks = limiter is not None and not limiter.is_untroubled(delivery)
     return (yield Call(settle)) if blocks else settle()
 
@@ -96,7 +105,7 @@ def receive(
 def conclude(
     delivery: Delivery, error: BaseException | None, outbox: Any, seconds: float, invocation: Invocation
 ) -> Generator[Run | Call, Any, Settlement | None]:
-    """Return the settlement of a delivery whose handler has ended, in all cases but the plainest; see `outcomes.settle_on_end`.
+    """Return the settlement of a delivery whose handler has ended, in all cases but the plainest.
 
     None where what the handler sent is to be sent first.
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from recoverable._flow.deadline import FOREVER
+
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
-    from datetime import datetime, timedelta
+    from datetime import datetime
     from typing import Any, Protocol
 
     from recoverable._config import Recoverability
     from recoverable._flow.deadline import Deadline
     from recoverable._ladder.delivery import Delivery, Platform
+    from recoverable._ladder.settlement import Settlement
     from recoverable._message import Message
     from recoverable._observe.observer import Observer
     from recoverable._outgoing.outbox import Outbox, Sender
@@ -34,29 +37,24 @@ if TYPE_CHECKING:
             """Change nothing more about these messages: they are being settled."""
 
 
-FOREVER = float("inf")
-"""Seconds where nothing sets a limit."""
-
-
 class Invocation:
-    """Settings, platform and time that each attempt of one invocation shares.
+    """Settings, platform and time that each attempt of one invocation shares, and how each message is to be settled.
 
     Args:
         recoverability: the settings, the error queue resolved.
         platform: what it counts and can do.
         clock: the time.
-        seconds_left: how long handlers may still run; None when the host sets no limit.
-        handler_timeout: how long one handler may run; None for as long as the invocation allows.
-        deadline: stops plain handlers; None where nothing can.
+        deadline: how long handlers may run, and what stops plain ones.
+        context: the host's, for handlers that ask for it.
+        seconds_for_retries: returns for how long retries in process may still start; None when nothing sets a limit.
         limiter: decides who may be attempted where the rate may be limited.
+        observer: collects what is told when all is settled, where somebody observes.
+        sender: returns what collecting needs, when a handler first sends.
         on_failure: called with the message and the exception of each failed attempt, before recovery decides.
         holds_interruptions: True to settle first when a handler raises KeyboardInterrupt or SystemExit; False to raise it at once.
     """
 
-    context: Any = None  # the host's, for handlers that ask for it
     delete_bodies: Callable[[list[Delivery]], None] | None = None  # deletes what messages had in S3, where asked
-    observer: Observer | None = None  # collects what is told when all is settled, where somebody observes
-    sender: Callable[[], Sender] | None = None  # returns what collecting needs, when a handler first sends
     must_send: Callable[[], bool] = bool  # True once what waits is to be sent before the next handler; here False
     heartbeat: Heartbeat | None = None  # keeps messages hidden while they wait and run, where the endpoint is asked to
 
@@ -65,20 +63,30 @@ class Invocation:
         recoverability: Recoverability,
         platform: Platform,
         clock: Callable[[], datetime],
+        deadline: Deadline,
         *,
-        seconds_left: Callable[[], float] | None = None,
-        handler_timeout: timedelta | None = None,
-        deadline: Deadline | None = None,
+        context: Any = None,
+        seconds_for_retries: Callable[[], float] | None = None,
         limiter: Limiter | None = None,
+        observer: Observer | None = None,
+        sender: Callable[[], Sender] | None = None,
         on_failure: Callable[[Message, BaseException], None] | None = None,
         holds_interruptions: bool = True,
     ) -> None:
-        self.recoverability, self.platform, self.clock = recoverability, platform, clock
-        self.seconds_left = self.seconds_for_retries = seconds_left or FOREVER.__float__  # which returns it
-        """Functions that return for how long handlers may still run, and for how long retries in process may still start."""
-        self.own_seconds = FOREVER if handler_timeout is None else handler_timeout.total_seconds()
-        self.deadline, self.limiter = deadline, limiter
+        self.recoverability, self.platform, self.clock, self.deadline = recoverability, platform, clock, deadline
+        self.context, self.limiter, self.observer, self.sender = context, limiter, observer, sender
+        self.seconds_for_retries = seconds_for_retries or FOREVER.__float__  # which returns it
         self.on_failure, self.holds_interruptions = on_failure, holds_interruptions
+        self.settlements: dict[Message, Settlement] = {}
+        """How each message is to be settled; one that is absent is never completed."""
         self.outgoing: list[tuple[Delivery, Outbox, float]] = []  # of handlers that succeeded, until it is sent
         self.started = self.finished = 0  # handlers
         self.interruption: KeyboardInterrupt | SystemExit | None = None  # to be raised again after settling
+
+    def settle(self, delivery: Delivery, settlement: Settlement) -> None:
+        """Record how a message is to be settled, in place of what was recorded before."""
+        self.settlements[delivery.message] = settlement
+
+    def settlement_of(self, delivery: Delivery) -> Settlement | None:
+        """Return how a message is to be settled; None while that is not decided."""
+        return self.settlements.get(delivery.message)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from recoverable._errors import TimeUp, UnreportedFailure
 from recoverable._ladder.counting import is_retried_in_process
-from recoverable._ladder.delivery import Deferral
+from recoverable._ladder.delivery import Deferral, delivery_of
 from recoverable._ladder.settlement import COMPLETE, Redeliver
 from recoverable._limits import MAX_DELAY, NO_DELAY
-from recoverable._message import Message
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery
     from recoverable._ladder.settlement import Settlement
+    from recoverable._message import Message
 
 AT_ONCE = Redeliver(NO_DELAY)
 
@@ -24,23 +24,22 @@ NO_TIME = "this invocation has no time left for it"
 """Why a message is handed back, unless said otherwise."""
 
 
-def retried_in_process(deliveries: Iterable[Delivery], invocation: Invocation) -> Iterator[Delivery]:
-    """Yield each delivery, and again for as long as it is to be retried at once: each attempt goes the whole way from receipt on.
+def retried_in_process(messages: Iterable[Message], invocation: Invocation) -> Iterator[Message]:
+    """Yield each message, and again for as long as it is to be retried at once: each attempt goes the whole way from receipt on.
 
     Args:
-        deliveries: the messages as they came.
+        messages: the messages as they came.
         invocation: what they run in.
     """
-    immediate, platform = invocation.recoverability.immediate, invocation.platform
-    for delivery in deliveries:
-        yield delivery
-        while delivery.settlement == AT_ONCE and is_retried_in_process(delivery, immediate, platform):
-            delivery.prior_attempts += 1
-            delivery.message, delivery.error, delivery.settlement = next_attempt(delivery.message), None, None
-            invocation.finished -= (
-                1  # it counts messages: the time of all their attempts says how long the next ones take
-            )
-            yield delivery
+    immediate, platform, settlements = invocation.recoverability.immediate, invocation.platform, invocation.settlements
+    for message in messages:
+        yield message
+        attempted, delivery = message, delivery_of(message)
+        while settlements.get(attempted) == AT_ONCE and is_retried_in_process(delivery, immediate, platform):
+            # it counts messages: the time of all their attempts says how long the next ones take
+            invocation.finished -= 1
+            attempted = delivery.next_attempt()
+            yield attempted
 
 
 def settle_on_receipt(delivery: Delivery, invocation: Invocation, *, may_defer: bool = True) -> Settlement | None:
@@ -132,7 +131,7 @@ def settle_on_end(delivery: Delivery, seconds: float, invocation: Invocation) ->
     if isinstance(failure, TimeUp):
         from recoverable._ladder.decision import classify_timeout  # noqa: PLC0415  # as in `decide`
 
-        had_its_time = invocation.started == 1 or seconds == invocation.own_seconds
+        had_its_time = invocation.started == 1 or seconds == invocation.deadline.own_seconds
         failure = classify_timeout(failure, seconds, counts_as_failure=had_its_time)
     if failure is None:
         return hand_back(delivery, invocation, stopped=True)
@@ -162,10 +161,3 @@ def decide(delivery: Delivery, event: BaseException | Deferral, invocation: Invo
     from recoverable._flow.decide import decide_and_report  # noqa: PLC0415
 
     return decide_and_report(delivery, event, invocation)
-
-
-def next_attempt(message: Message) -> Message:
-    """Return the message for its next attempt in the round, as it was received: nothing that a handler did to it is left."""
-    names = ("_body", "_id", "_native", "_queue", "_sent_at", "_headers", "_group_id")
-    parts = [getattr(message, name) for name in names]
-    return Message(*parts, attempt=message.attempt + 1, round=message.round)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from recoverable._frozen import Frozen, field
+from recoverable._ladder.delivery import NOTHING_CARRIED, Carried
 from recoverable._limits import checked_delay, checked_queue
 from recoverable._message import Message
 
@@ -19,6 +20,7 @@ class ErrorContext(Frozen):
         delayed_deliveries_performed: delayed retries made so far.
         receive_address: the queue that the message came from.
         now: the time of the failure.
+        carried: what the message's headers carry about the retries before.
     """
 
     exception: BaseException = field(kw_only=True)
@@ -27,6 +29,7 @@ class ErrorContext(Frozen):
     delayed_deliveries_performed: int = field(kw_only=True)
     receive_address: str = field(kw_only=True)
     now: datetime = field(kw_only=True)
+    carried: Carried = field(default=NOTHING_CARRIED, kw_only=True)
 
 
 class ImmediateRetry(Frozen):

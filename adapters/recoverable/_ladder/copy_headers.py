@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from recoverable import headers
 from recoverable._ladder import counting
 from recoverable._ladder.actions import ErrorContext
 from recoverable._ladder.delivery import Delivery, Platform
-from recoverable._ladder.faults import FIRST_TO_TRIM, fault_headers
+from recoverable._ladder.faults import fault_headers
 from recoverable._ladder.redaction import Redact
 from recoverable._limits import MAX_COUNT
 from recoverable._message import Message
@@ -43,7 +42,7 @@ def immediate_retry(delivery: Delivery, context: ErrorContext, platform: Platfor
 def delayed_retry(delivery: Delivery, context: ErrorContext) -> Changes:
     """Return the headers of a delayed retry."""
     now = headers.write_date(context.now)
-    first = headers.read_date(delivery.message.headers, headers.FIRST_DELAYED_RETRY_AT)
+    first = delivery.carried.first_delayed_retry_at
     return {
         **identity_headers(delivery.message),
         headers.DELAYED_RETRIES: write_count(delivery.message.round + 1),
@@ -65,8 +64,8 @@ def deferral(
     Its dates move forward, for a deferral uses up neither the 24 hours nor the total time.
     """
     moved = {
-        name: moved_date(delivery.message.headers, name, delay)
-        for name in (headers.DELAYED_RETRY_AT, headers.FIRST_DELAYED_RETRY_AT)
+        headers.DELAYED_RETRY_AT: moved_date(delivery.carried.delayed_retry_at, delay),
+        headers.FIRST_DELAYED_RETRY_AT: moved_date(delivery.carried.first_delayed_retry_at, delay),
     }
     return {
         **identity_headers(delivery.message),
@@ -85,27 +84,24 @@ def move_to_error(context: ErrorContext, platform: Platform, redact: Redact | No
     """
     queue = context.receive_address
     faults = fault_headers(context.exception, queue=queue, platform=platform, now=context.now, redact=redact)
-    earlier = [name for name in context.message.headers if name.startswith(FIRST_TO_TRIM)]
     # where messages are only redelivered, no copy has carried the attempts of earlier rounds, nor when the first failed
     history = (
         {}
         if platform.redelivers_only
         else {headers.ATTEMPTS: attempts_so_far(context), headers.FIRST_FAILED_AT: first_failed_at(context)}
     )
-    removed = dict.fromkeys((*headers.RETRY_HEADERS, *earlier))
+    removed = dict.fromkeys((*headers.RETRY_HEADERS, *context.carried.faults))
     return {**identity_headers(context.message), **removed, **history, **faults}
 
 
 def attempts_so_far(context: ErrorContext) -> str | None:
     """Return all attempts, those of earlier rounds included."""
-    earlier = headers.read_count(context.message.headers, headers.ATTEMPTS)
-    return write_count(earlier + context.immediate_processing_failures)
+    return write_count(context.carried.attempts + context.immediate_processing_failures)
 
 
 def first_failed_at(context: ErrorContext) -> str:
     """Return when the first attempt failed of which a copy was made: now, unless an earlier one says."""
-    first = headers.read_date(context.message.headers, headers.FIRST_FAILED_AT)
-    return headers.write_date(first or context.now)
+    return headers.write_date(context.carried.first_failed_at or context.now)
 
 
 def counted(delivery: Delivery, attempts: int, platform: Platform) -> Changes:
@@ -119,12 +115,8 @@ def counted(delivery: Delivery, attempts: int, platform: Platform) -> Changes:
     return {headers.PRIOR_ATTEMPTS: count, headers.REPORTED: MARKED if count and not delivery.suspect else None}
 
 
-def moved_date(message_headers: Mapping[str, str], name: str, delay: timedelta) -> str | None:
-    """Return the date of a header, moved forward by the delay.
-
-    Return None when there is none, or when the sum is past the year 9999.
-    """
-    moment = headers.read_date(message_headers, name)
+def moved_date(moment: datetime | None, delay: timedelta) -> str | None:
+    """Return a date, moved forward by the delay, as a header's text; None when there is none, or when the sum is past the year 9999."""
     try:
         return headers.write_date(moment + delay) if moment else None
     except OverflowError:

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
+from recoverable import headers
+from recoverable._ladder.delivery import NOTHING_CARRIED, Carried
 from recoverable._message import place
-from recoverable.headers import (
-    DELAYED_RETRIES,
-    DUE_AT,
-    HELD_SINCE,
-    PRIOR_ATTEMPTS,
-    REFUSED_SENDS,
-    REPORTED,
-    STOPPED,
-    UNREPORTED,
-    read_count,
-    read_date,
-)
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from recoverable._config import Immediate
     from recoverable._ladder.delivery import Counter, Delivery, Platform
 
@@ -25,18 +17,45 @@ UNREPORTED_ALLOWANCE = 2
 """Unreported deliveries before the policy is asked about them. Two allows for a healthy message batched with a crashing one."""
 
 
+def carried_in(texts: Mapping[str, str]) -> Carried:
+    """Return what headers carry; they are untrusted, and what cannot be read counts as absent."""
+    if not texts:
+        return NOTHING_CARRIED
+    from recoverable._ladder.faults import FIRST_TO_TRIM  # noqa: PLC0415  # it brings `traceback`, and most messages come without headers
+
+    return Carried(
+        message_id=texts.get(headers.MESSAGE_ID, ""),
+        time_sent=headers.read_date(texts, headers.TIME_SENT),
+        prior_attempts=headers.read_count(texts, headers.PRIOR_ATTEMPTS),
+        round=headers.read_count(texts, headers.DELAYED_RETRIES),
+        delayed_retry_at=headers.read_date(texts, headers.DELAYED_RETRY_AT),
+        first_delayed_retry_at=headers.read_date(texts, headers.FIRST_DELAYED_RETRY_AT),
+        due_at=headers.read_date(texts, headers.DUE_AT),
+        held_since=headers.read_date(texts, headers.HELD_SINCE),
+        stopped=headers.STOPPED in texts,
+        unreported=headers.UNREPORTED in texts,
+        reported=headers.REPORTED in texts,
+        refused_sends=headers.read_count(texts, headers.REFUSED_SENDS),
+        attempts=headers.read_count(texts, headers.ATTEMPTS),
+        first_failed_at=headers.read_date(texts, headers.FIRST_FAILED_AT),
+        faults=tuple(name for name in texts if name.startswith(FIRST_TO_TRIM)),
+    )
+
+
+def carried_in_order(carried: Carried, *, refused_sends: int = 0) -> Carried:
+    """Return what counts of it where messages are only redelivered, and the broker's count alone says where they are on the ladder."""
+    return carried.__replace__(
+        prior_attempts=0, round=0, due_at=None, held_since=None, stopped=False, unreported=False, reported=False,
+        refused_sends=refused_sends,
+    )  # fmt: skip
+
+
 def restore_retry_state(delivery: Delivery, counter: Counter, max_immediate: int) -> None:
-    """Restore attempts, round and marks of a delivery from what the message carries and the broker counts."""
-    headers = delivery.message.headers
-    delivery.prior_attempts = read_count(headers, PRIOR_ATTEMPTS)
-    delivery.due_at, delivery.held_since = read_date(headers, DUE_AT), read_date(headers, HELD_SINCE)
+    """Restore the place on the ladder and the marks of a delivery from what the message carries and the broker counts."""
     limit = last_delivery_that_runs(delivery, counter, max_immediate)
     delivery.unreported, delivery.at_limit = is_unreported(delivery, limit), delivery.deliveries == limit
-    delivery.stopped, ended_unreported = STOPPED in headers, UNREPORTED in headers
-    delivery.given_up = read_count(headers, REFUSED_SENDS) > 0
-    delivery.originals_reported = REPORTED in headers or not (delivery.prior_attempts or ended_unreported)
     delivery.suspect = delivery.deliveries > 1 or not delivery.originals_reported
-    place(delivery.message, round=read_count(headers, DELAYED_RETRIES), attempt=failures(delivery, counter))
+    place(delivery.message, round=delivery.carried.round, attempt=failures(delivery, counter))
 
 
 def failures(delivery: Delivery, counter: Counter) -> int:

@@ -160,6 +160,7 @@ def error_context(delivery: Delivery, exception: BaseException, platform: Platfo
         delayed_deliveries_performed=delivery.message.round,
         receive_address=delivery.message.queue,
         now=now,
+        carried=delivery.carried,
     )
 
 

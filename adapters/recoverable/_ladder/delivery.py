@@ -3,18 +3,61 @@
 from __future__ import annotations
 
 from recoverable._frozen import Frozen, field
-from recoverable._message import NO_HEADERS, received
+from recoverable._message import NO_HEADERS, Message, place, received
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime, timedelta
     from typing import Any, Literal, TypeAlias
 
-    from recoverable._ladder.settlement import Settlement
-    from recoverable._message import Message
-
     Counter: TypeAlias = Literal["native", "header"]
+
+
+AS_RECEIVED = ("_body", "_id", "_native", "_queue", "_sent_at", "_headers", "_group_id")
+"""What a message is made of, in the order of its arguments."""
+
+
+class Carried(Frozen):
+    """What the headers of a message carry, parsed once, at receipt; what is absent or cannot be read has its default.
+
+    Args:
+        message_id: the id of the message over all its copies.
+        time_sent: when it was first sent.
+        prior_attempts: the attempts of this round that were made on earlier copies.
+        round: the delayed retries made so far.
+        delayed_retry_at: when the last of them was scheduled.
+        first_delayed_retry_at: when the first of them was scheduled.
+        due_at: when a copy that hops is due.
+        held_since: since when it is deferred.
+        stopped: True if its handler was stopped before for the sake of others.
+        unreported: True if an earlier round ended in `UnreportedFailure`.
+        reported: True if each delivery that `prior_attempts` counts ended with a recorded outcome.
+        refused_sends: how often a copy for the error queue was refused.
+        attempts: all attempts of earlier rounds.
+        first_failed_at: when the first attempt failed of which a copy was made.
+        faults: the names of fault headers of an earlier failure.
+    """
+
+    message_id: str = ""
+    time_sent: datetime | None = None
+    prior_attempts: int = 0
+    round: int = 0
+    delayed_retry_at: datetime | None = None
+    first_delayed_retry_at: datetime | None = None
+    due_at: datetime | None = None
+    held_since: datetime | None = None
+    stopped: bool = False
+    unreported: bool = False
+    reported: bool = False
+    refused_sends: int = 0
+    attempts: int = 0
+    first_failed_at: datetime | None = None
+    faults: tuple[str, ...] = ()
+
+
+NOTHING_CARRIED = Carried()
+"""What a message without headers carries."""
 
 
 class Delivery:
@@ -23,47 +66,67 @@ class Delivery:
     Args:
         message: the message.
         deliveries: how often the broker has delivered this broker message, from 1.
-        prior_attempts: the attempts of this round that were made on earlier copies.
+        carried: what its headers carry.
         unreported: True if more of its deliveries ended without a recorded outcome than is allowed.
-        due_at: when a copy that hops is due.
-        held_since: since when the message is deferred.
 
-    The retry state is restored from what the message carries: `suspect`, True if it may have ended a process; `at_limit`, True if its
-    next unreported delivery would be its failure; `stopped`, True if its handler was stopped before for the sake of others; `given_up`,
-    True if its copy for the error queue was refused, and is to be sent again without running the handler; `unsent`, True if
-    its handler succeeded and what it sent was not taken for now; `originals_reported`, True if
-    each delivery of the messages that it is a copy of ended with a recorded outcome. After the attempt it also holds `error`, what
-    the handler raised, and `settlement`, None until there is one. On Service Bus `properties` are the application properties as they
+    The rest follows from what it carries: `prior_attempts`, to which each retry in process adds one; `due_at`, when a copy that hops is
+    due, None once that has come; `suspect`, True if it may have ended a process; `at_limit`, True if its next unreported delivery would
+    be its failure; `unsent`, True if its handler succeeded and what it sent was not taken for now. After the attempt it also holds
+    `error`, what the handler raised. On Service Bus `properties` are the application properties as they
     were received.
     """
 
-    message: Message
-    deliveries, prior_attempts = 1, 0
-    due_at: datetime | None = None
-    held_since: datetime | None = None
-    unreported = suspect = at_limit = stopped = given_up = unsent = False
-    originals_reported = True
+    suspect = at_limit = unsent = False
     error: BaseException | None = None
-    settlement: Settlement | None = None
     properties: Mapping[str, Any] = NO_HEADERS
 
     def __init__(
-        self,
-        message: Message,
-        deliveries: int = 1,
-        prior_attempts: int = 0,
-        *,
-        unreported: bool = False,
-        due_at: datetime | None = None,
-        held_since: datetime | None = None,
+        self, message: Message, deliveries: int = 1, carried: Carried = NOTHING_CARRIED, *, unreported: bool = False
     ) -> None:
-        self.message, self.deliveries, self.prior_attempts = message, deliveries, prior_attempts
-        self.unreported, self.due_at, self.held_since = unreported, due_at, held_since
+        self.message, self.deliveries, self.carried, self.unreported = message, deliveries, carried, unreported
+        self.prior_attempts, self.due_at = carried.prior_attempts, carried.due_at
+        message._delivery = self
+
+    def next_attempt(self) -> Message:
+        """Count the attempt that has failed, and return the message for the next one, as it was received: nothing that a handler did to it is left."""
+        failed = self.message
+        self.prior_attempts, self.error = self.prior_attempts + 1, None
+        self.message = Message(*[getattr(failed, name) for name in AS_RECEIVED])
+        place(self.message, attempt=failed.attempt + 1, round=failed.round)
+        self.message._delivery = self
+        return self.message
+
+    @property
+    def held_since(self) -> datetime | None:
+        """Return since when the message is deferred; None if it is not."""
+        return self.carried.held_since
+
+    @property
+    def given_up(self) -> bool:
+        """True if its copy for the error queue was refused, and is to be sent again without running the handler."""
+        return self.carried.refused_sends > 0
+
+    @property
+    def originals_reported(self) -> bool:
+        """True if each delivery of the messages that it is a copy of ended with a recorded outcome."""
+        return self.carried.reported or not (self.carried.prior_attempts or self.carried.unreported)
 
     @property
     def native(self) -> Any:
         """Return the platform's record as it was received."""
         return received(self.message)
+
+
+def delivery_of(message: Message) -> Delivery:
+    """Return the delivery of a message; it is made when it is first asked for, for there is nothing to say about most messages."""
+    return message._delivery or Delivery(message)
+
+
+def forget_errors(messages: Iterable[Message]) -> None:
+    """Forget what handlers raised: by its traceback an exception holds its frames, and with them all messages of its invocation."""
+    for message in messages:
+        if message._delivery is not None:
+            message._delivery.error = None
 
 
 class Deferral(Frozen):

@@ -14,7 +14,6 @@ from recoverable._ladder.actions import Action, DelayedRetry, ErrorContext, Imme
 from recoverable._ladder.backoff import chance
 from recoverable._ladder.delivery import Platform
 from recoverable._limits import MAX_DELAY, MAX_DELAYED, MAX_IMMEDIATE, NO_DELAY
-from recoverable.headers import DELAYED_RETRY_AT, FIRST_DELAYED_RETRY_AT, read_date
 
 MAX_SINCE_DELAYED_RETRY = timedelta(hours=24)
 """No delayed retry follows one that was scheduled longer ago (NServiceBus, "Recoverability": retries must not hide
@@ -56,8 +55,8 @@ def is_unrecoverable(recoverability: Recoverability, exception: BaseException) -
 
 def may_retry_delayed(delayed: Delayed, context: ErrorContext) -> bool:
     """True if neither the number of delayed retries nor their time is used up."""
-    last = read_date(context.message.headers, DELAYED_RETRY_AT) or context.now
-    first = read_date(context.message.headers, FIRST_DELAYED_RETRY_AT) or context.now
+    last = context.carried.delayed_retry_at or context.now
+    first = context.carried.first_delayed_retry_at or context.now
     return (
         context.delayed_deliveries_performed < delayed.max_retries
         and context.now - last <= MAX_SINCE_DELAYED_RETRY

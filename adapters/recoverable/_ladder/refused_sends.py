@@ -9,7 +9,7 @@ from recoverable._ladder.copy_headers import identity_headers, write_count
 from recoverable._ladder.delivery import Delivery
 from recoverable._ladder.settlement import Forward
 from recoverable._limits import NO_DELAY
-from recoverable.headers import REFUSED_SENDS, RETRY_HEADERS, read_count
+from recoverable.headers import REFUSED_SENDS, RETRY_HEADERS
 
 FIRST_DELAY, LONGEST_DELAY = timedelta(seconds=2.5), timedelta(minutes=15)
 """The time before a refused copy is sent again; it doubles with each refusal. SQS delays a message by 15 minutes at most."""
@@ -31,7 +31,7 @@ def deferral_after_refusal(delivery: Delivery, refused: Forward) -> Forward:
         delivery: the message as it came.
         refused: its forwarding to the error queue.
     """
-    refusals = read_count(delivery.message.headers, REFUSED_SENDS)
+    refusals = delivery.carried.refused_sends
     changes = {**refused.changes, REFUSED_SENDS: write_count(refusals + 1)}
     return Forward(delivery.message.queue, delay_after_refusal(refusals), changes)
 

@@ -27,12 +27,14 @@ class CallTime(Protocol):
     """The time that an invocation has for calls.
 
     Args:
-        call_timeout: seconds that one call may take.
         pauses_left: seconds that may still be waited until the broker takes more.
     """
 
-    call_timeout: float
     pauses_left: float
+
+    @property
+    def call_timeout(self) -> float:
+        """Return the seconds that one call may take."""
 
     def before_call(self) -> float:
         """Return the seconds that are left for what comes before a call; less than 0 when there is no time for one."""

@@ -1,8 +1,9 @@
-"""Handle Lambda's SQS events: event → deliveries → attempts → settling → response."""
+"""Handle Lambda's SQS events: event → messages → attempts → settling → response."""
 
 from __future__ import annotations
 
 from recoverable._config import Recoverability
+from recoverable._flow.drive import attempt_all
 from recoverable._flow.handlers import is_coroutine_handler
 from recoverable._limits import MAX_COUNT, checked_count, name_of
 from recoverable._sqs.queues import LONGEST_DELAY
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
     from recoverable._flow.invocation import Invocation
-    from recoverable._ladder.delivery import Counter, Delivery
+    from recoverable._ladder.delivery import Counter
     from recoverable._message import Message
     from recoverable._rate_limit.store import Breaker
     from recoverable.aws._batch import RunHandlers
@@ -82,7 +83,6 @@ class SqsEndpoint:
             raise ValueError("SqsEndpoint(concurrency) is 0; write how many messages are worked on at once, from 1")
         is_coroutine = is_coroutine_handler(handler)
         self._run_handlers = handler_runner(handler, concurrency, is_coroutine=is_coroutine)
-        self._plain_handler = None if is_coroutine else handler
         self._partial_responses = partial_responses
         self._processor = SqsProcessor(
             "SqsEndpoint", recoverability, client=client, clock=clock, counter=counter,
@@ -118,9 +118,7 @@ class SqsEndpoint:
             ValueError: the event is no SQS event; nothing is settled, and all of its messages are redelivered.
             UnfinishedBatch: without partial responses, when a message is not completed.
         """
-        unfinished = self._processor.process(
-            event, context, self._run_handlers, handler=self._plain_handler, partial=self._partial_responses
-        )
+        unfinished = self._processor.process(event, context, self._run_handlers, partial=self._partial_responses)
         if unfinished and not self._partial_responses:
             raise UnfinishedBatch(
                 f"{len(unfinished)} of {len(event['Records'])} messages of '{unfinished[0].message.queue}' will be redelivered; the others are deleted"
@@ -138,7 +136,7 @@ class UnfinishedBatch(Exception):
 
 
 def handler_runner(handler: Callable[[Message], Any], concurrency: int, *, is_coroutine: bool) -> RunHandlers:
-    """Return a function that runs the handler on a group of deliveries.
+    """Return a function that runs the handler on a group of messages.
 
     It runs one at a time, or `concurrency` at a time for a coroutine handler.
 
@@ -147,7 +145,7 @@ def handler_runner(handler: Callable[[Message], Any], concurrency: int, *, is_co
     """
     if is_coroutine:
 
-        def run_coroutines(group: Iterator[Delivery], invocation: Invocation) -> None:
+        def run_coroutines(group: Iterator[Message], invocation: Invocation) -> None:
             from recoverable._flow.drive_async import attempt_concurrently  # noqa: PLC0415  # asyncio, for those who need it
 
             attempt_concurrently(handler, group, invocation, concurrency)
@@ -158,9 +156,7 @@ def handler_runner(handler: Callable[[Message], Any], concurrency: int, *, is_co
             f"SqsEndpoint(concurrency) is {concurrency}, and {name_of(handler)} is no coroutine; write async def, or leave it at 1"
         )
 
-    def run_plainly(group: Iterator[Delivery], invocation: Invocation) -> None:
-        from recoverable._flow.drive import attempt_all  # noqa: PLC0415  # most batches need none of it
-
+    def run_plainly(group: Iterator[Message], invocation: Invocation) -> None:
         attempt_all(group, invocation, handler)
 
     return run_plainly

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Counter, Delivery
+    from recoverable._message import Message
     from recoverable._observe.settings import Observe
     from recoverable._sqs.queues import Queue
     from recoverable.aws._batch import ProcessBatch
@@ -117,14 +118,12 @@ def check_services(
         check_bodies(owner, large_bodies)
 
 
-def processing(
-    heartbeat: timedelta | None, large_bodies: S3Bodies | None, observe: Observe | None
-) -> ProcessBatch | None:
+def processing(heartbeat: timedelta | None, large_bodies: S3Bodies | None, observe: Observe | None) -> ProcessBatch:
     """Return `batch.process_batch` as the settings and the host want it: with bodies from S3, observed, or under a heartbeat.
 
-    On Managed Instances it is also as these need it. None where it stays as it is.
+    On Managed Instances it is also as these need it.
     """
-    process_batch = plain
+    process_batch: ProcessBatch = plain
     if MAX_CONCURRENCY in os.environ:
         from recoverable.aws._managed.processing import on_managed_instances  # noqa: PLC0415  # for those who run there
 
@@ -137,14 +136,14 @@ def processing(
         process_batch = observed(observe, process_batch)
     if large_bodies is not None:
         process_batch = with_bodies(large_bodies, process_batch)
-    return None if process_batch is plain else process_batch
+    return process_batch
 
 
 def with_bodies(bodies: S3Bodies, process_batch: ProcessBatch) -> ProcessBatch:
     """Return `process_batch` with the bodies attached to the messages that have a pointer."""
 
     def process(
-        deliveries: list[Delivery], restored: list[Delivery], queue: Queue, run_handlers: object,
+        messages: list[Message], restored: list[Delivery], queue: Queue, run_handlers: object,
         invocation: Invocation, time: TimeBudget, *, environment: Environment, **named: object,
     ) -> list[Delivery]:  # fmt: skip
         if restored:  # where a message is that has a pointer
@@ -152,7 +151,7 @@ def with_bodies(bodies: S3Bodies, process_batch: ProcessBatch) -> ProcessBatch:
 
             attach_bodies(restored, bodies, queue, environment, time)
         return process_batch(
-            deliveries, restored, queue, run_handlers, invocation, time, environment=environment, **named
+            messages, restored, queue, run_handlers, invocation, time, environment=environment, **named
         )
 
     return process
@@ -164,11 +163,11 @@ def observed(observe: Observe, process_batch: ProcessBatch) -> ProcessBatch:
     from recoverable._observe.observer import Observer  # noqa: PLC0415  # as above
 
     def process(
-        deliveries: list[Delivery], restored: list[Delivery], queue: Queue, run_handlers: object,
+        messages: list[Message], restored: list[Delivery], queue: Queue, run_handlers: object,
         invocation: Invocation, *others: object, **named: object,
     ) -> list[Delivery]:  # fmt: skip
         observer = invocation.observer = Observer(observe, "aws_sqs", invocation.clock, invocation.context)
-        unfinished = process_batch(deliveries, restored, queue, run_handlers, invocation, *others, **named)
+        unfinished = process_batch(messages, restored, queue, run_handlers, invocation, *others, **named)
         emit_after_batch(observer, invocation, unfinished)
         return unfinished
 

@@ -28,21 +28,18 @@ CLOCK_SKEW = 1.0
 """Seconds by which the clocks of SQS and of this instance may differ."""
 
 
-def groups(deliveries: list[Delivery], is_time_over: Callable[[], bool]) -> Iterator[Group]:
+def groups(ready: list[Delivery], is_time_over: Callable[[], bool]) -> Iterator[Group]:
     """Yield the deliveries in groups, each to be settled before the next one is asked for.
 
-    What needs no handler is settled first. One message is tried before all others, alone: one whose next unreported delivery would be
+    One message is tried before all others, alone: one whose next unreported delivery would be
     its failure, or one that was stopped before; the others of these kinds are handed back before it runs. Fresh messages run together, with those
     whose earlier deliveries were all reported.
     Suspects run one by one, and those for which no time is left are handed back together.
 
     Args:
-        deliveries: the records of a standard queue; what needs no handler has its settlement.
+        ready: the records of a standard queue whose handlers may run.
         is_time_over: True when no further handler may start in this invocation.
     """
-    if settled := [delivery for delivery in deliveries if delivery.settlement is not None]:
-        yield settled, False
-    ready = [delivery for delivery in deliveries if delivery.settlement is None]
     first = message_to_try_first(ready)
     if first is not None:
         if handed_back := [delivery for delivery in ready if is_tried_alone(delivery) and delivery is not first]:
@@ -106,12 +103,12 @@ def suspects_one_by_one(suspects: list[Delivery], is_time_over: Callable[[], boo
 
 def is_tried_alone(delivery: Delivery) -> bool:
     """True if a delivery must not share its invocation with others of its kind."""
-    return delivery.at_limit or delivery.stopped
+    return delivery.at_limit or delivery.carried.stopped
 
 
 def message_to_try_first(deliveries: list[Delivery]) -> Delivery | None:
     """Return the message that is tried before all others; None when none needs to be."""
-    candidates = [each for each in deliveries if each.at_limit] or [each for each in deliveries if each.stopped]
+    candidates = [each for each in deliveries if each.at_limit] or [each for each in deliveries if each.carried.stopped]
     return min(candidates, key=lambda each: (*held_since(each), each.message.id)) if candidates else None
 
 
@@ -132,7 +129,7 @@ def held_longest_first(deliveries: list[Delivery]) -> list[Delivery]:
 
 def held_since(delivery: Delivery) -> tuple[bool, float]:
     """Return a key by which what is deferred for longest comes first."""
-    return delivery.held_since is None, delivery.held_since.timestamp() if delivery.held_since else 0.0
+    return (delivery.held_since is None, delivery.held_since.timestamp() if delivery.held_since else 0.0)
 
 
 def rotated(deliveries: list[Delivery]) -> list[Delivery]:
@@ -149,21 +146,27 @@ def rotated(deliveries: list[Delivery]) -> list[Delivery]:
     return by_id[place:] + by_id[:place]
 
 
-def settle_without_handler(restored: list[Delivery], invocation: Invocation) -> None:
-    """Note the settlement of what is not yet due, or past its last delivery that runs, before any handler runs.
+def settle_without_handler(restored: list[Delivery], invocation: Invocation) -> list[Delivery]:
+    """Record the settlement of what is not yet due, or past its last delivery that runs, before any handler runs; return these.
 
     Where the policy grants a retry all the same, the message is a suspect like others. The rate limit is asked when its turn comes: once.
     """
+    settled: list[Delivery] = []
     for delivery in restored:
         if delivery.unreported or delivery.given_up or delivery.due_at is not None:
-            delivery.settlement = settle_without_attempt(delivery, invocation)
-            if delivery.settlement is None:
+            settlement = settle_without_attempt(delivery, invocation)
+            if settlement is not None:
+                invocation.settle(delivery, settlement)
+                settled.append(delivery)
+            else:
                 delivery.unreported, delivery.due_at = False, None  # its policy was asked, and its time has come
+    return settled
 
 
 def hand_back_group(group: list[Delivery], invocation: Invocation) -> None:
     """Note that those of a group that have no settlement are handed back without being run."""
     reason = "another message of its batch is tried alone, or no time is left for it"
-    for place, delivery in enumerate(each for each in group if each.settlement is None):
+    waiting = [delivery for delivery in group if invocation.settlement_of(delivery) is None]
+    for place, delivery in enumerate(waiting):
         delay = delay_of_hand_back(delivery, place)
-        delivery.settlement = hand_back(delivery, invocation, delay, reason=reason)
+        invocation.settle(delivery, hand_back(delivery, invocation, delay, reason=reason))

@@ -6,13 +6,13 @@ import os
 from datetime import timedelta
 
 from recoverable._config import Recoverability
-from recoverable._flow.deadline import Deadline
+from recoverable._flow.deadline import FOREVER, Deadline
 from recoverable._flow.invocation import Invocation
-from recoverable._flow.untouched import run_untouched
-from recoverable._ladder.delivery import Platform
+from recoverable._ladder.delivery import Platform, forget_errors
 from recoverable._limits import checked_delay
 from recoverable._sqs.queues import LONGEST_DELAY
-from recoverable.aws._records import records_of, untouched, untouched_messages
+from recoverable.aws._batch import process_batch
+from recoverable.aws._records import messages_of, records_of
 from recoverable.aws._time_budget import LONGEST_INVOCATION, TimeBudget
 from recoverable.hosting import Environment, current_environment, utc_clock
 
@@ -98,19 +98,16 @@ class SqsProcessor:
         self._settle_within = checked_delay(f"{owner}(settle_within)", settle_within, LONGEST_INVOCATION)
         self.recoverability = with_error_queue(owner, recoverability)
         given = (counter, longest_delay, client, handler_timeout, timeouts, visibility_timeout, large_bodies, heartbeat)
-        self._process_batch: ProcessBatch | None = None
+        self._process_batch: ProcessBatch = process_batch
         on_managed_instances = "AWS_LAMBDA_MAX_CONCURRENCY" in os.environ
         if given != DEFAULTS or recoverability.observe is not None or on_managed_instances:
             from recoverable.aws._optional_settings import check_settings, processing  # noqa: PLC0415  # most give none
 
             check_settings(owner, *given, settle_within=self._settle_within)
             self._process_batch = processing(heartbeat, large_bodies, recoverability.observe)
-        in_process = recoverability.immediate.in_process
-        self._is_plain = self._process_batch is None and handler_timeout is None and not in_process
-        """True if nothing but its handler has to do with a message that succeeds, while no rate is limited."""
         self._environment = Environment(client, utc_clock(clock), Deadline)
-        self._handler_timeout, self._visibility_timeout = handler_timeout, visibility_timeout
-        self._timeouts = timeouts
+        self._own_seconds = FOREVER if handler_timeout is None else handler_timeout.total_seconds()
+        self._visibility_timeout, self._timeouts = visibility_timeout, timeouts
         # the names by which operators know the function, and the log stream of this instance
         setting = os.environ.get
         host, machine = setting("AWS_LAMBDA_FUNCTION_NAME", "local"), setting("AWS_LAMBDA_LOG_STREAM_NAME", "local")
@@ -123,7 +120,6 @@ class SqsProcessor:
         context: Any,
         run_handlers: RunHandlers,
         *,
-        handler: Callable[[Message], Any] | None = None,
         partial: bool = True,
         on_failure: OnFailure | None = None,
     ) -> list[Delivery]:
@@ -132,8 +128,7 @@ class SqsProcessor:
         Args:
             event: what the event source mapping sends.
             context: Lambda's; without one there is no time limit.
-            run_handlers: takes a group of deliveries through the flow.
-            handler: the user's function, if it is a plain one.
+            run_handlers: takes a group of messages through the flow.
             partial: True if the event source mapping deletes what is not reported.
             on_failure: called with the message and the exception of each failed attempt.
 
@@ -143,32 +138,27 @@ class SqsProcessor:
         Raises:
             ValueError: the event is no SQS event; nothing is settled, all of it comes back.
         """
-        found = untouched(event)
-        queue, records = found or records_of(event)
+        queue, records = records_of(event)
+        platform = self._fifo if queue.fifo else self._standard
+        messages, restored = messages_of(records, queue, self.recoverability, platform)
         environment = current_environment.get() or self._environment
-        with environment.deadline() as deadline:
-            messages = 0 if queue.fifo else len(records)
-            time = TimeBudget(context, self._settle_within, messages, self._visibility_timeout)
-            invocation, ran = self._invocation(queue, environment, time, deadline, on_failure), None
-            limiter = invocation.limiter
-            is_plain = self._is_plain and (limiter is None or not limiter.alert) and (messages or len(records) == 1)
-            if found and handler is not None and is_plain:
-                ran = run_untouched(untouched_messages(records, queue), invocation, time, deadline, handler)
-                if ran is None:
-                    return []  # all have succeeded: the mapping deletes them
-            from recoverable.aws._batch import process_records  # noqa: PLC0415  # most batches end before
-
-            unfinished = process_records(
-                records, queue, run_handlers, invocation, time, self._process_batch, ran=ran,
-                untouched=found is not None, environment=environment, timeouts=self._timeouts, partial=partial,
+        handed_back = 0 if platform.redelivers_only else len(messages)
+        time = TimeBudget(context, self._settle_within, handed_back, self._visibility_timeout)
+        with environment.deadline(time.for_handlers, self._own_seconds) as deadline:
+            invocation = self._invocation(queue, platform, environment, time, deadline, on_failure)
+            unfinished = self._process_batch(
+                messages, restored, queue, run_handlers, invocation, time,
+                environment=environment, timeouts=self._timeouts, partial=partial,
             )  # fmt: skip
+        forget_errors(messages)
         if invocation.interruption is not None:
             raise invocation.interruption
         return unfinished
 
     def _invocation(
-        self, queue: Queue, environment: Environment, time: TimeBudget, deadline: Any, on_failure: OnFailure | None
-    ) -> Invocation:
+        self, queue: Queue, platform: Platform, environment: Environment, time: TimeBudget, deadline: Deadline,
+        on_failure: OnFailure | None,
+    ) -> Invocation:  # fmt: skip
         """Return what the attempts of one invocation share."""
 
         def sender() -> Sender:
@@ -177,11 +167,10 @@ class SqsProcessor:
             return sender_for(invocation, queue, environment, time, self._timeouts)
 
         invocation = time.invocation = Invocation(
-            self.recoverability, self._fifo if queue.fifo else self._standard, environment.clock,
-            seconds_left=time.for_handlers, handler_timeout=self._handler_timeout, deadline=deadline,
-            limiter=self._limiter(environment, may_defer=not queue.fifo), on_failure=on_failure,
+            self.recoverability, platform, environment.clock, deadline, context=time.context, sender=sender,
+            seconds_for_retries=time.for_handlers, limiter=self._limiter(environment, may_defer=not queue.fifo),
+            on_failure=on_failure,
         )  # fmt: skip
-        invocation.sender, invocation.context = sender, time.context
         return invocation
 
     @property

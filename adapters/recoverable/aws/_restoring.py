@@ -11,39 +11,44 @@ from recoverable._ladder.delivery import Delivery
 from recoverable._limits import MAX_COUNT
 from recoverable._message import Message, place, received
 from recoverable._sqs.wire import wire_of
-from recoverable.headers import MESSAGE_ID, TIME_SENT, read_date
 
 if TYPE_CHECKING:
     from recoverable._config import Recoverability
-    from recoverable._ladder.delivery import Platform
+    from recoverable._ladder.delivery import Carried, Platform
     from recoverable._sqs.queues import Queue
     from recoverable._sqs.wire import Record
 
 
-def restored_delivery(message: Message, counted: str, recoverability: Recoverability, platform: Platform) -> Delivery:
+def restored_delivery(
+    message: Message, counted: str, carried: Carried, recoverability: Recoverability, platform: Platform
+) -> Delivery:
     """Return the delivery with the place on the ladder that headers and the broker's count say.
 
     Args:
         message: the message.
         counted: the broker's count, as it came.
+        carried: what the headers carry.
         recoverability: the settings.
         platform: what it counts.
     """
-    delivery = Delivery(message, broker_count(counted))
     if platform.redelivers_only:
+        delivery = Delivery(message, broker_count(counted), counting.carried_in_order(carried))
         place_by_count(delivery, recoverability)
     else:
+        delivery = Delivery(message, broker_count(counted), carried)
         counting.restore_retry_state(delivery, platform.counter, recoverability.immediate.max_retries)
     return delivery
 
 
-def carrying_headers(record: Record, queue: Queue, group: str | None) -> Message:
-    """Return the message of a record with headers, in an attribute or in a wrapper; most messages come without."""
+def carrying_headers(record: Record, queue: Queue) -> tuple[Message, Carried]:
+    """Return the message of a record with headers, in an attribute or in a wrapper, and what they carry."""
     wire = wire_of(record)
     headers = wire.promoted()
-    message_id = headers.get(MESSAGE_ID) or record["messageId"]
-    native = wire.with_overflow(record)
-    return Message(wire.body, message_id, native, queue.name, date_sent, headers=headers, group_id=group)
+    carried = counting.carried_in(headers)
+    native, group = wire.with_overflow(record), (record.get("attributes") or {}).get("MessageGroupId")
+    sent_at = carried.time_sent or date_sent
+    message_id = carried.message_id or record["messageId"]
+    return Message(wire.body, message_id, native, queue.name, sent_at, headers=headers, group_id=group), carried
 
 
 def broker_count(text: str) -> int:
@@ -64,9 +69,7 @@ def place_by_count(delivery: Delivery, recoverability: Recoverability) -> None:
 
 
 def date_sent(message: Message) -> datetime | None:
-    """Return when the message was first sent: as its header says, else when SQS accepted it; None when neither is known."""
-    if said := read_date(message.headers, TIME_SENT):
-        return said
+    """Return when SQS accepted a message that no header dates; None when that is unknown."""
     try:
         return datetime.fromtimestamp(int(received(message)["attributes"]["SentTimestamp"]) / 1000, UTC)
     except (KeyError, TypeError, ValueError, OverflowError, OSError):

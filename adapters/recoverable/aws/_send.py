@@ -112,23 +112,25 @@ def send_outgoing(
     failures = send_all(items, Broker(queue, environment, time), time, timeouts) if items else {}
     for delivery, _, seconds in waiting:
         if delivery not in failures:
-            delivery.settlement = settle_on_end(delivery, seconds, invocation)
+            invocation.settle(delivery, settle_on_end(delivery, seconds, invocation))
             continue
         letter, failure = failures[delivery]
         at_fault = is_at_fault(delivery, failure, invocation)
         if at_fault or (isinstance(failure, Failure) and failure.is_for_good):
             text = MORE_THAN_TIME.format(to=letter.to.name) if at_fault else describe_refusal(letter.to, failure.reason)
             delivery.error = OutgoingRefused(text)
-            delivery.settlement = settle_failure(delivery, delivery.error, invocation)
+            invocation.settle(delivery, settle_failure(delivery, delivery.error, invocation))
         elif queue.fifo:
             from recoverable.aws._fifo.unsent import settle_unsent_in_group  # noqa: PLC0415  # for such queues
 
-            delivery.settlement = settle_unsent_in_group(
+            settlement = settle_unsent_in_group(
                 delivery, letter.to.name, failure.reason, invocation, function_timeout=time.total
             )
+            invocation.settle(delivery, settlement)
         else:
             first = isinstance(failure, NotTried)
-            delivery.settlement = settle_unsent(delivery, letter.to.name, failure.reason, invocation, runs_first=first)
+            settlement = settle_unsent(delivery, letter.to.name, failure.reason, invocation, runs_first=first)
+            invocation.settle(delivery, settlement)
 
 
 def describe_refusal(to: Destination, reason: str) -> str:

@@ -127,7 +127,7 @@ def sort_by_settlement(deliveries: list[Delivery], settling: Settling) -> Work:
     """Sort the deliveries by what the broker must do with them, and make the copies."""
     work = Work([], [], [])
     for delivery in deliveries:
-        match delivery.settlement:
+        match settlement := settling.invocation.settlement_of(delivery):
             case Complete():
                 work.completed.append(delivery)
             case Redeliver(after=after):
@@ -141,7 +141,7 @@ def sort_by_settlement(deliveries: list[Delivery], settling: Settling) -> Work:
             case None:
                 work.redelivered.append((delivery, None))  # never decided: it comes back
             case _:
-                assert_never(delivery.settlement)
+                assert_never(settlement)
     return work
 
 
@@ -208,7 +208,7 @@ def send_instead(failed: list[tuple[Copy, Failure]], settling: Settling) -> list
     for refused, failure in failed:
         delivery, second = refused.delivery, not_taken.get(refused.delivery)
         if (other := taken.get(delivery)) is not None:
-            delivery.settlement = other.forward
+            settling.invocation.settle(delivery, other.forward)
             if other.to != source:
                 log_not_settled(delivery, NO_RETRY.format(other.forward.to, failure.reason), settling)
                 if observer is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from datetime import timedelta
 
-from recoverable._flow.invocation import FOREVER
+from recoverable._flow.deadline import FOREVER
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
@@ -18,9 +18,6 @@ log = logging.getLogger("recoverable")
 
 LONGEST_INVOCATION = timedelta(seconds=5400)
 """A Lambda function runs for 90 minutes at most on Managed Instances, and for 15 elsewhere (Lambda quotas)."""
-
-LOOK_EVERY = 0.001
-"""Seconds after which the context is asked again: quick handlers should not pay for its answer."""
 
 CHECK_EVERY = 0.02
 """Seconds after which the part that is kept is reckoned again: quick handlers should not pay for it."""
@@ -45,6 +42,11 @@ class TimeBudget:
     `ends` is False where the process goes on when the time is over, so that there is always time for a call (Managed Instances).
     """
 
+    ends = True
+    pauses_left = 2.0  # seconds of this invocation that may still be waited until SQS takes more
+    slowest_call = _before_call = 0.0
+    invocation: Invocation | None = None  # whose handlers the time is for
+
     def __init__(
         self, context: Any, settle_within: timedelta, messages: int = 0, visibility_timeout: timedelta | None = None
     ) -> None:
@@ -55,18 +57,17 @@ class TimeBudget:
             text = "This invocation has %.1f s, of which %.1f s should be kept for settling. Handlers get half of its time. Raise the function's time-out, or lower settle_within."
             log.warning(text, self.total, self._reserve)
             self._reserve = self.total / 2
-        self.call_timeout = call_timeout(self._reserve)
-        self.visibility_timeout, self.messages, self.ends = visibility_timeout, messages, True
+        self.visibility_timeout, self.messages = visibility_timeout, messages
         self.for_handlers = self._seconds_for_handlers if self._remaining else None
         """A function that returns how many seconds a handler that starts now may run; None when there is no limit."""
-        self.pauses_left = 2.0
-        """Seconds of this invocation that may still be waited until SQS takes more."""
-        self.invocation: Invocation | None = None  # whose handlers the time is for
-        self._kept, self.slowest_call, self._before_call = self._reserve, 0.0, 0.0
+        self._kept = self._reserve
         # a large batch needs more than that from the start; a small one of quick handlers never has it reckoned
         self._check_below = FOREVER if messages > SMALL_BATCH else self.total - CHECK_EVERY if messages else -FOREVER
-        self.handlers_end = self.look_at = -FOREVER
-        """The moment at which a handler that starts now must have ended, and the one from which on `look` is called first."""
+
+    @property
+    def call_timeout(self) -> float:
+        """Return the seconds that one call to SQS may take."""
+        return call_timeout(self._reserve)
 
     def for_call(self) -> bool:
         """True if a call to SQS would end before the invocation does."""
@@ -85,11 +86,6 @@ class TimeBudget:
         """Remember how long the slowest call took, now that the one that `for_call` allowed has ended."""
         if self._remaining:
             self.slowest_call = max(self.slowest_call, self._before_call - self._remaining() / 1000)
-
-    def look(self, moment: float) -> None:
-        """Reckon `handlers_end` anew, and when to look again; `moment` is now, in seconds of any clock."""
-        self.handlers_end = moment + self._seconds_for_handlers() if self._remaining else FOREVER
-        self.look_at = moment + LOOK_EVERY if self._remaining else FOREVER
 
     def _seconds_for_handlers(self) -> float:
         remaining = (self._remaining() if self._remaining else 0) / 1000

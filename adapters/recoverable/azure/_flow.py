@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, assert_never
 
 from recoverable._flow.flow import Call, attempt_each
 from recoverable._ladder.delivery import Delivery
-from recoverable._ladder.settlement import Complete, Forward, Redeliver
+from recoverable._ladder.settlement import Complete, Forward, Redeliver, Settlement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -91,9 +91,9 @@ def settle_messages(
     """
     forwards: Forwards = []
     deferrals: Forwards = []
-    sorting = partial(sort, forwards=forwards, deferrals=deferrals, wait=wait)
+    sorting = partial(sort, invocation=invocation, forwards=forwards, deferrals=deferrals, wait=wait)
     for delivery in deliveries:
-        yield from attempt_each([delivery], invocation)
+        yield from attempt_each([delivery.message], invocation)
         if not invocation.outgoing or invocation.outgoing[-1][0] is not delivery:
             yield from sorting(delivery)
         elif delivery.message.group_id is not None:  # before the next message of its session runs
@@ -112,13 +112,18 @@ def send_and_sort(invocation: Invocation, send_outgoing: SendOutgoing, sorting: 
 
 
 def sort(
-    delivery: Delivery, forwards: Forwards, deferrals: Forwards, wait: Callable[[timedelta], None]
+    delivery: Delivery,
+    invocation: Invocation,
+    forwards: Forwards,
+    deferrals: Forwards,
+    wait: Callable[[timedelta], None],
 ) -> Generator[Run | Call, Any, None]:
     """Add the copy of a message that has its settlement to one of the lists, after its wait in place if it has one."""
-    if isinstance(delivery.settlement, Redeliver) and delivery.settlement.after:
-        yield Call(partial(wait, delivery.settlement.after))
+    settlement = invocation.settlement_of(delivery)
+    if isinstance(settlement, Redeliver) and settlement.after:
+        yield Call(partial(wait, settlement.after))
     is_deferral = delivery.error is None and not delivery.unreported and not delivery.given_up and not delivery.unsent
-    (deferrals if is_deferral else forwards).extend(forwarded(delivery))
+    (deferrals if is_deferral else forwards).extend(forwarded(delivery, settlement))
 
 
 def send_deferrals(deferrals: Forwards, invocation: Invocation, send: Send, send_outgoing: SendOutgoing) -> Steps:
@@ -131,20 +136,20 @@ def send_deferrals(deferrals: Forwards, invocation: Invocation, send: Send, send
         left = {delivery for delivery, _ in deferrals}
     forwards: Forwards = []
     for delivery in [delivery for delivery, _ in deferrals if delivery in left]:
-        yield from attempt_each([delivery], invocation, may_defer=False)
+        yield from attempt_each([delivery.message], invocation, may_defer=False)
         if invocation.outgoing:
             yield Call(partial(send_outgoing, invocation))
-        forwards += forwarded(delivery)
+        forwards += forwarded(delivery, invocation.settlement_of(delivery))
     yield from send_all(forwards, send)
 
 
-def forwarded(delivery: Delivery) -> Forwards:
+def forwarded(delivery: Delivery, settlement: Settlement | None) -> Forwards:
     """Return the delivery and its forwarding, if its settlement is one.
 
     Raises:
         Exception: the settlement is a redelivery: the handler's exception, for which the host abandons the message.
     """
-    match delivery.settlement:
+    match settlement:
         case Redeliver():
             error = delivery.error
             if delivery.unsent and error is None:
@@ -152,10 +157,12 @@ def forwarded(delivery: Delivery) -> Forwards:
             raise error if isinstance(error, Exception) else Abandoned(repr(error)) from error
         case Forward() as forward:
             return [(delivery, forward)]
-        case Complete() | None:
+        case Complete():
             return []
+        case None:
+            raise Abandoned("it has no recorded settlement; the message is delivered again")
         case _:
-            assert_never(delivery.settlement)
+            assert_never(settlement)
 
 
 def send_all(forwards: Forwards, send: Send) -> Generator[Run | Call, Any, None]:

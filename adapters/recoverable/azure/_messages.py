@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from recoverable._ladder import counting
-from recoverable._ladder.delivery import Delivery
+from recoverable._ladder.delivery import NOTHING_CARRIED, Delivery
 from recoverable._limits import MAX_COUNT
 from recoverable._message import Message
-from recoverable.headers import MESSAGE_ID, TIME_SENT, read_date, texts
+from recoverable.headers import texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,22 +60,25 @@ def delivery_of(native: ServiceBusMessage, queue: str, recoverability: Recoverab
     """
     properties = dict(properties_of(native))
     headers = texts(properties)
+    carried = counting.carried_in(headers) if headers else NOTHING_CARRIED
     message = Message(
         native.get_body(),
-        id=headers.get(MESSAGE_ID) or native.message_id or "",
+        id=carried.message_id or native.message_id or "",
         headers=headers,
         queue=queue,
-        sent_at=first_sent,
+        sent_at=carried.time_sent or enqueued,
         group_id=native.session_id,
         native=native,
     )
-    delivery = Delivery(message, delivered(native.delivery_count))
+    if platform.redelivers_only:
+        carried = counting.carried_in_order(carried, refused_sends=carried.refused_sends)
+    delivery = Delivery(message, delivered(native.delivery_count), carried)
     delivery.properties = properties
     if platform.redelivers_only:
         from recoverable.azure._ordered import restore_place  # noqa: PLC0415  # for ordered sessions alone
 
         restore_place(delivery, recoverability)
-    elif headers or delivery.deliveries > 1:
+    elif carried is not NOTHING_CARRIED or delivery.deliveries > 1:
         counting.restore_retry_state(delivery, platform.counter, recoverability.immediate.max_retries)
     return delivery
 
@@ -85,9 +88,9 @@ def properties_of(native: ServiceBusMessage) -> Mapping[str, Any]:
     return native.application_properties or native.user_properties or {}
 
 
-def first_sent(message: Message) -> datetime | None:
-    """Return when the message was first sent: by its header, else when Service Bus took it."""
-    return read_date(message.headers, TIME_SENT) or aware(message.native.enqueued_time_utc)
+def enqueued(message: Message) -> datetime | None:
+    """Return when Service Bus took a message that no header dates."""
+    return aware(message.native.enqueued_time_utc)
 
 
 def delivered(count: object) -> int:

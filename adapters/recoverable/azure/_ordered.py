@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from recoverable._ladder import counting
 from recoverable._message import place
-from recoverable.headers import REFUSED_SENDS, read_count
 
 if TYPE_CHECKING:
     from datetime import datetime, timedelta
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 def restore_place(delivery: Delivery, recoverability: Recoverability) -> None:
     """Restore round and attempt from the broker's count, which alone says them."""
     ladder = {"max_immediate": recoverability.immediate.max_retries, "max_delayed": recoverability.delayed.max_retries}
-    delivery.given_up = read_count(delivery.message.headers, REFUSED_SENDS) > 0
     delivery.unreported = counting.is_past_the_ladder(delivery.deliveries, **ladder)
     round_, attempt = counting.place_on_ladder(delivery.deliveries, **ladder)
     place(delivery.message, round=round_, attempt=attempt)

@@ -113,11 +113,12 @@ def send_outgoing(invocation: Invocation, bus: Broker, *, patience: timedelta, s
     rest = pauses(patience.total_seconds())
     for delivery, _, seconds in waiting:
         failure = send_rest(unsent[delivery], bus, rest, sleep) if unsent[delivery] else None
-        delivery.settlement = (
+        settlement = (
             settle_on_end(delivery, seconds, invocation)
             if failure is None
             else settle_failed_send(delivery, unsent[delivery][0].to, failure, invocation)
         )
+        invocation.settle(delivery, settlement)
 
 
 def copy_at(entry: Entry, now: datetime) -> Copy:

@@ -6,6 +6,7 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from recoverable._flow.deadline import Deadline
 from recoverable._flow.drive import drive
 from recoverable._flow.invocation import Invocation
 from recoverable._frozen import Frozen
@@ -65,17 +66,20 @@ class Processor(Frozen):
         """
         environment = current_environment.get() or self.environment
         deliveries = self._deliveries(natives)
-        invocation = self._invocation(environment)
-        invocation.context = context
+        invocation = self._invocation(environment, context)
         steps = process_messages(
             deliveries,
             invocation,
-            partial(self._send, environment=environment),
+            partial(self._send, environment=environment, settle=invocation.settle),
             partial(self._wait, environment=environment, began=environment.clock()),
             partial(self._send_outgoing, environment=environment),
         )
         handler = environment.wrap_handler(self.handler) if environment.wrap_handler else self.handler
-        return self._driver()(steps, handler)
+        if not self.is_coroutine:
+            return drive(steps, handler, invocation.deadline)
+        from recoverable._flow.drive_async import drive_async  # noqa: PLC0415  # asyncio, for those who need it
+
+        return drive_async(steps, handler)
 
     def _deliveries(self, natives: list[ServiceBusMessage]) -> list[Delivery]:
         if absent := ambiguous_fields(natives):
@@ -86,25 +90,17 @@ class Processor(Frozen):
         settings = self.settings
         return [delivery_of(native, settings.queue, settings.recoverability, self.platform) for native in natives]
 
-    def _invocation(self, environment: Environment) -> Invocation:
-        limiter, clock = self._limiter(environment), environment.clock
-        invocation = Invocation(
-            self.settings.recoverability, self.platform, clock, limiter=limiter, holds_interruptions=False
-        )
-        invocation.observer = self._observer(environment)
-        invocation.sender = partial(self._sender, environment)
+    def _invocation(self, environment: Environment, context: Context | None) -> Invocation:
+        seconds_for_retries = None
         if self.time_for_retries is not None:
             from recoverable.azure._waiting import countdown  # noqa: PLC0415  # for those who retry in process
 
-            invocation.seconds_for_retries = countdown(clock, self.time_for_retries)
-        return invocation
-
-    def _driver(self) -> Callable[..., Any]:
-        if not self.is_coroutine:
-            return drive
-        from recoverable._flow.drive_async import drive_async  # noqa: PLC0415  # asyncio, for those who need it
-
-        return drive_async
+            seconds_for_retries = countdown(environment.clock, self.time_for_retries)
+        return Invocation(
+            self.settings.recoverability, self.platform, environment.clock, Deadline(), context=context,
+            seconds_for_retries=seconds_for_retries, limiter=self._limiter(environment),
+            observer=self._observer(environment), sender=partial(self._sender, environment), holds_interruptions=False,
+        )  # fmt: skip
 
     def _observer(self, environment: Environment) -> Observer | None:
         callbacks = self.settings.recoverability.observe
@@ -153,15 +149,15 @@ class Processor(Frozen):
         send_outgoing(invocation, self.bus(environment), patience=self.settings.patience, sleep=environment.sleep)
 
     def _send(
-        self, forwards: list[tuple[Delivery, Forward]], *, environment: Environment, once: bool = False
+        self,
+        forwards: list[tuple[Delivery, Forward]],
+        *,
+        environment: Environment,
+        settle: Callable[[Delivery, Forward], None],
+        once: bool = False,
     ) -> list[Letter]:
         """Send the copies by the failure side of this platform, which is imported when there are some; return what no queue took."""
         from recoverable.azure._settle import send_copies  # noqa: PLC0415
 
         patience = NO_DELAY if once else self.settings.patience
         return send_copies(forwards, environment, self.settings, patience=patience, settle=settle)
-
-
-def settle(delivery: Delivery, settlement: Forward) -> None:
-    """Note a settlement that took the place of the one that was decided."""
-    delivery.settlement = settlement

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 from builders import delivery
+from flow.invocations import invocation
+from recoverable import Message
 from recoverable._flow.invocation import Invocation
 from recoverable._ladder.delivery import Delivery
 from recoverable._ladder.settlement import COMPLETE
@@ -21,10 +23,10 @@ class Watched:
         self.settled: list[list[str]] = []
         self.handed_back: list[str] = []
         self.held: list[str] = []
-        self.rest = iter(self.deliveries)
-        invocation = cast("Invocation", SimpleNamespace(outgoing=[], heartbeat=None))
+        self.rest = iter([each.message for each in self.deliveries])
+        self.invocation = invocation()
         self.watch = Watch(
-            self.deliveries, invocation, hold=self.hold, settle=self.settle, hand_back=self.hand_back,
+            self.deliveries, self.invocation, hold=self.hold, settle=self.settle, hand_back=self.hand_back,
             sleep=lambda _: None, is_late=lambda: False,
         )  # fmt: skip
 
@@ -41,9 +43,9 @@ class Watched:
     def run(self, complete: int, then: Callable[[], object] | None = None) -> None:
         """Run handlers until so many have completed; call a function while the next one is at work, unless there is none to call."""
 
-        def run_handlers(group: Iterator[Delivery], _: object) -> None:
+        def run_handlers(group: Iterator[Message], running: Invocation) -> None:
             for _number, each in zip(range(complete), group, strict=False):
-                each.settlement = COMPLETE
+                running.settlements[each] = COMPLETE
             if then is not None and next(group, None) is not None:
                 then()
 
@@ -95,7 +97,7 @@ def test_no_handler_begins_once_others_settle_for_the_invocation() -> None:
     watched.run(2, watched.watch.take_over)
     watched.run(5)
 
-    assert [each.settlement for each in watched.deliveries[2:]] == [None, None, None]
+    assert [watched.invocation.settlement_of(each) for each in watched.deliveries[2:]] == [None, None, None]
 
 
 def test_while_no_handler_is_at_work_nothing_is_settled_beside_one() -> None:

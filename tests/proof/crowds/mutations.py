@@ -8,7 +8,7 @@ from typing import Any
 
 from proof.sqs.mutations import delete_first, no_seconds, send_twice, with_one_too_many, without_due_date
 from recoverable._errors import HandlerTimeout, TimeUp
-from recoverable._flow.invocation import FOREVER
+from recoverable._flow.deadline import FOREVER
 from recoverable._ladder.counting import restore_retry_state
 from recoverable._ladder.delivery import Delivery
 from recoverable.aws._order import Group, held_longest_first
@@ -39,16 +39,17 @@ def nobody(*_: object) -> None:
 
 def one_at_a_time(deliveries: list[Delivery], _: object) -> Iterator[Group]:
     """Run one message of each batch, and hand back the others."""
-    settled = [delivery for delivery in deliveries if delivery.settlement is not None]
-    first, *others = held_longest_first([delivery for delivery in deliveries if delivery.settlement is None])
-    yield [*settled, *others], False
-    yield [first], True
+    ordered = held_longest_first(deliveries)
+    if ordered[1:]:
+        yield ordered[1:], False
+    if ordered:
+        yield ordered[:1], True
 
 
 def vouch_for_copies(delivery: Delivery, counter: Any, max_immediate: int) -> None:
     """Restore the retry state, but take each delivery of a copy's originals for reported."""
+    delivery.carried = delivery.carried.__replace__(reported=True)
     restore_retry_state(delivery, counter, max_immediate)
-    delivery.originals_reported = True
 
 
 def always(stopped: TimeUp, seconds: float, *, counts_as_failure: bool) -> HandlerTimeout:

@@ -24,9 +24,9 @@ def taken_for_sent(letters: list[Letter], sending: Sending, **_: Any) -> list[Le
     return []
 
 
-def never_abandoned(delivery: Delivery) -> Forwards:
+def never_abandoned(delivery: Delivery, settlement: object) -> Forwards:
     """Complete messages that should be redelivered."""
-    return [(delivery, delivery.settlement)] if isinstance(delivery.settlement, Forward) else []
+    return [(delivery, settlement)] if isinstance(settlement, Forward) else []
 
 
 def with_counters(delivery: Delivery, namespace: str, to: str) -> str:

@@ -46,14 +46,15 @@ def groups(
         log.warning(HELD_BACK, len(deliveries), deliveries[0].message.queue)
         forgive_held_back(by_group, now, hidden)
     for delivery in deliveries:
-        delivery.settlement = settle_on_receipt(delivery, invocation, time.total)
-    if settled := [group.pop(0) for group in by_group if group[0].settlement is not None]:
+        if (settlement := settle_on_receipt(delivery, invocation, time.total)) is not None:
+            invocation.settle(delivery, settlement)
+    if settled := [group.pop(0) for group in by_group if invocation.settlement_of(group[0]) is not None]:
         yield settled, False
     for group in suspects_last([group for group in by_group if group], now, hidden):
         for delivery in group:
-            if delivery.settlement is None and must_keep_order(delivery, unfinished):
-                delivery.settlement = Redeliver(NO_DELAY)
-            yield [delivery], delivery.settlement is None
+            if invocation.settlement_of(delivery) is None and must_keep_order(delivery, unfinished):
+                invocation.settle(delivery, Redeliver(NO_DELAY))
+            yield [delivery], invocation.settlement_of(delivery) is None
 
 
 def message_groups(deliveries: list[Delivery]) -> list[MessageGroup]:

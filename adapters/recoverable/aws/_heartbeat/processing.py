@@ -6,6 +6,7 @@ from datetime import timedelta
 from math import ceil
 from typing import TYPE_CHECKING
 
+from recoverable._ladder.delivery import delivery_of
 from recoverable._ladder.redaction import redactor_of
 from recoverable._sqs.batches import CHANGE_VISIBILITY
 from recoverable._sqs.broker import Broker
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery
     from recoverable._ladder.redaction import Redact
+    from recoverable._message import Message
     from recoverable._sqs.queues import Queue
     from recoverable.aws._batch import ProcessBatch
     from recoverable.hosting import Environment
@@ -43,7 +45,7 @@ def with_heartbeat(hidden: timedelta, process_batch: ProcessBatch) -> ProcessBat
     """
 
     def process(
-        deliveries: list[Delivery],
+        messages: list[Message],
         restored: list[Delivery],
         queue: Queue,
         run_handlers: object,
@@ -56,9 +58,9 @@ def with_heartbeat(hidden: timedelta, process_batch: ProcessBatch) -> ProcessBat
         beats = beats_for(hidden, queue, time, environment)
         invocation.heartbeat = beats
         try:
-            beats.begin(deliveries)
+            beats.begin([delivery_of(message) for message in messages])
             return process_batch(
-                deliveries, restored, queue, run_handlers, invocation, time, environment=environment, **others
+                messages, restored, queue, run_handlers, invocation, time, environment=environment, **others
             )
         finally:
             beats.end_all()

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from recoverable._flow.outcomes import hand_back
+from recoverable._ladder.delivery import delivery_of
 from recoverable._ladder.settlement import COMPLETE
 from recoverable._observe.log import log_safely
 from recoverable._sqs.broker import Broker
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery
+    from recoverable._message import Message
     from recoverable.aws._batch import ProcessBatch, RunHandlers
     from recoverable.aws._heartbeat.beats import Beats
     from recoverable.aws._time_budget import TimeBudget
@@ -56,7 +58,7 @@ def on_managed_instances(process_batch: ProcessBatch) -> ProcessBatch:
     """
 
     def process(
-        deliveries: list[Delivery],
+        messages: list[Message],
         restored: list[Delivery],
         queue: Queue,
         run_handlers: RunHandlers,
@@ -67,17 +69,17 @@ def on_managed_instances(process_batch: ProcessBatch) -> ProcessBatch:
         timeouts: Timeouts | None,
         partial: bool,
     ) -> list[Delivery]:
-        time.ends = False
+        time.ends, deliveries = False, [delivery_of(message) for message in messages]
         batch = Batch(queue, invocation, time, environment, timeouts)
         invocation.heartbeat = watch = batch.watch(deliveries)
         cancel = (environment.later or call_later)(batch.seconds_until_look(), watch.take_over)
         try:
             unfinished = process_batch(
-                deliveries, restored, queue, lambda group, _: watch.run(run_handlers, group), invocation, time,
+                messages, restored, queue, lambda group, _: watch.run(run_handlers, group), invocation, time,
                 environment=environment, timeouts=timeouts, partial=partial,
             )  # fmt: skip
             if watch.late:
-                completed = [each for each in deliveries if each.settlement is COMPLETE]
+                completed = [each for each in deliveries if invocation.settlement_of(each) is COMPLETE]
                 if here := [each for each in completed if each not in watch.ended]:
                     delete(here, Settling(batch.broker(), time, invocation))
             keep_process(invocation)
@@ -147,7 +149,7 @@ class Batch(NamedTuple):
     def hand_back(self, deliveries: list[Delivery]) -> None:
         """Note that messages are handed back without being run."""
         for delivery in deliveries:
-            delivery.settlement = hand_back(delivery, self.invocation, reason=NOT_BEGUN)
+            self.invocation.settle(delivery, hand_back(delivery, self.invocation, reason=NOT_BEGUN))
 
     def settle(self, deliveries: list[Delivery]) -> None:
         """Send what handlers sent that have ended, and settle the deliveries."""

@@ -7,11 +7,13 @@ from collections.abc import Callable, Collection, Iterator
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from recoverable._ladder.delivery import delivery_of
 from recoverable._observe.log import log_safely
 
 if TYPE_CHECKING:
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery
+    from recoverable._message import Message
     from recoverable.aws._heartbeat.beats import Beats
 
 log = logging.getLogger("recoverable")
@@ -84,7 +86,7 @@ class Watch:
         if self._heartbeat is not None:
             self._heartbeat.end(deliveries)
 
-    def run(self, run_handlers: Callable[[Iterator[Delivery], Invocation], object], group: Iterator[Delivery]) -> None:
+    def run(self, run_handlers: Callable[[Iterator[Message], Invocation], object], group: Iterator[Message]) -> None:
         """Run the handlers of a group, and do not return while messages are settled beside them."""
         with self._lock:
             self._at_work = True
@@ -104,9 +106,10 @@ class Watch:
             self._over = self._settling = True
             sending = {delivery for delivery, *_ in self._invocation.outgoing}
             begun = [each for each in self._begun if each not in self._claimed]
-            done = [each for each in begun if each.settlement is not None or each in sending]
+            settled = {each for each in self._deliveries if self._invocation.settlement_of(each) is not None}
+            done = [each for each in begun if each in settled or each in sending]
             at_work = [each for each in begun if each not in done]
-            waiting = [each for each in self._deliveries if each not in self._begun and each.settlement is None]
+            waiting = [each for each in self._deliveries if each not in self._begun and each not in settled]
         try:
             if at_work:
                 log_safely(log.error, STUCK, at_work[0].message.queue, extra=ids(at_work))
@@ -125,14 +128,14 @@ class Watch:
         if self._held is not None:
             self._held.end_all()
 
-    def _taking(self, group: Iterator[Delivery]) -> Iterator[Delivery]:
-        """Yield the deliveries whose handlers may begin; none any more once others settle for this invocation."""
-        for delivery in group:
+    def _taking(self, group: Iterator[Message]) -> Iterator[Message]:
+        """Yield the messages whose handlers may begin; none any more once others settle for this invocation."""
+        for message in group:
             with self._lock:
                 if self._over:
                     return
-                self._begun[delivery] = None
-            yield delivery
+                self._begun[delivery_of(message)] = None
+            yield message
 
 
 def ids(deliveries: list[Delivery]) -> dict[str, object]:

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
     from recoverable._flow.invocation import Invocation
-    from recoverable._ladder.delivery import Counter, Delivery
+    from recoverable._ladder.delivery import Counter
+    from recoverable._message import Message
     from recoverable.aws._large_bodies import S3Bodies
     from recoverable.timeouts import Timeouts
 
@@ -127,12 +128,10 @@ class RecoverableBatchProcessor(BatchProcessor):
         refuse_fifo(event)
         calls = HookedCalls(self, self._record_handler, redactor_of(self._processor.recoverability))
 
-        def run_handlers(group: Iterator[Delivery], invocation: Invocation) -> None:
+        def run_handlers(group: Iterator[Message], invocation: Invocation) -> None:
             attempt_all(group, invocation, calls)
 
-        unfinished = self._processor.process(
-            event, self._context, run_handlers, handler=calls, on_failure=calls.report_failure
-        )
+        unfinished = self._processor.process(event, self._context, run_handlers, on_failure=calls.report_failure)
         self.batch_response = cast("Any", response(unfinished))  # Powertools has a type of its own for it
         return calls.answers
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from recoverable._ladder.faults import text_of
 from recoverable.hosting import Deadline, TimeUp
@@ -27,15 +27,16 @@ class VirtualDeadline(Deadline):
         fault_plan: decides which faults happen before and after an attempt.
         journal: records how each attempt ended.
         clock: the world's time in seconds.
+        time: the arguments of `Deadline`.
     """
 
     __slots__ = ("_clock", "_fault_plan", "_invocation", "_journal")
 
     def __init__(
-        self, invocation: Invocation, fault_plan: FaultPlan, journal: Journal, clock: Callable[[], float]
+        self, invocation: Invocation, fault_plan: FaultPlan, journal: Journal, clock: Callable[[], float], *time: Any
     ) -> None:
-        super().__init__()
-        self.works, self.rings = False, -inf  # no signal: time is the world's
+        super().__init__(*time)
+        self.rings = -inf  # no signal: time is the world's
         self._invocation, self._fault_plan, self._journal, self._clock = (invocation, fault_plan, journal, clock)
 
     def now(self) -> float:

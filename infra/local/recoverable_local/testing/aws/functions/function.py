@@ -133,7 +133,7 @@ class Function:
         return Environment(
             world.client,
             lambda: world.now() + instance.skew,
-            lambda: VirtualDeadline(invocation, world.fault_plan, world.journal, world.seconds),
+            lambda *time: VirtualDeadline(invocation, world.fault_plan, world.journal, world.seconds, *time),
             instance.runner,
             recorder(invocation, world.journal, world.seconds),
             topic_client=world.topic_client,

@@ -1,4 +1,4 @@
-"""Batches in which all messages come for the first time: whatever ends how, and wherever, each handler runs once and what failed is settled."""
+"""Batches of a standard queue: whatever ends how, and wherever, each handler runs once and what failed is settled."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from aws.records import event, record
 from builders import Boom
 from recoverable import Immediate, Message, RateLimit, Recoverability
 from recoverable.aws import SqsEndpoint
-from recoverable.aws._time_budget import LOOK_EVERY, TimeBudget
 
 BODIES = ("a", "b", "c", "d")
 
@@ -145,28 +144,3 @@ def test_an_endpoint_without_a_context_has_no_time_limit() -> None:
 
     assert SqsEndpoint(handle, ladder("error"))(batch()) == {"batchItemFailures": []}
     assert seen == list(BODIES)
-
-
-class Asked(Context):
-    """Lambda's context that counts how often it is asked."""
-
-    times = 0
-
-    def get_remaining_time_in_millis(self) -> int:
-        self.times += 1
-        return super().get_remaining_time_in_millis()
-
-
-def test_the_context_is_asked_again_when_a_handler_may_have_taken_time() -> None:
-    context = Asked(30)
-    time = TimeBudget(context, timedelta(seconds=3), 10)
-    time.look(100.0)
-
-    assert (time.handlers_end, time.look_at, context.times) == (127.0, 100.0 + LOOK_EVERY, 2)
-
-
-def test_without_a_context_there_is_no_end_to_look_for() -> None:
-    time = TimeBudget(None, timedelta(seconds=3), 10)
-    time.look(100.0)
-
-    assert (time.handlers_end, time.look_at) == (float("inf"), float("inf"))
