@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from recoverable._ladder.delivery import delivery_of
-from recoverable._ladder.settlement import COMPLETE
+from recoverable._ladder.delivery import COMPLETE, delivery_of
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from recoverable._flow.invocation import Invocation
-    from recoverable._ladder.delivery import Delivery
-    from recoverable._ladder.settlement import Settlement
+    from recoverable._ladder.delivery import Delivery, Settlement
     from recoverable._message import Message
 
     Run: TypeAlias = tuple[Message, float]
