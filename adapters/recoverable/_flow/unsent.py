@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from recoverable._flow.outcomes import decide, settle_failure
+from recoverable._flow.settle import decide_and_report, settle_failure
 from recoverable._ladder import counting
 from recoverable._ladder.backoff import FIRST_DELAY, LONGEST_DELAY, MOST_REDELIVERY, delay_while_redelivered
 from recoverable._ladder.delivery import Deferral
@@ -79,4 +79,4 @@ def wait(
         invocation.limiter.release_probe(delivery)
     delivery.unsent = True
     reason = f"what it sent to '{to}' was not taken ({why})"
-    return decide(delivery, Deferral(delay, reason, stopped=runs_first), invocation)
+    return decide_and_report(delivery, Deferral(delay, reason, stopped=runs_first), invocation)
