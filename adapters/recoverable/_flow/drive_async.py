@@ -9,14 +9,14 @@ from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
 from recoverable._flow.event_loop import run_in_loop, within
-from recoverable._flow.flow import Call, attempt_each
+from recoverable._flow.flow import attempt_each
 from recoverable._flow.invocation import Invocation
 from recoverable._flow.results import refuse_generator
 from recoverable._message import Message
 from recoverable.hosting import current_environment
 
 if TYPE_CHECKING:
-    from recoverable._flow.flow import Steps
+    from recoverable._flow.flow import Call, Steps
 
 Worker = asyncio.Task[None]
 Handler = Callable[[Message], Awaitable[Any]]
@@ -40,7 +40,7 @@ async def drive_async(steps: Steps, handler: Handler, call: Caller = asyncio.to_
         step = next(steps)
         while True:
             try:
-                answer = await (finish(call, step) if isinstance(step, Call) else run_handler(handler, *step))
+                answer = await (run_handler(handler, *step) if isinstance(step, tuple) else finish(call, step))
             except Exception as error:  # noqa: BLE001  # the flow handles it, or ends with it
                 step = steps.throw(error)
             else:
@@ -49,9 +49,9 @@ async def drive_async(steps: Steps, handler: Handler, call: Caller = asyncio.to_
         return
 
 
-async def finish(call: Caller, step: Call) -> Any:
-    """Call the step's function and return its result; a result that is awaitable is awaited here, in the handler's event loop."""
-    result = await call(step.function)
+async def finish(call: Caller, function: Call) -> Any:
+    """Call a function of the flow and return its result; a result that is awaitable is awaited here, in the handler's event loop."""
+    result = await call(function)
     return await result if isawaitable(result) else result
 
 
