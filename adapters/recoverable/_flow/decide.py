@@ -5,13 +5,11 @@ This is the failure side that both clouds share. It is imported when something f
 
 from __future__ import annotations
 
+from recoverable._config import redactor_of
 from recoverable._flow.invocation import Invocation
 from recoverable._ladder.counting import is_retried_in_process
-from recoverable._ladder.decision import decide
-from recoverable._ladder.delivery import Deferral, Delivery, Platform
-from recoverable._ladder.redaction import redactor_of
-from recoverable._ladder.refused_sends import forward_given_up
-from recoverable._ladder.settlement import Redeliver, Settlement
+from recoverable._ladder.decision import decide, forward_given_up
+from recoverable._ladder.delivery import Deferral, Delivery, Platform, Redeliver, Settlement
 from recoverable._observe.log import report, report_given_up, report_undecided
 from recoverable._outgoing.message import OutgoingRefused
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from recoverable._flow.flow import Steps
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery
-    from recoverable._ladder.redaction import Redact
+    from recoverable._ladder.faults import Redact
     from recoverable._message import Message
     from recoverable._observe.observer import Observer
 
@@ -122,7 +122,6 @@ def interruption_for_host(error: Interruption, redact: Redact | None) -> Interru
 
 def redacted_message(error: BaseException, redact: Redact) -> str:
     """Return the exception's text as the redactor returns it."""
-    from recoverable._ladder.faults import message_of  # noqa: PLC0415  # the failure side
-    from recoverable._ladder.redaction import redacted  # noqa: PLC0415  # the failure side
+    from recoverable._ladder.faults import message_of, redacted  # noqa: PLC0415  # the failure side
 
     return redacted(message_of(error), redact)

@@ -7,8 +7,7 @@ driver does both: `drive` for plain handlers, `drive_async` for coroutines.
 
 from __future__ import annotations
 
-from recoverable._ladder.delivery import delivery_of
-from recoverable._ladder.settlement import COMPLETE
+from recoverable._ladder.delivery import COMPLETE, delivery_of
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from functools import partial
 
 from recoverable._errors import TimeUp, UnreportedFailure
 from recoverable._ladder.counting import is_retried_in_process
-from recoverable._ladder.delivery import Deferral, delivery_of
-from recoverable._ladder.settlement import COMPLETE, Redeliver
+from recoverable._ladder.delivery import COMPLETE, Deferral, Redeliver, delivery_of
 from recoverable._limits import MAX_DELAY, NO_DELAY
 
 TYPE_CHECKING = False  # see _frozen.py
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
 
     from recoverable._flow.flow import Call, Run
     from recoverable._flow.invocation import Invocation
-    from recoverable._ladder.delivery import Delivery
-    from recoverable._ladder.settlement import Settlement
+    from recoverable._ladder.delivery import Delivery, Settlement
     from recoverable._message import Message
 
 AT_ONCE = Redeliver(NO_DELAY)

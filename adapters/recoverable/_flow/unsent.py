@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 
 from recoverable._flow.outcomes import decide, settle_failure
 from recoverable._ladder import counting
+from recoverable._ladder.backoff import FIRST_DELAY, LONGEST_DELAY, MOST_REDELIVERY, delay_while_redelivered
 from recoverable._ladder.delivery import Deferral
-from recoverable._ladder.refused_sends import FIRST_DELAY, LONGEST_DELAY, MOST_REDELIVERY, delay_while_redelivered
 from recoverable._limits import NO_DELAY
 from recoverable._outgoing.message import OutgoingRefused
 
 if TYPE_CHECKING:
     from recoverable._flow.invocation import Invocation
-    from recoverable._ladder.delivery import Delivery
-    from recoverable._ladder.settlement import Settlement
+    from recoverable._ladder.delivery import Delivery, Settlement
 
 
 def settle_unsent(

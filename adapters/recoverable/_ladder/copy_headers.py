@@ -8,8 +8,7 @@ from recoverable import headers
 from recoverable._ladder import counting
 from recoverable._ladder.actions import ErrorContext
 from recoverable._ladder.delivery import Delivery, Platform
-from recoverable._ladder.faults import fault_headers
-from recoverable._ladder.redaction import Redact
+from recoverable._ladder.faults import Redact, fault_headers
 from recoverable._limits import MAX_COUNT
 from recoverable._message import Message
 

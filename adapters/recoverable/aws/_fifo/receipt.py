@@ -16,7 +16,7 @@ from recoverable.aws._restoring import broker_count
 
 if TYPE_CHECKING:
     from recoverable._flow.invocation import Invocation
-    from recoverable._ladder.settlement import Settlement
+    from recoverable._ladder.delivery import Settlement
 
 LONGEST = MAX_DELAY.total_seconds()
 """Seconds beyond which it does not matter how long ago a message was first received, in case a record says something absurd."""
