@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recoverable._flow.deadline import FOREVER, TOLERANCE
-from recoverable._flow.flow import Call, attempt_each
+from recoverable._flow.flow import attempt_each
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from recoverable._flow.deadline import Deadline
-    from recoverable._flow.flow import Steps
+    from recoverable._flow.flow import Call, Run, Steps
     from recoverable._flow.invocation import Invocation
     from recoverable._message import Message
 
@@ -33,7 +33,7 @@ def drive(steps: Steps, handler: Callable[[Message], Any], deadline: Deadline) -
     try:
         step = next(steps)
         while True:
-            if isinstance(step, Call):
+            if not isinstance(step, tuple):
                 step = call(steps, step)
                 continue
             message, seconds = step
@@ -79,10 +79,10 @@ def finish(result: Any, seconds: float, deadline: Deadline) -> None:
     refuse_generator(result)
 
 
-def call(steps: Steps, step: Call) -> Any:
-    """Call a step's function, and return the step that follows its result, or what it raised."""
+def call(steps: Steps, function: Call) -> Run | Call:
+    """Call a function of the flow, and return the step that follows its result, or what it raised."""
     try:
-        answer = step.function()
+        answer = function()
     except Exception as error:  # noqa: BLE001  # the flow handles it, or ends with it
         return steps.throw(error)
     return steps.send(answer)

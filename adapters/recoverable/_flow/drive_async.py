@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from recoverable._errors import TimeUp
 from recoverable._flow.deadline import AGAIN, FOREVER
-from recoverable._flow.flow import Call, attempt_each
+from recoverable._flow.flow import attempt_each
 from recoverable._flow.invocation import Invocation
 from recoverable._flow.signatures import refuse_generator
 from recoverable._message import Message
 from recoverable.hosting import current_environment
 
 if TYPE_CHECKING:
-    from recoverable._flow.flow import Steps
+    from recoverable._flow.flow import Call, Steps
 
 T = TypeVar("T")
 Worker = asyncio.Task[None]
@@ -48,7 +48,7 @@ async def drive_async(steps: Steps, handler: Handler, call: Caller = asyncio.to_
         step = next(steps)
         while True:
             try:
-                answer = await (called(call, step) if isinstance(step, Call) else run_handler(handler, *step))
+                answer = await (run_handler(handler, *step) if isinstance(step, tuple) else called(call, step))
             except Exception as error:  # noqa: BLE001  # the flow handles it, or ends with it
                 step = steps.throw(error)
             else:
@@ -57,9 +57,9 @@ async def drive_async(steps: Steps, handler: Handler, call: Caller = asyncio.to_
         return
 
 
-async def called(call: Caller, step: Call) -> Any:
-    """Call the step's function and return its result; a result that is awaitable is awaited here, in the handler's event loop."""
-    result = await call(step.function)
+async def called(call: Caller, function: Call) -> Any:
+    """Call a function of the flow and return its result; a result that is awaitable is awaited here, in the handler's event loop."""
+    result = await call(function)
     return await result if isawaitable(result) else result
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from recoverable._flow.drive import drive
-from recoverable._flow.flow import Call
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Collection, Coroutine
@@ -85,7 +84,7 @@ def emit(observer: Observer, invocation: Invocation, unfinished: Collection[Deli
     from recoverable._observe.callbacks import callbacks  # noqa: PLC0415  # the failure side
 
     for call in callbacks(observer, done, cancelled_after):
-        coroutine = yield Call(call)
+        coroutine = yield call
         if coroutine is not None:  # `drive_async` has awaited it
             from recoverable._flow.drive_async import run_in_loop  # noqa: PLC0415  # asyncio, for coroutines alone
 

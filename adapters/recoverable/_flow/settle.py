@@ -5,6 +5,8 @@ A rate limit and retries in process come here while all succeeds, so that the la
 
 from __future__ import annotations
 
+from functools import partial
+
 from recoverable._config import redactor_of
 from recoverable._errors import TimeUp, UnreportedFailure
 from recoverable._ladder.counting import is_retried_in_process
@@ -13,9 +15,11 @@ from recoverable._limits import MAX_DELAY, NO_DELAY
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Generator, Iterable, Iterator
     from datetime import datetime, timedelta
+    from typing import Any
 
+    from recoverable._flow.flow import Call, Run
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery, Platform, Settlement
     from recoverable._message import Message
@@ -42,6 +46,40 @@ def retried_in_process(messages: Iterable[Message], invocation: Invocation) -> I
             invocation.finished -= 1
             attempted = delivery.next_attempt()
             yield attempted
+
+
+def receive(
+    message: Message, invocation: Invocation, *, may_defer: bool
+) -> Generator[Run | Call, Any, Settlement | None]:
+    """Return the settlement of a message whose handler must not run now; None when it may; see `settle_on_receipt`."""
+    delivery, limiter = delivery_of(message), invocation.limiter
+    settle = partial(settle_on_receipt, delivery, invocation, may_defer=may_defer)
+    blocks = limiter is not None and not limiter.is_untroubled(delivery)
+    return (yield settle) if blocks else settle()
+
+
+def conclude(
+    message: Message, error: BaseException | None, outbox: Any, seconds: float, invocation: Invocation
+) -> Generator[Run | Call, Any, Settlement | None]:
+    """Return the settlement of a message whose handler has ended, in all cases but the plainest.
+
+    None where what the handler sent is to be sent first.
+
+    Raises:
+        KeyboardInterrupt, SystemExit: where the invocation does not hold them until all is settled.
+    """
+    delivery, limiter = delivery_of(message), invocation.limiter
+    if outbox is not invocation and error is None:
+        invocation.outgoing.append((delivery, outbox, seconds))
+        return None
+    delivery.error = error
+    if isinstance(error, KeyboardInterrupt | SystemExit):
+        if not invocation.holds_interruptions:
+            raise error  # a copy would come beside the original, which comes back
+        invocation.interruption = error
+    settle = partial(settle_on_end, delivery, seconds, invocation)
+    blocks = limiter is not None and (error is not None or limiter.alert)
+    return (yield settle) if blocks else settle()
 
 
 def settle_on_receipt(delivery: Delivery, invocation: Invocation, *, may_defer: bool = True) -> Settlement | None:

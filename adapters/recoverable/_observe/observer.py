@@ -6,7 +6,7 @@ import sys
 from functools import partial
 
 from recoverable._errors import UnreportedFailure
-from recoverable._ladder.delivery import COMPLETE, Forward, Redeliver
+from recoverable._ladder.delivery import COMPLETE, Forward, Redeliver, delivery_of
 from recoverable._limits import NO_DELAY
 from recoverable._observe.facts import Facts
 
@@ -86,10 +86,9 @@ class Observer:
         self._latest: dict[Delivery, Attempt] = {}
         self._tracer = self._loaded_tracer()
 
-    def attempt(
-        self, delivery: Delivery, run: tuple[Message, float]
-    ) -> Generator[tuple[Message, float], Any, BaseException | None]:
+    def attempt(self, run: tuple[Message, float]) -> Generator[tuple[Message, float], Any, BaseException | None]:
         """Have the handler run, and note for how long it did; return what it raised."""
+        delivery = delivery_of(run[0])
         earlier = self._latest.get(delivery)
         attempt = self._latest[delivery] = Attempt(delivery, self.clock())
         self.attempts.append(attempt)
