@@ -30,7 +30,7 @@ class Send(Protocol):
     """Sends copies, again and elsewhere where that helps; returns what no queue took."""
 
     def __call__(self, forwards: Forwards, *, once: bool = False) -> list[Letter]:
-        """Send them; `once` without repeating it."""
+        """Send the copies; with `once`, try each send one time."""
 
 
 class Abandoned(Exception):
