@@ -46,7 +46,7 @@ def process_messages(
     wait: Callable[[timedelta], None],
     send_outgoing: SendOutgoing,
 ) -> Steps:
-    """Take the messages of an invocation through the flow, settle them, and tell what it came to where somebody observes.
+    """Take the messages of an invocation through the flow, settle them, and report the outcome to observers.
 
     Args:
         deliveries: the messages.
