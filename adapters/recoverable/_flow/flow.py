@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from recoverable._ladder.delivery import delivery_of
-from recoverable._ladder.settlement import COMPLETE
+from recoverable._ladder.delivery import COMPLETE, delivery_of
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from recoverable._flow.invocation import Invocation
-    from recoverable._ladder.delivery import Delivery
-    from recoverable._ladder.settlement import Settlement
+    from recoverable._ladder.delivery import Delivery, Settlement
     from recoverable._message import Message
 
     Run: TypeAlias = tuple[Message, float]
@@ -60,7 +58,7 @@ def attempt_each(messages: Iterable[Message], invocation: Invocation, *, may_def
                 continue
         seconds = seconds_left()
         if seconds <= 0 or invocation.interruption is not None:
-            from recoverable._flow.outcomes import hand_back  # noqa: PLC0415  # most messages need none of this
+            from recoverable._flow.settle import hand_back  # noqa: PLC0415  # most messages need none of this
 
             settlements[message] = hand_back(delivery_of(message), invocation)
             continue
@@ -82,8 +80,8 @@ def attempt_each(messages: Iterable[Message], invocation: Invocation, *, may_def
 
 
 def retried(messages: Iterable[Message], invocation: Invocation) -> Iterable[Message]:
-    """Return the messages, each again for as long as it is to be retried at once; see `outcomes.retried_in_process`."""
-    from recoverable._flow.outcomes import retried_in_process  # noqa: PLC0415  # for those who ask for it
+    """Return the messages, each again for as long as it is to be retried at once; see `settle.retried_in_process`."""
+    from recoverable._flow.settle import retried_in_process  # noqa: PLC0415  # for those who ask for it
 
     return retried_in_process(messages, invocation)
 
@@ -91,11 +89,11 @@ def retried(messages: Iterable[Message], invocation: Invocation) -> Iterable[Mes
 def receive(
     delivery: Delivery, invocation: Invocation, *, may_defer: bool
 ) -> Generator[Run | Call, Any, Settlement | None]:
-    """Return the settlement of a delivery whose handler must not run now; None when it may; see `outcomes.settle_on_receipt`."""
+    """Return the settlement of a delivery whose handler must not run now; None when it may; see `settle.settle_on_receipt`."""
     limiter = invocation.limiter
     if limiter is None and not (delivery.due_at or delivery.unreported or delivery.given_up):
         return None
-    from recoverable._flow.outcomes import settle_on_receipt  # noqa: PLC0415  # as above
+    from recoverable._flow.settle import settle_on_receipt  # noqa: PLC0415  # as above
 
     settle = partial(settle_on_receipt, delivery, invocation, may_defer=may_defer)
     blocks = limiter is not None and not limiter.is_untroubled(delivery)
@@ -112,7 +110,7 @@ def conclude(
     Raises:
         KeyboardInterrupt, SystemExit: where the invocation does not hold them until all is settled.
     """
-    from recoverable._flow.outcomes import settle_on_end  # noqa: PLC0415  # as above
+    from recoverable._flow.settle import settle_on_end  # noqa: PLC0415  # as above
 
     if outbox is not invocation and error is None:
         invocation.outgoing.append((delivery, outbox, seconds))

@@ -13,7 +13,7 @@ from recoverable.timeouts import TooLarge
 
 if TYPE_CHECKING:
     from recoverable._ladder.delivery import Delivery
-    from recoverable._ladder.redaction import Redact
+    from recoverable._ladder.faults import Redact
     from recoverable.aws._copies import Copy
     from recoverable.aws._time_budget import TimeBudget
     from recoverable.timeouts import Timeouts

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias
 
-from recoverable._ladder.delivery import Delivery
-from recoverable._ladder.settlement import Redeliver
+from recoverable._ladder.delivery import Delivery, Redeliver
 from recoverable._limits import NO_DELAY
 from recoverable.aws._fifo.receipt import is_suspect, receives, settle_on_receipt
 from recoverable.aws._order import hidden_for

@@ -13,8 +13,7 @@ from recoverable.aws._order import seconds_since_first_receive
 
 if TYPE_CHECKING:
     from recoverable._flow.invocation import Invocation
-    from recoverable._ladder.delivery import Delivery
-    from recoverable._ladder.settlement import Settlement
+    from recoverable._ladder.delivery import Delivery, Settlement
 
 
 def settle_unsent_in_group(

@@ -6,8 +6,8 @@ from datetime import timedelta
 from math import ceil
 from typing import TYPE_CHECKING
 
+from recoverable._config import redactor_of
 from recoverable._ladder.delivery import delivery_of
-from recoverable._ladder.redaction import redactor_of
 from recoverable._sqs.batches import CHANGE_VISIBILITY
 from recoverable._sqs.broker import Broker
 from recoverable.aws._heartbeat.beats import Beats
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery
-    from recoverable._ladder.redaction import Redact
+    from recoverable._ladder.faults import Redact
     from recoverable._message import Message
     from recoverable._sqs.queues import Queue
     from recoverable.aws._batch import ProcessBatch
