@@ -7,7 +7,8 @@ from recoverable._flow.drive import attempt_all
 from recoverable._flow.handlers import is_coroutine_handler
 from recoverable._limits import MAX_COUNT, checked_count, name_of
 from recoverable._sqs.queues import LONGEST_DELAY
-from recoverable.aws._processor import SETTLE_WITHIN, SqsProcessor, response
+from recoverable.aws._processor import SqsProcessor, response
+from recoverable.aws._settings import SETTLE_WITHIN, SqsSettings
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
@@ -84,17 +85,18 @@ class SqsEndpoint:
         is_coroutine = is_coroutine_handler(handler)
         self._run_handlers = handler_runner(handler, concurrency, is_coroutine=is_coroutine)
         self._partial_responses = partial_responses
-        self._processor = SqsProcessor(
+        settings = SqsSettings(
             "SqsEndpoint", recoverability, client=client, clock=clock, counter=counter,
             handler_timeout=handler_timeout, settle_within=settle_within, longest_delay=longest_delay,
             timeouts=timeouts, visibility_timeout=visibility_timeout, large_bodies=large_bodies, heartbeat=heartbeat,
         )  # fmt: skip
+        self._processor = SqsProcessor(settings)
         if warm and client is None:
             from recoverable.aws._send import warm_up  # noqa: PLC0415  # imported for those who want it
 
             warm_up(settle_within)
         # with the error queue resolved, for code that creates queues
-        self.recoverability = self._processor.recoverability
+        self.recoverability = settings.recoverability
         self.__name__ = self.__qualname__ = name_of(handler)
         self.__doc__ = getattr(handler, "__doc__", None)
         self.__module__ = getattr(handler, "__module__", __name__)

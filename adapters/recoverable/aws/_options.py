@@ -12,99 +12,67 @@ from recoverable.aws._batch import process_batch as plain
 from recoverable.aws._time_budget import LONGEST_INVOCATION
 
 if TYPE_CHECKING:
-    from mypy_boto3_sqs import SQSClient
-
     from recoverable._flow.invocation import Invocation
-    from recoverable._ladder.delivery import Counter, Delivery
+    from recoverable._ladder.delivery import Delivery
     from recoverable._message import Message
     from recoverable._observe.settings import Observe
     from recoverable._sqs.queues import Queue
     from recoverable.aws._batch import ProcessBatch
     from recoverable.aws._large_bodies import S3Bodies
+    from recoverable.aws._settings import SqsSettings
     from recoverable.aws._time_budget import TimeBudget
     from recoverable.hosting import Environment
-    from recoverable.timeouts import Timeouts
 
 
 MAX_CONCURRENCY = "AWS_LAMBDA_MAX_CONCURRENCY"
 """The variable that Lambda sets on Managed Instances: the processes of one environment."""
 
 
-def check_settings(
-    owner: str,
-    counter: Counter,
-    longest_delay: timedelta,
-    client: SQSClient | None,
-    handler_timeout: timedelta | None,
-    timeouts: Timeouts | None,
-    visibility_timeout: timedelta | None,
-    large_bodies: S3Bodies | None,
-    heartbeat: timedelta | None,
-    *,
-    settle_within: timedelta,
-) -> None:
-    """Check those of an endpoint's settings that most endpoints leave out; see `SqsEndpoint`.
-
-    Args:
-        owner: the name of the class that was given them, for errors.
-        counter: "native" or "header".
-        longest_delay: how long one copy waits.
-        client: the SQS client.
-        handler_timeout: how long a handler may run.
-        timeouts: where long delays are stored.
-        visibility_timeout: the shortest time for which a received message stays hidden.
-        large_bodies: the buckets from which bodies are read.
-        heartbeat: for how long messages are hidden at a time.
-        settle_within: the time kept for settling, which a store must answer in.
+def check_options(settings: SqsSettings) -> None:
+    """Check those of an endpoint's settings that most endpoints leave out.
 
     Raises:
         TypeError: a setting of another kind.
         ValueError: a setting out of range.
     """
-    if counter not in ("native", "header"):
-        raise ValueError(f'{owner}(counter) is {counter!r}; write "native" or "header"')
-    check_durations(owner, longest_delay, handler_timeout, visibility_timeout)
-    if heartbeat is not None:
-        check_heartbeat(f"{owner}(heartbeat)", heartbeat, settle_within)
-    check_services(owner, client, timeouts, large_bodies, settle_within)
+    owner, settle_within = settings.owner, settings.settle_within
+    checked_delay(f"{owner}(settle_within)", settle_within, LONGEST_INVOCATION)
+    if settings.counter not in ("native", "header"):
+        raise ValueError(f'{owner}(counter) is {settings.counter!r}; write "native" or "header"')
+    check_durations(settings)
+    if settings.heartbeat is not None:
+        check_heartbeat(f"{owner}(heartbeat)", settings.heartbeat, settle_within)
+    check_services(settings)
 
 
-def check_durations(
-    owner: str, longest_delay: timedelta, handler_timeout: timedelta | None, visibility_timeout: timedelta | None
-) -> None:
+def check_durations(settings: SqsSettings) -> None:
     """Check how long a copy waits, a handler runs and a message stays hidden.
 
     Raises:
         TypeError: one is no duration.
         ValueError: one is out of range.
     """
-    if not checked_delay(f"{owner}(longest_delay)", longest_delay, LONGEST_DELAY):
+    owner, own, hidden = settings.owner, settings.handler_timeout, settings.visibility_timeout
+    if not checked_delay(f"{owner}(longest_delay)", settings.longest_delay, LONGEST_DELAY):
         raise ValueError(f"{owner}(longest_delay) is 0; write how long one copy may wait, up to 15 minutes")
-    if handler_timeout is not None and not checked_delay(
-        f"{owner}(handler_timeout)", handler_timeout, LONGEST_INVOCATION
-    ):
+    if own is not None and not checked_delay(f"{owner}(handler_timeout)", own, LONGEST_INVOCATION):
         raise ValueError(f"{owner}(handler_timeout) is 0; write how long a handler may run, or None")
-    if visibility_timeout is not None:
-        checked_delay(f"{owner}(visibility_timeout)", visibility_timeout, LONGEST_INVOCATION)
+    if hidden is not None:
+        checked_delay(f"{owner}(visibility_timeout)", hidden, LONGEST_INVOCATION)
 
 
-def check_services(
-    owner: str,
-    client: SQSClient | None,
-    timeouts: Timeouts | None,
-    large_bodies: S3Bodies | None,
-    settle_within: timedelta,
-) -> None:
+def check_services(settings: SqsSettings) -> None:
     """Check what an endpoint was given to talk to SQS, to a store of timeouts and to S3.
 
     Raises:
         TypeError: one is of another kind.
         ValueError: one cannot answer within the time for settling.
     """
-    if client is not None:
+    owner, timeouts, settle_within = settings.owner, settings.timeouts, settings.settle_within
+    if settings.client is not None:
         from recoverable._sqs.clients import check_client  # noqa: PLC0415  # for those who give one
 
-        check_client(owner, client)
+        check_client(owner, settings.client)
     if timeouts is not None:
         if not hasattr(timeouts, "hold"):
             raise TypeError(f"{owner}(timeouts) is {timeouts!r}; write Timeouts(store), or None")
@@ -112,17 +80,18 @@ def check_services(
             raise ValueError(
                 f"{owner}(settle_within) is {settle_within}; with timeouts write at least {timeouts.longest_hold}, for a store that does not answer takes as long"
             )
-    if large_bodies is not None:
+    if settings.large_bodies is not None:
         from recoverable.aws._large_bodies import check_bodies  # noqa: PLC0415  # for those who have such
 
-        check_bodies(owner, large_bodies)
+        check_bodies(owner, settings.large_bodies)
 
 
-def processing(heartbeat: timedelta | None, large_bodies: S3Bodies | None, observe: Observe | None) -> ProcessBatch:
+def processing(settings: SqsSettings) -> ProcessBatch:
     """Return `batch.process_batch` as the settings and the host want it: with bodies from S3, observed, or under a heartbeat.
 
     On Managed Instances it is also as these need it.
     """
+    heartbeat, large_bodies, observe = settings.heartbeat, settings.large_bodies, settings.recoverability.observe
     process_batch: ProcessBatch = plain
     if MAX_CONCURRENCY in os.environ:
         from recoverable.aws._managed.processing import on_managed_instances  # noqa: PLC0415  # for those who run there
