@@ -5,7 +5,7 @@ from __future__ import annotations
 from recoverable._config import Recoverability
 from recoverable._flow.drive import attempt_all
 from recoverable._flow.handlers import is_coroutine_handler
-from recoverable._limits import MAX_COUNT, checked_count, name_of
+from recoverable._limits import name_of
 from recoverable._sqs.queues import LONGEST_DELAY
 from recoverable.aws._processor import SqsProcessor, response
 from recoverable.aws._settings import SETTLE_WITHIN, SqsSettings
@@ -80,9 +80,11 @@ class SqsEndpoint:
         heartbeat: timedelta | None = None,
         warm: bool = False,
     ) -> None:
-        if checked_count("SqsEndpoint(concurrency)", concurrency, MAX_COUNT) < 1:
-            raise ValueError("SqsEndpoint(concurrency) is 0; write how many messages are worked on at once, from 1")
         is_coroutine = is_coroutine_handler(handler)
+        if concurrency.__class__ is not int or concurrency != 1:
+            from recoverable.aws._options import check_concurrency  # noqa: PLC0415  # most endpoints leave it out
+
+            check_concurrency(concurrency, handler, is_coroutine=is_coroutine)
         self._run_handlers = handler_runner(handler, concurrency, is_coroutine=is_coroutine)
         self._partial_responses = partial_responses
         settings = SqsSettings(
@@ -141,9 +143,6 @@ def handler_runner(handler: Callable[[Message], Any], concurrency: int, *, is_co
     """Return a function that runs the handler on a group of messages.
 
     It runs one at a time, or `concurrency` at a time for a coroutine handler.
-
-    Raises:
-        ValueError: a plain function cannot work on several messages at once.
     """
     if is_coroutine:
 
@@ -153,10 +152,6 @@ def handler_runner(handler: Callable[[Message], Any], concurrency: int, *, is_co
             attempt_concurrently(handler, group, invocation, concurrency)
 
         return run_coroutines
-    if concurrency != 1:
-        raise ValueError(
-            f"SqsEndpoint(concurrency) is {concurrency}, and {name_of(handler)} is no coroutine; write async def, or leave it at 1"
-        )
 
     def run_plainly(group: Iterator[Message], invocation: Invocation) -> None:
         attempt_all(group, invocation, handler)

@@ -6,7 +6,7 @@ import os
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from recoverable._limits import checked_delay
+from recoverable._limits import MAX_COUNT, checked_count, checked_delay, name_of
 from recoverable._sqs.queues import LONGEST_DELAY, LONGEST_VISIBILITY
 from recoverable.aws._batch import process_batch as plain
 from recoverable.aws._time_budget import LONGEST_INVOCATION
@@ -94,11 +94,11 @@ def processing(settings: SqsSettings) -> ProcessBatch:
     heartbeat, large_bodies, observe = settings.heartbeat, settings.large_bodies, settings.recoverability.observe
     process_batch: ProcessBatch = plain
     if MAX_CONCURRENCY in os.environ:
-        from recoverable.aws._managed.processing import on_managed_instances  # noqa: PLC0415  # for those who run there
+        from recoverable.aws._managed import on_managed_instances  # noqa: PLC0415  # for those who run there
 
         process_batch = on_managed_instances(process_batch)
     if heartbeat is not None:
-        from recoverable.aws._heartbeat.processing import with_heartbeat  # noqa: PLC0415  # for those who want one
+        from recoverable.aws._heartbeat import with_heartbeat  # noqa: PLC0415  # for those who want one
 
         process_batch = with_heartbeat(heartbeat, process_batch)
     if observe is not None:
@@ -141,6 +141,21 @@ def observed(observe: Observe, process_batch: ProcessBatch) -> ProcessBatch:
         return unfinished
 
     return process
+
+
+def check_concurrency(concurrency: object, handler: object, *, is_coroutine: bool) -> None:
+    """Check how many messages an endpoint works on at once.
+
+    Raises:
+        TypeError: it is no whole number.
+        ValueError: it is out of range, or a plain function cannot work on several messages at once.
+    """
+    if checked_count("SqsEndpoint(concurrency)", concurrency, MAX_COUNT) < 1:
+        raise ValueError("SqsEndpoint(concurrency) is 0; write how many messages are worked on at once, from 1")
+    if concurrency != 1 and not is_coroutine:
+        raise ValueError(
+            f"SqsEndpoint(concurrency) is {concurrency}, and {name_of(handler)} is no coroutine; write async def, or leave it at 1"
+        )
 
 
 def check_heartbeat(name: str, heartbeat: timedelta, settle_within: timedelta) -> None:

@@ -29,9 +29,10 @@ def records_of(event: object) -> tuple[Queue, list[Record]]:
     """
     if not isinstance(event, dict):
         event = getattr(event, "raw_event", event)  # as Powertools' `event_source` wraps it
-    records = event.get("Records") if isinstance(event, dict) else None
+    found = event.get("Records") if isinstance(event, dict) else None
+    records: list[Record] = found if isinstance(found, list) else []
     try:
-        return queue_from_arn((records if isinstance(records, list) else [])[0]["eventSourceARN"]), records
+        return queue_from_arn(records[0]["eventSourceARN"]), records
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         from recoverable.aws._restoring import no_event  # noqa: PLC0415  # for the error
 

@@ -77,7 +77,7 @@ def date_sent(message: Message) -> datetime | None:
         return None  # absent or absurd: unknown
 
 
-def no_event(event: object, records: object, error: Exception) -> ValueError:
+def no_event(event: object, records: list[Record], error: Exception) -> ValueError:
     """Return the error for an event whose queue cannot be read.
 
     Args:
@@ -85,7 +85,7 @@ def no_event(event: object, records: object, error: Exception) -> ValueError:
         records: its records, if it has any.
         error: why its queue cannot be read.
     """
-    if not isinstance(records, list) or not records:
+    if not records:
         return ValueError(
             f"no SQS event: {shape(event)}; wanted is what an event source mapping sends, {{'Records': [...]}} with at least one"
         )

@@ -12,7 +12,7 @@ from recoverable import Message
 from recoverable._flow.invocation import Invocation
 from recoverable._ladder.delivery import Delivery
 from recoverable._ladder.settlement import COMPLETE
-from recoverable.aws._managed.watch import Watch
+from recoverable.aws._managed import Watch
 
 
 class Watched:

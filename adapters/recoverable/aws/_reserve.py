@@ -1,6 +1,14 @@
-"""Reckon how much of an invocation's time is kept for settling while handlers run: pure arithmetic."""
+"""Decide how much of an invocation's time is kept for settling while handlers run, and warn where that leaves little."""
 
 from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from recoverable.aws._time_budget import TimeBudget
+
+log = logging.getLogger("recoverable")
 
 USUAL_CALL = 0.05
 """Seconds that a call to SQS is taken to last, unless a slower one was measured."""
@@ -10,6 +18,32 @@ MESSAGES_A_CALL, CALLS = 10, 2
 
 NO_MORE = float("inf")
 """All of the time: no further handler may start."""
+
+
+def warn_of_little_time(total: float, reserve: float) -> None:
+    """Log that an invocation has less than twice the time that should be kept."""
+    text = "This invocation has %.1f s, of which %.1f s should be kept for settling. Handlers get half of its time. Raise the function's time-out, or lower settle_within."
+    log.warning(text, total, reserve)
+
+
+def seconds_kept(time: TimeBudget, remaining: float) -> float:
+    """Return the seconds that an invocation keeps from now on; log it when no further handler may start.
+
+    Args:
+        time: the invocation's time.
+        remaining: seconds until it ends.
+    """
+    if time.kept > time.total:
+        return time.kept  # no further handler may start
+    finished = time.invocation.finished if time.invocation else 0
+    kept = seconds_to_keep(
+        remaining, total=time.total, least=time.reserve, finished=finished, messages=time.messages,
+        call_timeout=time.call_timeout, slowest_call=time.slowest_call,
+    )  # fmt: skip
+    if kept > time.total:
+        text = "This invocation has no time left for %d of its %d messages. They are handed back and lose no attempt. Lower BatchSize, or raise the function's time-out."
+        log.warning(text, time.messages - finished, time.messages)
+    return kept
 
 
 def seconds_to_keep(
