@@ -48,7 +48,7 @@ SDKS = {"azure", "boto3", "botocore", "urllib3"}
 FAILURE_SIDE = {
     "_flow.decide", "_flow.drive_async", "_flow.event_loop", "_flow.outcomes", "_flow.signatures", "_observe.log",
     "headers", "_ladder.actions", "_ladder.backoff", "_ladder.decision", "_ladder.faults", "_ladder.policy",
-    "aws._large_bodies", "aws._options", "_sqs.broker", "aws._copies", "aws._settle", "_sqs.wire",
+    "aws._large_bodies", "aws._options", "aws._reserve", "_sqs.broker", "aws._copies", "aws._settle", "_sqs.wire",
 }  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import contextmanager
 from contextvars import copy_context
 from datetime import timedelta
 from math import ceil
@@ -18,7 +19,7 @@ from recoverable.aws._settle import log_failed_call, receipt
 from recoverable.aws._time_budget import TimeBudget
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterator
     from datetime import datetime
 
     from recoverable._flow.invocation import Invocation
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from recoverable._ladder.redaction import Redact
     from recoverable._message import Message
     from recoverable._sqs.queues import Queue
-    from recoverable.aws._batch import ProcessBatch
     from recoverable.hosting import Environment
 
     Hide: TypeAlias = Callable[[list[Delivery], int], tuple[list[Delivery], bool]]
@@ -139,36 +139,27 @@ NOT_HIDDEN = (
 )
 
 
-def with_heartbeat(hidden: timedelta, process_batch: ProcessBatch) -> ProcessBatch:
-    """Return `process_batch` under a heartbeat.
+@contextmanager
+def hidden_by_heartbeat(
+    hidden: timedelta, messages: list[Message], queue: Queue, invocation: Invocation, time: TimeBudget,
+    environment: Environment,
+) -> Iterator[None]:  # fmt: skip
+    """Keep the messages of an invocation hidden while the block runs: begun before the first handler runs, ended when the block ends.
 
     Args:
         hidden: for how long the messages are hidden at a time.
-        process_batch: see `batch.process_batch`, as for the arguments of what is returned.
+        messages: those of the invocation.
+        queue: where they came from.
+        invocation: gets the heartbeat.
+        time: the invocation's time.
+        environment: what the invocation works with.
     """
-
-    def process(
-        messages: list[Message],
-        restored: list[Delivery],
-        queue: Queue,
-        run_handlers: object,
-        invocation: Invocation,
-        time: TimeBudget,
-        *,
-        environment: Environment,
-        **others: object,
-    ) -> list[Delivery]:
-        beats = beats_for(hidden, queue, time, environment)
-        invocation.heartbeat = beats
-        try:
-            beats.begin([delivery_of(message) for message in messages])
-            return process_batch(
-                messages, restored, queue, run_handlers, invocation, time, environment=environment, **others
-            )
-        finally:
-            beats.end_all()
-
-    return process
+    invocation.heartbeat = beats = beats_for(hidden, queue, time, environment)
+    try:
+        beats.begin([delivery_of(message) for message in messages])
+        yield
+    finally:
+        beats.end_all()
 
 
 def beats_for(hidden: timedelta, queue: Queue, time: TimeBudget, environment: Environment) -> Beats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import contextmanager
 from datetime import timedelta
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery
     from recoverable._message import Message
-    from recoverable.aws._batch import ProcessBatch, RunHandlers
+    from recoverable.aws._batch import RunHandlers
     from recoverable.aws._heartbeat import Beats
     from recoverable.aws._time_budget import TimeBudget
     from recoverable.hosting import Environment
@@ -168,48 +169,32 @@ NOT_BEGUN = "another handler of its batch does not end, and cannot be stopped"
 """Why messages are handed back that wait behind such a handler."""
 
 
-def on_managed_instances(process_batch: ProcessBatch) -> ProcessBatch:
-    """Return `process_batch` with what Lambda does not do on Managed Instances.
+@contextmanager
+def watched(batch: Batch, messages: list[Message], run_handlers: RunHandlers) -> Iterator[RunHandlers]:
+    """Do while the block runs what Lambda does not do on Managed Instances; give the function by which handlers are to be run.
 
     Shortly before the time ends, a thread looks whether a handler is still at work. Then it settles the others, and keeps that handler's
     message hidden, so that it does not run beside its own redelivery. What ends later is settled by its receipt handle.
 
     Args:
-        process_batch: see `batch.process_batch`, as for the arguments of what is returned.
+        batch: what settling needs.
+        messages: the records.
+        run_handlers: takes a group of messages through the flow.
     """
-
-    def process(
-        messages: list[Message],
-        restored: list[Delivery],
-        queue: Queue,
-        run_handlers: RunHandlers,
-        invocation: Invocation,
-        time: TimeBudget,
-        *,
-        environment: Environment,
-        timeouts: Timeouts | None,
-        partial: bool,
-    ) -> list[Delivery]:
-        time.ends, deliveries = False, [delivery_of(message) for message in messages]
-        batch = Batch(queue, invocation, time, environment, timeouts)
-        invocation.heartbeat = watch = batch.watch(deliveries)
-        cancel = (environment.later or call_later)(batch.seconds_until_look(), watch.take_over)
-        try:
-            unfinished = process_batch(
-                messages, restored, queue, lambda group, _: watch.run(run_handlers, group), invocation, time,
-                environment=environment, timeouts=timeouts, partial=partial,
-            )  # fmt: skip
-            if watch.late:
-                completed = [each for each in deliveries if invocation.settlement_of(each) is COMPLETE]
-                if here := [each for each in completed if each not in watch.ended]:
-                    delete(here, Settling(batch.broker(), time, invocation))
-            keep_process(invocation)
-            return unfinished
-        finally:
-            cancel()
-            watch.close()
-
-    return process
+    invocation, deliveries = batch.invocation, [delivery_of(message) for message in messages]
+    batch.time.ends = False
+    invocation.heartbeat = watch = batch.watch(deliveries)
+    cancel = (batch.environment.later or call_later)(batch.seconds_until_look(), watch.take_over)
+    try:
+        yield lambda group, _: watch.run(run_handlers, group)
+        if watch.late:
+            completed = [each for each in deliveries if invocation.settlement_of(each) is COMPLETE]
+            if here := [each for each in completed if each not in watch.ended]:
+                delete(here, Settling(batch.broker(), batch.time, invocation))
+        keep_process(invocation)
+    finally:
+        cancel()
+        watch.close()
 
 
 def keep_process(invocation: Invocation) -> None:

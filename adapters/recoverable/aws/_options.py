@@ -1,27 +1,28 @@
-"""Check the settings of an endpoint that most endpoints leave out, and process batches as they want it."""
+"""Check the settings of an endpoint that most endpoints leave out, and process batches with them."""
 
 from __future__ import annotations
 
+import functools
 import os
+from contextlib import ExitStack
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from recoverable._limits import MAX_COUNT, checked_count, checked_delay, name_of
 from recoverable._sqs.queues import LONGEST_DELAY, LONGEST_VISIBILITY
-from recoverable.aws._batch import process_batch as plain
+from recoverable.aws._batch import process_batch
 from recoverable.aws._time_budget import LONGEST_INVOCATION
 
 if TYPE_CHECKING:
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery
     from recoverable._message import Message
-    from recoverable._observe.settings import Observe
     from recoverable._sqs.queues import Queue
-    from recoverable.aws._batch import ProcessBatch
-    from recoverable.aws._large_bodies import S3Bodies
+    from recoverable.aws._batch import ProcessBatch, RunHandlers
     from recoverable.aws._settings import SqsSettings
     from recoverable.aws._time_budget import TimeBudget
     from recoverable.hosting import Environment
+    from recoverable.timeouts import Timeouts
 
 
 MAX_CONCURRENCY = "AWS_LAMBDA_MAX_CONCURRENCY"
@@ -87,60 +88,67 @@ def check_services(settings: SqsSettings) -> None:
 
 
 def processing(settings: SqsSettings) -> ProcessBatch:
-    """Return `batch.process_batch` as the settings and the host want it: with bodies from S3, observed, or under a heartbeat.
+    """Return `process_with_options` for these settings, on this host."""
+    return functools.partial(process_with_options, settings, on_managed_instances=MAX_CONCURRENCY in os.environ)
 
-    On Managed Instances it is also as these need it.
+
+def process_with_options(
+    settings: SqsSettings,
+    messages: list[Message],
+    restored: list[Delivery],
+    queue: Queue,
+    run_handlers: RunHandlers,
+    invocation: Invocation,
+    time: TimeBudget,
+    *,
+    environment: Environment,
+    timeouts: Timeouts | None,
+    partial: bool,
+    on_managed_instances: bool,
+) -> list[Delivery]:
+    """Process a batch with bodies from S3, observed, under a heartbeat, and as Managed Instances need it; see `process_batch`.
+
+    Args:
+        settings: say which of these.
+        messages: see `process_batch`, as for the rest.
+        restored: those among them that may have a pointer to a body.
+        queue: where they came from.
+        run_handlers: takes a group of messages through the flow.
+        invocation: what the attempts run in; it gets the observer and the heartbeat.
+        time: the invocation's time.
+        environment: what the invocation works with.
+        timeouts: where long delays are stored.
+        partial: True if the event source mapping deletes what is not reported.
+        on_managed_instances: True if the process goes on when the invocation's time is over.
     """
-    heartbeat, large_bodies, observe = settings.heartbeat, settings.large_bodies, settings.recoverability.observe
-    process_batch: ProcessBatch = plain
-    if MAX_CONCURRENCY in os.environ:
-        from recoverable.aws._managed import on_managed_instances  # noqa: PLC0415  # for those who run there
+    observe = settings.recoverability.observe
+    if settings.large_bodies is not None and restored:
+        from recoverable.aws._large_bodies import attach_bodies  # noqa: PLC0415  # for those who have such
 
-        process_batch = on_managed_instances(process_batch)
-    if heartbeat is not None:
-        from recoverable.aws._heartbeat import with_heartbeat  # noqa: PLC0415  # for those who want one
-
-        process_batch = with_heartbeat(heartbeat, process_batch)
+        attach_bodies(restored, settings.large_bodies, queue, environment, time)
     if observe is not None:
-        process_batch = observed(observe, process_batch)
-    if large_bodies is not None:
-        process_batch = with_bodies(large_bodies, process_batch)
-    return process_batch
+        from recoverable._observe.observer import Observer  # noqa: PLC0415  # for those who observe
 
+        invocation.observer = Observer(observe, "aws_sqs", invocation.clock, invocation.context)
+    with ExitStack() as stack:
+        if settings.heartbeat is not None:
+            from recoverable.aws._heartbeat import hidden_by_heartbeat  # noqa: PLC0415  # for those who want one
 
-def with_bodies(bodies: S3Bodies, process_batch: ProcessBatch) -> ProcessBatch:
-    """Return `process_batch` with the bodies attached to the messages that have a pointer."""
+            stack.enter_context(hidden_by_heartbeat(settings.heartbeat, messages, queue, invocation, time, environment))
+        if on_managed_instances:
+            from recoverable.aws._managed import Batch, watched  # noqa: PLC0415  # for those who run there
 
-    def process(
-        messages: list[Message], restored: list[Delivery], queue: Queue, run_handlers: object,
-        invocation: Invocation, time: TimeBudget, *, environment: Environment, **named: object,
-    ) -> list[Delivery]:  # fmt: skip
-        if restored:  # where a message is that has a pointer
-            from recoverable.aws._large_bodies import attach_bodies  # noqa: PLC0415  # for those who have such
+            batch = Batch(queue, invocation, time, environment, timeouts)
+            run_handlers = stack.enter_context(watched(batch, messages, run_handlers))
+        unfinished = process_batch(
+            messages, restored, queue, run_handlers, invocation, time,
+            environment=environment, timeouts=timeouts, partial=partial,
+        )  # fmt: skip
+    if invocation.observer is not None:
+        from recoverable._flow.emit import emit_after_batch  # noqa: PLC0415  # for those who observe
 
-            attach_bodies(restored, bodies, queue, environment, time)
-        return process_batch(
-            messages, restored, queue, run_handlers, invocation, time, environment=environment, **named
-        )
-
-    return process
-
-
-def observed(observe: Observe, process_batch: ProcessBatch) -> ProcessBatch:
-    """Return `process_batch` with an observer of its invocation, which at its end is told what the batch came to."""
-    from recoverable._flow.emit import emit_after_batch  # noqa: PLC0415  # for those who observe
-    from recoverable._observe.observer import Observer  # noqa: PLC0415  # as above
-
-    def process(
-        messages: list[Message], restored: list[Delivery], queue: Queue, run_handlers: object,
-        invocation: Invocation, *others: object, **named: object,
-    ) -> list[Delivery]:  # fmt: skip
-        observer = invocation.observer = Observer(observe, "aws_sqs", invocation.clock, invocation.context)
-        unfinished = process_batch(messages, restored, queue, run_handlers, invocation, *others, **named)
-        emit_after_batch(observer, invocation, unfinished)
-        return unfinished
-
-    return process
+        emit_after_batch(invocation.observer, invocation, unfinished)
+    return unfinished
 
 
 def check_concurrency(concurrency: object, handler: object, *, is_coroutine: bool) -> None:
