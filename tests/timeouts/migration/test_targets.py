@@ -10,7 +10,7 @@ import pytest
 from builders import seconds
 from recoverable._sqs.sender import Sender
 from recoverable.timeouts import Store, Timeouts
-from recoverable_local.service_bus import DropConnection, Operation, Queue, ServiceBusNamespace
+from recoverable_local.service_bus import DropConnection, Operation, Queue, Refuse, ServiceBusNamespace
 from recoverable_operate._migration.moving import SqsTarget, migrate
 from recoverable_operate._migration.service_bus_client import ServiceBusTarget
 from waiting.moving import moved
@@ -115,6 +115,17 @@ def test_a_message_that_service_bus_does_not_take_does_not_hold_back_others(
         "Service Bus did not take it (orders: MessageSizeExceededError), so the dispatcher sees it again": 1
     }
     assert take(local_store, NOW + HOUR) == [large]
+
+
+def test_an_answer_that_nobody_knows_is_no_refusal(
+    local_store: Store, namespace: ServiceBusNamespace, service_bus: ServiceBusTarget
+) -> None:
+    doubtful = stored(local_store, NOW + HOUR)
+    namespace.fail(Operation.SEND, Refuse("com.microsoft:something-new"), times=None)
+    summary = moved(local_store, service_bus)
+
+    assert (summary.changed, summary.stopped) == (0, "orders: ServiceBusError")
+    assert [row.id for page in local_store.scan(ALL) for row in page if row.held] == [doubtful.id]
 
 
 def test_what_was_being_sent_when_a_connection_is_lost_is_in_doubt(
