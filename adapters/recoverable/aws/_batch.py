@@ -24,17 +24,9 @@ if TYPE_CHECKING:
 
 
 def process_batch(
-    messages: list[Message],
-    restored: list[Delivery],
-    queue: Queue,
-    run_handlers: RunHandlers,
-    invocation: Invocation,
-    time: TimeBudget,
-    *,
-    environment: Environment,
-    timeouts: Timeouts | None,
-    partial: bool,
-) -> list[Delivery]:
+    messages: list[Message], restored: list[Delivery], queue: Queue, run_handlers: RunHandlers,
+    invocation: Invocation, time: TimeBudget, *, environment: Environment, timeouts: Timeouts | None, partial: bool,
+) -> list[Delivery]:  # fmt: skip
     """Run and settle the records of one invocation, and return those that SQS must deliver again.
 
     Args:

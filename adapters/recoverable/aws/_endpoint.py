@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from recoverable._ladder.delivery import Counter
     from recoverable._message import Message
     from recoverable._rate_limit.store import Breaker
-    from recoverable.aws._batch import RunHandlers
     from recoverable.aws._large_bodies import S3Bodies
     from recoverable.aws._processor import Response
     from recoverable.timeouts import Timeouts
@@ -85,7 +84,7 @@ class SqsEndpoint:
             from recoverable.aws._options import check_concurrency  # noqa: PLC0415  # most endpoints leave it out
 
             check_concurrency(concurrency, handler, is_coroutine=is_coroutine)
-        self._run_handlers = handler_runner(handler, concurrency, is_coroutine=is_coroutine)
+        self._handler, self._concurrency, self._is_coroutine = handler, concurrency, is_coroutine
         self._partial_responses = partial_responses
         settings = SqsSettings(
             "SqsEndpoint", recoverability, client=client, clock=clock, counter=counter,
@@ -129,6 +128,15 @@ class SqsEndpoint:
             )
         return response(unfinished)
 
+    def _run_handlers(self, group: Iterator[Message], invocation: Invocation) -> None:
+        """Run the handler on a group of messages: one at a time, or `concurrency` at a time for a coroutine handler."""
+        if self._is_coroutine:
+            from recoverable._flow.drive_async import attempt_concurrently  # noqa: PLC0415  # asyncio, for those who need it
+
+            attempt_concurrently(self._handler, group, invocation, self._concurrency)
+        else:
+            attempt_all(group, invocation, self._handler)
+
 
 class UnfinishedBatch(Exception):
     """Raised at the end of an invocation without partial responses.
@@ -137,23 +145,3 @@ class UnfinishedBatch(Exception):
     """
 
     __module__ = "recoverable.aws"  # the name under which users import it
-
-
-def handler_runner(handler: Callable[[Message], Any], concurrency: int, *, is_coroutine: bool) -> RunHandlers:
-    """Return a function that runs the handler on a group of messages.
-
-    It runs one at a time, or `concurrency` at a time for a coroutine handler.
-    """
-    if is_coroutine:
-
-        def run_coroutines(group: Iterator[Message], invocation: Invocation) -> None:
-            from recoverable._flow.drive_async import attempt_concurrently  # noqa: PLC0415  # asyncio, for those who need it
-
-            attempt_concurrently(handler, group, invocation, concurrency)
-
-        return run_coroutines
-
-    def run_plainly(group: Iterator[Message], invocation: Invocation) -> None:
-        attempt_all(group, invocation, handler)
-
-    return run_plainly

@@ -58,14 +58,9 @@ class SqsProcessor:
         self._standard, self._fifo = settings.platform(fifo=False), settings.platform(fifo=True)
 
     def process(
-        self,
-        event: dict[str, Any],
-        context: Any,
-        run_handlers: RunHandlers,
-        *,
-        partial: bool = True,
-        on_failure: OnFailure | None = None,
-    ) -> list[Delivery]:
+        self, event: dict[str, Any], context: Any, run_handlers: RunHandlers,
+        *, partial: bool = True, on_failure: OnFailure | None = None,
+    ) -> list[Delivery]:  # fmt: skip
         """Process one batch: attempts, then settling.
 
         Args:

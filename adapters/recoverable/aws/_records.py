@@ -67,11 +67,10 @@ def messages_of(
             from recoverable.aws._restoring import problem_of  # noqa: PLC0415  # for the error
 
             raise ValueError(f"no SQS event: {problem_of(records)}")
-        try:
-            attributes, counted = record["messageAttributes"], record["attributes"]["ApproximateReceiveCount"]
-        except (KeyError, TypeError):  # what SQS always sends, and some tests leave out
-            attributes = record.get("messageAttributes")
-            counted = (record.get("attributes") or NO_HEADERS).get("ApproximateReceiveCount", "1")
+        attributes = record.get("messageAttributes")
+        counted = (record.get("attributes") or NO_HEADERS).get(
+            "ApproximateReceiveCount", "1"
+        )  # some tests leave it out
         message = Message(body, message_id, record, name, first_sent, own_attributes, group_of)
         has_headers = '"NServiceBus.' in body or (attributes and holds_headers(attributes))
         if counted != "1" or has_headers:

@@ -75,10 +75,8 @@ class SqsSettings(Frozen):
         """Return what a queue counts and can do, with the names by which operators know the function and this instance's log stream."""
         setting = os.environ.get
         host, machine = setting("AWS_LAMBDA_FUNCTION_NAME", "local"), setting("AWS_LAMBDA_LOG_STREAM_NAME", "local")
-        if fifo:
-            return Platform(redelivers_only=True, is_source=is_source, host=host, machine=machine)
-        longest = self.longest_delay
-        return Platform(self.counter, longest_delay=longest, is_source=is_source, host=host, machine=machine)
+        platform = Platform(redelivers_only=fifo, is_source=is_source, host=host, machine=machine)
+        return platform if fifo else platform.replace(counter=self.counter, longest_delay=self.longest_delay)
 
 
 def with_error_queue(owner: str, recoverability: Recoverability) -> Recoverability:
