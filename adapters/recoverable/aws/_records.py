@@ -68,15 +68,16 @@ def messages_of(
 
             raise ValueError(f"no SQS event: {problem_of(records)}")
         attributes = record.get("messageAttributes")
-        counted = (record.get("attributes") or NO_HEADERS).get(
-            "ApproximateReceiveCount", "1"
-        )  # some tests leave it out
+        # some tests leave out what SQS always sends
+        counted = (record.get("attributes") or NO_HEADERS).get("ApproximateReceiveCount", "1")
         message = Message(body, message_id, record, name, first_sent, own_attributes, group_of)
         has_headers = '"NServiceBus.' in body or (attributes and holds_headers(attributes))
         if counted != "1" or has_headers:
             from recoverable.aws._restoring import restored_delivery  # noqa: PLC0415  # most messages come for the first time, without any
 
-            restored.append(restored_delivery(message, counted, recoverability, platform, has_headers=has_headers))
+            restored.append(
+                restored_delivery(message, counted, recoverability, platform, has_headers=bool(has_headers))
+            )
             message = restored[-1].message
         messages.append(message)
     return messages, restored

@@ -17,8 +17,7 @@ from recoverable._sqs.broker import Broker
 from recoverable._sqs.clients import client
 from recoverable._sqs.names import Destination, Topic
 from recoverable.aws._outgoing import Letter, SqsSender, most_bytes
-from recoverable.aws._reserve import CALLS, USUAL_CALL
-from recoverable.aws._time_budget import call_timeout
+from recoverable.aws._reserve import CALLS, USUAL_CALL, call_timeout
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -22,9 +22,6 @@ CHECK_EVERY = 0.02
 SMALL_BATCH = 100
 """Messages that can be handed back within the part kept at first."""
 
-SHORTEST_CALL_TIMEOUT = 0.2
-"""Seconds that a call to SQS gets at least: some ten times what it takes when all is well."""
-
 
 class TimeBudget:
     """A division of the invocation's time: a part of it is kept for settling.
@@ -66,6 +63,8 @@ class TimeBudget:
     @property
     def call_timeout(self) -> float:
         """Return the seconds that one call to SQS may take."""
+        from recoverable.aws._reserve import call_timeout  # noqa: PLC0415  # most invocations make no call
+
         return call_timeout(self.reserve)
 
     def for_call(self) -> bool:
@@ -93,8 +92,3 @@ class TimeBudget:
 
             self._check_below, self.kept = remaining - CHECK_EVERY, seconds_kept(self, remaining)
         return remaining - self.kept
-
-
-def call_timeout(reserve: float) -> float:
-    """Return the seconds that one call to SQS may take, in whole tenths: each value has a client of its own, so few values are used."""
-    return max(int(reserve / 2 * 10) / 10, SHORTEST_CALL_TIMEOUT)
