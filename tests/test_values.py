@@ -31,8 +31,7 @@ from recoverable import (
     RetryAfter,
     default_policy,
 )
-from recoverable._ladder.delivery import Deferral
-from recoverable._ladder.settlement import Complete, Forward, Redeliver
+from recoverable._ladder.delivery import Complete, Deferral, Forward, Redeliver
 from recoverable.aws import S3Bodies
 
 MAKERS: dict[str, Callable[[], Any]] = {
@@ -212,7 +211,7 @@ FACES = [
     Face(Discard("old"), "(reason)", ("reason",), {"reason": "rejected"}),
     Face(
         error_context(),
-        "(*, exception, message, immediate_processing_failures, delayed_deliveries_performed, receive_address, now)",
+        f"(*, exception, message, immediate_processing_failures, delayed_deliveries_performed, receive_address, now, carried={ErrorContext.carried})",
         (),
         {"immediate_processing_failures": 2},
     ),

@@ -194,3 +194,8 @@ class Recoverability(Frozen):
         from recoverable._variables import from_variables  # noqa: PLC0415  # imported for those who use it
 
         return from_variables(cls(), prefix, code)
+
+
+def redactor_of(recoverability: Recoverability) -> Callable[[str], str] | None:
+    """Return the user's redactor; None when there is none."""
+    return None if recoverability.observe is None else recoverability.observe.redact

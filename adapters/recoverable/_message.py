@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 from operator import attrgetter
 from types import MappingProxyType
-
-from recoverable._errors import MessageDeserializationError
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
@@ -15,6 +12,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any, Protocol, Self, TypeVar, Unpack, overload
 
+    from recoverable._errors import MessageDeserializationError
     from recoverable._outgoing.message import Outgoing, SendOptions
 
     T = TypeVar("T")
@@ -29,12 +27,6 @@ if TYPE_CHECKING:
     Model = TypeVar("Model", bound=ReadsJson)
 
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
-
-MOST_PLACES = 3
-"""Fields of a model that are named at most."""
-
-NAME = r"[A-Za-z_][A-Za-z0-9_-]{0,63}"
-"""Names of fields that are shown; a key that looks otherwise, such as an address, may be the sender's data."""
 
 if TYPE_CHECKING:
     from builtins import property as read_only
@@ -197,7 +189,7 @@ class Message:
         try:
             return json.loads(body)
         except ValueError as error:
-            raise unreadable(self.id, error) from error
+            raise self._unreadable(error) from error
 
     if TYPE_CHECKING:
 
@@ -260,7 +252,12 @@ class Message:
         try:
             return parse()
         except (ValueError, TypeError, KeyError) as error:
-            raise unreadable(self.id, error) from error
+            raise self._unreadable(error) from error
+
+    def _unreadable(self, error: Exception) -> MessageDeserializationError:
+        from recoverable._unreadable import unreadable  # noqa: PLC0415  # for the error
+
+        return unreadable(self.id, error)
 
 
 def place(message: Message, *, round: int, attempt: int) -> None:  # noqa: A002  # as the message calls it
@@ -271,44 +268,3 @@ def place(message: Message, *, round: int, attempt: int) -> None:  # noqa: A002 
 def received(message: Message) -> Any:
     """Return the platform's record as it was received, whatever the handler did to its own."""
     return message._native
-
-
-def unreadable(message_id: str, error: Exception) -> MessageDeserializationError:
-    """Return the error that says why and where a message cannot be read; it does not quote the body."""
-    return MessageDeserializationError(
-        f"message '{message_id}' cannot be read: {type(error).__name__}{place_of(error)}"
-    )
-
-
-def place_of(error: Exception) -> str:
-    """Return where an error says that a body cannot be read, as the end of a sentence; nothing when it does not say.
-
-    Args:
-        error: of `json` (line and column), of pydantic (path and code of each field), or of a codec (byte).
-    """
-    if isinstance(error, json.JSONDecodeError):
-        return f" at line {error.lineno}, column {error.colno}"
-    if isinstance(error, UnicodeDecodeError):
-        return f" at byte {error.start}"
-    errors = getattr(error, "errors", None)
-    return places_in(errors) if callable(errors) else ""
-
-
-def places_in(errors: Callable[..., Any]) -> str:
-    """Return the fields that a model's error is about; nothing when they cannot be read."""
-    try:
-        found = errors(include_url=False, include_context=False, include_input=False)
-        fields = [f"{path_of(each['loc'])} ({each['type']})" for each in found[:MOST_PLACES]]
-    except Exception:  # noqa: BLE001  # an error of another library, or of the user's; its type is said all the same
-        return ""
-    more = f" and {len(found) - MOST_PLACES} more" if len(found) > MOST_PLACES else ""
-    return f" at {', '.join(fields)}{more}" if fields else ""
-
-
-def path_of(parts: tuple[object, ...]) -> str:
-    """Return the path of a field, with a star for each key that may be data."""
-    shown = [
-        str(part) if isinstance(part, int) or (isinstance(part, str) and re.fullmatch(NAME, part)) else "*"
-        for part in parts
-    ]
-    return ".".join(shown) or "the whole"

@@ -16,8 +16,7 @@ from recoverable._flow.drive import drive
 from recoverable._flow.drive_async import attempt_concurrently
 from recoverable._flow.flow import attempt_each
 from recoverable._flow.invocation import Invocation
-from recoverable._ladder.delivery import Delivery, Platform
-from recoverable._ladder.settlement import Settlement
+from recoverable._ladder.delivery import Delivery, Platform, Settlement
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -19,7 +19,7 @@ from recoverable import Message
 from recoverable._errors import TimeUp
 from recoverable._flow.deadline import AGAIN, FOREVER, LOOK_EVERY, Deadline
 from recoverable._flow.drive import attempt_all, drive
-from recoverable._ladder.settlement import Redeliver
+from recoverable._ladder.delivery import Redeliver
 
 if TYPE_CHECKING:
     from recoverable._flow.flow import Steps

@@ -19,7 +19,7 @@ from builders import ERROR_QUEUE, Boom, seconds
 from observe.clouds import Handler, World, climb, on_both_clouds, settings
 from observe.telemetry import Telemetry
 from recoverable import DelayedRetry, Discard, Message, MessageDeserializationError, Observe, RetryAfter
-from recoverable._ladder.redaction import redacted
+from recoverable._ladder.faults import redacted
 from recoverable.aws import SqsEndpoint
 
 SECRET = "hunter2"

@@ -11,8 +11,7 @@ from proof.rate_limit_scenarios import NAMED, SCENARIOS
 from proof.replaying import Scenario, Schedule
 from proof.service_bus.scenarios import Scenario as OnServiceBus
 from proof.story import smallest, story
-from recoverable._ladder.delivery import Delivery
-from recoverable._ladder.settlement import COMPLETE, Settlement
+from recoverable._ladder.delivery import COMPLETE, Delivery, Settlement
 
 LONG = "rate limited for longer than messages are held"
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from recoverable._flow.deadline import TOLERANCE
-from recoverable._flow.flow import Call, attempt_each
+from recoverable._flow.deadline import FOREVER, TOLERANCE
+from recoverable._flow.flow import attempt_each
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from recoverable._flow.deadline import Deadline
-    from recoverable._flow.flow import Steps
+    from recoverable._flow.flow import Call, Run, Steps
     from recoverable._flow.invocation import Invocation
     from recoverable._message import Message
 
@@ -33,7 +33,7 @@ def drive(steps: Steps, handler: Callable[[Message], Any], deadline: Deadline) -
     try:
         step = next(steps)
         while True:
-            if isinstance(step, Call):
+            if not isinstance(step, tuple):
                 step = call(steps, step)
                 continue
             message, seconds = step
@@ -47,8 +47,6 @@ def drive(steps: Steps, handler: Callable[[Message], Any], deadline: Deadline) -
                 finally:
                     deadline.inside = False  # the timer runs on, for setting it costs time
                 if result is not None:
-                    from recoverable._flow.results import finish  # noqa: PLC0415  # most handlers return nothing
-
                     finish(result, seconds, deadline)
             except BaseException as raised:  # noqa: BLE001  # recovery decides about each of them
                 error = raised
@@ -59,10 +57,32 @@ def drive(steps: Steps, handler: Callable[[Message], Any], deadline: Deadline) -
         del error  # it holds this frame by its traceback, and with it the message
 
 
-def call(steps: Steps, step: Call) -> Any:
-    """Call a step's function, and return the step that follows its result, or what it raised."""
+def finish(result: Any, seconds: float, deadline: Deadline) -> None:
+    """Run to its end an awaitable that a plain handler returned, so that no message is completed before it is handled.
+
+    Args:
+        result: what the handler returned.
+        seconds: how long the handler may run.
+        deadline: knows when that time ends: what the function itself took is gone.
+
+    Raises:
+        TypeError: it is a generator; what the awaited work raises passes as it is.
+    """
+    if hasattr(result, "__await__"):
+        from recoverable._flow.drive_async import run_in_loop, within  # noqa: PLC0415  # asyncio, when there is something to await
+
+        if seconds != FOREVER:
+            seconds = max(deadline.ends - deadline.now(), 0.0)
+        result = run_in_loop(within(seconds, result))
+    from recoverable._flow.signatures import refuse_generator  # noqa: PLC0415  # most handlers return nothing
+
+    refuse_generator(result)
+
+
+def call(steps: Steps, function: Call) -> Run | Call:
+    """Call a function of the flow, and return the step that follows its result, or what it raised."""
     try:
-        answer = step.function()
+        answer = function()
     except Exception as error:  # noqa: BLE001  # the flow handles it, or ends with it
         return steps.throw(error)
     return steps.send(answer)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from recoverable._flow.drive import drive
-from recoverable._flow.flow import Call
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Collection, Coroutine
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
     from recoverable._flow.flow import Steps
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery
-    from recoverable._ladder.redaction import Redact
+    from recoverable._ladder.faults import Redact
     from recoverable._message import Message
     from recoverable._observe.observer import Observer
 
@@ -85,16 +84,16 @@ def emit(observer: Observer, invocation: Invocation, unfinished: Collection[Deli
     from recoverable._observe.callbacks import callbacks  # noqa: PLC0415  # the failure side
 
     for call in callbacks(observer, done, cancelled_after):
-        coroutine = yield Call(call)
+        coroutine = yield call
         if coroutine is not None:  # `drive_async` has awaited it
-            from recoverable._flow.event_loop import run_in_loop  # noqa: PLC0415  # asyncio, for coroutines alone
+            from recoverable._flow.drive_async import run_in_loop  # noqa: PLC0415  # asyncio, for coroutines alone
 
             run_in_loop(coroutine)
 
 
 def cancelled_after(seconds: float, awaitable: Awaitable[Any]) -> Coroutine[Any, Any, Any]:
     """Return a coroutine that awaits to the end, and cancels when the time is up."""
-    from recoverable._flow.event_loop import within  # noqa: PLC0415  # asyncio, for coroutines alone
+    from recoverable._flow.drive_async import within  # noqa: PLC0415  # asyncio, for coroutines alone
 
     return within(seconds, awaitable)
 
@@ -123,7 +122,6 @@ def interruption_for_host(error: Interruption, redact: Redact | None) -> Interru
 
 def redacted_message(error: BaseException, redact: Redact) -> str:
     """Return the exception's text as the redactor returns it."""
-    from recoverable._ladder.faults import message_of  # noqa: PLC0415  # the failure side
-    from recoverable._ladder.redaction import redacted  # noqa: PLC0415  # the failure side
+    from recoverable._ladder.faults import message_of, redacted  # noqa: PLC0415  # the failure side
 
     return redacted(message_of(error), redact)

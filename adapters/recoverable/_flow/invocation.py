@@ -12,8 +12,7 @@ if TYPE_CHECKING:
 
     from recoverable._config import Recoverability
     from recoverable._flow.deadline import Deadline
-    from recoverable._ladder.delivery import Delivery, Platform
-    from recoverable._ladder.settlement import Settlement
+    from recoverable._ladder.delivery import Delivery, Platform, Settlement
     from recoverable._message import Message
     from recoverable._observe.observer import Observer
     from recoverable._outgoing.outbox import Outbox, Sender

@@ -8,8 +8,7 @@ from recoverable import headers
 from recoverable._ladder import counting
 from recoverable._ladder.actions import ErrorContext
 from recoverable._ladder.delivery import Delivery, Platform
-from recoverable._ladder.faults import fault_headers
-from recoverable._ladder.redaction import Redact
+from recoverable._ladder.faults import Redact, fault_headers
 from recoverable._limits import MAX_COUNT
 from recoverable._message import Message
 
@@ -76,7 +75,7 @@ def deferral(
     }
 
 
-def move_to_error(context: ErrorContext, platform: Platform, redact: Redact | None = None) -> Changes:
+def move_to_error(context: ErrorContext, platform: Platform, redact: Redact | None) -> Changes:
     """Return the headers of a message that moves to the error queue: where it failed and why.
 
     The retry headers are removed, so that a redrive starts with round 0. Fault headers of an earlier failure, which a

@@ -1,21 +1,30 @@
-"""Decide about a failed attempt or a deferral: ask the policy, and make the settlement of its answer."""
+"""Decide about a failed attempt or a deferral: ask the policy, and make the settlement of its answer.
+
+Where the user's policy fails, the next simpler policy decides. Where a broker does not take a copy, the message is sent on later.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, TypeAlias, assert_never
 
 from recoverable import headers
-from recoverable._config import Recoverability
+from recoverable._config import Recoverability, redactor_of
 from recoverable._errors import HandlerTimeout, TimeUp, UnreportedFailure
 from recoverable._ladder import copy_headers, counting
 from recoverable._ladder.actions import Action, DelayedRetry, Discard, ErrorContext, ImmediateRetry, MoveToError
-from recoverable._ladder.delivery import Deferral, Delivery, Platform
-from recoverable._ladder.evaluation import evaluate_policy
-from recoverable._ladder.policy import adjust_for_transport_capabilities, at_least_configured, available
-from recoverable._ladder.redaction import Redact, redactor_of
-from recoverable._ladder.settlement import COMPLETE, Forward, Redeliver, Settlement
+from recoverable._ladder.backoff import delay_after_refusal
+from recoverable._ladder.delivery import COMPLETE, Deferral, Delivery, Forward, Platform, Redeliver, Settlement
+from recoverable._ladder.faults import Redact, message_of
+from recoverable._ladder.policy import (
+    Policy,
+    adjust_for_transport_capabilities,
+    at_least_configured,
+    available,
+    default_policy,
+)
 from recoverable._limits import NO_DELAY
 
 Outcome: TypeAlias = Literal["immediate_retry", "delayed_retry", "move_to_error", "discard", "deferral"]
@@ -23,10 +32,13 @@ Outcome: TypeAlias = Literal["immediate_retry", "delayed_retry", "move_to_error"
 RATE_LIMITED = "the rate is limited"
 """Why a message is deferred while attempts fail."""
 
+NEXT_POLICY = "The next simpler policy decides for this message."
+
 IN_PROCESS_IGNORED = (
     "Immediate(in_process=True) is ignored where the order of messages is kept. This message is redelivered for its retry. "
     "Leave in_process out for this queue."
 )
+"""The warning of a retry there: nothing could carry its count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +136,8 @@ def decide(
     action, warnings = evaluate_policy(recoverability, context, lambda name: is_source(name, delivery))
     action, warning = adjust_for_transport_capabilities(action, context, platform)
     if platform.redelivers_only:
-        warnings += ignored_settings(action, recoverability)
+        if isinstance(action, ImmediateRetry) and recoverability.immediate.in_process:
+            warnings += (IN_PROCESS_IGNORED,)
         action = at_least_configured(action, recoverability.delayed, context)
     error_queue = ""
     if isinstance(action, MoveToError):
@@ -148,6 +161,61 @@ def give_up(
     return settlement_for(delivery, MoveToError(), context, platform, error_queue, redactor_of(recoverability))
 
 
+def evaluate_policy(
+    recoverability: Recoverability, context: ErrorContext, is_source: Callable[[str], bool]
+) -> tuple[Action, tuple[str, ...]]:
+    """Return the policy's action and no warnings.
+
+    When it raises, returns no action, or moves the message to the queue that it came from, return the default policy's action and a
+    warning.
+    """
+    warnings: tuple[str, ...] = ()
+    for name, policy, settings in candidates(recoverability):
+        try:
+            action = policy(settings, context)
+        except Exception as error:  # noqa: BLE001  # logged; the next policy decides
+            warnings += (f"{name} raised {type(error).__name__}: {message_of(error)}. {NEXT_POLICY}",)
+            continue
+        if not isinstance(action, Action):
+            warnings += (f"{name} returned {describe_invalid_action(action)}, which is no action. {NEXT_POLICY}",)
+        elif moves_to_source(action, recoverability, is_source):
+            warnings += (f"{name} returned {action}, which is the queue that the message came from. {NEXT_POLICY}",)
+        else:
+            return action, warnings
+    return MoveToError(), warnings
+
+
+def moves_to_source(action: Action, recoverability: Recoverability, is_source: Callable[[str], bool]) -> bool:
+    """True if a policy would move a message to the queue that it came from, where it would fail again at once."""
+    if not isinstance(action, MoveToError) or action.error_queue in {None, recoverability.failed.error_queue}:
+        return False  # the configured error queue is the endpoint's to check
+    return is_source(action.error_queue or "")
+
+
+def describe_invalid_action(returned: object) -> str:
+    """Return what a policy returned as a text for a warning; close a coroutine, for nobody will await it."""
+    if isinstance(returned, Coroutine):
+        returned.close()
+    try:
+        return repr(returned)
+    except Exception:  # noqa: BLE001  # the warning then names the type alone
+        return f"a {type(returned).__name__}"
+
+
+def candidates(recoverability: Recoverability) -> Iterable[tuple[str, Policy, Recoverability]]:
+    """Yield the policies in the order in which they are evaluated, each with its name and its settings.
+
+    They are the user's policy, the default policy, and the default policy without the user's predicates and backoff.
+    """
+    if recoverability.policy is not None:
+        yield "The recoverability policy", recoverability.policy, recoverability
+    yield "A predicate or backoff", default_policy, recoverability
+    types = [rule for rule in recoverability.failed.unrecoverable if isinstance(rule, type)]
+    failed = recoverability.failed.__replace__(unrecoverable=types)
+    delayed = recoverability.delayed.__replace__(backoff=None)
+    yield "The default policy", default_policy, recoverability.__replace__(failed=failed, delayed=delayed)
+
+
 def error_context(delivery: Delivery, exception: BaseException, platform: Platform, now: datetime) -> ErrorContext:
     """Return the failed attempt as a policy sees it."""
     unreported = delivery.unreported and isinstance(exception, UnreportedFailure)
@@ -164,13 +232,6 @@ def error_context(delivery: Delivery, exception: BaseException, platform: Platfo
     )
 
 
-def ignored_settings(action: Action, recoverability: Recoverability) -> tuple[str, ...]:
-    """Return a warning if a retry would be made in process where messages are only redelivered, so that nothing could carry its count."""
-    if not (isinstance(action, ImmediateRetry) and recoverability.immediate.in_process):
-        return ()
-    return (IN_PROCESS_IGNORED,)
-
-
 def is_same_name(name: str, delivery: Delivery) -> bool:
     """True if a name is that of the queue that a delivery came from."""
     return name == delivery.message.queue
@@ -182,7 +243,7 @@ def settlement_for(
     context: ErrorContext,
     platform: Platform,
     error_queue: str,
-    redact: Redact | None = None,
+    redact: Redact | None,
 ) -> Settlement:
     """Return what the adapter must do for the action on this platform."""
     match action:
@@ -231,3 +292,31 @@ def delayed_copy(
     if longest is not None and delay > longest:
         due_at, delay = due_at or now + delay, longest
     return Forward(to, delay, {**changes, headers.DUE_AT: headers.write_date(due_at) if due_at else None})
+
+
+def deferral_after_refusal(delivery: Delivery, refused: Forward) -> Forward:
+    """Return the deferral of a message whose copy for the error queue was refused for good.
+
+    It goes to the queue that the message came from, carries the fault headers already, and is sent on without running the handler.
+
+    Args:
+        delivery: the message as it came.
+        refused: its forwarding to the error queue.
+    """
+    refusals = delivery.carried.refused_sends
+    changes = {**refused.changes, headers.REFUSED_SENDS: copy_headers.write_count(refusals + 1)}
+    return Forward(delivery.message.queue, delay_after_refusal(refusals), changes)
+
+
+def forward_given_up(delivery: Delivery, error_queue: str) -> Forward:
+    """Return the forwarding of a message that was given up earlier: to the error queue, with the fault headers that it carries.
+
+    Args:
+        delivery: the message; its `given_up` is True.
+        error_queue: the configured one. No header names it: a sender could otherwise have a message sent to any queue.
+    """
+    return Forward(
+        error_queue,
+        NO_DELAY,
+        {**copy_headers.identity_headers(delivery.message), **dict.fromkeys(headers.RETRY_HEADERS)},
+    )

@@ -1,4 +1,4 @@
-"""Define a delivery of a message by its broker, a deferral, and what a platform can do."""
+"""Define a delivery of a message by its broker, what the platform can do, and how a delivery is settled."""
 
 from __future__ import annotations
 
@@ -178,3 +178,37 @@ class Platform(Frozen):
     is_source: Callable[[str, Delivery], bool] | None = field(default=None, kw_only=True)
     host: str = field(default="", kw_only=True)
     machine: str = field(default="", kw_only=True)
+
+
+class Complete(Frozen):
+    """Complete the message: the broker deletes it."""
+
+
+class Redeliver(Frozen):
+    """Have the broker deliver the same message again.
+
+    Args:
+        after: how long it stays invisible; None leaves that as the broker has it.
+    """
+
+    after: timedelta | None
+
+
+class Forward(Frozen):
+    """Send a copy, and complete the message when the broker has confirmed the copy.
+
+    Args:
+        to: the queue.
+        delay: how long the copy waits; never more than the platform can.
+        changes: headers to set on the copy; None removes one.
+    """
+
+    to: str
+    delay: timedelta
+    changes: Mapping[str, str | None]
+
+
+Settlement: TypeAlias = Complete | Redeliver | Forward
+"""What an adapter must do with its broker: a closed union of three, for `match` and `assert_never`."""
+
+COMPLETE = Complete()

@@ -1,15 +1,17 @@
-"""Describe an exception in the fault headers that ServiceControl and operators read."""
+"""Describe an exception in the fault headers that ServiceControl and operators read, with what its texts may show.
+
+The user's redactor fails closed: where it raises or returns no text, the text is left out.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from types import FrameType
 
 from recoverable._ladder.delivery import Platform
-from recoverable._ladder.redaction import Redact, redacted
 from recoverable.headers import LOG_STREAM, REQUEST_ID, write_date
 
 FAILED_QUEUE = "NServiceBus.FailedQ"
@@ -45,6 +47,11 @@ FIRST_TO_TRIM = (
 """The beginnings of the fault headers' names, in the order in which they are trimmed where a copy is too large."""
 
 OUR_PACKAGES = ("recoverable", "recoverable_local", "recoverable_operate")
+
+Redact = Callable[[str], str]
+"""A function from a text to the text without what nobody may read."""
+
+LEFT_OUT = "(left out: Observe(redact) {})"
 
 
 def fault_headers(
@@ -128,7 +135,7 @@ def text_of(value: object) -> str | None:
         return None
 
 
-def stack_trace(causes: list[BaseException], redact: Redact | None = None) -> str:
+def stack_trace(causes: list[BaseException], redact: Redact | None) -> str:
     """Return the exceptions and their frames as .NET writes them, the innermost first.
 
     ServiceControl groups messages by the first frame.
@@ -196,3 +203,19 @@ def items_of(data: object) -> list[tuple[object, object]]:
         return [(key, value) for key, value in data.items()] if isinstance(data, Mapping) else []
     except Exception:  # noqa: BLE001  # as in `text_of`
         return []
+
+
+def redacted(text: str, redact: Redact | None) -> str:
+    """Return the text as it may be shown: as it is without a redactor, else what the redactor returns.
+
+    Args:
+        text: the whole text; a text that was cut first may hold the half of a secret, which no pattern matches.
+        redact: the user's redactor.
+    """
+    if redact is None:
+        return text
+    try:
+        shown: object = redact(text)
+    except Exception as error:  # noqa: BLE001  # the text says so itself, and stays out
+        return LEFT_OUT.format(f"raised {type(error).__name__}")
+    return shown if isinstance(shown, str) else LEFT_OUT.format(f"returned a {type(shown).__name__}")

@@ -14,8 +14,7 @@ from recoverable._errors import MessageDeserializationError
 from recoverable._ladder.actions import DelayedRetry, Discard, ImmediateRetry, MoveToError
 from recoverable._ladder.decision import Decision
 from recoverable._ladder.delivery import Deferral, Delivery
-from recoverable._ladder.faults import is_ours, type_name
-from recoverable._ladder.redaction import Redact, redacted
+from recoverable._ladder.faults import Redact, is_ours, redacted, type_name
 
 immediate_retry = logging.getLogger("recoverable.immediate_retry")
 delayed_retry = logging.getLogger("recoverable.delayed_retry")

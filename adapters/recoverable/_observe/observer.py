@@ -6,7 +6,7 @@ import sys
 from functools import partial
 
 from recoverable._errors import UnreportedFailure
-from recoverable._ladder.settlement import COMPLETE, Forward, Redeliver
+from recoverable._ladder.delivery import COMPLETE, Forward, Redeliver, delivery_of
 from recoverable._limits import NO_DELAY
 from recoverable._observe.facts import Facts
 
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from recoverable._ladder.decision import Decision
-    from recoverable._ladder.delivery import Delivery
-    from recoverable._ladder.settlement import Settlement
+    from recoverable._ladder.delivery import Delivery, Settlement
     from recoverable._message import Message
     from recoverable._observe.settings import Observe
     from recoverable._observe.spans import OpenSpan, Tracer
@@ -87,10 +86,9 @@ class Observer:
         self._latest: dict[Delivery, Attempt] = {}
         self._tracer = self._loaded_tracer()
 
-    def attempt(
-        self, delivery: Delivery, run: tuple[Message, float]
-    ) -> Generator[tuple[Message, float], Any, BaseException | None]:
+    def attempt(self, run: tuple[Message, float]) -> Generator[tuple[Message, float], Any, BaseException | None]:
         """Have the handler run, and note for how long it did; return what it raised."""
+        delivery = delivery_of(run[0])
         earlier = self._latest.get(delivery)
         attempt = self._latest[delivery] = Attempt(delivery, self.clock())
         self.attempts.append(attempt)

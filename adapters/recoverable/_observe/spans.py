@@ -7,16 +7,15 @@ import sys
 from time import time_ns
 from typing import TYPE_CHECKING, Any
 
-from recoverable._ladder.settlement import Forward
+from recoverable._ladder.delivery import Forward
 from recoverable._observe.settings import SCOPE
 from recoverable.headers import write_trace_parent
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Link, Span, SpanContext
 
-    from recoverable._ladder.delivery import Delivery
-    from recoverable._ladder.redaction import Redact
-    from recoverable._ladder.settlement import Settlement
+    from recoverable._ladder.delivery import Delivery, Settlement
+    from recoverable._ladder.faults import Redact
     from recoverable._message import Message
     from recoverable._observe.facts import Facts
     from recoverable._observe.settings import Observe
@@ -152,8 +151,7 @@ class Tracer:
         }
 
     def _record_error(self, span: Span, facts: Facts, exception: BaseException) -> None:
-        from recoverable._ladder.faults import message_of  # noqa: PLC0415  # the failure side
-        from recoverable._ladder.redaction import redacted  # noqa: PLC0415  # the failure side
+        from recoverable._ladder.faults import message_of, redacted  # noqa: PLC0415  # the failure side
         from recoverable._observe.log import traceback_of  # noqa: PLC0415  # the failure side
 
         text = redacted(message_of(exception), self._redact)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from recoverable._config import redactor_of
 from recoverable._errors import RetryAfter
 from recoverable._rate_limit.state import (
     Closed,
@@ -197,7 +198,6 @@ def limiter_for(
 
     def log(level: Literal["info", "warning"], text: str) -> None:
         """Log a change of the circuit; a store's own words pass the user's redactor."""
-        from recoverable._ladder.redaction import redactor_of  # noqa: PLC0415  # the failure side
         from recoverable._observe.log import log_safely, rate_limit  # noqa: PLC0415  # the failure side
 
         write = rate_limit.info if level == "info" else rate_limit.warning

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from recoverable._ladder.delivery import delivery_of
-from recoverable._ladder.settlement import COMPLETE
+from recoverable._ladder.delivery import COMPLETE, delivery_of
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:

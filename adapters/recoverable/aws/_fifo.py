@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
-from recoverable._flow.outcomes import decide, settle_without_attempt
+from recoverable._flow.settle import decide_and_report, settle_without_attempt
 from recoverable._flow.unsent import settle_unsent_in_order
 from recoverable._ladder.counting import runs_left
-from recoverable._ladder.delivery import Deferral, Delivery, delivery_of
-from recoverable._ladder.settlement import Redeliver
+from recoverable._ladder.delivery import Deferral, Delivery, Redeliver, delivery_of
 from recoverable._limits import MAX_DELAY, NO_DELAY
 from recoverable._sqs.queues import LONGEST_VISIBILITY
 from recoverable.aws._fifo_rounds import until_last_round, wait_for_round
@@ -26,7 +25,7 @@ from recoverable.aws._restoring import broker_count
 
 if TYPE_CHECKING:
     from recoverable._flow.invocation import Invocation
-    from recoverable._ladder.settlement import Settlement
+    from recoverable._ladder.delivery import Settlement
     from recoverable._message import Message
     from recoverable.aws._order import Group, MessageGroups
     from recoverable.aws._time_budget import TimeBudget
@@ -162,7 +161,7 @@ def wait(delivery: Delivery, invocation: Invocation, function_timeout: float) ->
     left = runs_left(receives(delivery), max_immediate=immediate.max_retries, max_delayed=delayed.max_retries)
     if left == 1:  # the last delivery must not come too early again, for nothing would run any more
         delay = until_last_round(delivery.message.id, since, delayed, longest)
-    return decide(delivery, Deferral(delay, TOO_EARLY), invocation)
+    return decide_and_report(delivery, Deferral(delay, TOO_EARLY), invocation)
 
 
 def receives(delivery: Delivery) -> int:

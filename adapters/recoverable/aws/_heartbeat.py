@@ -10,8 +10,8 @@ from math import ceil
 from threading import Lock, Timer
 from typing import TYPE_CHECKING, TypeAlias
 
+from recoverable._config import redactor_of
 from recoverable._ladder.delivery import delivery_of
-from recoverable._ladder.redaction import redactor_of
 from recoverable._sqs.batches import CHANGE_VISIBILITY, MAX_ENTRIES
 from recoverable._sqs.broker import Broker
 from recoverable._sqs.queues import LONGEST_VISIBILITY
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery
-    from recoverable._ladder.redaction import Redact
+    from recoverable._ladder.faults import Redact
     from recoverable._message import Message
     from recoverable._sqs.queues import Queue
     from recoverable.hosting import Environment

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from functools import partial
 
+from recoverable._config import redactor_of
 from recoverable._frozen import Frozen, field
 from recoverable._message import received
 
@@ -187,8 +188,7 @@ class Objects:
 
     def _log_not_deleted(self, bucket: str, number: int, reasons: str) -> None:
         """Log that bodies stay in their bucket."""
-        from recoverable._ladder.redaction import redactor_of  # noqa: PLC0415  # the failure side
-        from recoverable._observe.log import log_safely  # noqa: PLC0415  # as above
+        from recoverable._observe.log import log_safely  # noqa: PLC0415  # the failure side
 
         invocation = self._time.invocation
         redact = None if invocation is None else redactor_of(invocation.recoverability)

@@ -8,9 +8,8 @@ from datetime import timedelta
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
-from recoverable._flow.outcomes import hand_back
-from recoverable._ladder.delivery import delivery_of
-from recoverable._ladder.settlement import COMPLETE
+from recoverable._flow.settle import hand_back
+from recoverable._ladder.delivery import COMPLETE, delivery_of
 from recoverable._observe.log import log_safely
 from recoverable._sqs.broker import Broker
 from recoverable._sqs.queues import Queue

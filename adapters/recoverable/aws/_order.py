@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
-from recoverable._flow.outcomes import hand_back, settle_without_attempt
+from recoverable._flow.settle import hand_back, settle_without_attempt
 from recoverable._ladder.delivery import Delivery, delivery_of
 from recoverable._limits import NO_DELAY
 

@@ -7,9 +7,9 @@ from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from recoverable._flow.outcomes import settle_failure, settle_on_end
+from recoverable._flow.settle import settle_failure, settle_on_end
 from recoverable._flow.unsent import settle_unsent
-from recoverable._ladder.refused_sends import MOST_REDELIVERY, pauses
+from recoverable._ladder.backoff import MOST_REDELIVERY, pauses
 from recoverable._outgoing.message import OutgoingRefused
 from recoverable._sqs.answers import Failure, describe_error
 from recoverable._sqs.batches import MAX_ENTRIES, PUBLISH, SEND, first_batch

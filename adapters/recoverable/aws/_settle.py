@@ -7,11 +7,11 @@ from datetime import timedelta
 from math import ceil
 from typing import TYPE_CHECKING, Literal, NamedTuple, assert_never
 
-from recoverable._ladder.decision import give_up
+from recoverable._config import redactor_of
+from recoverable._ladder.backoff import LONGEST_DELAY, pauses
+from recoverable._ladder.decision import deferral_after_refusal, give_up
+from recoverable._ladder.delivery import Complete, Forward, Redeliver
 from recoverable._ladder.faults import FAILED_QUEUE
-from recoverable._ladder.redaction import redactor_of
-from recoverable._ladder.refused_sends import LONGEST_DELAY, deferral_after_refusal, pauses
-from recoverable._ladder.settlement import Complete, Forward, Redeliver
 from recoverable._observe.log import log_safely
 from recoverable._sqs.answers import describe_error
 from recoverable._sqs.batches import CHANGE_VISIBILITY, DELETE, MAX_ENTRIES, SEND, batches
@@ -25,7 +25,7 @@ from recoverable.headers import DUE_AT, read_date
 if TYPE_CHECKING:
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery
-    from recoverable._ladder.redaction import Redact
+    from recoverable._ladder.faults import Redact
     from recoverable._sqs.answers import Failure
     from recoverable._sqs.batches import BatchOperation, Entry
     from recoverable._sqs.queues import Queue

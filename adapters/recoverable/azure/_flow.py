@@ -8,15 +8,14 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, assert_never
 
-from recoverable._flow.flow import Call, attempt_each
-from recoverable._ladder.delivery import Delivery
-from recoverable._ladder.settlement import Complete, Forward, Redeliver, Settlement
+from recoverable._flow.flow import attempt_each
+from recoverable._ladder.delivery import Complete, Delivery, Forward, Redeliver, Settlement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from datetime import timedelta
 
-    from recoverable._flow.flow import Run, Steps
+    from recoverable._flow.flow import Call, Run, Steps
     from recoverable._flow.invocation import Invocation
     from recoverable.azure._settle import Letter
 
@@ -106,7 +105,7 @@ def settle_messages(
 def send_and_sort(invocation: Invocation, send_outgoing: SendOutgoing, sorting: Callable[[Delivery], Steps]) -> Steps:
     """Send what handlers sent so far, and sort the copies of all their messages."""
     if later := [delivery for delivery, *_ in invocation.outgoing]:
-        yield Call(partial(send_outgoing, invocation))
+        yield partial(send_outgoing, invocation)
         for delivery in later:
             yield from sorting(delivery)
 
@@ -121,7 +120,7 @@ def sort(
     """Add the copy of a message that has its settlement to one of the lists, after its wait in place if it has one."""
     settlement = invocation.settlement_of(delivery)
     if isinstance(settlement, Redeliver) and settlement.after:
-        yield Call(partial(wait, settlement.after))
+        yield partial(wait, settlement.after)
     is_deferral = delivery.error is None and not delivery.unreported and not delivery.given_up and not delivery.unsent
     (deferrals if is_deferral else forwards).extend(forwarded(delivery, settlement))
 
@@ -131,14 +130,14 @@ def send_deferrals(deferrals: Forwards, invocation: Invocation, send: Send, send
     if not deferrals:
         return
     try:
-        left: set[Delivery] = yield Call(lambda: {letter.delivery for letter in send(deferrals, once=True)})
+        left: set[Delivery] = yield lambda: {letter.delivery for letter in send(deferrals, once=True)}
     except Exception:  # noqa: BLE001  # such as a connection that is not set: the messages run instead
         left = {delivery for delivery, _ in deferrals}
     forwards: Forwards = []
     for delivery in [delivery for delivery, _ in deferrals if delivery in left]:
         yield from attempt_each([delivery.message], invocation, may_defer=False)
         if invocation.outgoing:
-            yield Call(partial(send_outgoing, invocation))
+            yield partial(send_outgoing, invocation)
         forwards += forwarded(delivery, invocation.settlement_of(delivery))
     yield from send_all(forwards, send)
 
@@ -172,7 +171,7 @@ def send_all(forwards: Forwards, send: Send) -> Generator[Run | Call, Any, None]
         CopyNotSent: no queue took one of them.
     """
     if forwards:
-        left = yield Call(partial(send, forwards))
+        left = yield partial(send, forwards)
         if left:
             from recoverable.azure._settle import CopyNotSent  # noqa: PLC0415  # it was imported to send
 

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
     from azure.functions import Context, ServiceBusMessage  # noqa: TID251  # for types alone
 
-    from recoverable._ladder.delivery import Delivery, Platform
-    from recoverable._ladder.settlement import Forward
+    from recoverable._ladder.delivery import Delivery, Forward, Platform
     from recoverable._message import Message
     from recoverable._observe.observer import Observer
     from recoverable._outgoing.outbox import Sender

@@ -22,7 +22,7 @@ from recoverable.timeouts._store import Store, checked_store
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
-    from recoverable._ladder.redaction import Redact
+    from recoverable._ladder.faults import Redact
 
 log = logging.getLogger("recoverable.timeouts")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from secrets import token_hex
 
-from recoverable._ladder.redaction import Redact
+from recoverable._ladder.faults import Redact
 from recoverable._observe.log import log_safely
 from recoverable._sqs.batches import batches
 from recoverable._sqs.sender import Sender

@@ -7,8 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from proof.mistakes import Mutation
-from recoverable._ladder.delivery import Delivery
-from recoverable._ladder.settlement import Forward
+from recoverable._ladder.delivery import Delivery, Forward
 from recoverable._service_bus.answers import Failure
 from recoverable._service_bus.senders import Broker
 from recoverable._service_bus.wire import Copy

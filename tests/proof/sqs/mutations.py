@@ -7,8 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from proof.mistakes import Mutation
-from recoverable._ladder.delivery import Delivery, Platform
-from recoverable._ladder.settlement import Forward
+from recoverable._ladder.delivery import Delivery, Forward, Platform
 from recoverable._sqs.answers import Failure
 from recoverable._sqs.batches import BatchOperation, Entry
 from recoverable._sqs.broker import Broker

@@ -12,7 +12,7 @@ from recoverable._observe.log import log_safely
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.batch import BatchProcessor
 
-    from recoverable._ladder.redaction import Redact
+    from recoverable._ladder.faults import Redact
     from recoverable._message import Message
     from recoverable.aws.powertools._record_handler import RecordHandler
 

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType
 
-from recoverable._config import Recoverability
+from recoverable._config import Recoverability, redactor_of
 from recoverable._flow.drive import attempt_all
-from recoverable._ladder.redaction import redactor_of
 from recoverable._sqs.queues import LONGEST_DELAY
 from recoverable.aws._processor import SqsProcessor, response
 from recoverable.aws._records import records_of

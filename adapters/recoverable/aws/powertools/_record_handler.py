@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
-from recoverable._flow.results import refuse_generator
+from recoverable._flow.signatures import refuse_generator
 from recoverable._limits import ASYNC_GENERATOR, COROUTINE, GENERATOR, code_flags, name_of
-from recoverable._message import unreadable
+from recoverable._unreadable import unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
