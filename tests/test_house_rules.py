@@ -126,7 +126,9 @@ def definitions_by_room() -> dict[str, Counter[str]]:
 
 
 def test_within_a_room_a_name_is_defined_once() -> None:
-    twice = {room: [name for name, count in names.items() if count > 1] for room, names in definitions_by_room().items()}
+    twice = {
+        room: [name for name, count in names.items() if count > 1] for room, names in definitions_by_room().items()
+    }
 
     assert {room: names for room, names in twice.items() if names} == {}
 

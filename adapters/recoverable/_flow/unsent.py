@@ -31,7 +31,9 @@ def settle_unsent(
         runs_first: True if it comes first next time, because others may have used up its time.
     """
     waited = NO_DELAY if delivery.held_since is None else invocation.clock() - delivery.held_since
-    return settle_waiting(delivery, min(max(waited, FIRST_DELAY), LONGEST_DELAY), to, why, invocation, runs_first=runs_first)
+    return settle_waiting(
+        delivery, min(max(waited, FIRST_DELAY), LONGEST_DELAY), to, why, invocation, runs_first=runs_first
+    )
 
 
 def settle_unsent_in_order(

@@ -110,7 +110,7 @@ def problem_of(records: list[Any]) -> str:
     whole = [all(type(record.get(name)) is str for name in names) for record in kept]
     if one_queue and all(whole):
         return ""
-    if others := sorted({source for record in kept if (source := source_of(record)) not in ("", "aws:sqs")}):
+    if others := sorted({source for record in kept if (source := service_of(record)) not in ("", "aws:sqs")}):
         return (
             f"these records come from {', '.join(others)}, and this function serves SQS only; let them be sent to a queue, and"
             " let the function read the queue"
@@ -120,7 +120,7 @@ def problem_of(records: list[Any]) -> str:
     return f"record {whole.index(False)} lacks a messageId, receiptHandle or body that is text"
 
 
-def source_of(record: Record) -> str:
+def service_of(record: Record) -> str:
     """Return the service that a record comes from, such as "aws:sns", which writes its name with a capital; nothing when it says none."""
     source = str(record.get("eventSource") or record.get("EventSource") or "")
     return source if re.fullmatch("aws:[a-z0-9-]{1,40}", source) else ""
