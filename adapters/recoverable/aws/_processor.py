@@ -8,7 +8,7 @@ from datetime import timedelta
 from recoverable._config import Recoverability
 from recoverable._flow.deadline import FOREVER, Deadline
 from recoverable._flow.invocation import Invocation
-from recoverable._ladder.delivery import Platform, forget_errors
+from recoverable._ladder.delivery import Platform
 from recoverable._limits import checked_delay
 from recoverable._sqs.queues import LONGEST_DELAY
 from recoverable.aws._batch import process_batch
@@ -150,7 +150,7 @@ class SqsProcessor:
                 messages, restored, queue, run_handlers, invocation, time,
                 environment=environment, timeouts=self._timeouts, partial=partial,
             )  # fmt: skip
-        forget_errors(messages)
+        invocation.forget_errors()
         if invocation.interruption is not None:
             raise invocation.interruption
         return unfinished
@@ -168,7 +168,7 @@ class SqsProcessor:
 
         invocation = time.invocation = Invocation(
             self.recoverability, platform, environment.clock, deadline, context=time.context, sender=sender,
-            seconds_for_retries=time.for_handlers, limiter=self._limiter(environment, may_defer=not queue.fifo),
+            seconds_for_retries=time.for_handlers, limiter=self._limiter(environment, may_defer=not platform.redelivers_only),
             on_failure=on_failure,
         )  # fmt: skip
         return invocation

@@ -63,7 +63,7 @@ def messages_of(
     for record in records:
         try:
             body, message_id, receipt = record["body"], record["messageId"], record["receiptHandle"]
-            is_whole = body.__class__ is message_id.__class__ is receipt.__class__ is str
+            is_whole = type(body) is type(message_id) is type(receipt) is str
             if not is_whole or record["eventSourceARN"] != arn:
                 raise no_event(records)
         except (KeyError, TypeError):
