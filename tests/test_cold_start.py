@@ -46,7 +46,7 @@ print(json.dumps({"response": response, "before": sorted(before), "files": files
 COSTLY = {"asyncio", "dataclasses", "hashlib", "inspect", "random", "typing", "traceback", "uuid", "zoneinfo"}
 SDKS = {"azure", "boto3", "botocore", "urllib3"}
 FAILURE_SIDE = {
-    "_flow.decide", "_flow.drive_async", "_flow.event_loop", "_flow.outcomes", "_flow.signatures", "_observe.log",
+    "_flow.drive_async", "_flow.settle", "_flow.signatures", "_observe.log",
     "headers", "_ladder.actions", "_ladder.backoff", "_ladder.decision", "_ladder.faults", "_ladder.policy",
     "aws._large_bodies", "aws._optional_settings", "_sqs.broker", "aws._copies", "aws._settle", "_sqs.wire",
 }  # fmt: skip

@@ -211,7 +211,7 @@ FACES = [
     Face(Discard("old"), "(reason)", ("reason",), {"reason": "rejected"}),
     Face(
         error_context(),
-        "(*, exception, message, immediate_processing_failures, delayed_deliveries_performed, receive_address, now)",
+        f"(*, exception, message, immediate_processing_failures, delayed_deliveries_performed, receive_address, now, carried={ErrorContext.carried})",
         (),
         {"immediate_processing_failures": 2},
     ),

@@ -74,7 +74,7 @@ class StoreUnavailable(Exception):
 class TimeUp(BaseException):
     """Raised inside a handler whose time is up.
 
-    It is no `Exception`, for a handler's own `except Exception` must not swallow it.
+    It is no `Exception`, because a handler's own `except Exception` must not swallow it.
     """
 
     __module__ = "recoverable.hosting"

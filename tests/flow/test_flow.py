@@ -13,7 +13,7 @@ from builders import NOW, NOW_WRITTEN, QUEUE, Boom, delivery, platform, recovera
 from flow.invocations import Handler, Rung, attempt, invocation, logged
 from recoverable import HandlerTimeout, Message, UnreportedFailure
 from recoverable._flow.invocation import Invocation
-from recoverable._flow.outcomes import settle_on_receipt
+from recoverable._flow.settle import settle_on_receipt
 from recoverable._ladder.delivery import COMPLETE, Delivery, Forward, Platform, Redeliver, Settlement
 from recoverable.headers import DUE_AT, HELD_SINCE, MESSAGE_ID, PRIOR_ATTEMPTS, REPORTED, STOPPED
 

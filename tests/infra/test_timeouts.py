@@ -15,7 +15,8 @@ from infra.aws_calls import operations
 from infra.decided import decided
 from infra.features import YOUR_BUCKET, asking_for
 from infra.lambda_log import Log, package_log
-from infra.needs import BUCKET, CALLS, DISPATCHER, ENDPOINTS, TABLE
+from infra.needs import BUCKET, CALLS, DISPATCHER, ENDPOINTS, TABLE, TIMEOUTS
+from infra.needs import LARGE as LARGE_TIMEOUTS
 from infra.sam_template import ROOT, Template, template, transformed
 from recoverable.timeouts import Dispatcher, Timeouts
 from waiting.stores import Cloud, OneShard, moto
@@ -226,7 +227,7 @@ def allowed() -> dict[str, set[str]]:
 
 def operations_of(roles: set[str], service: str) -> set[str]:
     """Return the operations of a service that the permissions of these roles are made of, as far as timeouts go."""
-    calls = [call for call in CALLS if call.module.startswith("timeouts/") and call.service == service]
+    calls = [call for call in CALLS if call.feature in {TIMEOUTS, LARGE_TIMEOUTS} and call.service == service]
     return {operations(service)[call.method] for call in calls if call.roles >= roles}
 
 

@@ -9,7 +9,7 @@ import pytest
 from builders import ERROR_QUEUE, NOW, QUEUE, Boom, decision, delivery, platform, recoverability, seconds
 from recoverable._flow.deadline import Deadline
 from recoverable._flow.invocation import Invocation
-from recoverable._flow.outcomes import settle_without_attempt
+from recoverable._flow.settle import settle_without_attempt
 from recoverable._ladder import counting
 from recoverable._ladder.backoff import delay_after_refusal, pauses
 from recoverable._ladder.decision import deferral_after_refusal, forward_given_up

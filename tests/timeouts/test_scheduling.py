@@ -143,7 +143,7 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"at": datetime(2030, 1, 1)}, ValueError, "of no zone; write datetime(..., tzinfo=UTC)"),  # noqa: DTZ001  # the mistake
     ({"at": datetime(2287, 1, 1, tzinfo=UTC)}, ValueError, "write a time until 2286-11-20"),
     ({"at": "tomorrow"}, TypeError, "schedule(at) is 'tomorrow'; write a datetime"),
-    ({"delay": HOUR, "key": "reminder-7"}, TypeError, "schedule(key) goes with at=, for a delay counts from"),
+    ({"delay": HOUR, "key": "reminder-7"}, TypeError, "schedule(key) goes with at=, because a delay counts from"),
     ({"delay": HOUR, "to": ""}, ValueError, "schedule(to) is '', and '' is no queue's name; write 1 to 80"),
     ({"delay": HOUR, "to": "Shop.Orders"}, ValueError, "'Shop.Orders' is no queue's name"),
     ({"delay": HOUR, "to": "orders\n"}, ValueError, "'orders\\n' is no queue's name"),

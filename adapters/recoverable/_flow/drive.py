@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recoverable._flow.deadline import TOLERANCE
+from recoverable._flow.deadline import FOREVER, TOLERANCE
 from recoverable._flow.flow import attempt_each
 
 TYPE_CHECKING = False  # see _frozen.py
@@ -47,8 +47,6 @@ def drive(steps: Steps, handler: Callable[[Message], Any], deadline: Deadline) -
                 finally:
                     deadline.inside = False  # the timer runs on, for setting it costs time
                 if result is not None:
-                    from recoverable._flow.results import finish  # noqa: PLC0415  # most handlers return nothing
-
                     finish(result, seconds, deadline)
             except BaseException as raised:  # noqa: BLE001  # recovery decides about each of them
                 error = raised
@@ -57,6 +55,28 @@ def drive(steps: Steps, handler: Callable[[Message], Any], deadline: Deadline) -
         return
     finally:
         del error  # it holds this frame by its traceback, and with it the message
+
+
+def finish(result: Any, seconds: float, deadline: Deadline) -> None:
+    """Run to its end an awaitable that a plain handler returned, so that no message is completed before it is handled.
+
+    Args:
+        result: what the handler returned.
+        seconds: how long the handler may run.
+        deadline: knows when that time ends: what the function itself took is gone.
+
+    Raises:
+        TypeError: it is a generator; what the awaited work raises passes as it is.
+    """
+    if hasattr(result, "__await__"):
+        from recoverable._flow.drive_async import run_in_loop, within  # noqa: PLC0415  # asyncio, when there is something to await
+
+        if seconds != FOREVER:
+            seconds = max(deadline.ends - deadline.now(), 0.0)
+        result = run_in_loop(within(seconds, result))
+    from recoverable._flow.signatures import refuse_generator  # noqa: PLC0415  # most handlers return nothing
+
+    refuse_generator(result)
 
 
 def call(steps: Steps, function: Call) -> Run | Call:

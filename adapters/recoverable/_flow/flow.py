@@ -38,7 +38,7 @@ def attempt_each(messages: Iterable[Message], invocation: Invocation, *, may_def
     for message in retried(messages, invocation) if in_process else messages:
         delivery = message._delivery
         if limiter is not None or (delivery and (delivery.due_at or delivery.unreported or delivery.given_up)):
-            from recoverable._flow.outcomes import receive  # noqa: PLC0415  # the handlers of most messages just run
+            from recoverable._flow.settle import receive  # noqa: PLC0415  # the handlers of most messages just run
 
             settlement = yield from receive(message, invocation, may_defer=may_defer)
             if settlement is not None:
@@ -46,7 +46,7 @@ def attempt_each(messages: Iterable[Message], invocation: Invocation, *, may_def
                 continue
         seconds = seconds_left()
         if seconds <= 0 or invocation.interruption is not None:
-            from recoverable._flow.outcomes import hand_back  # noqa: PLC0415  # as above
+            from recoverable._flow.settle import hand_back  # noqa: PLC0415  # as above
 
             settlements[message] = hand_back(delivery_of(message), invocation)
             continue
@@ -59,7 +59,7 @@ def attempt_each(messages: Iterable[Message], invocation: Invocation, *, may_def
         if error is None and outbox is invocation and limiter is None:
             settlements[message] = COMPLETE
             continue
-        from recoverable._flow.outcomes import conclude  # noqa: PLC0415  # as above
+        from recoverable._flow.settle import conclude  # noqa: PLC0415  # as above
 
         settlement = yield from conclude(message, error, outbox, seconds, invocation)
         error = None  # by its traceback it holds this frame, and with it the message
@@ -70,7 +70,7 @@ def attempt_each(messages: Iterable[Message], invocation: Invocation, *, may_def
 
 
 def retried(messages: Iterable[Message], invocation: Invocation) -> Iterable[Message]:
-    """Return the messages, each again for as long as it is to be retried at once; see `outcomes.retried_in_process`."""
-    from recoverable._flow.outcomes import retried_in_process  # noqa: PLC0415  # for those who ask for it
+    """Return the messages, each again for as long as it is to be retried at once; see `settle.retried_in_process`."""
+    from recoverable._flow.settle import retried_in_process  # noqa: PLC0415  # for those who ask for it
 
     return retried_in_process(messages, invocation)

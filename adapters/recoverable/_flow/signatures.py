@@ -1,7 +1,11 @@
-"""Refuse handlers and policies that cannot be called with what they get, or run nothing when they are called."""
+"""Refuse handlers and policies that cannot be called with what they get, or run nothing when they are called.
+
+Most are what they should be: this is imported for those that may not be, and costs no other cold start.
+"""
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, Generator
 from functools import partial
 
 from recoverable._limits import ASYNC_GENERATOR, GENERATOR, checked_function, code_flags, name_of
@@ -36,6 +40,16 @@ def _check_arguments(handler: Any) -> None:
             f"the handler {name_of(handler)} takes ({', '.join(names)}); write a function that takes one Message:"
             " the endpoint is what the platform calls, and gives each message to it"
         )
+
+
+def refuse_generator(result: object) -> None:
+    """Refuse a generator: the function that returned it has not begun.
+
+    Raises:
+        TypeError: it is a generator, plain or asynchronous.
+    """
+    if isinstance(result, Generator | AsyncGenerator):
+        raise TypeError("the handler answered a generator, and nothing of it has run; write return instead of yield")
 
 
 def check_policy(policy: Any) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from recoverable._flow.outcomes import decide, settle_failure
+from recoverable._flow.settle import hand_back, settle_failure
 from recoverable._ladder import counting
 from recoverable._ladder.backoff import FIRST_DELAY, LONGEST_DELAY, MOST_REDELIVERY, delay_while_redelivered
-from recoverable._ladder.delivery import Deferral
 from recoverable._limits import NO_DELAY
 from recoverable._outgoing.message import OutgoingRefused
 
@@ -75,8 +74,6 @@ def wait(
     delivery: Delivery, delay: timedelta, to: str, why: str, invocation: Invocation, *, runs_first: bool = False
 ) -> Settlement:
     """Return the settlement of a message that waits for this delay."""
-    if invocation.limiter is not None:
-        invocation.limiter.release_probe(delivery)
     delivery.unsent = True
     reason = f"what it sent to '{to}' was not taken ({why})"
-    return decide(delivery, Deferral(delay, reason, stopped=runs_first), invocation)
+    return hand_back(delivery, invocation, delay, reason=reason, stopped=runs_first)

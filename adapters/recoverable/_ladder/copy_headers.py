@@ -75,7 +75,7 @@ def deferral(
     }
 
 
-def move_to_error(context: ErrorContext, platform: Platform, redact: Redact | None = None) -> Changes:
+def move_to_error(context: ErrorContext, platform: Platform, redact: Redact | None) -> Changes:
     """Return the headers of a message that moves to the error queue: where it failed and why.
 
     The retry headers are removed, so that a redrive starts with round 0. Fault headers of an earlier failure, which a

@@ -38,6 +38,7 @@ IN_PROCESS_IGNORED = (
     "Immediate(in_process=True) is ignored where the order of messages is kept. This message is redelivered for its retry. "
     "Leave in_process out for this queue."
 )
+"""The warning of a retry there: nothing could carry its count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +136,8 @@ def decide(
     action, warnings = evaluate_policy(recoverability, context, lambda name: is_source(name, delivery))
     action, warning = adjust_for_transport_capabilities(action, context, platform)
     if platform.redelivers_only:
-        warnings += ignored_settings(action, recoverability)
+        if isinstance(action, ImmediateRetry) and recoverability.immediate.in_process:
+            warnings += (IN_PROCESS_IGNORED,)
         action = at_least_configured(action, recoverability.delayed, context)
     error_queue = ""
     if isinstance(action, MoveToError):
@@ -230,13 +232,6 @@ def error_context(delivery: Delivery, exception: BaseException, platform: Platfo
     )
 
 
-def ignored_settings(action: Action, recoverability: Recoverability) -> tuple[str, ...]:
-    """Return a warning if a retry would be made in process where messages are only redelivered, so that nothing could carry its count."""
-    if not (isinstance(action, ImmediateRetry) and recoverability.immediate.in_process):
-        return ()
-    return (IN_PROCESS_IGNORED,)
-
-
 def is_same_name(name: str, delivery: Delivery) -> bool:
     """True if a name is that of the queue that a delivery came from."""
     return name == delivery.message.queue
@@ -248,7 +243,7 @@ def settlement_for(
     context: ErrorContext,
     platform: Platform,
     error_queue: str,
-    redact: Redact | None = None,
+    redact: Redact | None,
 ) -> Settlement:
     """Return what the adapter must do for the action on this platform."""
     match action:

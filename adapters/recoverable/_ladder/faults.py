@@ -135,7 +135,7 @@ def text_of(value: object) -> str | None:
         return None
 
 
-def stack_trace(causes: list[BaseException], redact: Redact | None = None) -> str:
+def stack_trace(causes: list[BaseException], redact: Redact | None) -> str:
     """Return the exceptions and their frames as .NET writes them, the innermost first.
 
     ServiceControl groups messages by the first frame.

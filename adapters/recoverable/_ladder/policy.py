@@ -24,6 +24,9 @@ Policy = Callable[[Recoverability, ErrorContext], Action]
 """Decides about a failed attempt. A policy is a pure function: for the same failure it returns the same action on each
 instance."""
 
+MOVING = "Moving message to error queue instead."
+NOT_AVAILABLE = "not available with the current endpoint configuration"
+
 
 def default_policy(recoverability: Recoverability, context: ErrorContext) -> Action:
     """Return the action of the default policy.
@@ -167,7 +170,3 @@ def impossible(action: Action, context: ErrorContext, platform: Platform) -> str
             return "a retry of a message delivered more often than it has attempts"
         case _:
             return None
-
-
-MOVING = "Moving message to error queue instead."
-NOT_AVAILABLE = "not available with the current endpoint configuration"

@@ -158,7 +158,7 @@ def status_of(error: BaseException | None) -> int:
 def describe_error(error: BaseException) -> str:
     """Return a text about an error for the log.
 
-    It is the text of AWS's answer. Of any other error it is the type alone, for its text may quote what was to be sent.
+    It is the text of AWS's answer. Of any other error it is the type alone, because its text may quote what was to be sent.
     """
     if isinstance(error, TimeoutError):
         return "no answer in the time that is kept for it; SQS may still do it"

@@ -106,7 +106,7 @@ def check_error_queue(owner: str, name: str) -> None:
         name: a queue's name, ARN or URL.
 
     Raises:
-        ValueError: it is none of the three; the text says what to write instead.
+        ValueError: it is neither a name, an ARN nor a URL; the text says what to write instead.
     """
     if name.startswith("arn:"):
         queue_from_arn(name)

@@ -253,7 +253,7 @@ def extended_pointer(body: str) -> Pointer | None:
 def changed(wire: Wire, changes: Mapping[str, str | None]) -> Wire:
     """Return the record with the headers changed; those that become None are removed.
 
-    A changed header replaces an attribute of its name, for it is newer.
+    A changed header replaces an attribute of its name, because it is newer.
     """
     headers = {name: text for name, text in {**wire.headers, **changes}.items() if text is not None}
     attributes = {name: value for name, value in wire.attributes.items() if name not in changes}
@@ -276,7 +276,7 @@ def entry_of(record: Record, wire: Wire) -> Entry:
 def in_json(value: object) -> str:
     """Return the value as JSON.
 
-    Its characters are escaped only where SQS does not take one, for that may double the size.
+    Its characters are escaped only where SQS does not take one, because that may double the size.
     """
     text = json.dumps(value, ensure_ascii=False)
     return text if re.fullmatch(TEXT, text) else json.dumps(value)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
-from recoverable._flow.outcomes import hand_back, settle_without_attempt
+from recoverable._flow.settle import hand_back, settle_without_attempt
 from recoverable._ladder.delivery import Delivery
 from recoverable._limits import NO_DELAY
 

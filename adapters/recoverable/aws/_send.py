@@ -7,8 +7,8 @@ from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from recoverable._flow.outcomes import settle_failure, settle_on_end
 from recoverable._flow.reserve import CALLS, USUAL_CALL
+from recoverable._flow.settle import settle_failure, settle_on_end
 from recoverable._flow.unsent import settle_unsent
 from recoverable._ladder.backoff import MOST_REDELIVERY, pauses
 from recoverable._outgoing.message import OutgoingRefused

@@ -162,7 +162,7 @@ class ServiceBusEndpoint(Generic[R]):
         )
 
     def _function(self) -> Callable[..., Any]:
-        """Return a function, for the host takes no other callable; without annotations, which it could not resolve."""
+        """Return a function, because the host takes no other callable; without annotations, which it could not resolve."""
         process: Callable[[Any, Any], Any] = self._processor.process
 
         async def coroutine(

@@ -29,7 +29,7 @@ class Send(Protocol):
     """Sends copies, again and elsewhere where that helps; returns what no queue took."""
 
     def __call__(self, forwards: Forwards, *, once: bool = False) -> list[Letter]:
-        """Send them; `once` without repeating it."""
+        """Send the copies; with `once`, try each send one time."""
 
 
 class Abandoned(Exception):
@@ -45,7 +45,7 @@ def process_messages(
     wait: Callable[[timedelta], None],
     send_outgoing: SendOutgoing,
 ) -> Steps:
-    """Take the messages of an invocation through the flow, settle them, and tell what it came to where somebody observes.
+    """Take the messages of an invocation through the flow, settle them, and report the outcome to observers.
 
     Args:
         deliveries: the messages.

@@ -203,7 +203,7 @@ class Table:
                 return
             [wanted] = answer[unprocessed].values()
             self._sleep(0.05 * 2**tried)
-        raise StoreUnavailable("DynamoDB: a part of a batch was not processed, for there is too much to do")
+        raise StoreUnavailable("DynamoDB: a part of a batch was not processed, because there is too much to do")
 
     def _pause(self, tried: int) -> None:
         """Let others go first: sleep for a random time, at first up to 0.02 s, then up to twice as long each time, at most 0.64 s."""

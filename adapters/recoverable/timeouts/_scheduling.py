@@ -107,7 +107,7 @@ class Timeouts:
         if key is not None:
             if at is None:
                 raise TypeError(
-                    "schedule(key) goes with at=, for a delay counts from now, and what is scheduled again would be due at another time; write at=message.sent_at + timedelta(days=3)"
+                    "schedule(key) goes with at=, because a delay counts from now, and what is scheduled again would be due at another time; write at=message.sent_at + timedelta(days=3)"
                 )
             asked_at = max(at, EPOCH)  # even if it is past: a repeated request then gets the same id
         timeout_id = new_id(asked_at, unique_token(checked_destination(to), key), self._store.shards)

@@ -82,11 +82,11 @@ def test_a_queue_subscribes_by_a_resource_or_within_the_topic(tmp_path: Path) ->
         ),
         (
             {**TO_ORDERS, "TopicArn": "arn:aws:sns:us-east-1:42:other"},
-            "Subscription0 names the topic arn:aws:sns:us-east-1:42:other, which is none of this template, so nothing here delivers by it",
+            "Subscription0 names the topic arn:aws:sns:us-east-1:42:other, which is not in this template, so nothing here delivers by it",
         ),
         (
             {**TO_ORDERS, "Endpoint": "arn:aws:sqs:us-east-1:42:other"},
-            "Subscription0 names the queue arn:aws:sqs:us-east-1:42:other, which is none of this template, so nothing here delivers by it",
+            "Subscription0 names the queue arn:aws:sqs:us-east-1:42:other, which is not in this template, so nothing here delivers by it",
         ),
     ],
     ids=["email", "topic", "queue"],

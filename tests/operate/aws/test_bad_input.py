@@ -99,7 +99,7 @@ def test_a_full_disk_ends_it_in_one_line_and_gives_back(error: Queue, tmp_path: 
     with open("/dev/full", "w") as full:
         ran = subprocess.run(command, env=environment, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
 
-    last = "recoverable errors: stopped, for nothing more can be written here: [Errno 28] No space left on device"
+    last = "recoverable errors: stopped, because nothing more can be written here: [Errno 28] No space left on device"
     assert (ran.returncode, ran.stderr.splitlines()[-1], error.visible()) == (PARTLY, last, 1)
 
 

@@ -116,7 +116,7 @@ def test_a_resource_under_a_condition_that_does_not_hold_is_not_deployed(check: 
     ran = check(written(tmp_path, file))
 
     assert (
-        "error-queue-duplicates, error-queue-expiry, error-queue-forwards, roles: the queue orders-error is none of this file;"
+        "error-queue-duplicates, error-queue-expiry, error-queue-forwards, roles: the queue orders-error is not in this file;"
         " `recoverable check --queue` looks at a deployed one." in ran.out
     )
 

@@ -121,8 +121,5 @@ def test_a_role_outside_the_template_is_not_checked(check: Check, tmp_path: Path
     outside = changed(role(), {"Shop.Properties.Role": "arn:aws:iam::42:role/shop"})
 
     assert report(check, tmp_path, outside) == [
-        {
-            "rule": "rights",
-            "notChecked": "the role of Shop is arn:aws:iam::42:role/shop, which is none of this template",
-        }
+        {"rule": "rights", "notChecked": "the role of Shop is arn:aws:iam::42:role/shop, which is not in this template"}
     ]

@@ -120,7 +120,7 @@ def test_of_a_queue_outside_the_template_only_the_function_is_checked(check: Che
 
     assert ran.status == 0
     assert (
-        "rights, key-access, error-queue-alarm: the queue others is none of this template; `recoverable check --queue`"
+        "rights, key-access, error-queue-alarm: the queue others is not in this template; `recoverable check --queue`"
         in ran.out
     )
 

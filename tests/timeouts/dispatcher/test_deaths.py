@@ -132,7 +132,7 @@ def test_a_death_at_any_call_to_dynamodb_loses_nothing_that_cannot_be_sent(moto:
         point = Point(moto, store, kill, nth)
         with suppress(Killed):
             Shop(point.store).new_dispatcher(clock=lambda: NOW + MINUTE).run()
-        again = take(store, NOW + 3 * MINUTE) + take(store, NOW + 2 * HOUR)
+        again = take(store, NOW + 3 * MINUTE) + take(store, NOW + HOUR + 5 * MINUTE)
         assert sorted(again, key=lambda each: each.id) == made, f"death before call {nth}"
         return point.struck
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from recoverable._flow.outcomes import decide, settle_without_attempt
+from recoverable._flow.settle import decide_and_report, settle_without_attempt
 from recoverable._ladder.counting import runs_left
 from recoverable._ladder.delivery import Deferral, Delivery
 from recoverable._limits import MAX_DELAY
@@ -56,7 +56,7 @@ def wait(delivery: Delivery, invocation: Invocation, function_timeout: float) ->
     left = runs_left(receives(delivery), max_immediate=immediate.max_retries, max_delayed=delayed.max_retries)
     if left == 1:  # the last delivery must not come too early again, for nothing would run any more
         delay = until_last_round(delivery.message.id, since, delayed, longest)
-    return decide(delivery, Deferral(delay, TOO_EARLY), invocation)
+    return decide_and_report(delivery, Deferral(delay, TOO_EARLY), invocation)
 
 
 def receives(delivery: Delivery) -> int:

@@ -6,7 +6,7 @@ import logging
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from recoverable._flow.outcomes import hand_back
+from recoverable._flow.settle import hand_back
 from recoverable._ladder.delivery import COMPLETE, delivery_of
 from recoverable._observe.log import log_safely
 from recoverable._sqs.broker import Broker

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
-from recoverable._flow.results import refuse_generator
+from recoverable._flow.signatures import refuse_generator
 from recoverable._limits import ASYNC_GENERATOR, COROUTINE, GENERATOR, code_flags, name_of
 from recoverable._unreadable import unreadable
 

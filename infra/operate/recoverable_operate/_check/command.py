@@ -257,7 +257,7 @@ def chosen(found: tuple[OnSqs, ...], arguments: argparse.Namespace) -> tuple[OnS
     """Return the functions of a template, or the one that is named.
 
     Raises:
-        OperateError: there is none of that name.
+        OperateError: nothing has that name.
     """
     names = {each.function.name: each for each in found if isinstance(each.function, Function)}
     if arguments.function is None:
@@ -344,7 +344,7 @@ def hint_for_name(path: Path) -> str | None:
 
 
 def hint_for_content(document: Mapping[str, Any]) -> str | None:
-    """Return what to do about a template that is none of CloudFormation; None for any other."""
+    """Return what to do about a template that is not CloudFormation's; None for any other."""
     if "deploymentTemplate.json" in str(document.get("$schema")):
         return "a template of Azure Resource Manager is not read here; give the Bicep file that it was made from"
     if "functions" in document and "provider" in document:

@@ -107,7 +107,7 @@ def administration(entity: Entity, connection: str | None, name: str) -> Iterato
     """Yield a client for the administration of a namespace.
 
     Raises:
-        OperateError: a package is missing, or the connection string is none of this namespace.
+        OperateError: a package is missing, or the connection string is of another namespace.
     """
     try:
         from azure.servicebus.management import ServiceBusAdministrationClient

@@ -111,7 +111,7 @@ def add_max_delivery_count(parser: argparse.ArgumentParser) -> None:
     """Add what Service Bus does not tell those who only listen."""
     parser.add_argument(
         "--max-delivery-count", type=positive, default=10, metavar="N",
-        help="Service Bus: the queue's MaxDeliveryCount, for what stays is delivered once more (default: 10)",
+        help="Service Bus: the queue's MaxDeliveryCount, because what stays is delivered once more (default: 10)",
     )  # fmt: skip
 
 

@@ -76,7 +76,7 @@ def retry(session: Session, arguments: argparse.Namespace) -> int:
 
 
 def retry_along(session: Session, arguments: argparse.Namespace) -> int:
-    """Send messages back while looking, for nobody is asked; print the plan when it is known to its end."""
+    """Send messages back while looking, because nobody is asked; print the plan when it is known to its end."""
     plan, settings = Plan(), settings_of(arguments)
     looking = choosing(session.queue, filter_of(arguments), arguments.limit, rules_of(session.queue, arguments), plan)
     with redriving(session, arguments, plan, settings) as redrive:

@@ -62,9 +62,9 @@ def run_with_queue(arguments: argparse.Namespace, work: Work, *, quietly: bool =
     except OperateError as error:
         terminal.note(f"recoverable errors: {error}")
         return REFUSED
-    except (OSError, sqlite3.Error) as error:  # of the operator's machine, for a broker's errors are OperateError
+    except (OSError, sqlite3.Error) as error:  # of the operator's machine, because a broker's errors are OperateError
         terminal.abandon()
-        terminal.note(f"recoverable errors: stopped, for nothing more can be written here: {error}")
+        terminal.note(f"recoverable errors: stopped, because nothing more can be written here: {error}")
         return PARTLY
     return INTERRUPTED if stop.requested else status
 

@@ -118,7 +118,7 @@ class StoreTarget:
     def send(self, timeouts: Sequence[Timeout], now: datetime) -> SendResult:
         """Store the timeouts. One that is held or cancelled in the target counts as unconfirmed.
 
-        It is not taken, for then no store would send it; nor refused, for it would be released here, and it may be finished.
+        It is not taken, because then no store would send it; nor refused, because it would be released here, and it may be finished.
         """
         sent = SendResult()
         for timeout in timeouts:

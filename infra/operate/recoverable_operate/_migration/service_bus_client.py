@@ -63,7 +63,7 @@ class ServiceBusTarget:
         return sent
 
     def _open(self, queue: str, sent: SendResult) -> None:
-        """Open a sender to a queue. A queue that refuses is not tried again, for each answer takes a second."""
+        """Open a sender to a queue. A queue that refuses is not tried again, because each answer takes a second."""
         try:
             self._senders[queue] = self._client.get_queue_sender(queue).__enter__()
         except Exception as error:  # noqa: BLE001  # whatever it is, the result holds it, and nothing was sent
@@ -96,7 +96,7 @@ class ServiceBusTarget:
 
 
 def describe_error(queue: str, error: Exception) -> str:
-    """Return the queue and the error's type. The error's own text is left out, for it may quote what was sent."""
+    """Return the queue and the error's type. The error's own text is left out, because it may quote what was sent."""
     return f"{queue}: {failure_of(error).reason}"
 
 

@@ -48,7 +48,7 @@ class ExportedQueue:
     Args:
         queue: the error queue.
         lines: the file.
-        name: its name, for what is said about it.
+        name: its name, which errors quote.
     """
 
     ordered = False  # the lines are in the order in which they are to be sent

@@ -103,7 +103,7 @@ class GivenBack:
 
     Args:
         visible: how many messages were given back.
-        hidden: how many come back by themselves, for they could not be given back.
+        hidden: how many come back by themselves, because they could not be given back.
         until: when they do.
         why: why not.
     """

@@ -188,7 +188,7 @@ class Redrive:
         return self.run()
 
     def run_groups(self, plan: Plan, more: Callable[[Plan], None]) -> Outcome:
-        """Send what is chosen. On a FIFO queue look again, for a group shows its next messages when its first are gone.
+        """Send what is chosen. On a FIFO queue look again, because a group shows its next messages when its first are gone.
 
         Args:
             plan: what is chosen.

@@ -64,7 +64,7 @@ class Permissions:
 
 
 def covers(pattern: str, arn: str) -> bool:
-    """True if a pattern of ARNs covers one; partition, region and account are not compared, for a template does not know them."""
+    """True if a pattern of ARNs covers one; partition, region and account are not compared, because a template does not know them."""
     if pattern == "*":
         return True
     ours, theirs = pattern.split(":", 5), arn.split(":", 5)

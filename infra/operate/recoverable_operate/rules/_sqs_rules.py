@@ -258,7 +258,7 @@ KEY_ACTIONS = ("kms:Decrypt", "kms:GenerateDataKey")
 
 @rule("The function's role may receive, delete, hide and send on the queue, and send to the error queue.")
 def rights(deployed: OnSqs) -> Iterator[Problem]:
-    """Find rights that are missing; on a FIFO queue the role need not send, for its retries are no copies."""
+    """Find rights that are missing; on a FIFO queue the role need not send, because its retries are no copies."""
     queue, may = known(deployed.queue), known(known(deployed.function).permissions)
     yield from missing(may, queue, ON_THE_QUEUE if known(queue.fifo) else ON_THE_QUEUE | COPIES)
     if (errors := known(deployed.error_queue)) is not None:

@@ -62,7 +62,7 @@ def tier_of(file: File) -> str | Unknown:
     """Return the tier of the one namespace of a file."""
     found = [(config, inside) for _, config, inside in resources_of_type(file, NAMESPACES)]
     if len(found) != 1:
-        return Unknown("the file makes several namespaces" if found else "the namespace is none of this file")
+        return Unknown("the file makes several namespaces" if found else "the namespace is not in this file")
     ((config, inside),) = found
     return maybe(lambda: sku_name(value(config.get("sku"), inside)))
 
@@ -306,5 +306,5 @@ def error_entity_of(
     target = queue.dead_letters_to if queue.dead_letters_to is not None else named
     if target is None or isinstance(target, Unknown):
         return target
-    missing = Unknown(f"the queue {target} is none of this file; `recoverable check --queue` looks at a deployed one")
+    missing = Unknown(f"the queue {target} is not in this file; `recoverable check --queue` looks at a deployed one")
     return next((each for each in queues if each.name == target), missing)

@@ -29,7 +29,7 @@ def permissions_of(function: Properties) -> Permissions:
     """Return what a function's role may do.
 
     Raises:
-        TemplateError: its role is none of the template.
+        TemplateError: its role is not in the template.
     """
     if function.values.get("Role") is None:
         return collected(f"the role of {function.where}", of_generated_role(function))
@@ -37,7 +37,7 @@ def permissions_of(function: Properties) -> Permissions:
     for role in resources(function.scope, ROLE):
         if arn in function.scope.attributes[role.where].values():
             return collected(role.where, of_role(role))
-    raise TemplateError(f"the role of {function.where} is {arn}, which is none of this template")
+    raise TemplateError(f"the role of {function.where} is {arn}, which is not in this template")
 
 
 def collected(name: str, found: Iterator[Read]) -> Permissions:

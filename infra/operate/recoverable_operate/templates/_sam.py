@@ -247,7 +247,7 @@ def read_template(
         lenient: True to refuse a parameter without a value, or with one that is not allowed, only where it is used; a given one always.
 
     Raises:
-        TemplateError: a section is none, a given parameter is none of the template, or a parameter has no value that is allowed.
+        TemplateError: a section is none, a given parameter is not in the template, or a parameter has no value that is allowed.
     """
     read = parse_known_parameters if lenient else parse_parameters
     scope = Scope(
@@ -301,7 +301,7 @@ def found(arn: str | Unknown, queues: Mapping[str, Queue]) -> Queue | Unknown:
     name = arn.rpartition("/")[2].rpartition(":")[2]
     return queues.get(arn) or next(
         (queue for queue in queues.values() if queue.name == name),
-        Unknown(f"the queue {name} is none of this template; `recoverable check --queue` looks at a deployed one"),
+        Unknown(f"the queue {name} is not in this template; `recoverable check --queue` looks at a deployed one"),
     )
 
 

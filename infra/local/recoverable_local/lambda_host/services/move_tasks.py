@@ -1,7 +1,7 @@
 """Answer StartMessageMoveTask and ListMessageMoveTasks, which moto lacks, before moto's own application.
 
 A task moves everything at once. Without a destination each message goes to the queue from which SQS moved it; at a message
-that was *sent* to the dead-letter queue, such as an error copy, the task fails, as in SQS, for nothing says where it belongs.
+that was *sent* to the dead-letter queue, such as an error copy, the task fails, as in SQS, because nothing says where it belongs.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class Sqs:
         return url, self.attributes(url, "QueueArn")["QueueArn"]
 
     def find(self, name: str) -> tuple[str, str] | None:
-        """Return the URL and the ARN of a queue; None if there is none of this name."""
+        """Return the URL and the ARN of a queue; None if no queue has this name."""
         try:
             url = self._client.get_queue_url(QueueName=name)["QueueUrl"]
         except self._client.exceptions.QueueDoesNotExist:

@@ -85,7 +85,7 @@ class Waiting(selectors.DefaultSelector):
 
 
 def beside_running_loop(work: Callable[[], None]) -> None:
-    """Do the work here; in an async test in a thread of its own, for a thread has one running event loop, and coroutine handlers need theirs.
+    """Do the work here; in an async test in a thread of its own, because a thread has one running event loop, and coroutine handlers need theirs.
 
     Raises:
         BaseException: what the work raises.

@@ -50,7 +50,7 @@ class VirtualWorld:
     def run(self, for_: Duration | None = None) -> None:
         """Run the world until nothing is left to do, or for a limited time.
 
-        A handler that spends time when the time is over is finished first, for nothing can be stopped half-way; the time is later then.
+        A handler that spends time when the time is over is finished first, because nothing can be stopped half-way; the time is later then.
 
         Args:
             for_: how long; None for as long as there is something to do.

@@ -64,7 +64,7 @@ def checked_record(line: Mapping[str, Any]) -> Record:
     for name in ("attributes", "messageAttributes"):
         record[name] = dict(line.get(name) or {})
     if not all(map(is_attribute, record["messageAttributes"], record["messageAttributes"].values())):
-        raise ValueError("a message attribute is none that SQS takes")
+        raise ValueError("SQS takes no message attribute of this type")
     return record
 
 

@@ -50,7 +50,7 @@ def session_for(access: Access) -> Session:
 
 
 def assumed(session: Session, role: str) -> Session:
-    """Return a session of the role, for which the other session asks whenever its credentials end."""
+    """Return a session of the role; it asks for new credentials by the other session whenever its own end."""
     import boto3
     from botocore.credentials import AssumeRoleCredentialFetcher, DeferredRefreshableCredentials
     from botocore.session import get_session
@@ -85,7 +85,7 @@ class Clients:
         return self._made(region or None, 4)
 
     def sender(self, region: str) -> SQSClient:
-        """Return the client that sends: it tries once, for a second try could make a second copy."""
+        """Return the client that sends: it tries once, because a second try could make a second copy."""
         return self._made(region or None, 1)
 
     def _make(self, region: str | None, tries: int) -> SQSClient:

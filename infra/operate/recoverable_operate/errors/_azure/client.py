@@ -33,7 +33,7 @@ class ServiceBusErrorQueue:
         entity: the queue.
         clock: tells the time.
         stop: ends a look.
-        max_delivery_count: the queue's MaxDeliveryCount, which those who only listen are not told.
+        max_delivery_count: the queue's MaxDeliveryCount, which a connection with the right Listen alone cannot read.
         poll: seconds to wait for messages at the head.
         session: the session of which this is the part; None for a queue without sessions.
     """
@@ -138,7 +138,7 @@ class ServiceBusErrorQueue:
                     failed[each.broker_id] = "its lock is lost"
                     continue
                 self.receiver.complete(held)
-            except Exception as error:  # noqa: BLE001  # whatever it is, it is told, and the journal knows that the copy was sent
+            except Exception as error:  # noqa: BLE001  # whatever it is, it is reported, and the journal knows that the copy was sent
                 failed[each.broker_id] = describe(error, self.address, "Listen")
             self._locks.remove(each.broker_id)
         return failed

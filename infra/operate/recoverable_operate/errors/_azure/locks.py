@@ -72,7 +72,7 @@ class Locks:
         began = self._clock.now()
         try:
             self._until[number] = self._renew(self._held[number])
-        except Exception:  # noqa: BLE001  # whatever it is, the lock is not ours any more; it is counted, and told at the end
+        except Exception:  # noqa: BLE001  # whatever it is, the lock is not ours any more; it is counted, and reported at the end
             self.remove(number)
             self.lost += 1
         took = max((self._clock.now() - began).total_seconds(), LEAST_COST)

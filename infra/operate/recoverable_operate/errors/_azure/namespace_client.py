@@ -24,7 +24,7 @@ def clients_for(entity: Entity, connection: str | None, name: str) -> tuple[Serv
         name: the environment variable that holds it.
 
     Raises:
-        OperateError: a package is missing, or the connection string is none of this namespace.
+        OperateError: a package is missing, or the connection string is of another namespace.
     """
     try:
         return new_client(entity, connection, name, TRIES_AGAIN), new_client(entity, connection, name, 0)

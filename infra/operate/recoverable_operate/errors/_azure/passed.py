@@ -13,7 +13,7 @@ class Passed:
     """The messages before the last chosen one that are not chosen themselves.
 
     Args:
-        max_delivery_count: the queue's MaxDeliveryCount, which those who only listen are not told.
+        max_delivery_count: the queue's MaxDeliveryCount, which a connection with the right Listen alone cannot read.
     """
 
     def __init__(self, max_delivery_count: int) -> None:

@@ -25,7 +25,7 @@ class SessionErrorQueue:
     """A Service Bus error queue with sessions.
 
     Args:
-        client: tries each call once, for that there is no further session is said by a time-out.
+        client: tries each call once, because a time-out says that there is no further session.
         entity: the queue.
         whole: the queue, from which nothing is received: it sends.
         stop: ends a look.

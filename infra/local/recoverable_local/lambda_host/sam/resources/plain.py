@@ -26,7 +26,7 @@ class Trigger:
     """What invokes a function, as an event of SAM.
 
     Args:
-        function: The function's logical id; None if it is none of the template's.
+        function: The function's logical id; None if it is not in the template.
         kind: The event's type: `SQS`, `Schedule`, `ScheduleV2`, or one that is not served.
         event: The event's properties.
     """
@@ -86,7 +86,7 @@ def _as_event(properties: Properties) -> Properties:
 
 
 def _function(properties: Properties, name: str, functions: Names) -> str | None:
-    """Return the logical id of the function that a property names, by name or ARN; None if it is none of the template's."""
+    """Return the logical id of the function that a property names, by name or ARN; None if it is not in the template."""
     try:
         wanted = properties.required(name, "!Ref OrdersFunction")
     except TemplateError:

@@ -71,7 +71,7 @@ def _subscription(properties: Properties, created: Created) -> Subscription | st
         return f"{properties.where} is a subscription by {protocol}, to which nothing here delivers"
     for arn, kind, known in ((topic, "topic", created.topics), (queue, "queue", created.queues)):
         if arn not in {each.arn for each in known.values()}:
-            return f"{properties.where} names the {kind} {arn}, which is none of this template, so nothing here delivers by it"
+            return f"{properties.where} names the {kind} {arn}, which is not in this template, so nothing here delivers by it"
     return Subscription(
         topic, queue, {name: _text(given) for name in _ATTRIBUTES if (given := properties.get(name)) is not None}
     )

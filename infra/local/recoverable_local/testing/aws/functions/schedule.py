@@ -12,7 +12,7 @@ from recoverable_local.testing.faults import Throttled
 
 
 class Schedule:
-    """Invokes one function at each interval. Time does not advance for it alone, for it never ends.
+    """Invokes one function at each interval. Time does not advance for it alone, because it never ends.
 
     Args:
         function: the function.

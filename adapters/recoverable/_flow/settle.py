@@ -1,9 +1,13 @@
-"""Settle a delivery before its handler runs and after it has ended, with what the rate limit says about both, and retry in process."""
+"""Settle a delivery before its handler runs and after it has ended: ask the rate limit and the ladder, log what was decided, and note it for those who observe.
+
+A rate limit and retries in process come here while all succeeds, so that the ladder and the log are imported by what first needs them.
+"""
 
 from __future__ import annotations
 
 from functools import partial
 
+from recoverable._config import redactor_of
 from recoverable._errors import TimeUp, UnreportedFailure
 from recoverable._ladder.counting import is_retried_in_process
 from recoverable._ladder.delivery import COMPLETE, Deferral, Redeliver, delivery_of
@@ -17,7 +21,7 @@ if TYPE_CHECKING:
 
     from recoverable._flow.flow import Call, Run
     from recoverable._flow.invocation import Invocation
-    from recoverable._ladder.delivery import Delivery, Settlement
+    from recoverable._ladder.delivery import Delivery, Platform, Settlement
     from recoverable._message import Message
 
 AT_ONCE = Redeliver(NO_DELAY)
@@ -108,8 +112,6 @@ def settle_without_attempt(delivery: Delivery, invocation: Invocation, *, may_de
     if delivery.due_at is not None and may_defer and (hop := settle_not_due(delivery, delivery.due_at, invocation)):
         return hop
     if delivery.given_up:
-        from recoverable._flow.decide import send_on  # noqa: PLC0415  # the failure side
-
         return send_on(delivery, invocation)
     if delivery.unreported and (settlement := settle_unreported(delivery, invocation)) != AT_ONCE:
         return settlement  # else its handler runs: what was just delivered need not be delivered again
@@ -120,14 +122,14 @@ def settle_not_due(delivery: Delivery, due_at: datetime, invocation: Invocation)
     """Return the next hop of a copy that must wait longer; None when it is due, or would not be for an absurdly long time."""
     delay = due_at - invocation.clock()
     if NO_DELAY < delay <= MAX_DELAY:
-        return decide(delivery, Deferral(delay, "it is not yet due", hop=True), invocation)
+        return decide_and_report(delivery, Deferral(delay, "it is not yet due", hop=True), invocation)
     return None
 
 
 def settle_unreported(delivery: Delivery, invocation: Invocation) -> Settlement:
     """Return the settlement of a message that was delivered too often without a recorded outcome."""
     why = "its deliveries ended without a recorded outcome: time-out, crash or lack of memory"
-    return decide(delivery, UnreportedFailure(why), invocation)
+    return decide_and_report(delivery, UnreportedFailure(why), invocation)
 
 
 def hand_back(
@@ -149,7 +151,7 @@ def hand_back(
     """
     if invocation.limiter is not None:
         invocation.limiter.release_probe(delivery)
-    return decide(delivery, Deferral(delay, reason, stopped=stopped), invocation)
+    return decide_and_report(delivery, Deferral(delay, reason, stopped=stopped), invocation)
 
 
 def settle_on_end(delivery: Delivery, seconds: float, invocation: Invocation) -> Settlement:
@@ -167,7 +169,7 @@ def settle_on_end(delivery: Delivery, seconds: float, invocation: Invocation) ->
             invocation.limiter.succeeded()
         return COMPLETE
     if isinstance(failure, TimeUp):
-        from recoverable._ladder.decision import classify_timeout  # noqa: PLC0415  # as in `decide`
+        from recoverable._ladder.decision import classify_timeout  # noqa: PLC0415  # as in `decide_and_report`
 
         had_its_time = invocation.started == 1 or seconds == invocation.deadline.own_seconds
         failure = classify_timeout(failure, seconds, counts_as_failure=had_its_time)
@@ -182,20 +184,68 @@ def settle_failure(delivery: Delivery, failure: BaseException, invocation: Invoc
         invocation.on_failure(delivery.message, failure)
     if invocation.limiter is not None and (delay := invocation.limiter.failed(delivery, failure)) is not None:
         return defer_while_limited(delivery, delay, invocation, failure)
-    return decide(delivery, failure, invocation)
+    return decide_and_report(delivery, failure, invocation)
 
 
 def defer_while_limited(
     delivery: Delivery, delay: timedelta, invocation: Invocation, failure: BaseException | None = None
 ) -> Settlement:
     """Return the settlement of a message that waits because the rate is limited; `failure` is what its handler raised, if it ran."""
-    from recoverable._ladder.decision import RATE_LIMITED  # noqa: PLC0415  # as in `decide`
+    from recoverable._ladder.decision import RATE_LIMITED  # noqa: PLC0415  # as in `decide_and_report`
 
-    return decide(delivery, Deferral(delay, RATE_LIMITED, failure=failure), invocation)
+    return decide_and_report(delivery, Deferral(delay, RATE_LIMITED, failure=failure), invocation)
 
 
-def decide(delivery: Delivery, event: BaseException | Deferral, invocation: Invocation) -> Settlement:
-    """Ask the failure side, which is imported when something first fails."""
-    from recoverable._flow.decide import decide_and_report  # noqa: PLC0415
+def decide_and_report(delivery: Delivery, event: BaseException | Deferral, invocation: Invocation) -> Settlement:
+    """Return the settlement of a delivery, and log it; where the decision itself raises, the message is redelivered.
 
-    return decide_and_report(delivery, event, invocation)
+    Args:
+        delivery: the delivery.
+        event: the failed attempt's exception, or the deferral.
+        invocation: what it came in.
+    """
+    from recoverable._ladder.decision import decide  # noqa: PLC0415  # the failure side
+    from recoverable._observe.log import report, report_undecided  # noqa: PLC0415  # the failure side
+
+    settings, observer = invocation.recoverability, invocation.observer
+    platform = platform_for(delivery, event, invocation)
+    redact = redactor_of(settings)
+    try:
+        decision = decide(delivery, event, recoverability=settings, platform=platform, now=invocation.clock())
+    except Exception as error:  # noqa: BLE001  # logged; such as for an exception that raises when it is read
+        report_undecided(delivery, error, redact)
+        return Redeliver(None) if observer is None else observer.note_undecided(delivery)
+    report(decision, redact, in_text=platform.text_log)
+    return decision.settlement if observer is None else observer.note(decision)
+
+
+def platform_for(delivery: Delivery, event: BaseException | Deferral, invocation: Invocation) -> Platform:
+    """Return what counts for the next attempt of a delivery; this is the broker, unless the message is retried in process.
+
+    There its count is 1, so both counters count the same failures, and they differ in how an immediate retry is made: "native" by
+    giving it back at once, which this invocation does itself; "header", by a copy that carries the count, once no time is left, and for what
+    was refused when the handlers had run.
+    """
+    platform = invocation.platform
+    if not is_retried_in_process(delivery, invocation.recoverability.immediate, platform):
+        return platform
+    from recoverable._outgoing.message import OutgoingRefused  # noqa: PLC0415  # the failure side
+
+    runs = not isinstance(event, OutgoingRefused) and invocation.interruption is None
+    return platform.__replace__(counter="native" if runs and invocation.seconds_for_retries() > 0 else "header")
+
+
+def send_on(delivery: Delivery, invocation: Invocation) -> Settlement:
+    """Return the settlement of a message that was given up earlier, and log it; its handler does not run.
+
+    Args:
+        delivery: the delivery; its `given_up` is True.
+        invocation: what it came in; the error queue is resolved.
+    """
+    from recoverable._ladder.decision import forward_given_up  # noqa: PLC0415  # the failure side
+    from recoverable._observe.log import report_given_up  # noqa: PLC0415  # the failure side
+
+    error_queue = invocation.recoverability.failed.error_queue or ""
+    report_given_up(delivery, error_queue)
+    settlement = forward_given_up(delivery, error_queue)
+    return settlement if invocation.observer is None else invocation.observer.note_given_up(delivery, settlement)
