@@ -65,9 +65,8 @@ def process_batch(
             hand_back_group([delivery_of(message) for message in group], invocation)
             time.messages -= len(group)
         settled += len(group)
-        at_once = [*map(settlements.get, group)].count(COMPLETE) == len(
-            group
-        )  # a retry in process has a message of its own
+        # a message that was retried in process is settled as the message of its last attempt
+        at_once = [*map(settlements.get, group)].count(COMPLETE) == len(group)
         succeeded = at_once or all(invocation.settlement_of(delivery_of(message)) is COMPLETE for message in group)
         fails = invocation.interruption is not None or not (partial or (succeeded and not unfinished))
         # an invocation that fails has nothing deleted by the mapping, and a body may go only when its message has gone
