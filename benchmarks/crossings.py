@@ -10,7 +10,7 @@ import json
 import logging
 import sys
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
@@ -30,7 +30,9 @@ from recoverable.azure import ServiceBusEndpoint
 from subjects import Context, event
 
 PACKAGES = tuple(str(Path(str(each.__file__)).parent) for each in (recoverable, recoverable_operate))
+IMMEDIATE_RETRY = Recoverability(Immediate(3), Delayed(0))
 DELAYED_RETRY = Recoverability(Immediate(0), Delayed(3))
+MOVE_TO_ERROR = Recoverability(Immediate(0), Delayed(0))
 
 Handler = Callable[[Message], None]
 
@@ -105,19 +107,24 @@ def succeed(message: Message) -> None:
     """Succeed, as a handler."""
 
 
-def on_sqs(handler: Handler) -> Callable[[], object]:
+def on_sqs(handler: Handler, recoverability: Recoverability = DELAYED_RETRY) -> Callable[[], object]:
     """Return an invocation with one record from SQS."""
     client: Any = Client()
-    endpoint = SqsEndpoint(handler, DELAYED_RETRY, client=client)
+    endpoint = SqsEndpoint(handler, recoverability, client=client)
     return lambda: endpoint(event(1), Context())
 
 
-def on_service_bus(handler: Handler) -> Callable[[], object]:
+def on_service_bus(handler: Handler, recoverability: Recoverability = DELAYED_RETRY) -> Callable[[], object]:
     """Return an invocation with one message from Service Bus."""
     client: Any = Bus()
-    endpoint = ServiceBusEndpoint(handler, DELAYED_RETRY, queue="orders", connection="ServiceBus", client=client)
+    endpoint = ServiceBusEndpoint(handler, recoverability, queue="orders", connection="ServiceBus", client=client)
     native: Any = service_bus_message()
-    return lambda: endpoint(native)
+
+    def invoke() -> None:
+        with suppress(ValueError):  # by what `fail` raises the host abandons the message: the immediate retry
+            endpoint(native)
+
+    return invoke
 
 
 def service_bus_message() -> Any:
@@ -180,17 +187,30 @@ def retry() -> Callable[[], object]:
     return run
 
 
+def counts() -> dict[str, tuple[int, int]]:
+    """Return files and calls of each scenario."""
+    scenarios = {
+        f"{cloud}, {what}": on(handler, recoverability)
+        for cloud, on in {"SQS": on_sqs, "Service Bus": on_service_bus}.items()
+        for what, handler, recoverability in (
+            ("a good record", succeed, DELAYED_RETRY),
+            ("an immediate retry", fail, IMMEDIATE_RETRY),
+            ("a delayed retry", fail, DELAYED_RETRY),
+            ("a move to the error queue", fail, MOVE_TO_ERROR),
+        )
+    }
+    scenarios["SQS, `errors retry`"] = retry()
+    with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+        counted = {what: crossings(invoke) for what, invoke in scenarios.items()}
+    return {what: (len(each.files), each.calls) for what, each in counted.items()}
+
+
 def main() -> None:
     """Count for both clouds and print the table."""
     logging.disable(logging.CRITICAL)
     table = Table("one message", "files", "calls between files")
-    for cloud, on in {"SQS": on_sqs, "Service Bus": on_service_bus}.items():
-        for what, handler in {"a delayed retry": fail, "a good record": succeed}.items():
-            counted = crossings(on(handler))
-            table.add_row(f"{cloud}, {what}", str(len(counted.files)), str(counted.calls))
-    with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
-        counted = crossings(retry())
-    table.add_row("SQS, `errors retry`", str(len(counted.files)), str(counted.calls))
+    for what, (files, calls) in counts().items():
+        table.add_row(what, str(files), str(calls))
     Console().print(table)
 
 

@@ -5,22 +5,37 @@
 
 from __future__ import annotations
 
+import gc
+import json
 import os
 import shutil
 import subprocess
 import sys
 import timeit
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from rich.console import Console
 from rich.table import Table
 
 from measuring import HERE, SOURCE, pairs
+from recoverable._flow import deadline
 from subjects import event, lambda_context, ours, theirs
 
 ROUNDS = 3
-RECORDS = 2_000
-"""Records of one count of instructions, beyond those of the start."""
+RECORDS = 600
+"""Records of one count of instructions."""
+
+WARM_UP = 200
+"""Records that are handled before they are counted."""
+
+MARK = "getppid"
+"""A function of C that nothing else calls: at each call of it valgrind writes what it has counted since the one before."""
+
+SLOWER = 50
+"""How many times slower Python runs under valgrind. The host is asked for its time once a millisecond, and so once in so many there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +58,7 @@ class Case:
 
 
 CASES = (
-    Case("id", "plain", 10), Case("id", "attribute", 10), Case("id", "plain", 1_000),
+    Case("id", "plain", 1), Case("id", "plain", 10), Case("id", "attribute", 10), Case("id", "plain", 1_000),
     Case("json", "plain", 10), Case("json", "attribute", 10), Case("json", "plain", 1_000),
 )  # fmt: skip
 
@@ -55,19 +70,37 @@ def run(subject: str, handler: str, record: str, size: int, batches: int) -> flo
     return min(timeit.repeat(lambda: called(batch, context), number=batches, repeat=5)) / batches / size * 1e6
 
 
-def instructions(case: Case, subject: str) -> float:
-    """Return the instructions per record: those of more batches less those of few, so that the start is no part of it."""
-    few, many = 2, 2 + max(RECORDS // case.size // 5, 2)
-    counts = [collected(case.program(subject, batches)) for batches in (few, many)]
-    return (counts[1] - counts[0]) / (5 * (many - few) * case.size)
-
-
-def collected(program: list[str]) -> int:
-    """Return the instructions of a whole process."""
-    valgrind = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", sys.executable]
+def instructions(cases: Sequence[Case], subject: str) -> list[float]:
+    """Return the instructions per record of each case, counted in one process, without its start and first batches."""
+    program = [str(HERE / "good_path.py"), "count", subject, json.dumps([astuple(case) for case in cases])]
     environment = {**os.environ, "PYTHONPATH": f"{SOURCE}{os.pathsep}{HERE}", "PYTHONHASHSEED": "0"}
-    ended = subprocess.run([*valgrind, *program], env=environment, capture_output=True, text=True, check=True)
-    return int(ended.stderr.rpartition("Collected :")[2].split()[0])
+    with TemporaryDirectory() as folder:
+        valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/part", f"--dump-before={MARK}"]
+        subprocess.run([*valgrind, sys.executable, *program], env=environment, capture_output=True, check=True)
+        # part 1 is all until the first mark, part 2 the first case, part 3 what is between it and the second, and so on
+        parts = [(Path(folder) / f"part.{2 * number}").read_text() for number in range(1, len(cases) + 1)]
+    totals = [int(part.partition("\ntotals: ")[2].split()[0]) for part in parts]
+    return [total / (batches_of(case) * case.size) for total, case in zip(totals, cases, strict=True)]
+
+
+def batches_of(case: Case) -> int:
+    """Return how many batches of a case are counted."""
+    return max(RECORDS // case.size, 2)
+
+
+def count(subject: str, cases: list[Case]) -> None:
+    """Handle the batches of each case between two marks, for `instructions`."""
+    deadline.LOOK_EVERY *= SLOWER
+    for case in cases:
+        called = (ours if subject == "ours" else theirs)(parses=case.handler == "json")
+        batch, context = event(case.size, attribute=case.record == "attribute"), lambda_context()
+        for _ in range(WARM_UP // case.size + 1):
+            called(batch, context)
+        gc.collect()
+        os.getppid()
+        for _ in range(batches_of(case)):
+            called(batch, context)
+        os.getppid()
 
 
 def table(cases: tuple[Case, ...] = CASES) -> Table:
@@ -85,12 +118,14 @@ def table(cases: tuple[Case, ...] = CASES) -> Table:
     )
     for column in ("ours (instructions)", "powertools", "ratio") if counts else ():
         made.add_column(column)
-    for case in cases:
+    counted = [instructions(cases, subject) for subject in ("ours", "theirs")] if counts else []
+    for number, case in enumerate(cases):
         batches = max(5_000 // case.size, 2)
         times = pairs(case.program("ours", batches), case.program("theirs", batches), ROUNDS)
-        counted = [instructions(case, subject) for subject in ("ours", "theirs")] if counts else []
         figures = [f"{times[0]:.2f}", f"{times[1]:.2f}", f"{times[0] / times[1]:.2f}"]
-        figures += [f"{counted[0]:,.0f}", f"{counted[1]:,.0f}", f"{counted[0] / counted[1]:.2f}"] if counted else []
+        if counts:
+            own, other = (each[number] for each in counted)
+            figures += [f"{own:,.0f}", f"{other:,.0f}", f"{own / other:.2f}"]
         made.add_row(case.handler, case.record, f"{case.size:,}", *figures)
     made.caption = None if counts else "valgrind is not installed: instructions were not counted"
     return made
@@ -99,5 +134,7 @@ def table(cases: tuple[Case, ...] = CASES) -> Table:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["run"]:
         print(run(*sys.argv[2:5], *map(int, sys.argv[5:])))  # type: ignore[arg-type]  # noqa: T201  # read by pairs
+    elif sys.argv[1:2] == ["count"]:
+        count(sys.argv[2], [Case(*each) for each in json.loads(sys.argv[3])])
     else:
         Console().print(table())

@@ -78,6 +78,7 @@ class Invocation:
         self.on_failure, self.holds_interruptions = on_failure, holds_interruptions
         self.settlements: dict[Message, Settlement] = {}
         """How each message is to be settled; one that is absent is never completed."""
+        self.failed: list[Delivery] = []  # whose handler has raised, each time it did
         self.outgoing: list[tuple[Delivery, Outbox, float]] = []  # of handlers that succeeded, until it is sent
         self.started = self.finished = 0  # handlers
         self.interruption: KeyboardInterrupt | SystemExit | None = None  # to be raised again after settling
@@ -89,3 +90,8 @@ class Invocation:
     def settlement_of(self, delivery: Delivery) -> Settlement | None:
         """Return how a message is to be settled; None while that is not decided."""
         return self.settlements.get(delivery.message)
+
+    def forget_errors(self) -> None:
+        """Forget what handlers raised: by its traceback an exception holds its frames, and with them all messages of its invocation."""
+        for delivery in self.failed:
+            delivery.error = None

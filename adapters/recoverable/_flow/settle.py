@@ -72,7 +72,9 @@ def conclude(
     if outbox is not invocation and error is None:
         invocation.outgoing.append((delivery, outbox, seconds))
         return None
-    delivery.error = error
+    if error is not None:
+        delivery.error = error
+        invocation.failed.append(delivery)
     if isinstance(error, KeyboardInterrupt | SystemExit):
         if not invocation.holds_interruptions:
             raise error  # a copy would come beside the original, which comes back

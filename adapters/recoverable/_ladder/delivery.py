@@ -7,7 +7,7 @@ from recoverable._message import NO_HEADERS, Message, place, received
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
     from datetime import datetime, timedelta
     from typing import Any, Literal, TypeAlias
 
@@ -120,13 +120,6 @@ class Delivery:
 def delivery_of(message: Message) -> Delivery:
     """Return the delivery of a message; it is made when it is first asked for, for there is nothing to say about most messages."""
     return message._delivery or Delivery(message)
-
-
-def forget_errors(messages: Iterable[Message]) -> None:
-    """Forget what handlers raised: by its traceback an exception holds its frames, and with them all messages of its invocation."""
-    for message in messages:
-        if message._delivery is not None:
-            message._delivery.error = None
 
 
 class Deferral(Frozen):

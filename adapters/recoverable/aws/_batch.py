@@ -54,8 +54,9 @@ def process_batch(
 
             hand_back_group(group, invocation, time)
         settled += len(group)
-        others = [message for message in group if settlements.get(message) is not COMPLETE]
-        succeeded = all(invocation.settlement_of(delivery_of(message)) is COMPLETE for message in others)
+        # a message that was retried in process is settled as the message of its last attempt
+        at_once = [*map(settlements.get, group)].count(COMPLETE) == len(group)
+        succeeded = at_once or all(invocation.settlement_of(delivery_of(message)) is COMPLETE for message in group)
         fails = invocation.interruption is not None or not (partial or (succeeded and not unfinished))
         # an invocation that fails has nothing deleted by the mapping, and a body may go only when its message has gone
         complete_now = fails or settled < len(messages) or invocation.delete_bodies is not None

@@ -6,7 +6,6 @@ import os
 
 from recoverable._flow.deadline import FOREVER, Deadline
 from recoverable._flow.invocation import Invocation
-from recoverable._ladder.delivery import forget_errors
 from recoverable.aws._batch import process_batch
 from recoverable.aws._records import messages_of, records_of
 from recoverable.aws._time_budget import TimeBudget
@@ -98,7 +97,7 @@ class SqsProcessor:
                 messages, restored, queue, run_handlers, invocation, time,
                 environment=environment, timeouts=settings.timeouts, partial=partial,
             )  # fmt: skip
-        forget_errors(messages)
+        invocation.forget_errors()
         if invocation.interruption is not None:
             raise invocation.interruption
         return unfinished

@@ -59,7 +59,7 @@ def messages_of(
     for record in records:
         try:
             body, message_id, receipt = record["body"], record["messageId"], record["receiptHandle"]
-            is_whole = body.__class__ is message_id.__class__ is receipt.__class__ is str
+            is_whole = type(body) is type(message_id) is type(receipt) is str
             is_whole = is_whole and record["eventSourceARN"] == arn
         except (KeyError, TypeError):
             is_whole = False

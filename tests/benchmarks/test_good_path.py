@@ -1,0 +1,30 @@
+"""What a good record costs beside Powertools, in instructions: the ratios of docs/cost.md."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from good_path import Case, instructions
+
+MOST = {
+    Case("id", "plain", 1): 0.95,
+    Case("id", "plain", 10): 1.25,
+    Case("id", "plain", 1_000): 1.7,
+    Case("id", "attribute", 10): 1.35,
+    Case("json", "plain", 10): 1.0,
+}
+"""The ratios; raised only in the commit that adds what needs it."""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind, which counts instructions, is not installed")
+def test_a_good_record_keeps_its_ratios_to_powertools() -> None:
+    cases = [*MOST]
+    ratios = {
+        case: ours / theirs
+        for case, ours, theirs in zip(cases, instructions(cases, "ours"), instructions(cases, "theirs"), strict=True)
+    }
+
+    assert {case: round(ratio, 2) for case, ratio in ratios.items() if ratio > MOST[case]} == {}, ratios
