@@ -45,18 +45,9 @@ class FieldsSignature:
         """
         if instance is not None or owner.__init__ is not Frozen.__init__:
             raise AttributeError
-        from inspect import Parameter, Signature  # noqa: PLC0415  # whoever asks has imported it
+        from recoverable._signature import signature_of  # noqa: PLC0415  # `inspect`, for those who ask
 
-        texts = {name: text for base in reversed(owner.__mro__[:-1]) for name, text in base.__annotations__.items()}
-        kinds = {Parameter.POSITIONAL_OR_KEYWORD: owner._by_place, Parameter.KEYWORD_ONLY: owner._by_name}  # noqa: SLF001
-        return Signature(
-            [
-                Parameter(name, kind, default=Parameter.empty if value is NO_DEFAULT else value, annotation=texts[name])
-                for kind, fields in kinds.items()
-                for name, value in fields.items()
-            ],
-            return_annotation=None,
-        )
+        return signature_of(owner, NO_DEFAULT)
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
@@ -90,19 +81,14 @@ class Frozen:
         missing = [name for name, value in fields.items() if value is NO_DEFAULT]
         twice = by_name.keys() & list(self._by_place)[: len(by_place)]
         if len(by_place) > len(self._by_place) or len(fields) > len(defaults) or missing or twice:
-            wanted = ", ".join([*self._by_place, *(f"{name}=..." for name in self._by_name)])
-            name = type(self).__name__
-            raise TypeError(f"{name}{by_place}{by_name or ''}: write {name}({wanted})")
+            from recoverable._signature import wrong_arguments  # noqa: PLC0415  # for the error
+
+            raise wrong_arguments(type(self), by_place, by_name)
         self._assign(**fields)
         self.__post_init__()
 
     def __post_init__(self) -> None:
         """Check the fields; nothing is checked here."""
-
-    @classmethod
-    def fields(cls) -> tuple[str, ...]:
-        """Return the names of the fields, in their order."""
-        return (*cls._by_place, *cls._by_name)
 
     def replace(self, /, **changes: object) -> Self:
         """Return the same value with some fields changed, checked as any new one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from inspect import signature
 from pathlib import Path
 
 from recoverable import Facts, Observe
@@ -19,7 +20,9 @@ def test_the_table_of_metrics_is_the_list_in_the_code() -> None:
 
 def test_each_setting_and_each_fact_is_on_the_page() -> None:
     missing = [
-        name for name in (*Observe.fields(), *Facts.fields()) if f"`{name}`" not in PAGE and f"`{name}=" not in PAGE
+        name
+        for name in (*signature(Observe).parameters, *signature(Facts).parameters)
+        if f"`{name}`" not in PAGE and f"`{name}=" not in PAGE
     ]
 
     assert missing == []

@@ -229,7 +229,7 @@ class SqliteStore:
         return Shard(**json.loads(found[0])) if found else None
 
     def _write_shard(self, shard: Shard) -> None:
-        text = json.dumps({name: getattr(shard, name) for name in sorted(Shard.fields())})
+        text = json.dumps({name: getattr(shard, name) for name in sorted(vars(shard))})
         self._database.execute("INSERT OR REPLACE INTO shards VALUES (0, ?)", (text,))
 
     def _state_of(self, timeout_id: str) -> str | None:
