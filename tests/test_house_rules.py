@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -99,6 +99,69 @@ FACES = PUBLIC | {OPERATE.name} | {f"{OPERATE.name}.{face}" for face in ("errors
 @every_file
 def test_a_module_holds_one_idea(path: Path) -> None:
     assert lines_of_code(path) <= MOST_LINES
+
+
+MOST_FILES, MOST_CODE = 130, 9_400
+"""Files and lines of code of the runtime: what a function carries."""
+
+
+def test_the_runtime_stays_as_small_as_it_is() -> None:
+    lines = sum(map(lines_of_code, runtime()))
+
+    assert (len(runtime()) <= MOST_FILES, lines <= MOST_CODE) == (True, True), (len(runtime()), lines)
+
+
+def definitions_by_room() -> dict[str, Counter[str]]:
+    """Return how often each function and class is defined at the top of a module, by the room it is in."""
+    found: dict[str, Counter[str]] = {}
+    for path in runtime():
+        room = path.relative_to(PACKAGE).parts[0] if path.parent != PACKAGE else ""
+        defined = (
+            each.name
+            for each in tree(path).body
+            if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        )
+        found.setdefault(room, Counter()).update(name for name in defined if not name.startswith("__"))
+    return found
+
+
+def test_within_a_room_a_name_is_defined_once() -> None:
+    twice = {
+        room: [name for name, count in names.items() if count > 1] for room, names in definitions_by_room().items()
+    }
+
+    assert {room: names for room, names in twice.items() if names} == {}
+
+
+SHARED = {
+    "Broker": "the calls to a broker, with its client",
+    "Copy": "a new broker message that is ready to be sent",
+    "Failure": "why a broker did not take a call, and what that means",
+    "Letter": "what is known of one message while it is sent",
+    "Report": "the result of one run of a scheduled function",
+    "Sender": "sends a message for its caller",
+    "batches": "split into what one call takes",
+    "changed": "the message's headers or properties with the changes of a copy",
+    "copy_of": "make the copy of a forwarding",
+    "delete": "delete what was handled",
+    "delivery_of": "the delivery of a message, made from what the platform gave",
+    "identity": "the derived identity of a copy or an outgoing message",
+    "is_source": "is this name the queue that a message came from?",
+    "send_all": "send what handlers sent, all of it",
+    "send_outgoing": "send what the handlers of a group sent, and settle their messages",
+    "settle_on_receipt": "the settlement of what needs no handler",
+    "to_item": "as an item of a table",
+    "typed": "a value with the type that the broker gives it",
+    "with_error_queue": "settings whose error queue is resolved",
+}
+"""Names that two rooms define, and what they mean in both."""
+
+
+def test_two_rooms_share_a_name_only_where_it_means_the_same() -> None:
+    rooms = Counter(name for names in definitions_by_room().values() for name in names)
+
+    assert {name for name, count in rooms.items() if count > 1} == SHARED.keys()
+    assert len(SHARED) <= 20
 
 
 @every_pure_file

@@ -186,7 +186,7 @@ def test_the_functions_use_the_bucket_of_the_parameter(
 
     handler = run_path(str(ROOT / "functions" / "aws" / f"{function}.py"))["handler"]
 
-    store = handler._store if function == "timeouts" else handler._processor._timeouts._store
+    store = handler._store if function == "timeouts" else handler._processor.settings.timeouts._store
     assert (store._bodies.bucket is not None) is there
 
 
@@ -216,7 +216,7 @@ def test_the_endpoint_stores_in_that_table(monkeypatch: pytest.MonkeyPatch) -> N
 
     handler = run_path(str(ROOT / "functions" / "aws" / "orders.py"))["handler"]
 
-    assert handler._processor._timeouts._store._table.name == "the table"
+    assert handler._processor.settings.timeouts._store._table.name == "the table"
     assert properties("OrdersFunction")["Environment"]["Variables"]["TIMEOUTS_TABLE"] == {"Ref": TABLE}
 
 

@@ -56,10 +56,10 @@ def forgive_all(by_group: list[list[Delivery]], *_: object) -> None:
 
 
 MISTAKES = [
-    ("receipt.wait", never_wait, "a killer alone (0, 3), 1 h", "EARLY"),
-    ("receipt.wait", never_wait, "a visibility change refused twice (0, 1), 1 h", "EARLY"),
-    ("groups.suspects_last", as_they_came, "a killer, nine good, batches of ten (5, 3), 10 s", "CONVICTED"),
-    ("groups.forgive_held_back", forgive_all, "three killers, seven good, batches of ten (1, 1), 1 h", "UNREPORTED"),
+    ("wait", never_wait, "a killer alone (0, 3), 1 h", "EARLY"),
+    ("wait", never_wait, "a visibility change refused twice (0, 1), 1 h", "EARLY"),
+    ("suspects_last", as_they_came, "a killer, nine good, batches of ten (5, 3), 10 s", "CONVICTED"),
+    ("forgive_held_back", forgive_all, "three killers, seven good, batches of ten (1, 1), 1 h", "UNREPORTED"),
 ]
 
 
@@ -73,7 +73,7 @@ def test_the_search_finds_a_mistake(
 
 
 def test_the_search_finds_at_random_that_the_bound_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recoverable.aws._fifo.receipt.wait", never_wait)
+    monkeypatch.setattr("recoverable.aws._fifo.wait", never_wait)
 
     found = {problem.partition(":")[0] for _, broken_ones in search(range(60)) for problem in broken_ones}
 

@@ -31,7 +31,9 @@ def settle_unsent(
         runs_first: True if it comes first next time, because others may have used up its time.
     """
     waited = NO_DELAY if delivery.held_since is None else invocation.clock() - delivery.held_since
-    return wait(delivery, min(max(waited, FIRST_DELAY), LONGEST_DELAY), to, why, invocation, runs_first=runs_first)
+    return settle_waiting(
+        delivery, min(max(waited, FIRST_DELAY), LONGEST_DELAY), to, why, invocation, runs_first=runs_first
+    )
 
 
 def settle_unsent_in_order(
@@ -67,10 +69,10 @@ def settle_unsent_in_order(
         )
         return settle_failure(delivery, delivery.error, invocation)
     delay = delay_while_redelivered(waited, left)
-    return wait(delivery, max(delay, until_last_round) if left == 1 else delay, to, why, invocation)
+    return settle_waiting(delivery, max(delay, until_last_round) if left == 1 else delay, to, why, invocation)
 
 
-def wait(
+def settle_waiting(
     delivery: Delivery, delay: timedelta, to: str, why: str, invocation: Invocation, *, runs_first: bool = False
 ) -> Settlement:
     """Return the settlement of a message that waits for this delay."""

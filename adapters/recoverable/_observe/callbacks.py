@@ -77,10 +77,10 @@ def call_back(
     except BaseException as error:  # noqa: BLE001  # logged; the message is settled, whatever a callback raises
         log_failed(observer, name, note, error)
         return None
-    return to_its_end(observer, name, note, in_time(result)) if hasattr(result, "__await__") else None
+    return await_callback(observer, name, note, in_time(result)) if hasattr(result, "__await__") else None
 
 
-async def to_its_end(observer: Observer, name: str, note: Note, result: Awaitable[Any]) -> None:
+async def await_callback(observer: Observer, name: str, note: Note, result: Awaitable[Any]) -> None:
     """Await what a callback returned, and log what it raises."""
     try:
         await result

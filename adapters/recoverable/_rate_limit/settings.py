@@ -80,10 +80,10 @@ class RateLimit(Frozen):
                 checked_function(f"RateLimit({name})", callback, "a function without arguments")
         if self.counts is not None:
             checked_function("RateLimit(counts)", self.counts, "a function from exception to bool")
-        checked_store(self.store)
+        check_circuit_store(self.store)
 
 
-def checked_store(store: Any) -> None:
+def check_circuit_store(store: Any) -> None:
     """Raise TypeError, whose text says what to write instead, unless the store is one or None."""
     if store is None or (hasattr(store, "read") and hasattr(store, "compare_and_set")):
         return

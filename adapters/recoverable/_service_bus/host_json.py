@@ -193,7 +193,7 @@ def boolean(value: object) -> bool:
     return text == "true"
 
 
-def number(value: object, least: int = 0) -> int:
+def whole_number(value: object, least: int = 0) -> int:
     """Return the whole number.
 
     Raises:
@@ -206,7 +206,7 @@ def number(value: object, least: int = 0) -> int:
 
 def positive_number(value: object) -> int:
     """Return the whole number, which is 1 or more."""
-    return number(value, 1)
+    return whole_number(value, 1)
 
 
 BUS = "extensions__serviceBus__"
@@ -218,5 +218,5 @@ OPTIONS: Mapping[str, tuple[str, Callable[[object], Any]]] = {
     f"{BUS}maxConcurrentSessions": ("max_concurrent_sessions", positive_number),
     f"{BUS}maxMessageBatchSize": ("max_message_batch_size", positive_number),
     f"{BUS}sessionIdleTimeout": ("session_idle_timeout", timespan),
-    f"{BUS}prefetchCount": ("prefetch_count", number),
+    f"{BUS}prefetchCount": ("prefetch_count", whole_number),
 }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain
-
 from recoverable._ladder.delivery import COMPLETE, delivery_of
 
 TYPE_CHECKING = False  # see _frozen.py
@@ -25,17 +23,9 @@ if TYPE_CHECKING:
 
 
 def process_batch(
-    messages: list[Message],
-    restored: list[Delivery],
-    queue: Queue,
-    run_handlers: RunHandlers,
-    invocation: Invocation,
-    time: TimeBudget,
-    *,
-    environment: Environment,
-    timeouts: Timeouts | None,
-    partial: bool,
-) -> list[Delivery]:
+    messages: list[Message], restored: list[Delivery], queue: Queue, run_handlers: RunHandlers,
+    invocation: Invocation, time: TimeBudget, *, environment: Environment, timeouts: Timeouts | None, partial: bool,
+) -> list[Delivery]:  # fmt: skip
     """Run and settle the records of one invocation, and return those that SQS must deliver again.
 
     Args:
@@ -62,8 +52,7 @@ def process_batch(
         else:
             from recoverable.aws._order import hand_back_group  # noqa: PLC0415  # it was imported to order them
 
-            hand_back_group([delivery_of(message) for message in group], invocation)
-            time.messages -= len(group)
+            hand_back_group(group, invocation, time)
         settled += len(group)
         # a message that was retried in process is settled as the message of its last attempt
         at_once = [*map(settlements.get, group)].count(COMPLETE) == len(group)
@@ -80,34 +69,19 @@ def process_batch(
 
 
 def groups_of(
-    messages: list[Message],
-    restored: list[Delivery],
-    unfinished: list[Delivery],
-    invocation: Invocation,
-    time: TimeBudget,
-) -> Iterable[Group]:
-    """Return the messages in groups, each to be settled before the next one is asked for; see `order.groups` and `fifo.groups`.
+    messages: list[Message], restored: list[Delivery], unfinished: list[Delivery], invocation: Invocation, time: TimeBudget
+) -> Iterable[Group]:  # fmt: skip
+    """Return the messages in groups, each to be settled before the next one is asked for; see `_order.groups` and `_fifo.groups_in_order`.
 
     New messages of a standard queue run together, and a new message of a FIFO queue that came alone.
     """
     fifo = invocation.platform.redelivers_only
     if not restored and (not fifo or len(messages) == 1):
         return ((messages, True),)
-    deliveries = [delivery_of(message) for message in messages]
     if fifo:
-        from recoverable.aws._fifo.groups import groups as fifo_groups  # noqa: PLC0415  # for such queues
+        from recoverable.aws._fifo import fifo_batch  # noqa: PLC0415  # for such queues
 
-        return in_messages(fifo_groups(deliveries, unfinished, invocation, time))
-    from recoverable.aws._order import clear_reported, groups, hidden_for, settle_without_handler  # noqa: PLC0415  # most batches have no such record
+        return fifo_batch(messages, unfinished, invocation, time)
+    from recoverable.aws._order import standard_batch  # noqa: PLC0415  # most batches have no such record
 
-    settled = settle_without_handler(restored, invocation)
-    clear_reported(restored, invocation.clock(), hidden_for(time))
-    ready = [delivery for delivery in deliveries if delivery not in settled]
-    ordered = groups(ready, lambda: time.is_over() or invocation.interruption is not None)
-    return in_messages(chain([(settled, False)] if settled else [], ordered))
-
-
-def in_messages(groups: Iterable[tuple[list[Delivery], bool]]) -> Iterator[Group]:
-    """Yield the groups with the messages of their deliveries."""
-    for group, runs in groups:
-        yield [delivery.message for delivery in group], runs
+    return standard_batch(messages, restored, invocation, time)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from recoverable._config import Recoverability
 from recoverable._flow.drive import attempt_all
 from recoverable._flow.handlers import is_coroutine_handler
-from recoverable._limits import MAX_COUNT, checked_count, name_of
+from recoverable._limits import name_of
 from recoverable._sqs.queues import LONGEST_DELAY
-from recoverable.aws._processor import SETTLE_WITHIN, SqsProcessor, response
+from recoverable.aws._processor import SqsProcessor, response
+from recoverable.aws._settings import SETTLE_WITHIN, SqsSettings
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from recoverable._ladder.delivery import Counter
     from recoverable._message import Message
     from recoverable._rate_limit.store import Breaker
-    from recoverable.aws._batch import RunHandlers
     from recoverable.aws._large_bodies import S3Bodies
     from recoverable.aws._processor import Response
     from recoverable.timeouts import Timeouts
@@ -79,22 +79,25 @@ class SqsEndpoint:
         heartbeat: timedelta | None = None,
         warm: bool = False,
     ) -> None:
-        if checked_count("SqsEndpoint(concurrency)", concurrency, MAX_COUNT) < 1:
-            raise ValueError("SqsEndpoint(concurrency) is 0; write how many messages are worked on at once, from 1")
         is_coroutine = is_coroutine_handler(handler)
-        self._run_handlers = handler_runner(handler, concurrency, is_coroutine=is_coroutine)
+        if concurrency.__class__ is not int or concurrency != 1:
+            from recoverable.aws._options import check_concurrency  # noqa: PLC0415  # most endpoints leave it out
+
+            check_concurrency(concurrency, handler, is_coroutine=is_coroutine)
+        self._handler, self._concurrency, self._is_coroutine = handler, concurrency, is_coroutine
         self._partial_responses = partial_responses
-        self._processor = SqsProcessor(
+        settings = SqsSettings(
             "SqsEndpoint", recoverability, client=client, clock=clock, counter=counter,
             handler_timeout=handler_timeout, settle_within=settle_within, longest_delay=longest_delay,
             timeouts=timeouts, visibility_timeout=visibility_timeout, large_bodies=large_bodies, heartbeat=heartbeat,
         )  # fmt: skip
+        self._processor = SqsProcessor(settings)
         if warm and client is None:
             from recoverable.aws._send import warm_up  # noqa: PLC0415  # imported for those who want it
 
             warm_up(settle_within)
         # with the error queue resolved, for code that creates queues
-        self.recoverability = self._processor.recoverability
+        self.recoverability = settings.recoverability
         self.__name__ = self.__qualname__ = name_of(handler)
         self.__doc__ = getattr(handler, "__doc__", None)
         self.__module__ = getattr(handler, "__module__", __name__)
@@ -125,6 +128,15 @@ class SqsEndpoint:
             )
         return response(unfinished)
 
+    def _run_handlers(self, group: Iterator[Message], invocation: Invocation) -> None:
+        """Run the handler on a group of messages: one at a time, or `concurrency` at a time for a coroutine handler."""
+        if self._is_coroutine:
+            from recoverable._flow.drive_async import attempt_concurrently  # noqa: PLC0415  # asyncio, for those who need it
+
+            attempt_concurrently(self._handler, group, invocation, self._concurrency)
+        else:
+            attempt_all(group, invocation, self._handler)
+
 
 class UnfinishedBatch(Exception):
     """Raised at the end of an invocation without partial responses.
@@ -133,30 +145,3 @@ class UnfinishedBatch(Exception):
     """
 
     __module__ = "recoverable.aws"  # the name under which users import it
-
-
-def handler_runner(handler: Callable[[Message], Any], concurrency: int, *, is_coroutine: bool) -> RunHandlers:
-    """Return a function that runs the handler on a group of messages.
-
-    It runs one at a time, or `concurrency` at a time for a coroutine handler.
-
-    Raises:
-        ValueError: a plain function cannot work on several messages at once.
-    """
-    if is_coroutine:
-
-        def run_coroutines(group: Iterator[Message], invocation: Invocation) -> None:
-            from recoverable._flow.drive_async import attempt_concurrently  # noqa: PLC0415  # asyncio, for those who need it
-
-            attempt_concurrently(handler, group, invocation, concurrency)
-
-        return run_coroutines
-    if concurrency != 1:
-        raise ValueError(
-            f"SqsEndpoint(concurrency) is {concurrency}, and {name_of(handler)} is no coroutine; write async def, or leave it at 1"
-        )
-
-    def run_plainly(group: Iterator[Message], invocation: Invocation) -> None:
-        attempt_all(group, invocation, handler)
-
-    return run_plainly

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
 from recoverable._flow.settle import hand_back, settle_without_attempt
-from recoverable._ladder.delivery import Delivery
+from recoverable._ladder.delivery import Delivery, delivery_of
 from recoverable._limits import NO_DELAY
 
 if TYPE_CHECKING:
     from recoverable._flow.invocation import Invocation
+    from recoverable._message import Message
     from recoverable.aws._time_budget import TimeBudget
 
 Group: TypeAlias = tuple[list[Delivery], bool]
 """Deliveries that are settled together, and whether their handlers run; else those without a settlement are handed back."""
+
+MessageGroups: TypeAlias = "Iterator[tuple[list[Message], bool]]"
+"""The same by their messages, which are what handlers get."""
 
 LONGEST_SPREAD = timedelta(minutes=15)
 """What SQS can delay one message by (Amazon SQS delay queues)."""
@@ -26,6 +31,30 @@ VISIBILITY_TIMEOUT = "RECOVERABLE_VISIBILITY_TIMEOUT"
 
 CLOCK_SKEW = 1.0
 """Seconds by which the clocks of SQS and of this instance may differ."""
+
+
+def standard_batch(
+    messages: list[Message], restored: list[Delivery], invocation: Invocation, time: TimeBudget
+) -> MessageGroups:
+    """Return the messages of a standard queue in groups; what needs no handler is settled first. See `groups`.
+
+    Args:
+        messages: the records.
+        restored: the deliveries of those that were delivered before, or carry headers.
+        invocation: what they run in.
+        time: the invocation's time.
+    """
+    settled = settle_without_handler(restored, invocation)
+    clear_reported(restored, invocation.clock(), hidden_for(time))
+    ready = [delivery for delivery in map(delivery_of, messages) if delivery not in settled]
+    ordered = groups(ready, lambda: time.is_over() or invocation.interruption is not None)
+    return in_messages(chain([(settled, False)] if settled else [], ordered))
+
+
+def in_messages(groups: Iterable[Group]) -> MessageGroups:
+    """Yield the groups with the messages of their deliveries."""
+    for group, runs in groups:
+        yield [delivery.message for delivery in group], runs
 
 
 def groups(ready: list[Delivery], is_time_over: Callable[[], bool]) -> Iterator[Group]:
@@ -163,10 +192,12 @@ def settle_without_handler(restored: list[Delivery], invocation: Invocation) -> 
     return settled
 
 
-def hand_back_group(group: list[Delivery], invocation: Invocation) -> None:
+def hand_back_group(group: list[Message], invocation: Invocation, time: TimeBudget) -> None:
     """Note that those of a group that have no settlement are handed back without being run."""
+    time.messages -= len(group)
     reason = "another message of its batch is tried alone, or no time is left for it"
-    waiting = [delivery for delivery in group if invocation.settlement_of(delivery) is None]
+    deliveries = map(delivery_of, group)
+    waiting = [delivery for delivery in deliveries if invocation.settlement_of(delivery) is None]
     for place, delivery in enumerate(waiting):
         delay = delay_of_hand_back(delivery, place)
         invocation.settle(delivery, hand_back(delivery, invocation, delay, reason=reason))

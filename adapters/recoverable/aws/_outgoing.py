@@ -69,7 +69,7 @@ class SqsSender:
             else topic_of(outgoing.destination, self._queue)
         )
         entry: Entry = {
-            "MessageBody": text_of(call, outgoing.body),
+            "MessageBody": body_text(call, outgoing.body),
             "MessageAttributes": {
                 **attributes_of(call, outgoing),
                 HEADERS: {"StringValue": in_json(headers), "DataType": "String"},
@@ -81,7 +81,7 @@ class SqsSender:
                 f"{call}(body) makes a message of {weight:,} bytes with its headers and attributes; '{to.name}' takes {most:,}"
             )
         due_at = self._check_delay(call, outgoing, to)
-        entry |= addressed(call, message, outgoing, to)
+        entry |= addressing_of(call, message, outgoing, to)
         if isinstance(to, Topic):
             entry["Message"] = entry.pop("MessageBody")
         self._make_client(to)
@@ -135,7 +135,7 @@ def full_name(queue: str, message: Message) -> str:
     return f"{received(message)['eventSourceARN'].rpartition(':')[0]}:{queue}"
 
 
-def text_of(call: str, body: str | bytes) -> str:
+def body_text(call: str, body: str | bytes) -> str:
     """Return the body as a text that SQS and SNS carry."""
     try:
         text = body if isinstance(body, str) else body.decode()
@@ -154,10 +154,10 @@ def attributes_of(call: str, outgoing: Outgoing) -> Entry:
         raise ValueError(
             f"{call}(attributes) has {len(outgoing.attributes)}; write at most {MAX_ATTRIBUTES - 1}, for SQS takes ten and one holds the headers"
         )
-    return {name: attribute(call, name, value) for name, value in outgoing.attributes.items()}
+    return {name: attribute_entry(call, name, value) for name, value in outgoing.attributes.items()}
 
 
-def attribute(call: str, name: object, value: object) -> Entry:
+def attribute_entry(call: str, name: object, value: object) -> Entry:
     """Return one attribute by the type of its value: text, number or bytes."""
     if not isinstance(name, str) or not re.fullmatch(ATTRIBUTE_NAME, name) or name == HEADERS:
         raise ValueError(
@@ -181,7 +181,7 @@ def attribute(call: str, name: object, value: object) -> Entry:
     raise TypeError(f"{call}(attributes) has {name!r} of type {type(value).__name__}; write text, a number or bytes")
 
 
-def addressed(call: str, message: Message, outgoing: Outgoing, to: Destination) -> dict[str, Any]:
+def addressing_of(call: str, message: Message, outgoing: Outgoing, to: Destination) -> dict[str, Any]:
     """Return delay, group and deduplication id, as far as the kind of destination has them."""
     group = outgoing.group_id or (message.group_id if to.fifo else None)
     if group is not None and not re.fullmatch(ID, group):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from recoverable._ladder.delivery import NOTHING_CARRIED
 from recoverable._message import NO_HEADERS, Message, received
 from recoverable._sqs.queues import queue_from_arn
 
@@ -30,17 +29,14 @@ def records_of(event: object) -> tuple[Queue, list[Record]]:
     """
     if not isinstance(event, dict):
         event = getattr(event, "raw_event", event)  # as Powertools' `event_source` wraps it
-    records = event.get("Records") if isinstance(event, dict) else None
-    if not isinstance(records, list) or not records:
-        from recoverable.aws._restoring import shape  # noqa: PLC0415  # for the error
-
-        raise ValueError(
-            f"no SQS event: {shape(event)}; wanted is what an event source mapping sends, {{'Records': [...]}} with at least one"
-        )
+    found = event.get("Records") if isinstance(event, dict) else None
+    records: list[Record] = found if isinstance(found, list) else []
     try:
         return queue_from_arn(records[0]["eventSourceARN"]), records
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise no_event(records, error) from None
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        from recoverable.aws._restoring import no_event  # noqa: PLC0415  # for the error
+
+        raise no_event(event, records, error) from None
 
 
 def messages_of(
@@ -64,39 +60,27 @@ def messages_of(
         try:
             body, message_id, receipt = record["body"], record["messageId"], record["receiptHandle"]
             is_whole = type(body) is type(message_id) is type(receipt) is str
-            if not is_whole or record["eventSourceARN"] != arn:
-                raise no_event(records)
+            is_whole = is_whole and record["eventSourceARN"] == arn
         except (KeyError, TypeError):
-            raise no_event(records) from None
-        try:
-            attributes, counted = record["messageAttributes"], record["attributes"]["ApproximateReceiveCount"]
-        except (KeyError, TypeError):  # what SQS always sends, and some tests leave out
-            attributes = record.get("messageAttributes")
-            counted = (record.get("attributes") or NO_HEADERS).get("ApproximateReceiveCount", "1")
+            is_whole = False
+        if not is_whole:
+            from recoverable.aws._restoring import problem_of  # noqa: PLC0415  # for the error
+
+            raise ValueError(f"no SQS event: {problem_of(records)}")
+        attributes = record.get("messageAttributes")
+        # some tests leave out what SQS always sends
+        counted = (record.get("attributes") or NO_HEADERS).get("ApproximateReceiveCount", "1")
+        message = Message(body, message_id, record, name, first_sent, own_attributes, group_of)
         has_headers = '"NServiceBus.' in body or (attributes and holds_headers(attributes))
-        if has_headers:
-            from recoverable.aws._restoring import carrying_headers  # noqa: PLC0415  # most messages come without
-
-            message, carried = carrying_headers(record, queue)
-        else:
-            message, carried = (
-                Message(body, message_id, record, name, first_sent, own_attributes, group_of),
-                NOTHING_CARRIED,
-            )
         if counted != "1" or has_headers:
-            from recoverable.aws._restoring import restored_delivery  # noqa: PLC0415  # most messages come for the first time
+            from recoverable.aws._restoring import restored_delivery  # noqa: PLC0415  # most messages come for the first time, without any
 
-            restored.append(restored_delivery(message, counted, carried, recoverability, platform))
+            restored.append(
+                restored_delivery(message, counted, recoverability, platform, has_headers=bool(has_headers))
+            )
+            message = restored[-1].message
         messages.append(message)
     return messages, restored
-
-
-def no_event(records: list[Any], error: Exception | None = None) -> ValueError:
-    """Return the error for records of which one is not as SQS sends it."""
-    from recoverable.aws._restoring import problem_of  # noqa: PLC0415  # for the error
-
-    problem = problem_of(records)
-    return ValueError(f"no SQS event: {problem}" if problem else str(error))
 
 
 def holds_headers(attributes: Any) -> bool:

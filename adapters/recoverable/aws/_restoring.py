@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from recoverable._ladder import counting
-from recoverable._ladder.delivery import Delivery
+from recoverable._ladder.delivery import NOTHING_CARRIED, Delivery
 from recoverable._limits import MAX_COUNT
 from recoverable._message import Message, place, received
 from recoverable._sqs.wire import wire_of
@@ -15,22 +15,22 @@ from recoverable._sqs.wire import wire_of
 if TYPE_CHECKING:
     from recoverable._config import Recoverability
     from recoverable._ladder.delivery import Carried, Platform
-    from recoverable._sqs.queues import Queue
     from recoverable._sqs.wire import Record
 
 
 def restored_delivery(
-    message: Message, counted: str, carried: Carried, recoverability: Recoverability, platform: Platform
+    message: Message, counted: str, recoverability: Recoverability, platform: Platform, *, has_headers: bool
 ) -> Delivery:
     """Return the delivery with the place on the ladder that headers and the broker's count say.
 
     Args:
-        message: the message.
+        message: the message as its record alone says.
         counted: the broker's count, as it came.
-        carried: what the headers carry.
         recoverability: the settings.
         platform: what it counts.
+        has_headers: True if the record has headers, in an attribute or in a wrapper: the delivery then has another message, made of them.
     """
+    message, carried = carrying_headers(message) if has_headers else (message, NOTHING_CARRIED)
     if platform.redelivers_only:
         delivery = Delivery(message, broker_count(counted), counting.carried_in_order(carried))
         place_by_count(delivery, recoverability)
@@ -40,15 +40,16 @@ def restored_delivery(
     return delivery
 
 
-def carrying_headers(record: Record, queue: Queue) -> tuple[Message, Carried]:
-    """Return the message of a record with headers, in an attribute or in a wrapper, and what they carry."""
+def carrying_headers(message: Message) -> tuple[Message, Carried]:
+    """Return the message of a record with headers, and what they carry."""
+    record: Record = received(message)
     wire = wire_of(record)
     headers = wire.promoted()
     carried = counting.carried_in(headers)
-    native, group = wire.with_overflow(record), (record.get("attributes") or {}).get("MessageGroupId")
+    native, group = wire.with_overflow(record), message.group_id
     sent_at = carried.time_sent or date_sent
     message_id = carried.message_id or record["messageId"]
-    return Message(wire.body, message_id, native, queue.name, sent_at, headers=headers, group_id=group), carried
+    return Message(wire.body, message_id, native, message.queue, sent_at, headers=headers, group_id=group), carried
 
 
 def broker_count(text: str) -> int:
@@ -76,6 +77,22 @@ def date_sent(message: Message) -> datetime | None:
         return None  # absent or absurd: unknown
 
 
+def no_event(event: object, records: list[Record], error: Exception) -> ValueError:
+    """Return the error for an event whose queue cannot be read.
+
+    Args:
+        event: what came.
+        records: its records, if it has any.
+        error: why its queue cannot be read.
+    """
+    if not records:
+        return ValueError(
+            f"no SQS event: {shape(event)}; wanted is what an event source mapping sends, {{'Records': [...]}} with at least one"
+        )
+    problem = problem_of(records)
+    return ValueError(f"no SQS event: {problem}" if problem else str(error))
+
+
 def shape(event: object) -> str:
     """Describe an event for an error, without quoting it."""
     return (
@@ -93,7 +110,7 @@ def problem_of(records: list[Any]) -> str:
     whole = [all(type(record.get(name)) is str for name in names) for record in kept]
     if one_queue and all(whole):
         return ""
-    if others := sorted({source for record in kept if (source := source_of(record)) not in ("", "aws:sqs")}):
+    if others := sorted({source for record in kept if (source := service_of(record)) not in ("", "aws:sqs")}):
         return (
             f"these records come from {', '.join(others)}, and this function serves SQS only; let them be sent to a queue, and"
             " let the function read the queue"
@@ -103,7 +120,7 @@ def problem_of(records: list[Any]) -> str:
     return f"record {whole.index(False)} lacks a messageId, receiptHandle or body that is text"
 
 
-def source_of(record: Record) -> str:
+def service_of(record: Record) -> str:
     """Return the service that a record comes from, such as "aws:sns", which writes its name with a capital; nothing when it says none."""
     source = str(record.get("eventSource") or record.get("EventSource") or "")
     return source if re.fullmatch("aws:[a-z0-9-]{1,40}", source) else ""

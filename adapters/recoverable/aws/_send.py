@@ -7,7 +7,6 @@ from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from recoverable._flow.reserve import CALLS, USUAL_CALL
 from recoverable._flow.settle import settle_failure, settle_on_end
 from recoverable._flow.unsent import settle_unsent
 from recoverable._ladder.backoff import MOST_REDELIVERY, pauses
@@ -18,7 +17,7 @@ from recoverable._sqs.broker import Broker
 from recoverable._sqs.clients import client
 from recoverable._sqs.names import Destination, Topic
 from recoverable.aws._outgoing import Letter, SqsSender, most_bytes
-from recoverable.aws._time_budget import call_timeout
+from recoverable.aws._reserve import CALLS, USUAL_CALL, call_timeout
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -121,7 +120,7 @@ def send_outgoing(
             delivery.error = OutgoingRefused(text)
             invocation.settle(delivery, settle_failure(delivery, delivery.error, invocation))
         elif queue.fifo:
-            from recoverable.aws._fifo.unsent import settle_unsent_in_group  # noqa: PLC0415  # for such queues
+            from recoverable.aws._fifo import settle_unsent_in_group  # noqa: PLC0415  # for such queues
 
             settlement = settle_unsent_in_group(
                 delivery, letter.to.name, failure.reason, invocation, function_timeout=time.total

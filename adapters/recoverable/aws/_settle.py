@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from datetime import timedelta
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple, assert_never
+from typing import TYPE_CHECKING, Literal, NamedTuple, assert_never
 
 from recoverable._config import redactor_of
 from recoverable._ladder.backoff import LONGEST_DELAY, pauses
@@ -13,12 +13,14 @@ from recoverable._ladder.decision import deferral_after_refusal, give_up
 from recoverable._ladder.delivery import Complete, Forward, Redeliver
 from recoverable._ladder.faults import FAILED_QUEUE
 from recoverable._observe.log import log_safely
+from recoverable._sqs.answers import describe_error
 from recoverable._sqs.batches import CHANGE_VISIBILITY, DELETE, MAX_ENTRIES, SEND, batches
 from recoverable._sqs.broker import Broker
 from recoverable._sqs.names import destination, is_same
 from recoverable._sqs.queues import LONGEST_VISIBILITY
 from recoverable.aws._copies import copy_of, without_faults
 from recoverable.aws._order import seconds_of_heartbeat, seconds_since_first_receive
+from recoverable.headers import DUE_AT, read_date
 
 if TYPE_CHECKING:
     from recoverable._flow.invocation import Invocation
@@ -99,8 +101,6 @@ def settle(
     copies, completed, redelivered = sort_by_settlement(deliveries, settling)
     unsent: list[Delivery] = []
     if copies and timeouts is not None:
-        from recoverable.aws._long_delays import store_long_delays  # noqa: PLC0415  # imported for those who store
-
         copies, stored, unsent = store_long_delays(copies, timeouts, time, redactor_of(invocation.recoverability))
         delete(stored, settling)
     for batch in batches(copies) if copies else ():
@@ -346,3 +346,84 @@ def log_failed_call(
     write = log.error if level == logging.ERROR else log.warning
     why = "; ".join(sorted(reasons))
     log_safely(write, text, name, len(messages), source, why, consequence, extra=extra, redact=redact)
+
+
+class Stored(NamedTuple):
+    """The result of storing copies.
+
+    Args:
+        hops: the copies to send, with those that are too large for the store.
+        stored: the originals of those that are stored.
+        failed: the originals of those that could not be stored.
+    """
+
+    hops: list[Copy]
+    stored: list[Delivery]
+    failed: list[Delivery]
+
+
+def store_long_delays(copies: list[Copy], timeouts: Timeouts, time: TimeBudget, redact: Redact | None) -> Stored:
+    """Store the copies that would hop.
+
+    Args:
+        copies: all copies of a group.
+        timeouts: stores them.
+        time: the invocation's.
+        redact: the user's redactor, for the log.
+    """
+    result = Stored([], [], [])
+    for copy in copies:
+        match store_copy(copy, timeouts, time):
+            case "hops":
+                result.hops.append(copy)
+            case "stored":
+                result.stored.append(copy.delivery)
+            case NotStored(reason):
+                log_not_stored(copy, reason, redact)
+                result.failed.append(copy.delivery)
+    return result
+
+
+class NotStored(NamedTuple):
+    """The result of a copy that could not be stored.
+
+    Args:
+        reason: why, for the log.
+    """
+
+    reason: str
+
+
+def store_copy(copy: Copy, timeouts: Timeouts, time: TimeBudget) -> Literal["stored", "hops"] | NotStored:
+    """Store a copy that is not due when SQS would deliver it; "hops" where SQS can take it, for it carries the date when it is due.
+
+    Args:
+        copy: of a message that goes back to the queue it came from.
+        timeouts: stores it.
+        time: the invocation's.
+    """
+    from recoverable.timeouts import TooLarge  # noqa: PLC0415  # for those who store
+
+    due_at = read_date(copy.wire.headers, DUE_AT)
+    if due_at is None or due_at - timeouts.now() <= timedelta(seconds=copy.entry.get("DelaySeconds", 0)):
+        return "hops"  # SQS delivers it when it is due; a store would be up to a minute late
+    if not time.for_call():
+        return NotStored("no time is left for the call")
+    try:
+        timeouts.hold(copy.entry, to=copy.delivery.native["eventSourceARN"], at=due_at)
+    except TooLarge:
+        return "hops"
+    except Exception as error:  # noqa: BLE001  # logged; the message stays on its queue
+        return NotStored(describe_error(error.__cause__ or error))
+    return "stored"
+
+
+def log_not_stored(copy: Copy, reason: str, redact: Redact | None) -> None:
+    """Log that a copy is not stored, and what happens to its message."""
+    message = copy.delivery.message
+    text = (
+        "Storing the delayed copy of message '%s' from '%s' failed (%s). The message stays on the queue and will be "
+        "redelivered after its visibility timeout. Check the store in Timeouts(store)."
+    )
+    extra = {"message_id": message.id, "queue": message.queue}
+    log_safely(log.warning, text, message.id, message.queue, reason, extra=extra, redact=redact)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from datetime import timedelta
 
 from recoverable._flow.deadline import FOREVER
@@ -14,8 +13,6 @@ if TYPE_CHECKING:
 
     from recoverable._flow.invocation import Invocation
 
-log = logging.getLogger("recoverable")
-
 LONGEST_INVOCATION = timedelta(seconds=5400)
 """A Lambda function runs for 90 minutes at most on Managed Instances, and for 15 elsewhere (Lambda quotas)."""
 
@@ -24,9 +21,6 @@ CHECK_EVERY = 0.02
 
 SMALL_BATCH = 100
 """Messages that can be handed back within the part kept at first."""
-
-SHORTEST_CALL_TIMEOUT = 0.2
-"""Seconds that a call to SQS gets at least: some ten times what it takes when all is well."""
 
 
 class TimeBudget:
@@ -39,6 +33,7 @@ class TimeBudget:
         visibility_timeout: the shortest time for which a received message stays hidden; None for the function's time-out.
         messages: messages of the batch that may have to be handed back; 0 where none can be without an attempt (FIFO).
 
+    `reserve` are the seconds that are kept in any case, and `kept` those that are kept by now.
     `ends` is False where the process goes on when the time is over, so that there is always time for a call (Managed Instances).
     """
 
@@ -50,24 +45,27 @@ class TimeBudget:
     def __init__(
         self, context: Any, settle_within: timedelta, messages: int = 0, visibility_timeout: timedelta | None = None
     ) -> None:
-        self.context, self._reserve = context, settle_within.total_seconds()
+        self.context, self.reserve = context, settle_within.total_seconds()
         self._remaining: Callable[[], float] | None = getattr(context, "get_remaining_time_in_millis", None)
         self.total = self._remaining() / 1000 if self._remaining else LONGEST_INVOCATION.total_seconds()
-        if self._reserve > self.total / 2:
-            text = "This invocation has %.1f s, of which %.1f s should be kept for settling. Handlers get half of its time. Raise the function's time-out, or lower settle_within."
-            log.warning(text, self.total, self._reserve)
-            self._reserve = self.total / 2
+        if self.reserve > self.total / 2:
+            from recoverable.aws._reserve import warn_of_little_time  # noqa: PLC0415  # most functions have more
+
+            warn_of_little_time(self.total, self.reserve)
+            self.reserve = self.total / 2
         self.visibility_timeout, self.messages = visibility_timeout, messages
         self.for_handlers = self._seconds_for_handlers if self._remaining else None
         """A function that returns how many seconds a handler that starts now may run; None when there is no limit."""
-        self._kept = self._reserve
+        self.kept = self.reserve
         # a large batch needs more than that from the start; a small one of quick handlers never has it reckoned
         self._check_below = FOREVER if messages > SMALL_BATCH else self.total - CHECK_EVERY if messages else -FOREVER
 
     @property
     def call_timeout(self) -> float:
         """Return the seconds that one call to SQS may take."""
-        return call_timeout(self._reserve)
+        from recoverable.aws._reserve import call_timeout  # noqa: PLC0415  # most invocations make no call
+
+        return call_timeout(self.reserve)
 
     def for_call(self) -> bool:
         """True if a call to SQS would end before the invocation does."""
@@ -90,25 +88,7 @@ class TimeBudget:
     def _seconds_for_handlers(self) -> float:
         remaining = (self._remaining() if self._remaining else 0) / 1000
         if remaining < self._check_below:
-            self._check(remaining)
-        return remaining - self._kept
+            from recoverable.aws._reserve import seconds_kept  # noqa: PLC0415  # quick handlers in small batches need it not
 
-    def _check(self, remaining: float) -> None:
-        from recoverable._flow.reserve import seconds_to_keep  # noqa: PLC0415  # quick handlers in small batches need it not
-
-        self._check_below = remaining - CHECK_EVERY
-        if self._kept > self.total:
-            return  # no further handler may start
-        finished = self.invocation.finished if self.invocation else 0
-        self._kept = seconds_to_keep(
-            remaining, total=self.total, least=self._reserve, finished=finished, messages=self.messages,
-            call_timeout=self.call_timeout, slowest_call=self.slowest_call,
-        )  # fmt: skip
-        if self._kept > self.total:
-            text = "This invocation has no time left for %d of its %d messages. They are handed back and lose no attempt. Lower BatchSize, or raise the function's time-out."
-            log.warning(text, self.messages - finished, self.messages)
-
-
-def call_timeout(reserve: float) -> float:
-    """Return the seconds that one call to SQS may take, in whole tenths: each value has a client of its own, so few values are used."""
-    return max(int(reserve / 2 * 10) / 10, SHORTEST_CALL_TIMEOUT)
+            self._check_below, self.kept = remaining - CHECK_EVERY, seconds_kept(self, remaining)
+        return remaining - self.kept

@@ -210,7 +210,7 @@ class SqliteStore:
             if not found:
                 return
             last = found[-1][0]
-            yield [to_row(record) for record in found]
+            yield [row_of_record(record) for record in found]
 
     def _update_if_owner(self, claim: Claim, **changes: object) -> bool:
         """Change the shard's state if the claim still has it. True if it does."""
@@ -256,7 +256,7 @@ def as_store_errors() -> Iterator[None]:
         raise StoreUnavailable(f"SQLite: {error}") from error
 
 
-def to_row(record: tuple[str, str, int, str, str, str, str, str]) -> Row:
+def row_of_record(record: tuple[str, str, int, str, str, str, str, str]) -> Row:
     """Return a record of the table as a row."""
     timeout_id, state, version, to, endpoint, correlation, message, reason = record
     held = state == HIDDEN

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from builders import NOW, delivery
-from recoverable.aws._fifo.groups import MessageGroup, suspects_last
+from recoverable.aws._fifo import MessageGroup, suspects_last
 
 TIMEOUT = 30.0
 """Seconds of an invocation."""

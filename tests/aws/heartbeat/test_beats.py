@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from builders import delivery
 from recoverable._ladder.delivery import Delivery
-from recoverable.aws._heartbeat.beats import Beats
+from recoverable.aws._heartbeat import Beats
 
 HOUR = 3_600
 

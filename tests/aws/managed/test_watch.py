@@ -11,7 +11,7 @@ from flow.invocations import invocation
 from recoverable import Message
 from recoverable._flow.invocation import Invocation
 from recoverable._ladder.delivery import COMPLETE, Delivery
-from recoverable.aws._managed.watch import Watch
+from recoverable.aws._managed import Watch
 
 
 class Watched:

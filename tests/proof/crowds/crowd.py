@@ -14,7 +14,7 @@ from unittest.mock import patch
 from proof.crowds.fronts import BLOCKED, TIMEOUT, Act, front_of
 from proof.crowds.watching import Watch
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability
-from recoverable.aws._optional_settings import MAX_CONCURRENCY
+from recoverable.aws._options import MAX_CONCURRENCY
 from recoverable.headers import PRIOR_ATTEMPTS
 from recoverable_local.testing import EndlessRun, Slow, SqsWorld
 

@@ -137,8 +137,8 @@ MUTATIONS = (
     Mutation("due date dropped", "_ladder.decision.delayed_copy", without_due_date, "hopping", "EARLY"),
     Mutation("sent twice", "_sqs.broker.Broker.send", send_twice, "one message", "COPIES"),
     Mutation("overflow dropped", "_sqs.wire.folded", without_overflow, "ten attributes", "CHANGED"),
-    Mutation("FIFO rounds never wait", "aws._fifo.receipt.wait", no_wait, "FIFO killer with long delays", "EARLY"),
-    Mutation("heartbeat not reckoned with", "aws._fifo.receipt.seconds_of_heartbeat", no_seconds, "FIFO killer under a heartbeat", "EARLY"),
-    Mutation("settled beside a handler and after it", "aws._managed.watch.Watch.claim", everything, "managed instances, one hangs", "COPIES"),
-    Mutation("not held back", "aws._fifo.groups.must_keep_order", not_held_back, "FIFO batch", "ORDER"),
+    Mutation("FIFO rounds never wait", "aws._fifo.wait", no_wait, "FIFO killer with long delays", "EARLY"),
+    Mutation("heartbeat not reckoned with", "aws._fifo.seconds_of_heartbeat", no_seconds, "FIFO killer under a heartbeat", "EARLY"),
+    Mutation("settled beside a handler and after it", "aws._managed.Watch.claim", everything, "managed instances, one hangs", "COPIES"),
+    Mutation("not held back", "aws._fifo.must_keep_order", not_held_back, "FIFO batch", "ORDER"),
 )  # fmt: skip

@@ -9,8 +9,9 @@ from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType
 from recoverable._config import Recoverability, redactor_of
 from recoverable._flow.drive import attempt_all
 from recoverable._sqs.queues import LONGEST_DELAY
-from recoverable.aws._processor import SETTLE_WITHIN, SqsProcessor, response
+from recoverable.aws._processor import SqsProcessor, response
 from recoverable.aws._records import records_of
+from recoverable.aws._settings import SETTLE_WITHIN, SqsSettings
 from recoverable.aws.powertools._hooked_calls import Answers, HookedCalls
 from recoverable.aws.powertools._record_handler import RecordHandler
 
@@ -85,21 +86,12 @@ class RecoverableBatchProcessor(BatchProcessor):
             )
         theirs = {} if logger is None else {"logger": logger}  # which Powertools before 3.30 does not know
         super().__init__(EventType.SQS, model, raise_on_entire_batch_failure=False, **theirs)
-        self._fetches_bodies = large_bodies is not None
-        self._processor = SqsProcessor(
-            "RecoverableBatchProcessor",
-            recoverability,
-            client=client,
-            clock=clock,
-            counter=counter,
-            handler_timeout=handler_timeout,
-            settle_within=settle_within,
-            longest_delay=longest_delay,
-            timeouts=timeouts,
-            visibility_timeout=visibility_timeout,
-            large_bodies=large_bodies,
-            heartbeat=heartbeat,
-        )
+        settings = SqsSettings(
+            "RecoverableBatchProcessor", recoverability, client=client, clock=clock, counter=counter,
+            handler_timeout=handler_timeout, settle_within=settle_within, longest_delay=longest_delay,
+            timeouts=timeouts, visibility_timeout=visibility_timeout, large_bodies=large_bodies, heartbeat=heartbeat,
+        )  # fmt: skip
+        self._processor = SqsProcessor(settings)
 
     def __call__(
         self, records: list[dict[str, Any]], handler: Callable[..., Any], lambda_context: LambdaContext | None = None
@@ -109,7 +101,8 @@ class RecoverableBatchProcessor(BatchProcessor):
         Raises:
             TypeError: the handler is no plain function.
         """
-        self._record_handler = RecordHandler(handler, self.model, lambda_context, fetches_bodies=self._fetches_bodies)
+        fetches_bodies = self._processor.settings.large_bodies is not None
+        self._record_handler = RecordHandler(handler, self.model, lambda_context, fetches_bodies=fetches_bodies)
         self._context = lambda_context
         super().__call__(records, handler, lambda_context)
         return self
@@ -125,7 +118,7 @@ class RecoverableBatchProcessor(BatchProcessor):
         """
         event = {"Records": self.records}
         refuse_fifo(event)
-        calls = HookedCalls(self, self._record_handler, redactor_of(self._processor.recoverability))
+        calls = HookedCalls(self, self._record_handler, redactor_of(self._processor.settings.recoverability))
 
         def run_handlers(group: Iterator[Message], invocation: Invocation) -> None:
             attempt_all(group, invocation, calls)

@@ -6,7 +6,7 @@ from math import inf
 
 import pytest
 
-from recoverable._flow.reserve import seconds_to_keep
+from recoverable.aws._reserve import seconds_to_keep
 
 KEPT = [
     # remaining, finished, messages, slowest call: seconds kept

@@ -1,0 +1,202 @@
+"""Serve FIFO queues: each message group in its order, and rounds that the count of deliveries and the time since the first receive tell."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, TypeAlias
+
+from recoverable._flow.settle import decide_and_report, settle_without_attempt
+from recoverable._flow.unsent import settle_unsent_in_order
+from recoverable._ladder.counting import runs_left
+from recoverable._ladder.delivery import Deferral, Delivery, Redeliver, delivery_of
+from recoverable._limits import MAX_DELAY, NO_DELAY
+from recoverable._sqs.queues import LONGEST_VISIBILITY
+from recoverable.aws._fifo_rounds import until_last_round, wait_for_round
+from recoverable.aws._order import (
+    CLOCK_SKEW,
+    hidden_for,
+    in_messages,
+    seconds_of_heartbeat,
+    seconds_since_first_receive,
+)
+from recoverable.aws._restoring import broker_count
+
+if TYPE_CHECKING:
+    from recoverable._flow.invocation import Invocation
+    from recoverable._ladder.delivery import Settlement
+    from recoverable._message import Message
+    from recoverable.aws._order import Group, MessageGroups
+    from recoverable.aws._time_budget import TimeBudget
+
+log = logging.getLogger("recoverable")
+
+MessageGroup: TypeAlias = list[Delivery]
+"""The records of one message group, in its order."""
+
+HELD_BACK = "A batch of %d records from the FIFO queue '%s': what is held back uses up deliveries. Set the event source mapping's BatchSize to 1."
+
+
+def fifo_batch(
+    messages: list[Message], unfinished: list[Delivery], invocation: Invocation, time: TimeBudget
+) -> MessageGroups:
+    """Return the messages of a FIFO queue in groups; see `groups_in_order`."""
+    return in_messages(groups_in_order([delivery_of(message) for message in messages], unfinished, invocation, time))
+
+
+def groups_in_order(
+    deliveries: list[Delivery], unfinished: list[Delivery], invocation: Invocation, time: TimeBudget
+) -> Iterator[Group]:
+    """Yield the deliveries one by one, each to be settled before the next one is asked for; see `order.Group`.
+
+    First comes what needs no handler at the head of its group, then the groups in the queue's order, those of suspects last. What
+    is behind a record of its group that is not finished comes back with it.
+
+    Args:
+        deliveries: the records, in the queue's order.
+        unfinished: takes the records that were settled and come back; it grows while this runs.
+        invocation: what they run in.
+        time: the invocation's time.
+    """
+    now, hidden = invocation.clock(), hidden_for(time)
+    by_group = message_groups(deliveries)
+    if len(deliveries) > 1:
+        log.warning(HELD_BACK, len(deliveries), deliveries[0].message.queue)
+        forgive_held_back(by_group, now, hidden)
+    for delivery in deliveries:
+        if (settlement := settle_on_receipt(delivery, invocation, time.total)) is not None:
+            invocation.settle(delivery, settlement)
+    if settled := [group.pop(0) for group in by_group if invocation.settlement_of(group[0]) is not None]:
+        yield settled, False
+    for group in suspects_last([group for group in by_group if group], now, hidden):
+        for delivery in group:
+            if invocation.settlement_of(delivery) is None and must_keep_order(delivery, unfinished):
+                invocation.settle(delivery, Redeliver(NO_DELAY))
+            yield [delivery], invocation.settlement_of(delivery) is None
+
+
+def message_groups(deliveries: list[Delivery]) -> list[MessageGroup]:
+    """Return the records by message group, each in the queue's order."""
+    found: dict[str | None, MessageGroup] = {}
+    for delivery in deliveries:
+        found.setdefault(delivery.message.group_id, []).append(delivery)
+    return list(found.values())
+
+
+def forgive_held_back(by_group: list[MessageGroup], now: datetime, hidden: float) -> None:
+    """Count no delivery as unreported of a record that may have been held back: behind another one, or for lack of time."""
+    for group in by_group:
+        for place, delivery in enumerate(group):
+            if place > 0 or not is_suspect(delivery, now, hidden):
+                delivery.unreported = False
+
+
+def must_keep_order(delivery: Delivery, unfinished: list[Delivery]) -> bool:
+    """True if a record is behind one of its group that comes back: it must come back too, or the order is lost."""
+    return delivery.message.group_id in {each.message.group_id for each in unfinished}
+
+
+def suspects_last(by_group: list[MessageGroup], now: datetime, hidden: float) -> list[MessageGroup]:
+    """Return the groups without a suspect as they came; then the others, in another order at each delivery.
+
+    Of the others those come first whose records were received least often. Groups that were received equally often may have come
+    back together, because a record of one of them ended the process.
+    """
+    suspects = [group for group in by_group if is_suspect(group[0], now, hidden)]
+    by_receives: dict[int, list[MessageGroup]] = {}
+    for group in suspects:
+        by_receives.setdefault(receives(group[0]), []).append(group)
+    ordered = [group for _, alike in sorted(by_receives.items()) for group in rotated_groups(alike)]
+    return [group for group in by_group if group not in suspects] + ordered
+
+
+def rotated_groups(alike: list[MessageGroup]) -> list[MessageGroup]:
+    """Return the groups by name, cyclically, starting one place further with each attempt.
+
+    So an attempt starts right behind the record that ended the attempt before: one such record costs the other groups two
+    attempts at most, two cost three, and so on. A delivery that only waited for its round is no attempt.
+    """
+    by_name = sorted(alike, key=lambda group: group[0].message.group_id or "")
+    head = by_name[0][0]
+    place = max(receives(head) - head.message.round - 2, 0) % len(by_name)
+    return by_name[place:] + by_name[:place]
+
+
+LONGEST_SINCE = MAX_DELAY.total_seconds()
+"""Seconds beyond which it does not matter how long ago a message was first received, in case a record says something absurd."""
+
+TOO_EARLY = "its deliveries are ahead of its delays, and its next round has not begun"
+
+
+def settle_on_receipt(delivery: Delivery, invocation: Invocation, function_timeout: float) -> Settlement | None:
+    """Return the settlement of a record whose handler must not run now; None when it may.
+
+    Args:
+        delivery: the record.
+        invocation: what it runs in.
+        function_timeout: seconds that the invocation had at its start.
+    """
+    return settle_without_attempt(delivery, invocation) or wait(delivery, invocation, function_timeout)
+
+
+def wait(delivery: Delivery, invocation: Invocation, function_timeout: float) -> Settlement | None:
+    """Return the settlement of a record whose round may not start yet; None when its handler may run."""
+    immediate, delayed = invocation.recoverability.immediate, invocation.recoverability.delayed
+    seconds = seconds_since_first_receive(delivery, invocation.clock())
+    since = None if seconds is None else timedelta(seconds=max(-LONGEST_SINCE, min(seconds, LONGEST_SINCE)))
+    longest = timedelta(seconds=LONGEST_VISIBILITY - function_timeout)
+    beat = seconds_of_heartbeat(invocation)
+    hidden = min(function_timeout, beat - CLOCK_SKEW) if beat else function_timeout
+    delay = wait_for_round(
+        delivery,
+        since,
+        delayed,
+        attempts_per_round=immediate.max_retries + 1,
+        function_timeout=timedelta(seconds=hidden),
+        longest_delay=longest,
+    )
+    if delay is None or since is None:
+        return None
+    left = runs_left(receives(delivery), max_immediate=immediate.max_retries, max_delayed=delayed.max_retries)
+    if left == 1:  # the last delivery must not come too early again, for nothing would run any more
+        delay = until_last_round(delivery.message.id, since, delayed, longest)
+    return decide_and_report(delivery, Deferral(delay, TOO_EARLY), invocation)
+
+
+def receives(delivery: Delivery) -> int:
+    """Return how often SQS delivered the message, this time included."""
+    return broker_count((delivery.native.get("attributes") or {}).get("ApproximateReceiveCount", "1"))
+
+
+def is_suspect(delivery: Delivery, now: datetime, hidden: float) -> bool:
+    """True if a record was received before, and may have ended its process: then it came back later than what was handed back.
+
+    Args:
+        delivery: the record.
+        now: the time.
+        hidden: the shortest time in seconds for which a message that was received stays hidden.
+    """
+    since, before = seconds_since_first_receive(delivery, now), receives(delivery) - 1
+    return before > 0 and (since is None or since >= before * hidden)
+
+
+def settle_unsent_in_group(
+    delivery: Delivery, to: str, why: str, invocation: Invocation, *, function_timeout: float
+) -> Settlement:
+    """Return the settlement of a record whose handler succeeded, and of which something that it sent was not taken; its group waits.
+
+    Args:
+        delivery: the record.
+        to: the queue or topic.
+        why: why it did not take what was sent.
+        invocation: what it ran in.
+        function_timeout: seconds that the invocation had at its start.
+    """
+    since = seconds_since_first_receive(delivery, invocation.clock())
+    waited = timedelta(seconds=max(0.0, min(since or 0.0, LONGEST_SINCE)))
+    delayed, longest = invocation.recoverability.delayed, timedelta(seconds=LONGEST_VISIBILITY - function_timeout)
+    return settle_unsent_in_order(
+        delivery, to, why, invocation, deliveries=receives(delivery), waited=waited,
+        until_last_round=until_last_round(delivery.message.id, waited, delayed, longest),
+    )  # fmt: skip

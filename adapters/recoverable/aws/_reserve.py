@@ -1,0 +1,90 @@
+"""Decide how much of an invocation's time is kept for settling while handlers run, and warn where that leaves little."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from recoverable.aws._time_budget import TimeBudget
+
+log = logging.getLogger("recoverable")
+
+USUAL_CALL = 0.05
+"""Seconds that a call to SQS is taken to last, unless a slower one was measured."""
+
+MESSAGES_A_CALL, CALLS = 10, 2
+"""Messages that one call can send or delete (SendMessageBatch), and calls that hand a message back."""
+
+SHORTEST_CALL_TIMEOUT = 0.2
+"""Seconds that a call to SQS gets at least: some ten times what it takes when all is well."""
+
+NO_MORE = float("inf")
+"""All of the time: no further handler may start."""
+
+
+def warn_of_little_time(total: float, reserve: float) -> None:
+    """Log that an invocation has less than twice the time that should be kept."""
+    text = "This invocation has %.1f s, of which %.1f s should be kept for settling. Handlers get half of its time. Raise the function's time-out, or lower settle_within."
+    log.warning(text, total, reserve)
+
+
+def seconds_kept(time: TimeBudget, remaining: float) -> float:
+    """Return the seconds that an invocation keeps from now on; log it when no further handler may start.
+
+    Args:
+        time: the invocation's time.
+        remaining: seconds until it ends.
+    """
+    if time.kept > time.total:
+        return time.kept  # no further handler may start
+    finished = time.invocation.finished if time.invocation else 0
+    kept = seconds_to_keep(
+        remaining, total=time.total, least=time.reserve, finished=finished, messages=time.messages,
+        call_timeout=time.call_timeout, slowest_call=time.slowest_call,
+    )  # fmt: skip
+    if kept > time.total:
+        text = "This invocation has no time left for %d of its %d messages. They are handed back and lose no attempt. Lower BatchSize, or raise the function's time-out."
+        log.warning(text, time.messages - finished, time.messages)
+    return kept
+
+
+def seconds_to_keep(
+    remaining: float,
+    *,
+    total: float,
+    least: float,
+    finished: int,
+    messages: int,
+    call_timeout: float,
+    slowest_call: float,
+) -> float:
+    """Return the seconds that are kept for settling; `NO_MORE` once no further handler may start.
+
+    Handing back what has not run takes two calls for ten messages. A handler is started only where as long as the mean run so far is
+    left beside that. The first handler runs in any case, in half of the time that remains where more would be kept.
+
+    Args:
+        remaining: seconds until the invocation ends.
+        total: seconds that it had at its start.
+        least: seconds that are kept in any case.
+        finished: handlers that have ended.
+        messages: messages of the batch.
+        call_timeout: seconds that one call to SQS may take.
+        slowest_call: seconds of the slowest call so far.
+    """
+    waiting = max(messages - finished - 1, 0)
+    handing_back = call_timeout + waiting / MESSAGES_A_CALL * CALLS * max(slowest_call, USUAL_CALL)
+    kept = max(least, min(handing_back, total / 2))
+    if not finished:
+        kept = min(kept, max(least, remaining / 2))
+        return kept if kept < remaining else remaining / 2
+    mean = (total - remaining) / finished
+    if mean * (waiting + 1) < remaining - least:
+        return least  # all of them fit
+    return NO_MORE if remaining - kept < mean else kept
+
+
+def call_timeout(reserve: float) -> float:
+    """Return the seconds that one call to SQS may take, in whole tenths: each value has a client of its own, so few values are used."""
+    return max(int(reserve / 2 * 10) / 10, SHORTEST_CALL_TIMEOUT)

@@ -1,0 +1,103 @@
+"""Define the settings of an SQS endpoint as one value that checks itself, and what they say of its platform."""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+
+from recoverable._config import Recoverability
+from recoverable._frozen import Frozen, field
+from recoverable._ladder.delivery import Platform
+from recoverable._sqs.queues import LONGEST_DELAY
+
+TYPE_CHECKING = False  # see _frozen.py
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from mypy_boto3_sqs import SQSClient
+
+    from recoverable._ladder.delivery import Counter, Delivery
+    from recoverable.aws._large_bodies import S3Bodies
+    from recoverable.timeouts import Timeouts
+
+LONGEST_NAME = 80
+"""Characters of a queue's name (Amazon SQS, CreateQueue)."""
+
+SETTLE_WITHIN = timedelta(seconds=3)
+"""What is kept of an invocation's time for settling, unless said otherwise."""
+
+
+class SqsSettings(Frozen):
+    """The settings that `SqsEndpoint` and `RecoverableBatchProcessor` share.
+
+    Args:
+        owner: the name of the class that was given them, for errors.
+        recoverability: the settings for retries; made with the error queue that counts: as given, else by the environment, else "error".
+        client: see `SqsEndpoint`, as for the rest.
+        clock: returns the time.
+        counter: "native" or "header".
+        handler_timeout: how long a handler may work on one message.
+        settle_within: the time kept for settling.
+        longest_delay: how long one copy waits.
+        timeouts: where copies are stored that must wait longer; None for hops.
+        visibility_timeout: the shortest time for which a received message stays hidden.
+        large_bodies: the buckets from which bodies are read; None where none are.
+        heartbeat: for how long messages are hidden at a time while the invocation has them; None for the queue's own time-out.
+
+    Raises:
+        TypeError: a setting of another kind.
+        ValueError: a setting out of range.
+    """
+
+    owner: str
+    recoverability: Recoverability
+    client: SQSClient | None = field(default=None, kw_only=True)
+    clock: Callable[[], datetime] | None = field(default=None, kw_only=True)
+    counter: Counter = field(default="native", kw_only=True)
+    handler_timeout: timedelta | None = field(default=None, kw_only=True)
+    settle_within: timedelta = field(default=SETTLE_WITHIN, kw_only=True)
+    longest_delay: timedelta = field(default=LONGEST_DELAY, kw_only=True)
+    timeouts: Timeouts | None = field(default=None, kw_only=True)
+    visibility_timeout: timedelta | None = field(default=None, kw_only=True)
+    large_bodies: S3Bodies | None = field(default=None, kw_only=True)
+    heartbeat: timedelta | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check the settings, and name the error queue."""
+        self._assign(recoverability=with_error_queue(self.owner, self.recoverability))
+        if not self._by_name.items() <= vars(self).items():
+            from recoverable.aws._options import check_options  # noqa: PLC0415  # most endpoints leave all at its default
+
+            check_options(self)
+
+    def platform(self, *, fifo: bool) -> Platform:
+        """Return what a queue counts and can do, with the names by which operators know the function and this instance's log stream."""
+        setting = os.environ.get
+        host, machine = setting("AWS_LAMBDA_FUNCTION_NAME", "local"), setting("AWS_LAMBDA_LOG_STREAM_NAME", "local")
+        platform = Platform(redelivers_only=fifo, is_source=is_source, host=host, machine=machine)
+        return platform if fifo else platform.replace(counter=self.counter, longest_delay=self.longest_delay)
+
+
+def with_error_queue(owner: str, recoverability: Recoverability) -> Recoverability:
+    """Return the settings with the error queue named: as given, else by the environment, else "error".
+
+    Raises:
+        TypeError: no settings.
+        ValueError: the error queue is no name, ARN or URL of an SQS queue: refused now, not when the first message fails.
+    """
+    if not isinstance(recoverability, Recoverability):
+        raise TypeError(f"{owner}(recoverability) is {recoverability!r}; write Recoverability(...)")
+    name = recoverability.failed.error_queue or os.environ.get("RECOVERABLE_ERROR_QUEUE") or "error"
+    if len(name) > LONGEST_NAME or not (name.isascii() and name.replace("-", "_").isidentifier()):
+        from recoverable._sqs.names import check_error_queue  # noqa: PLC0415  # most are plain names
+
+        check_error_queue(owner, name)
+    return recoverability.replace(failed=recoverability.failed.replace(error_queue=name))
+
+
+def is_source(name: str, delivery: Delivery) -> bool:
+    """True if a name, an ARN or a URL is that of the queue that a delivery came from."""
+    from recoverable._sqs.names import names_source  # noqa: PLC0415  # the failure side
+
+    return names_source(name, delivery.native["eventSourceARN"])

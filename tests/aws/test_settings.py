@@ -1,0 +1,28 @@
+"""The settings that the endpoint and the Powertools processor share: one value, and arguments of the same names."""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import Any
+
+import pytest
+
+from recoverable import Recoverability
+from recoverable.aws import SqsEndpoint
+from recoverable.aws._settings import SqsSettings
+from recoverable.aws.powertools import RecoverableBatchProcessor
+
+DEFAULTS = {name: each.default for name, each in signature(SqsSettings).parameters.items() if name != "owner"}
+
+
+@pytest.mark.parametrize("owner", [SqsEndpoint, RecoverableBatchProcessor])
+def test_each_setting_is_an_argument_with_the_same_default(owner: type[Any]) -> None:
+    arguments = signature(owner).parameters
+
+    assert {name: arguments[name].default for name in DEFAULTS} == {**DEFAULTS, "recoverability": Recoverability()}
+
+
+def test_the_error_queue_is_that_of_the_environment_where_none_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOVERABLE_ERROR_QUEUE", "orders-error")
+
+    assert SqsSettings("SqsEndpoint", Recoverability()).recoverability.failed.error_queue == "orders-error"
