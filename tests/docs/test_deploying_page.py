@@ -119,7 +119,7 @@ def test_the_layer_is_about_as_small_as_the_page_says(shell: Shell) -> None:
     size = shell.types(SIZE).split()[0]
 
     megabytes = float(size[:-1]) / {"K": 1024, "M": 1}[size[-1]]
-    assert 1.5 < megabytes < 2.5
+    assert 0.5 < megabytes < 1.5
 
 
 def test_from_a_guided_deployment_to_nothing(shell: Shell, cloud: Cloud) -> None:

@@ -90,7 +90,7 @@ class SqsProcessor:
         with environment.deadline(time.for_handlers, self._own_seconds) as deadline:
             invocation = time.invocation = Invocation(
                 self.recoverability, platform, environment.clock, deadline, context=context, sender=sender,
-                seconds_for_retries=time.for_handlers, limiter=self._limiter(environment, may_defer=not queue.fifo),
+                seconds_for_retries=time.for_handlers, limiter=self._limiter(environment, may_defer=not platform.redelivers_only),
                 on_failure=on_failure,
             )  # fmt: skip
             unfinished = self._process_batch(
