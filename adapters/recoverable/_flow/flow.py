@@ -37,7 +37,8 @@ def attempt_each(messages: Iterable[Message], invocation: Invocation, *, may_def
     in_process = invocation.recoverability.immediate.in_process
     for message in retried(messages, invocation) if in_process else messages:
         delivery = message._delivery
-        if limiter is not None or (delivery and (delivery.due_at or delivery.unreported or delivery.given_up)):
+        limited = limiter is not None and (limiter.alert or delivery is not None)
+        if limited or (delivery and (delivery.due_at or delivery.unreported or delivery.given_up)):
             from recoverable._flow.settle import receive  # noqa: PLC0415  # the handlers of most messages just run
 
             settlement = yield from receive(message, invocation, may_defer=may_defer)
@@ -56,7 +57,7 @@ def attempt_each(messages: Iterable[Message], invocation: Invocation, *, may_def
         error = (yield run) if observer is None else (yield from observer.attempt(run))
         outbox, message._outbox = message._outbox, False
         invocation.finished += 1
-        if error is None and outbox is invocation and limiter is None:
+        if error is None and outbox is invocation and (limiter is None or not limiter.alert):
             settlements[message] = COMPLETE
             continue
         from recoverable._flow.settle import conclude  # noqa: PLC0415  # as above
