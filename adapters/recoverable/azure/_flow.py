@@ -45,33 +45,6 @@ def process_messages(
     wait: Callable[[timedelta], None],
     send_outgoing: SendOutgoing,
 ) -> Steps:
-    """Take the messages of an invocation through the flow, settle them, and report the outcome to observers.
-
-    Args:
-        deliveries: the messages.
-        invocation: what they run in.
-        send: sends copies.
-        wait: waits out a delay before a message is abandoned, where sessions keep their order.
-        send_outgoing: sends what the handlers sent that have succeeded, and notes the settlement of their messages.
-
-    Raises:
-        Exception: the handler's, or the reason why a copy could not be sent: the host abandons the messages.
-    """
-    steps = settle_messages(deliveries, invocation, send, wait, send_outgoing)
-    if invocation.observer is not None:
-        from recoverable._flow.emit import emit_after  # noqa: PLC0415  # imported for those who observe
-
-        steps = emit_after(steps, invocation.observer, invocation, deliveries)
-    yield from steps
-
-
-def settle_messages(
-    deliveries: list[Delivery],
-    invocation: Invocation,
-    send: Send,
-    wait: Callable[[timedelta], None],
-    send_outgoing: SendOutgoing,
-) -> Steps:
     """Run the handlers of an invocation, then send the copies, and last the deferrals.
 
     Copies are sent when all handlers have run: nothing is completed until the end, so copies that were sent before a

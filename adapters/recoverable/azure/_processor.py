@@ -73,6 +73,10 @@ class Processor(Frozen):
             partial(self._wait, environment=environment, began=environment.clock()),
             partial(self._send_outgoing, environment=environment),
         )
+        if invocation.observer is not None:
+            from recoverable._flow.emit import emit_after  # noqa: PLC0415  # imported for those who observe
+
+            steps = emit_after(steps, invocation.observer, invocation, deliveries)
         handler = environment.wrap_handler(self.handler) if environment.wrap_handler else self.handler
         if not self.is_coroutine:
             return drive(steps, handler, invocation.deadline)
